@@ -1,0 +1,73 @@
+//! What is to be done outside after a step is committed. Each can be repeated or lost without harm.
+
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
+use crate::run::StopReason;
+use crate::task::TaskSpec;
+use crate::time::Span;
+use std::sync::Arc;
+
+/// Every effect names the connection it was decided for; the backend drops it when that one is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    Launch(Box<Launch>),
+    /// Signal the leader, wait for `grace`, end the whole tree.
+    Stop {
+        node: NodeId,
+        session: SessionId,
+        run: RunId,
+        why: StopOrder,
+        grace: Span,
+    },
+    /// Its end is recorded: the run directory may go.
+    Forget {
+        node: NodeId,
+        session: SessionId,
+        run: RunId,
+    },
+    AskReport {
+        node: NodeId,
+        session: SessionId,
+    },
+}
+
+/// Start a run, or one part of it, unless its run directory exists already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub node: NodeId,
+    pub session: SessionId,
+    pub run: RunId,
+    pub task: TaskId,
+    pub attempt: u32,
+    pub gpus: Vec<GpuId>,
+    pub spec: Arc<TaskSpec>,
+    /// Which part this is, of how many.
+    pub rank: u32,
+    pub nodes: Vec<NodeId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopOrder {
+    Because(StopReason),
+    /// The node runs something that the state does not know.
+    Stray,
+}
+
+impl Effect {
+    pub fn node(&self) -> NodeId {
+        match self {
+            Effect::Launch(launch) => launch.node,
+            Effect::Stop { node, .. }
+            | Effect::Forget { node, .. }
+            | Effect::AskReport { node, .. } => *node,
+        }
+    }
+
+    pub fn session(&self) -> SessionId {
+        match self {
+            Effect::Launch(launch) => launch.session,
+            Effect::Stop { session, .. }
+            | Effect::Forget { session, .. }
+            | Effect::AskReport { session, .. } => *session,
+        }
+    }
+}

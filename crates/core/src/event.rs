@@ -1,0 +1,163 @@
+//! What has happened: the history people read, and the list of rows that a step has changed.
+
+use crate::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
+use crate::mutant::{Mutant, mutated};
+use crate::rows::RowKey;
+use crate::run::{Exit, StopReason};
+use crate::task::Outcome;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    Booted {
+        epoch: Epoch,
+    },
+    UserAdded {
+        user: UserId,
+    },
+    SettingsChanged,
+
+    TaskSubmitted {
+        task: TaskId,
+    },
+    TaskHeld {
+        task: TaskId,
+    },
+    TaskReleased {
+        task: TaskId,
+    },
+    TaskUnblocked {
+        task: TaskId,
+    },
+    TaskRequeued {
+        task: TaskId,
+        why: RequeueReason,
+    },
+    TaskRetried {
+        task: TaskId,
+    },
+    TaskFinished {
+        task: TaskId,
+        outcome: Outcome,
+    },
+    TaskRemoved {
+        task: TaskId,
+        runs: Vec<RunId>,
+    },
+
+    RunLaunched {
+        run: RunId,
+        task: TaskId,
+        nodes: Vec<NodeId>,
+    },
+    PartStarted {
+        run: RunId,
+        node: NodeId,
+    },
+    RunStopping {
+        run: RunId,
+        why: StopReason,
+    },
+    PartEnded {
+        run: RunId,
+        node: NodeId,
+        exit: Exit,
+    },
+    RunEnded {
+        run: RunId,
+        task: TaskId,
+        exit: Exit,
+    },
+
+    NodeAdded {
+        node: NodeId,
+    },
+    NodeRemoved {
+        node: NodeId,
+    },
+    NodeConnected {
+        node: NodeId,
+        session: SessionId,
+    },
+    NodeReady {
+        node: NodeId,
+    },
+    /// It runs what it should not; these are being stopped first.
+    NodeHasStrays {
+        node: NodeId,
+        runs: Vec<RunId>,
+    },
+    NodeLost {
+        node: NodeId,
+    },
+    NodeDraining {
+        node: NodeId,
+    },
+    NodeUndrained {
+        node: NodeId,
+    },
+    GpusChanged {
+        node: NodeId,
+    },
+    /// A policy decided what the state does not allow. Nothing was done.
+    DecisionRejected {
+        task: TaskId,
+        reason: String,
+    },
+    /// A message from an earlier connection, or about something long settled.
+    LateMessageIgnored {
+        node: NodeId,
+        run: Option<RunId>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequeueReason {
+    Failed,
+    Lost,
+    Preempted,
+    NeverStarted,
+}
+
+impl Event {
+    /// The rows that may have changed; every changed row of a step is named by one of its events.
+    pub fn rows(&self) -> Vec<RowKey> {
+        use Event::*;
+        match self {
+            TaskSubmitted { task } if mutated(Mutant::LedgerNotNamed) => vec![RowKey::Task(*task)],
+            RunEnded { run, .. } if mutated(Mutant::TaskRowNotNamed) => vec![RowKey::Run(*run)],
+            Booted { .. } | SettingsChanged => vec![RowKey::Ledger],
+            UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
+            TaskSubmitted { task } => vec![RowKey::Task(*task), RowKey::Ledger],
+            TaskHeld { task }
+            | TaskReleased { task }
+            | TaskUnblocked { task }
+            | TaskRequeued { task, .. }
+            | TaskRetried { task }
+            | TaskFinished { task, .. } => vec![RowKey::Task(*task)],
+            TaskRemoved { task, runs } => {
+                let runs = runs.iter().map(|run| RowKey::Run(*run));
+                runs.chain([RowKey::Task(*task)]).collect()
+            }
+            RunLaunched { run, task, .. } => {
+                vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::Ledger]
+            }
+            PartStarted { run, .. } | RunStopping { run, .. } | PartEnded { run, .. } => {
+                vec![RowKey::Run(*run)]
+            }
+            RunEnded { run, task, .. } => vec![RowKey::Run(*run), RowKey::Task(*task)],
+            NodeAdded { node } => vec![RowKey::Node(*node), RowKey::Ledger],
+            NodeRemoved { node }
+            | NodeConnected { node, .. }
+            | NodeReady { node }
+            | NodeHasStrays { node, .. }
+            | NodeLost { node }
+            | NodeDraining { node }
+            | NodeUndrained { node }
+            | GpusChanged { node } => vec![RowKey::Node(*node)],
+            DecisionRejected { .. } | LateMessageIgnored { .. } => vec![],
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Why a task does not run, in terms of what would have to change.
+
+use crate::ids::{NodeId, RunId, TaskId};
+use crate::policy;
+use crate::pool::Pool;
+use crate::resources::Request;
+use crate::settings::Backfill;
+use crate::state::State;
+use crate::task::{Task, TaskState};
+use crate::time::Time;
+use crate::view::View;
+use serde::Serialize;
+
+/// At most this many runs or nodes are named in a reason.
+const NAMED: usize = 16;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+pub enum WaitReason {
+    /// Until somebody releases it.
+    Held,
+    /// Until these have ended.
+    Dependencies { on: Vec<TaskId> },
+    /// There is no node at all.
+    NoNodes,
+    /// No node that is known could run it, even if it had nothing else to do.
+    NeverFits,
+    /// These could run it, but they are not connected, not yet verified, or draining.
+    NodesUnavailable { nodes: Vec<NodeId> },
+    /// It would fit, but for GPUs that others use or that cannot be probed.
+    GpusUnavailable { foreign: u32, unknown: u32 },
+    /// Until enough of these runs have ended.
+    Resources { held_by: Vec<RunId> },
+    /// It would fit, but the order is strict and this one comes first.
+    Behind { first: TaskId },
+    /// It would fit, but might delay this one, which is expected to start then.
+    WouldDelay { first: TaskId, starts_at: Option<Time> },
+    /// Others come first under a preemptive order.
+    Outranked,
+    /// The order decides next at this time.
+    NextDecision { at: Time },
+    /// Everything is there: the next scheduling pass starts it.
+    AboutToStart,
+}
+
+/// `None` for a task that runs, has ended or does not exist.
+pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
+    let task = state.tasks.get(&id)?;
+    match &task.state {
+        TaskState::Held => Some(WaitReason::Held),
+        TaskState::Blocked { on } => {
+            Some(WaitReason::Dependencies { on: on.iter().copied().take(NAMED).collect() })
+        }
+        TaskState::Queued { .. } => Some(explain_queued(state, task, now)),
+        TaskState::Active { .. } | TaskState::Finished { .. } => None,
+    }
+}
+
+fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
+    let request = &task.spec.request;
+    let view = View::new(state, now);
+    if !view.fits_when_idle(request) {
+        return explain_unfit(state, request);
+    }
+    if view.place(request).is_none() {
+        return WaitReason::Resources { held_by: holders(state, request) };
+    }
+    explain_overtaken(state, task, now)
+}
+
+/// It does not fit even if all runs ended: who would have to come back?
+fn explain_unfit(state: &State, request: &Request) -> WaitReason {
+    if state.nodes.is_empty() {
+        return WaitReason::NoNodes;
+    }
+    let rule = state.settings().placement;
+    let fits = |pool: &Pool| pool.place(request, rule, &state.nodes).is_some();
+    if fits(&Pool::of_whole_nodes(state.nodes.values().filter(|node| node.is_open()))) {
+        let gpus =
+            || state.nodes.values().filter(|node| node.is_open()).flat_map(|node| &node.gpus);
+        let count = |is: fn(&crate::gpu::GpuCondition) -> bool| {
+            let matching = gpus().filter(|gpu| is(&gpu.condition)).count();
+            u32::try_from(matching).unwrap_or(u32::MAX)
+        };
+        use crate::gpu::GpuCondition::{Foreign, Unknown};
+        return WaitReason::GpusUnavailable {
+            foreign: count(|condition| matches!(condition, Foreign { .. })),
+            unknown: count(|condition| matches!(condition, Unknown)),
+        };
+    }
+    let closed = state.nodes.values().filter(|node| !node.is_open() && node.accepts(request));
+    let nodes: Vec<NodeId> = closed.map(|node| node.id).take(NAMED).collect();
+    let unknown = state.nodes.values().any(|node| node.capacity.is_none());
+    if fits(&Pool::of_whole_nodes(state.nodes.values())) || (unknown && !nodes.is_empty()) {
+        return WaitReason::NodesUnavailable { nodes };
+    }
+    WaitReason::NeverFits
+}
+
+/// It fits right now, and has not been started: somebody comes first.
+fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
+    let settings = state.settings();
+    if !policy::is_due(state, now) {
+        return WaitReason::NextDecision { at: state.wake_at(now).unwrap_or(now) };
+    }
+    if policy::plan(state, now).starts().any(|(id, _)| id == task.id) {
+        return WaitReason::AboutToStart;
+    }
+    if settings.order.is_preemptive() {
+        return WaitReason::Outranked;
+    }
+    match (settings.backfill, policy::reservation(state, now)) {
+        (Backfill::None, Some((first, _))) => WaitReason::Behind { first: first.task },
+        (Backfill::Easy, Some((first, starts_at))) => {
+            WaitReason::WouldDelay { first: first.task, starts_at }
+        }
+        // Those before it in the queue take what it would need in this very pass.
+        _ => WaitReason::Outranked,
+    }
+}
+
+/// The runs on nodes that this could use, soonest to end first.
+fn holders(state: &State, request: &Request) -> Vec<RunId> {
+    let useful = |id: &RunId| {
+        let mut parts = state.held_parts(*id).iter();
+        parts.any(|part| {
+            state.nodes[&part.node].is_open() && state.nodes[&part.node].accepts(request)
+        })
+    };
+    let known = state.index.releases.iter().map(|(_, run)| *run);
+    let open_ended = state.active_runs().filter(|run| run.release_at().is_none()).map(|run| run.id);
+    known.chain(open_ended).filter(useful).take(NAMED).collect()
+}

@@ -1,0 +1,124 @@
+//! Everything that can happen to the state: from people, from nodes, from the engine itself.
+
+use crate::gpu::GpuReport;
+use crate::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
+use crate::node::Capacity;
+use crate::run::{Ending, RunReport};
+use crate::settings::Settings;
+use crate::task::TaskSpec;
+use crate::time::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// First input of every life of the daemon. A higher epoch than the stored one means that the
+    /// store was restored from a backup.
+    Boot {
+        epoch: Epoch,
+    },
+    AddUser {
+        by: Actor,
+        name: String,
+        admin: bool,
+    },
+    Submit {
+        by: UserId,
+        spec: TaskSpec,
+        key: Option<String>,
+    },
+    Cancel {
+        by: Actor,
+        task: TaskId,
+    },
+    Hold {
+        by: Actor,
+        task: TaskId,
+    },
+    Release {
+        by: Actor,
+        task: TaskId,
+    },
+    /// Run a finished task again.
+    Retry {
+        by: Actor,
+        task: TaskId,
+    },
+    /// Take a finished task out of the state.
+    Remove {
+        by: Actor,
+        task: TaskId,
+    },
+    /// Give up a run whose node cannot be asked. It may still be running there.
+    Abandon {
+        by: Actor,
+        run: RunId,
+    },
+    AddNode {
+        by: Actor,
+        name: String,
+        labels: BTreeMap<String, String>,
+    },
+    RemoveNode {
+        by: Actor,
+        node: NodeId,
+    },
+    Drain {
+        by: Actor,
+        node: NodeId,
+    },
+    Undrain {
+        by: Actor,
+        node: NodeId,
+    },
+    Configure {
+        by: Actor,
+        settings: Settings,
+    },
+    /// All that concerns one node arrives here in the order in which it happened on that connection.
+    Node {
+        node: NodeId,
+        session: SessionId,
+        message: NodeMessage,
+    },
+    /// Decide what starts. The engine sends it once after each batch of other inputs.
+    Schedule,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeMessage {
+    Connected,
+    /// Everything the node has: the answer to a new connection and to [`crate::Effect::AskReport`].
+    Report(NodeReport),
+    Started {
+        run: RunId,
+        at: Time,
+    },
+    Ended {
+        run: RunId,
+        ending: Ending,
+    },
+    /// The GPUs have changed.
+    Gpus(Vec<GpuReport>),
+    /// The connection is gone.
+    Lost,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeReport {
+    pub capacity: Capacity,
+    pub gpus: Vec<GpuReport>,
+    /// Every run directory there is.
+    pub runs: Vec<RunReport>,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    User(UserId),
+    /// The daemon itself, by its configuration.
+    Daemon,
+}

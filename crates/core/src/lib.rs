@@ -1,0 +1,49 @@
+//! The part of Danlu that decides: pure types and transitions, no I/O, no clock.
+//!
+//! Start with [`step()`]: every change of [`State`] is one call of it.
+
+mod check;
+pub mod effect;
+pub mod event;
+pub mod explain;
+pub mod gpu;
+pub mod ids;
+pub mod input;
+pub mod limits;
+mod mutant;
+pub mod node;
+pub mod plan;
+pub mod policy;
+pub mod pool;
+pub mod queue;
+pub mod refusal;
+pub mod resources;
+pub mod rows;
+pub mod run;
+pub mod settings;
+pub mod state;
+pub mod step;
+mod steps;
+pub mod task;
+pub mod time;
+pub mod user;
+pub mod view;
+
+pub use effect::Effect;
+pub use event::Event;
+pub use explain::{WaitReason, explain};
+pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, TaskId, UserId};
+pub use input::{Actor, Input, NodeMessage};
+#[cfg(feature = "mutants")]
+pub use mutant::{Mutant, with_mutant};
+pub use node::Node;
+pub use refusal::Refusal;
+pub use resources::Request;
+pub use rows::{Row, RowKey};
+pub use run::Run;
+pub use settings::Settings;
+pub use state::State;
+pub use step::{Reply, Step, step};
+pub use task::Task;
+pub use time::{Span, Time};
+pub use user::User;

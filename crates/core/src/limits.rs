@@ -1,0 +1,14 @@
+//! How large anything may grow. Everything that comes from outside is held to these.
+
+/// GPUs on one node; the free ones are the bits of one machine word.
+pub const GPUS_PER_NODE: usize = 128;
+pub const GPUS_PER_TASK: u32 = 4096;
+/// Tasks that have not ended, over all users.
+pub const OPEN_TASKS: usize = 1_000_000;
+pub const NODES: usize = 10_000;
+pub const USERS: usize = 100_000;
+pub const DEPENDENCIES_PER_TASK: usize = 1_000;
+pub const COMMAND_BYTES: usize = 128 * 1024;
+pub const NAME_BYTES: usize = 256;
+pub const LABELS_PER_NODE: usize = 64;
+pub const RETRIES: u32 = 1_000;

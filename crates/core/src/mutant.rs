@@ -1,0 +1,97 @@
+//! Deliberate faults in the core, switched on one at a time by the tests of the simulator.
+//!
+//! Without the feature `mutants` every question is answered "no" at compile time.
+
+macro_rules! mutants {
+    ($($name:ident: $what:literal,)*) => {
+        /// One deliberate fault.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[cfg_attr(not(feature = "mutants"), allow(dead_code, unreachable_pub))]
+        pub enum Mutant {
+            $(#[doc = $what] $name,)*
+        }
+
+        #[cfg(feature = "mutants")]
+        impl Mutant {
+            pub const ALL: &'static [Mutant] = &[$(Mutant::$name,)*];
+
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Mutant::$name => $what,)*
+                }
+            }
+        }
+    };
+}
+
+mutants! {
+    ReadyWithStrays: "a node with stray runs is given work",
+    ReadyOnConnect: "a node is given work before its first report",
+    StrayForgotten: "a stray run is not stopped",
+    BootTrustsNodes: "nodes keep their connections over a restart of the daemon",
+    StaleSessionAccepted: "messages of an earlier connection are taken for new",
+    LostFreesGpus: "the GPUs of a lost node's runs are given out again",
+    AbsentRunIgnored: "a run that the node no longer has is believed to run for ever",
+    LaunchForgottenInSession: "a report that crossed a launch ends the run",
+    ExitForgotten: "an end told only by the report after a reconnect is not recorded",
+    ForgetAlive: "a run directory is removed when the run starts",
+    NoForget: "ended runs are never removed from nodes",
+    EpochIgnored: "run ids do not carry the epoch of the store",
+    LedgerNotNamed: "a submit does not name the row that counts task ids",
+    TaskRowNotNamed: "the end of a run does not name its task's row",
+    KeyIgnored: "a repeated submit makes a second task",
+    CancelForgotten: "a stop is not sent again after a reconnect",
+    CancelRequeues: "a cancelled run's task is queued again",
+    RetryAfterSuccess: "a successful task with retries runs again",
+    RetriesForEver: "a failing task is retried without limit",
+    PreemptedIsFailed: "a preempted task counts as failed",
+    NeverStartedIsFailed: "a task whose launch was dropped counts as failed",
+    DependencyAnyOutcome: "afterok is released by a failure",
+    DependentsForgotten: "the tasks after a finished one stay blocked",
+    DrainIgnored: "a draining node is given work",
+    ForeignIsFree: "a GPU with a foreign process counts as free",
+    UnknownIsFree: "a GPU whose probe failed counts as free",
+    VanishedGpuDropped: "a held GPU that vanishes and comes back is free",
+    RenumberedByIndex: "GPUs are told apart by index",
+    PartFailureIgnored: "the other parts of a run go on when one has failed",
+    HeadNeverReserved: "backfill never reserves for the first in the queue",
+    ImpossibleHeadBlocks: "a task that cannot run holds up those behind it",
+    UncheckedPlan: "decisions are carried out without being checked, and placement forgets what it took",
+}
+
+#[cfg(feature = "mutants")]
+mod active {
+    use super::Mutant;
+    use std::cell::Cell;
+
+    thread_local! {
+        static ACTIVE: Cell<Option<Mutant>> = const { Cell::new(None) };
+    }
+
+    /// Run `f` on this thread with one fault switched on.
+    pub fn with_mutant<R>(mutant: Mutant, f: impl FnOnce() -> R) -> R {
+        struct Reset;
+        impl Drop for Reset {
+            fn drop(&mut self) {
+                ACTIVE.set(None);
+            }
+        }
+        let _reset = Reset;
+        ACTIVE.set(Some(mutant));
+        f()
+    }
+
+    pub(crate) fn mutated(mutant: Mutant) -> bool {
+        ACTIVE.get() == Some(mutant)
+    }
+}
+
+#[cfg(feature = "mutants")]
+pub(crate) use active::mutated;
+#[cfg(feature = "mutants")]
+pub use active::with_mutant;
+
+#[cfg(not(feature = "mutants"))]
+pub(crate) const fn mutated(_: Mutant) -> bool {
+    false
+}

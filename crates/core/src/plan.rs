@@ -1,0 +1,178 @@
+//! What a policy proposes, and the check that every proposal goes through.
+
+use crate::effect::{Effect, Launch};
+use crate::event::Event;
+use crate::ids::{Epoch, RunId, TaskId};
+use crate::mutant::{Mutant, mutated};
+use crate::resources::{Part, Placement};
+use crate::run::{PartState, Run, RunPart, RunState, StopReason};
+use crate::state::State;
+use crate::step::{Reply, Step, Turn};
+use crate::steps::runs;
+use crate::task::{Task, TaskState};
+use crate::time::Time;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    pub decisions: Vec<Decision>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    Start { task: TaskId, placement: Placement },
+    Preempt { run: RunId },
+}
+
+impl Plan {
+    pub(crate) fn start(&mut self, task: TaskId, placement: Placement) {
+        self.decisions.push(Decision::Start { task, placement });
+    }
+
+    pub(crate) fn starts(&self) -> impl Iterator<Item = (TaskId, &Placement)> {
+        self.decisions.iter().filter_map(|decision| match decision {
+            Decision::Start { task, placement } => Some((*task, placement)),
+            Decision::Preempt { .. } => None,
+        })
+    }
+
+    pub(crate) fn preempt(&mut self, run: RunId) {
+        self.decisions.push(Decision::Preempt { run });
+    }
+}
+
+/// Carry out a plan, whoever made it: a decision that the state does not allow changes nothing.
+pub fn apply_plan(state: &mut State, plan: Plan, now: Time) -> Step {
+    let mut turn = Turn::new(state, now);
+    apply(&mut turn, plan);
+    turn.end(Ok(Reply::Done))
+}
+
+pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
+    for decision in plan.decisions {
+        match decision {
+            Decision::Start { task, placement } => {
+                match check_start(turn.state, task, &placement) {
+                    Err(reason) if !mutated(Mutant::UncheckedPlan) => {
+                        turn.event(Event::DecisionRejected { task, reason: reason.to_string() });
+                    }
+                    _ => launch(turn, task, &placement),
+                }
+            }
+            Decision::Preempt { run } => match check_preempt(turn.state, run) {
+                Err((task, reason)) => {
+                    turn.event(Event::DecisionRejected { task, reason: reason.to_string() });
+                }
+                Ok(()) => runs::stop(turn, run, StopReason::Preempted),
+            },
+        }
+    }
+}
+
+fn check_start(state: &State, id: TaskId, placement: &Placement) -> Result<(), &'static str> {
+    let task = state.tasks.get(&id).ok_or("there is no such task")?;
+    if !task.is_queued() {
+        return Err("the task is not queued");
+    }
+    let request = &task.spec.request;
+    let nodes: BTreeSet<_> = placement.parts.iter().map(|part| part.node).collect();
+    if nodes.is_empty() || nodes.len() < placement.parts.len() {
+        return Err("each node takes one part of a run, and there is at least one");
+    }
+    if nodes.len() > 1 && !request.span_nodes {
+        return Err("the task must stay on one node");
+    }
+    let gpus: u32 = placement.parts.iter().map(|part| part.gpus.count()).sum();
+    if gpus != request.gpus {
+        return Err("the number of GPUs is not what was asked for");
+    }
+    placement.parts.iter().try_for_each(|part| check_part(state, task, part))
+}
+
+fn check_part(state: &State, task: &Task, part: &Part) -> Result<(), &'static str> {
+    let request = &task.spec.request;
+    let node = state.nodes.get(&part.node).ok_or("there is no such node")?;
+    if !node.is_open() {
+        return Err("the node takes no work now");
+    }
+    if !node.accepts(request) {
+        return Err("the task asked for another node");
+    }
+    if request.gpus > 0 && part.gpus.count() == 0 {
+        return Err("a part without a GPU");
+    }
+    if !node.free_gpus().contains(part.gpus) {
+        return Err("a GPU is not free");
+    }
+    if !node.matching_gpus(request).contains(part.gpus) {
+        return Err("the task asked for other GPUs");
+    }
+    if !state.pool().has_room(part.node, request) {
+        return Err("the node has too few CPUs or too little memory left");
+    }
+    Ok(())
+}
+
+fn check_preempt(state: &State, id: RunId) -> Result<(), (TaskId, &'static str)> {
+    let Some(run) = state.runs.get(&id) else {
+        return Err((TaskId(0), "there is no such run"));
+    };
+    if run.is_ended() || run.is_stopping() {
+        return Err((run.task, "the run is ending already"));
+    }
+    if !state.tasks[&run.task].spec.preemptible {
+        return Err((run.task, "the task may not be preempted"));
+    }
+    Ok(())
+}
+
+fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
+    let (state, now) = (&*turn.state, turn.now);
+    let Some(task) = state.tasks.get(&id) else { return };
+    let spec = Arc::clone(&task.spec);
+    let epoch = if mutated(Mutant::EpochIgnored) { Epoch(0) } else { state.ledger.epoch };
+    let run = Run {
+        id: RunId { epoch, number: state.ledger.next_run },
+        task: id,
+        attempt: task.attempts + 1,
+        launched_at: now,
+        expected_end_at: task.expected_remaining().map(|span| now + span),
+        parts: placement.parts.iter().map(|part| run_part(state, part)).collect(),
+        state: RunState::Starting,
+    };
+    let (run_id, attempt) = (run.id, run.attempt);
+    let nodes: Vec<_> = run.parts.iter().map(|part| part.node).collect();
+    for (rank, part) in (0..).zip(&run.parts) {
+        let session = turn.state.nodes[&part.node].session;
+        turn.effect(Effect::Launch(Box::new(Launch {
+            node: part.node,
+            session,
+            run: run_id,
+            task: id,
+            attempt,
+            gpus: part.gpus.clone(),
+            spec: Arc::clone(&spec),
+            rank,
+            nodes: nodes.clone(),
+        })));
+    }
+    turn.state.ledger.next_run += 1;
+    turn.state.insert_run(run);
+    turn.state.change_task(id, |task| {
+        task.state = TaskState::Active { run: run_id };
+        task.attempts = attempt;
+        task.last_run = Some(run_id);
+    });
+    turn.event(Event::RunLaunched { run: run_id, task: id, nodes });
+}
+
+fn run_part(state: &State, part: &Part) -> RunPart {
+    let node = &state.nodes[&part.node];
+    let gpus = part.gpus.positions().filter_map(|at| node.gpus.get(at)).map(|gpu| gpu.id.clone());
+    RunPart {
+        node: part.node,
+        gpus: gpus.collect(),
+        state: PartState::Launching { session: node.session },
+    }
+}

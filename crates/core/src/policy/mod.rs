@@ -1,0 +1,91 @@
+//! Who starts next: an order, and what may overtake its head. Policies propose; `plan` verifies.
+
+mod backfill_easy;
+mod backfill_none;
+mod backfill_skip;
+mod fifo;
+mod las;
+mod preempt;
+mod sjf;
+mod srtf;
+
+use crate::plan::Plan;
+use crate::queue::Rank;
+use crate::run::{Run, RunState};
+use crate::settings::{Backfill, Order, Settings};
+use crate::state::State;
+use crate::task::Task;
+use crate::time::Time;
+use crate::view::View;
+
+pub(crate) use backfill_easy::reservation;
+
+/// What should start and stop now.
+pub fn plan(state: &State, now: Time) -> Plan {
+    if state.queue().is_empty() || !is_due(state, now) {
+        return Plan::default();
+    }
+    let view = View::new(state, now);
+    let settings = state.settings();
+    match settings.backfill {
+        _ if settings.order.is_preemptive() => preempt::plan(view),
+        Backfill::None => backfill_none::plan(view),
+        Backfill::Skip => backfill_skip::plan(view),
+        Backfill::Easy => backfill_easy::plan(view),
+    }
+}
+
+/// A queued task's place in the queue. It depends on nothing that changes while the task waits.
+pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
+    let key = match settings.order {
+        Order::Fifo => fifo::key(),
+        Order::Sjf => sjf::key(task),
+        Order::Srtf => srtf::key(task, crate::Span::ZERO),
+        Order::Las => las::key(task, crate::Span::ZERO, &settings.las),
+    };
+    Rank::of(task, key)
+}
+
+/// The place that a running task would have now.
+pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Time) -> Rank {
+    let ran = now.since(run.launched_at);
+    let key = match settings.order {
+        Order::Fifo => fifo::key(),
+        Order::Sjf => sjf::key(task),
+        Order::Srtf => srtf::key(task, ran),
+        Order::Las => las::key(task, ran, &settings.las),
+    };
+    Rank::of(task, key)
+}
+
+/// Whether the order decides anything at this instant.
+pub(crate) fn is_due(state: &State, now: Time) -> bool {
+    let settings = state.settings();
+    settings.order != Order::Las || now.is_multiple(settings.las.quantum)
+}
+
+/// The next instant at which a plan may be different although nothing has happened.
+pub(crate) fn wake_at(state: &State, now: Time) -> Option<Time> {
+    let settings = state.settings();
+    if !settings.order.is_preemptive() || state.queue().is_empty() {
+        return None;
+    }
+    if settings.order == Order::Las && settings.las.quantum.0 > 0 {
+        return Some(now.next_multiple(settings.las.quantum));
+    }
+    let candidates = state.active_runs().filter(|run| is_preemptible(state, run));
+    let instants = candidates.flat_map(|run| {
+        let old_enough = run.launched_at + settings.min_run_before_preemption;
+        let demoted = match settings.order {
+            Order::Las => las::demoted_at(&state.tasks[&run.task], run, &settings.las),
+            _ => None,
+        };
+        [Some(old_enough), demoted].into_iter().flatten()
+    });
+    instants.filter(|at| *at > now).min()
+}
+
+fn is_preemptible(state: &State, run: &Run) -> bool {
+    let moving = matches!(run.state, RunState::Starting | RunState::Running { .. });
+    moving && state.tasks[&run.task].spec.preemptible
+}

@@ -1,0 +1,90 @@
+//! The pass of the preemptive orders: choose who should run by rank, stop the others, then start.
+
+use super::{is_preemptible, rank_running};
+use crate::ids::RunId;
+use crate::plan::Plan;
+use crate::queue::Rank;
+use crate::view::View;
+
+/// Walks all that run or wait in order and hands each the GPUs it asks for while there are any.
+/// Who runs and gets none is preempted; who waits and gets some starts, but only once everybody
+/// who has to stop has stopped: the GPUs that come back decide where it fits best.
+pub(super) fn plan(mut view: View<'_>) -> Plan {
+    let mut plan = Plan::default();
+    let Chosen { starts, stops } = choose(&view);
+    for run in &stops {
+        plan.preempt(*run);
+    }
+    if stops.is_empty() {
+        for rank in starts {
+            let request = &view.state.tasks[&rank.task].spec.request;
+            if let Some(placement) = view.place(request) {
+                view.assume_start(request, &placement);
+                plan.start(rank.task, placement);
+            }
+        }
+    }
+    plan
+}
+
+struct Chosen {
+    starts: Vec<Rank>,
+    stops: Vec<RunId>,
+}
+
+fn choose(view: &View<'_>) -> Chosen {
+    let state = view.state;
+    let settings = state.settings();
+    let mut quota = state.idle_pool().free_gpus();
+    let mut running: Vec<(Rank, RunId)> = Vec::new();
+    for run in state.active_runs() {
+        let task = &state.tasks[&run.task];
+        let on_open_nodes = gpus_on_open_nodes(view, run.id);
+        let settled = view.now.since(run.launched_at) >= settings.min_run_before_preemption;
+        if is_preemptible(state, run) && settled && on_open_nodes > 0 {
+            running.push((rank_running(task, run, settings, view.now), run.id));
+        } else if !run.is_stopping() {
+            quota = quota.saturating_sub(on_open_nodes);
+        }
+    }
+    running.sort_unstable();
+
+    let mut chosen = Chosen { starts: Vec::new(), stops: Vec::new() };
+    let mut running = running.into_iter().peekable();
+    let mut waiting = state.queue().iter().peekable();
+    let smallest = state.queue().requests().next().map_or(0, |(request, _)| request.gpus);
+    loop {
+        let next_waiting = waiting.peek().filter(|_| quota >= smallest);
+        let run_is_next = match (running.peek(), next_waiting) {
+            (None, None) => return chosen,
+            (Some((rank, _)), Some(other)) => rank < other,
+            (next_run, _) => next_run.is_some(),
+        };
+        if run_is_next {
+            let Some((rank, run)) = running.next() else {
+                return chosen;
+            };
+            let gpus = state.tasks[&rank.task].spec.request.gpus;
+            if gpus <= quota {
+                quota -= gpus;
+            } else {
+                chosen.stops.push(run);
+            }
+        } else {
+            let Some(rank) = waiting.next() else {
+                return chosen;
+            };
+            let request = &state.tasks[&rank.task].spec.request;
+            if request.gpus <= quota && view.fits_when_idle(request) {
+                quota -= request.gpus;
+                chosen.starts.push(rank);
+            }
+        }
+    }
+}
+
+fn gpus_on_open_nodes(view: &View<'_>, run: RunId) -> u32 {
+    let idle = view.state.idle_pool();
+    let parts = view.state.held_parts(run).iter();
+    parts.map(|part| part.gpus.and(idle.free_on(part.node)).count()).sum()
+}

@@ -1,0 +1,68 @@
+//! Why a person's request was refused, with what to do about it.
+
+use crate::ids::{NodeId, RunId, TaskId};
+use thiserror::Error;
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    #[error("there is no task {0}")]
+    NoSuchTask(TaskId),
+    #[error("there is no run {0}")]
+    NoSuchRun(RunId),
+    #[error("there is no node {0}")]
+    NoSuchNode(NodeId),
+    #[error("there is no such user")]
+    NoSuchUser,
+    #[error("this needs the owner of the task or an admin")]
+    NotPermitted,
+    #[error("this needs an admin")]
+    AdminOnly,
+    #[error("task {task} is {state}: only a {wanted} task can be {verb}")]
+    WrongState { task: TaskId, state: &'static str, wanted: &'static str, verb: &'static str },
+    #[error("run {0} has ended")]
+    RunEnded(RunId),
+    #[error("the node of run {0} can be asked: cancel its task instead")]
+    NodeReachable(RunId),
+    #[error("task {by} still waits for task {task}")]
+    StillNeeded { task: TaskId, by: TaskId },
+    #[error("{name} is taken")]
+    NameTaken { name: String },
+    #[error("a name is needed")]
+    NameMissing,
+    #[error("node {node} still has {runs} running")]
+    NodeBusy { node: NodeId, runs: usize },
+    #[error("no node can ever run this: it asks for {wanted}, the most there is: {most}")]
+    Impossible { wanted: String, most: String },
+    #[error("too many {what}: at most {limit}")]
+    TooMany { what: &'static str, limit: usize },
+    #[error("the key was used before with another task description")]
+    KeyReused,
+    #[error("the command is empty")]
+    EmptyCommand,
+    #[error("the epoch of the store cannot go back")]
+    EpochGoesBack,
+}
+
+impl Refusal {
+    /// What to type or change next.
+    pub fn hint(&self) -> &'static str {
+        use Refusal::*;
+        match self {
+            NoSuchTask(_) => "danlu ls -a lists the tasks",
+            NoSuchRun(_) | RunEnded(_) => "danlu show ID lists the runs of a task",
+            NoSuchNode(_) => "danlu nodes lists the nodes",
+            NoSuchUser => "danlu user list lists the users",
+            NotPermitted | AdminOnly => "ask the owner or an administrator",
+            WrongState { .. } => "danlu show ID tells the state of a task",
+            NodeReachable(_) => "danlu cancel ID ends a task wherever it can be reached",
+            StillNeeded { .. } => "cancel or release the waiting task first",
+            NameTaken { .. } | NameMissing => "choose another name",
+            NodeBusy { .. } => "drain it first: danlu node drain NAME",
+            Impossible { .. } => "danlu gpus shows what there is",
+            TooMany { .. } => "wait for some to end, or ask for less",
+            KeyReused => "use a new key for a new task",
+            EmptyCommand => "danlu submit -- COMMAND",
+            EpochGoesBack => "restore with danlu's own restore command",
+        }
+    }
+}

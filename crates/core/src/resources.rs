@@ -1,0 +1,144 @@
+//! What a task asks for and what it was given.
+
+use crate::ids::NodeId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a task needs to run. Two tasks with equal requests can be placed in the same places.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// GPUs in all; 0 is a CPU task.
+    pub gpus: u32,
+    /// CPU slots on each node it uses.
+    pub cpus: u32,
+    /// Bytes of host memory on each node it uses.
+    pub memory: u64,
+    /// May use the GPUs of several nodes when no single one is large enough.
+    pub span_nodes: bool,
+    /// Bytes of memory that each GPU must have.
+    pub gpu_memory: u64,
+    /// Part of the GPU model's name, in any case.
+    pub gpu_model: Option<String>,
+    pub node: Option<NodeSelector>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeSelector {
+    Name(String),
+    Label { key: String, value: String },
+}
+
+impl Request {
+    pub fn gpus(gpus: u32) -> Request {
+        Request { gpus, ..Request::default() }
+    }
+
+    /// Nothing but a number of GPUs: answered from counts, without looking at single nodes.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.cpus == 0
+            && self.memory == 0
+            && self.gpu_memory == 0
+            && self.gpu_model.is_none()
+            && self.node.is_none()
+    }
+}
+
+impl NodeSelector {
+    pub fn matches(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        match self {
+            NodeSelector::Name(wanted) => wanted == name,
+            NodeSelector::Label { key, value } => labels.get(key) == Some(value),
+        }
+    }
+}
+
+/// A set of a node's GPUs, by position in [`crate::Node::gpus`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct GpuMask(pub u128);
+
+impl GpuMask {
+    pub const NONE: GpuMask = GpuMask(0);
+
+    pub fn first(count: usize) -> GpuMask {
+        if count >= 128 { GpuMask(u128::MAX) } else { GpuMask((1 << count) - 1) }
+    }
+
+    pub fn single(position: usize) -> GpuMask {
+        GpuMask(1 << position)
+    }
+
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub fn and(self, other: GpuMask) -> GpuMask {
+        GpuMask(self.0 & other.0)
+    }
+
+    pub fn with(self, other: GpuMask) -> GpuMask {
+        GpuMask(self.0 | other.0)
+    }
+
+    pub fn without(self, other: GpuMask) -> GpuMask {
+        GpuMask(self.0 & !other.0)
+    }
+
+    pub fn contains(self, other: GpuMask) -> bool {
+        other.without(self) == GpuMask::NONE
+    }
+
+    pub fn positions(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            (rest != 0).then(|| {
+                let position = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                position
+            })
+        })
+    }
+
+    /// The `count` lowest members.
+    pub fn lowest(self, count: u32) -> GpuMask {
+        let mut rest = self.0;
+        for _ in 0..count {
+            rest &= rest.wrapping_sub(1);
+        }
+        self.without(GpuMask(rest))
+    }
+}
+
+impl fmt::Debug for GpuMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.positions()).finish()
+    }
+}
+
+/// Where a task would run: one part for each node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    pub parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub node: NodeId,
+    pub gpus: GpuMask,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lowest_takes_the_lowest_members() {
+        let mask = GpuMask(0b1011_0100);
+        assert_eq!(mask.lowest(2), GpuMask(0b0001_0100));
+        assert_eq!(mask.lowest(9), mask);
+        assert_eq!(GpuMask::first(128).count(), 128);
+        assert_eq!(GpuMask::first(128).lowest(128), GpuMask::first(128));
+    }
+}

@@ -1,0 +1,52 @@
+//! The state as a store keeps it: rows by key. What the rows do not hold is derived from them.
+
+use crate::ids::{Epoch, NodeId, RunId, TaskId, UserId};
+use crate::node::Node;
+use crate::run::Run;
+use crate::settings::Settings;
+use crate::task::Task;
+use crate::user::User;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowKey {
+    Ledger,
+    User(UserId),
+    Node(NodeId),
+    Task(TaskId),
+    Run(RunId),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    Ledger(Ledger),
+    User(User),
+    Node(Node),
+    Task(Task),
+    Run(Run),
+}
+
+/// The one row of what is not a list: settings, and the numbers to be given out next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    pub epoch: Epoch,
+    pub next_task: TaskId,
+    pub next_run: u64,
+    pub next_node: NodeId,
+    pub next_user: UserId,
+    pub settings: Settings,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Ledger {
+            epoch: Epoch(0),
+            next_task: TaskId(1),
+            next_run: 1,
+            next_node: NodeId(1),
+            next_user: UserId(1),
+            settings: Settings::default(),
+        }
+    }
+}

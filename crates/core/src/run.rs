@@ -1,0 +1,172 @@
+//! One attempt of a task, on one node or on several at once.
+
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
+use crate::task::Canceller;
+use crate::time::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub id: RunId,
+    pub task: TaskId,
+    pub attempt: u32,
+    pub launched_at: Time,
+    /// When it is believed to end; `None` when nobody knows.
+    pub expected_end_at: Option<Time>,
+    pub parts: Vec<RunPart>,
+    pub state: RunState,
+}
+
+/// A run is *lost* while one of its nodes cannot be asked: that is told by the node, not stored here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Not every part is known to have started.
+    Starting,
+    Running {
+        since: Time,
+    },
+    /// Asked to stop; its GPUs are still in use.
+    Stopping {
+        why: StopReason,
+        deadline: Time,
+    },
+    Ended {
+        exit: Exit,
+        at: Time,
+    },
+}
+
+/// What a run does on one node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPart {
+    pub node: NodeId,
+    pub gpus: Vec<GpuId>,
+    pub state: PartState,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartState {
+    /// The launch is bound to this connection: when it is gone and the node reports no such run,
+    /// the run never started and never will.
+    Launching {
+        session: SessionId,
+    },
+    Alive {
+        since: Time,
+    },
+    Ended {
+        exit: Exit,
+        /// The shim had begun to stop it: the exit is not the command's own will.
+        stopped: bool,
+        at: Time,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    Cancelled {
+        by: Canceller,
+    },
+    Preempted,
+    /// The part on this node ended badly, so the others must end too.
+    PartFailed {
+        node: NodeId,
+    },
+}
+
+/// How a run, or a part of it, came to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    TimedOut,
+    /// The command could not be started.
+    Launch {
+        message: String,
+    },
+    /// The launch never reached the node, or was dropped there. Nothing ran.
+    NeverStarted,
+    /// It ran, and left no result: the machine went down or its shim was killed.
+    Vanished {
+        rebooted: bool,
+    },
+    /// Somebody gave it up while its node could not be asked.
+    Abandoned,
+}
+
+/// What a node says when a run has ended there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub exit: Exit,
+    pub stopped: bool,
+    pub started_at: Option<Time>,
+    pub ended_at: Time,
+}
+
+/// What a node reports of one run directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunReport {
+    pub run: RunId,
+    pub state: ReportedState,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedState {
+    Alive { since: Time },
+    Ended(Ending),
+}
+
+impl Run {
+    pub fn is_ended(&self) -> bool {
+        matches!(self.state, RunState::Ended { .. })
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        matches!(self.state, RunState::Stopping { .. })
+    }
+
+    /// Since when its work counts: the start where it is known, else the launch.
+    pub fn since(&self) -> Time {
+        match self.state {
+            RunState::Running { since } => since,
+            _ => self.launched_at,
+        }
+    }
+
+    /// When its GPUs are believed to come back.
+    pub fn release_at(&self) -> Option<Time> {
+        match self.state {
+            RunState::Stopping { deadline, .. } => Some(deadline),
+            _ => self.expected_end_at,
+        }
+    }
+
+    pub fn part_on(&self, node: NodeId) -> Option<&RunPart> {
+        self.parts.iter().find(|part| part.node == node)
+    }
+
+    pub fn gpu_count(&self) -> u32 {
+        let count: usize = self.parts.iter().map(|part| part.gpus.len()).sum();
+        u32::try_from(count).expect("a run has at most GPUS_PER_TASK GPUs")
+    }
+}
+
+impl RunPart {
+    pub fn is_ended(&self) -> bool {
+        matches!(self.state, PartState::Ended { .. })
+    }
+}
+
+impl Exit {
+    pub fn is_success(&self) -> bool {
+        *self == Exit::Code(0)
+    }
+}
+
+/// The longest time a stopped run may take beyond its grace before somebody should look.
+pub(crate) const STOP_SLACK: Span = Span::from_secs(5);

@@ -1,0 +1,114 @@
+//! What an administrator can choose about scheduling.
+
+use crate::time::Span;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    pub order: Order,
+    pub backfill: Backfill,
+    pub placement: PlacementRule,
+    /// Between the signal to the leader and the end of the whole tree.
+    pub stop_grace: Span,
+    /// A task whose machine went down under it is queued again.
+    pub requeue_lost: bool,
+    /// … but not for ever.
+    pub max_losses: u32,
+    /// A run is not preempted before it has run this long.
+    pub min_run_before_preemption: Span,
+    pub restart_cost: RestartCost,
+    pub las: LasSettings,
+}
+
+/// Who comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// In the order of submission.
+    Fifo,
+    /// The shortest expected run first.
+    Sjf,
+    /// The shortest expected rest first; preempts.
+    Srtf,
+    /// Those that have had least service first; preempts.
+    Las,
+}
+
+/// What may start while the first in the queue cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backfill {
+    /// Nothing.
+    None,
+    /// Whatever fits.
+    Skip,
+    /// What fits and does not delay the first in the queue.
+    Easy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlacementRule {
+    /// The fullest node that fits; a task larger than any node takes whole nodes and one for the rest.
+    Consolidate,
+    /// Any free GPUs, wherever they are.
+    Count,
+}
+
+/// Work that a preemption adds to a task, as policies reckon it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RestartCost {
+    pub up_to_8_gpus: Span,
+    pub above: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LasSettings {
+    /// GPU time after which a task falls into the second queue.
+    pub threshold: Span,
+    /// Decide only at multiples of this; zero decides whenever something happens.
+    pub quantum: Span,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            order: Order::Fifo,
+            backfill: Backfill::Easy,
+            placement: PlacementRule::Consolidate,
+            stop_grace: Span::from_secs(10),
+            requeue_lost: true,
+            max_losses: 10,
+            min_run_before_preemption: Span::from_secs(300),
+            restart_cost: RestartCost::default(),
+            las: LasSettings::default(),
+        }
+    }
+}
+
+impl Default for RestartCost {
+    fn default() -> Self {
+        RestartCost { up_to_8_gpus: Span::from_secs(40), above: Span::from_secs(60) }
+    }
+}
+
+impl Default for LasSettings {
+    fn default() -> Self {
+        LasSettings { threshold: Span::from_secs(18_000), quantum: Span::ZERO }
+    }
+}
+
+impl Settings {
+    pub(crate) fn restart_cost(&self, gpus: u32) -> Span {
+        if gpus <= 8 { self.restart_cost.up_to_8_gpus } else { self.restart_cost.above }
+    }
+}
+
+impl Order {
+    pub fn is_preemptive(self) -> bool {
+        matches!(self, Order::Srtf | Order::Las)
+    }
+}

@@ -1,0 +1,391 @@
+//! All that Danlu knows, and the indexes that keep asking it cheap.
+//!
+//! The maps are the truth and are what a store keeps; `Index` is derived from them. Only the
+//! methods here change a row, and each keeps the index in step.
+
+use crate::gpu::{Gpu, GpuCondition, GpuReport};
+use crate::ids::{GpuId, NodeId, RunId, TaskId, UserId};
+use crate::limits;
+use crate::mutant::{Mutant, mutated};
+use crate::node::Node;
+use crate::policy;
+use crate::pool::Pool;
+use crate::queue::Queue;
+use crate::resources::{GpuMask, Part};
+use crate::rows::{Ledger, Row, RowKey};
+use crate::run::{PartState, Run, RunPart};
+use crate::settings::Settings;
+use crate::task::Task;
+use crate::time::Time;
+use crate::user::User;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct State {
+    pub ledger: Ledger,
+    pub users: BTreeMap<UserId, User>,
+    pub nodes: BTreeMap<NodeId, Node>,
+    pub tasks: BTreeMap<TaskId, Task>,
+    pub runs: BTreeMap<RunId, Run>,
+    pub(crate) index: Index,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Index {
+    pub(crate) queue: Queue,
+    /// What can be given out now.
+    pub(crate) pool: Pool,
+    /// What could be given out if every run had ended.
+    pub(crate) idle_pool: Pool,
+    /// What each run that has not ended holds, by its parts that have not ended.
+    pub(crate) held: BTreeMap<RunId, Vec<Part>>,
+    /// Runs that have not ended, by when they are believed to.
+    pub(crate) releases: BTreeSet<(Time, RunId)>,
+    pub(crate) runs_on: BTreeMap<NodeId, BTreeSet<RunId>>,
+    pub(crate) runs_of: BTreeMap<TaskId, BTreeSet<RunId>>,
+    /// Unfinished tasks by the tasks they name in `after`.
+    pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
+    pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
+    pub(crate) open_tasks: usize,
+}
+
+impl State {
+    pub fn new() -> State {
+        State::default()
+    }
+
+    /// The state that a store holds. Errors are damage: rows that contradict each other.
+    pub fn from_rows(rows: impl IntoIterator<Item = Row>) -> Result<State, String> {
+        let mut state = State::new();
+        let (mut tasks, mut runs) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row {
+                Row::Ledger(ledger) => state.ledger = ledger,
+                Row::User(user) => drop(state.users.insert(user.id, user)),
+                Row::Node(node) => state.insert_node(node),
+                Row::Task(task) => tasks.push(task),
+                Row::Run(run) => runs.push(run),
+            }
+        }
+        for task in tasks {
+            state.insert_task(task);
+        }
+        for run in runs {
+            let known = state.tasks.contains_key(&run.task)
+                && run.parts.iter().all(|part| part.is_ended() || state.has_gpus(part));
+            if !known {
+                return Err(format!("run {} names a task, node or GPU that is not there", run.id));
+            }
+            state.insert_run(run);
+        }
+        state.check()?;
+        Ok(state)
+    }
+
+    /// The same state with every index made anew.
+    pub(crate) fn rebuilt(&self) -> State {
+        let mut state = State { ledger: self.ledger.clone(), ..State::default() };
+        state.users.clone_from(&self.users);
+        for node in self.nodes.values() {
+            state.insert_node(stored(node));
+        }
+        for task in self.tasks.values() {
+            state.insert_task(task.clone());
+        }
+        for run in self.runs.values() {
+            state.insert_run(run.clone());
+        }
+        state
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = Row> {
+        let ledger = std::iter::once(Row::Ledger(self.ledger.clone()));
+        ledger
+            .chain(self.users.values().cloned().map(Row::User))
+            .chain(self.nodes.values().map(|node| Row::Node(stored(node))))
+            .chain(self.tasks.values().cloned().map(Row::Task))
+            .chain(self.runs.values().cloned().map(Row::Run))
+    }
+
+    /// `None` when there is no such row any more.
+    pub fn row(&self, key: RowKey) -> Option<Row> {
+        match key {
+            RowKey::Ledger => Some(Row::Ledger(self.ledger.clone())),
+            RowKey::User(id) => self.users.get(&id).cloned().map(Row::User),
+            RowKey::Node(id) => self.nodes.get(&id).map(|node| Row::Node(stored(node))),
+            RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
+            RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
+        }
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.ledger.settings
+    }
+
+    pub fn queue(&self) -> &Queue {
+        &self.index.queue
+    }
+
+    pub fn pool(&self) -> &Pool {
+        &self.index.pool
+    }
+
+    pub fn idle_pool(&self) -> &Pool {
+        &self.index.idle_pool
+    }
+
+    /// Runs that have not ended.
+    pub fn active_runs(&self) -> impl Iterator<Item = &Run> {
+        self.index.held.keys().map(|id| &self.runs[id])
+    }
+
+    /// Runs that have not ended on this node.
+    pub fn runs_on(&self, node: NodeId) -> impl Iterator<Item = RunId> {
+        self.index.runs_on.get(&node).into_iter().flatten().copied()
+    }
+
+    pub fn runs_of(&self, task: TaskId) -> impl Iterator<Item = &Run> {
+        self.index.runs_of.get(&task).into_iter().flatten().map(|id| &self.runs[id])
+    }
+
+    /// When to look again although nothing has happened by then.
+    pub fn wake_at(&self, now: Time) -> Option<Time> {
+        policy::wake_at(self, now)
+    }
+
+    pub(crate) fn held_parts(&self, run: RunId) -> &[Part] {
+        self.index.held.get(&run).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn set_settings(&mut self, settings: Settings) {
+        self.ledger.settings = settings;
+        let mut queue = Queue::default();
+        for task in self.tasks.values().filter(|task| task.is_queued()) {
+            queue.insert(task, &self.ledger.settings);
+        }
+        self.index.queue = queue;
+    }
+
+    pub(crate) fn insert_task(&mut self, task: Task) {
+        self.list_task(&task);
+        if let Some(key) = &task.key {
+            self.index.keys.insert((task.owner, key.clone()), task.id);
+        }
+        self.tasks.insert(task.id, task);
+    }
+
+    pub(crate) fn change_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+        let mut task = self.tasks.remove(&id).expect("the caller has looked the task up");
+        self.unlist_task(&task);
+        change(&mut task);
+        self.list_task(&task);
+        self.tasks.insert(id, task);
+    }
+
+    /// The task and all its runs, which have ended.
+    pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<RunId> {
+        let task = self.tasks.remove(&id).expect("the caller has looked the task up");
+        self.unlist_task(&task);
+        if let Some(key) = task.key {
+            self.index.keys.remove(&(task.owner, key));
+        }
+        let runs = self.index.runs_of.remove(&id).unwrap_or_default();
+        for run in &runs {
+            self.runs.remove(run);
+        }
+        runs.into_iter().collect()
+    }
+
+    fn list_task(&mut self, task: &Task) {
+        if task.is_queued() {
+            self.index.queue.insert(task, &self.ledger.settings);
+        }
+        if !task.is_finished() {
+            self.index.open_tasks += 1;
+            for dependency in &task.spec.after {
+                self.index.dependents.entry(dependency.task).or_default().insert(task.id);
+            }
+        }
+    }
+
+    fn unlist_task(&mut self, task: &Task) {
+        if task.is_queued() {
+            self.index.queue.remove(task, &self.ledger.settings);
+        }
+        if !task.is_finished() {
+            self.index.open_tasks -= 1;
+            for dependency in &task.spec.after {
+                if let Some(waiting) = self.index.dependents.get_mut(&dependency.task) {
+                    waiting.remove(&task.id);
+                    if waiting.is_empty() {
+                        self.index.dependents.remove(&dependency.task);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn insert_node(&mut self, node: Node) {
+        let id = node.id;
+        self.index.pool.add_node(id);
+        self.index.idle_pool.add_node(id);
+        self.nodes.insert(id, node);
+        self.refresh_node(id);
+    }
+
+    pub(crate) fn remove_node(&mut self, id: NodeId) {
+        self.nodes.remove(&id);
+        self.index.pool.remove_node(id);
+        self.index.idle_pool.remove_node(id);
+    }
+
+    /// Change anything of a node but its GPUs.
+    pub(crate) fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
+        change(self.nodes.get_mut(&id).expect("the caller has looked the node up"));
+        self.refresh_node(id);
+    }
+
+    /// Take over what a node reports of its GPUs; answers whether anything is different.
+    /// A GPU that a run holds stays listed, as unknown, while it is not reported.
+    pub(crate) fn set_gpus(&mut self, id: NodeId, reports: Vec<GpuReport>) -> bool {
+        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
+        let before: BTreeMap<GpuId, Gpu> =
+            node.gpus.drain(..).map(|gpu| (gpu.id.clone(), gpu)).collect();
+        let holder = |id: &GpuId, index: u32| match mutated(Mutant::RenumberedByIndex) {
+            true => before.values().find(|gpu| gpu.index == index).and_then(|gpu| gpu.held_by),
+            false => before.get(id).and_then(|gpu| gpu.held_by),
+        };
+        let mut now: BTreeMap<GpuId, Gpu> = BTreeMap::new();
+        for GpuReport { id, index, model, memory, condition } in reports {
+            let held_by = holder(&id, index);
+            let gpu = Gpu { id: id.clone(), index, model, memory, condition, held_by };
+            now.entry(id).or_insert(gpu);
+        }
+        for gpu in before.values().filter(|gpu| gpu.held_by.is_some()) {
+            let missing = || Gpu { condition: GpuCondition::Unknown, ..gpu.clone() };
+            if !mutated(Mutant::VanishedGpuDropped) {
+                now.entry(gpu.id.clone()).or_insert_with(missing);
+            }
+        }
+        node.gpus = now.into_values().collect();
+        node.gpus.sort_by_key(|gpu| (gpu.held_by.is_none(), gpu.index));
+        node.gpus.truncate(limits::GPUS_PER_NODE);
+        node.gpus.sort_by(|a, b| (a.index, &a.id).cmp(&(b.index, &b.id)));
+        let changed = node.gpus.len() != before.len()
+            || node.gpus.iter().any(|gpu| before.get(&gpu.id) != Some(gpu));
+        if changed {
+            self.refresh_held(id);
+            self.refresh_node(id);
+        }
+        changed
+    }
+
+    pub(crate) fn insert_run(&mut self, run: Run) {
+        self.index.runs_of.entry(run.task).or_default().insert(run.id);
+        if !run.is_ended() {
+            let request = &self.tasks[&run.task].spec.request;
+            let mut held = Vec::with_capacity(run.parts.len());
+            for run_part in run.parts.iter().filter(|part| !part.is_ended()) {
+                let node = self.nodes.get_mut(&run_part.node).expect("runs are on known nodes");
+                let part = Part { node: run_part.node, gpus: positions(node, run_part) };
+                for position in part.gpus.positions() {
+                    node.gpus[position].held_by = Some(run.id);
+                }
+                self.index.pool.take(part, request);
+                self.index.runs_on.entry(part.node).or_default().insert(run.id);
+                held.push(part);
+            }
+            self.index.held.insert(run.id, held);
+            if let Some(at) = run.release_at() {
+                self.index.releases.insert((at, run.id));
+            }
+        }
+        self.runs.insert(run.id, run);
+    }
+
+    /// Change a run's own state, not that of its parts.
+    pub(crate) fn change_run(&mut self, id: RunId, change: impl FnOnce(&mut Run)) {
+        let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        if let Some(at) = run.release_at() {
+            self.index.releases.remove(&(at, id));
+        }
+        change(run);
+        if run.is_ended() {
+            self.index.held.remove(&id);
+        } else if let Some(at) = run.release_at() {
+            self.index.releases.insert((at, id));
+        }
+    }
+
+    pub(crate) fn set_part(&mut self, id: RunId, node: NodeId, state: PartState) {
+        let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let part = run.parts.iter_mut().find(|part| part.node == node);
+        let part = part.expect("the caller has looked the part up");
+        part.state = state;
+        if part.is_ended() {
+            self.free_part(id, node);
+        }
+    }
+
+    fn free_part(&mut self, id: RunId, node_id: NodeId) {
+        let held = self.index.held.get_mut(&id).expect("a part that ends was held");
+        let at = held.iter().position(|part| part.node == node_id).expect("by this node too");
+        let part = held.remove(at);
+        let node = self.nodes.get_mut(&node_id).expect("runs are on known nodes");
+        let mut free = GpuMask::NONE;
+        for position in part.gpus.positions() {
+            node.gpus[position].held_by = None;
+            if node.gpus[position].is_free() {
+                free = free.with(GpuMask::single(position));
+            }
+        }
+        let request = &self.tasks[&self.runs[&id].task].spec.request;
+        self.index.pool.give(Part { gpus: free, ..part }, request);
+        if let Some(runs) = self.index.runs_on.get_mut(&node_id) {
+            runs.remove(&id);
+            if runs.is_empty() {
+                self.index.runs_on.remove(&node_id);
+            }
+        }
+    }
+
+    fn refresh_node(&mut self, id: NodeId) {
+        let node = &self.nodes[&id];
+        self.index.pool.update_node(node, node.free_gpus());
+        self.index.idle_pool.update_node(node, node.usable_gpus());
+    }
+
+    /// GPUs have changed their positions on a node.
+    fn refresh_held(&mut self, id: NodeId) {
+        let node = &self.nodes[&id];
+        for run in self.index.runs_on.get(&id).into_iter().flatten() {
+            let run_part =
+                self.runs[run].part_on(id).expect("runs_on lists runs with a part there");
+            let held = self.index.held.get_mut(run).expect("a run on a node holds something");
+            for part in held.iter_mut().filter(|part| part.node == id) {
+                part.gpus = positions(node, run_part);
+            }
+        }
+    }
+
+    fn has_gpus(&self, part: &RunPart) -> bool {
+        let here = |node: &Node, id: &GpuId| node.gpus.iter().any(|gpu| gpu.id == *id);
+        let node = self.nodes.get(&part.node);
+        node.is_some_and(|node| part.gpus.iter().all(|id| here(node, id)))
+    }
+}
+
+/// A node as it is stored: who holds its GPUs is told by the runs.
+fn stored(node: &Node) -> Node {
+    let mut node = node.clone();
+    for gpu in &mut node.gpus {
+        gpu.held_by = None;
+    }
+    node
+}
+
+fn positions(node: &Node, part: &RunPart) -> GpuMask {
+    let position = |id: &GpuId| node.gpus.iter().position(|gpu| gpu.id == *id);
+    let found = part.gpus.iter().filter_map(position);
+    found.fold(GpuMask::NONE, |mask, at| mask.with(GpuMask::single(at)))
+}

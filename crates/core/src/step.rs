@@ -1,0 +1,102 @@
+//! The one function that changes the state.
+
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::ids::{NodeId, SessionId, TaskId, UserId};
+use crate::input::{Input, NodeMessage};
+use crate::refusal::Refusal;
+use crate::state::State;
+use crate::steps::{admin, boot, nodes, report, runs, schedule, submit, tasks};
+use crate::time::Time;
+
+/// What a step has done and what is to be done because of it.
+#[derive(Debug)]
+pub struct Step {
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+    /// What to tell whoever asked. A refusal has changed nothing.
+    pub reply: Result<Reply, Refusal>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    Done,
+    Task(TaskId),
+    Node(NodeId),
+    User(UserId),
+}
+
+/// Apply one input. The caller commits the rows that the events name, then answers, then carries
+/// out the effects: in this order, and nothing of it before the commit.
+pub fn step(state: &mut State, input: Input, now: Time) -> Step {
+    let mut turn = Turn::new(state, now);
+    let reply = decide(&mut turn, input);
+    turn.end(reply)
+}
+
+fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
+    match input {
+        Input::Boot { epoch } => boot::boot(turn, epoch),
+        Input::AddUser { by, name, admin } => admin::add_user(turn, by, name, admin),
+        Input::Configure { by, settings } => admin::configure(turn, by, settings),
+        Input::Submit { by, spec, key } => submit::submit(turn, by, spec, key),
+        Input::Cancel { by, task } => tasks::cancel(turn, by, task),
+        Input::Hold { by, task } => tasks::hold(turn, by, task),
+        Input::Release { by, task } => tasks::release(turn, by, task),
+        Input::Retry { by, task } => tasks::retry(turn, by, task),
+        Input::Remove { by, task } => tasks::remove(turn, by, task),
+        Input::Abandon { by, run } => runs::abandon(turn, by, run),
+        Input::AddNode { by, name, labels } => nodes::add(turn, by, name, labels),
+        Input::RemoveNode { by, node } => nodes::remove(turn, by, node),
+        Input::Drain { by, node } => nodes::set_draining(turn, by, node, true),
+        Input::Undrain { by, node } => nodes::set_draining(turn, by, node, false),
+        Input::Node { node, session, message } => hear(turn, node, session, message),
+        Input::Schedule => schedule::schedule(turn),
+    }
+}
+
+/// A node speaks. Only its newest connection is heard.
+fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMessage) -> Answer {
+    if let NodeMessage::Connected = message {
+        return nodes::connected(turn, node, session);
+    }
+    if !nodes::is_current(turn.state, node, session) {
+        return nodes::ignore_late(turn, node, None);
+    }
+    match message {
+        NodeMessage::Connected => Ok(Reply::Done),
+        NodeMessage::Report(report) => report::take(turn, node, session, report),
+        NodeMessage::Started { run, at } => runs::part_started(turn, node, run, at),
+        NodeMessage::Ended { run, ending } => runs::part_ended(turn, node, session, run, ending),
+        NodeMessage::Gpus(gpus) => nodes::gpus_changed(turn, node, gpus),
+        NodeMessage::Lost => nodes::lost(turn, node),
+    }
+}
+
+/// One step in the making: the state, the time, and what has come of it so far.
+pub(crate) struct Turn<'a> {
+    pub(crate) state: &'a mut State,
+    pub(crate) now: Time,
+    events: Vec<Event>,
+    effects: Vec<Effect>,
+}
+
+pub(crate) type Answer = Result<Reply, Refusal>;
+
+impl<'a> Turn<'a> {
+    pub(crate) fn new(state: &'a mut State, now: Time) -> Turn<'a> {
+        Turn { state, now, events: Vec::new(), effects: Vec::new() }
+    }
+
+    pub(crate) fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    pub(crate) fn end(self, reply: Answer) -> Step {
+        Step { events: self.events, effects: self.effects, reply }
+    }
+}

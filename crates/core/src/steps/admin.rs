@@ -1,0 +1,45 @@
+//! Users and settings.
+
+use crate::event::Event;
+use crate::ids::UserId;
+use crate::input::Actor;
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::settings::Settings;
+use crate::step::{Answer, Reply, Turn};
+use crate::steps::permission::require_admin;
+use crate::user::User;
+
+pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool) -> Answer {
+    require_admin(turn.state, by)?;
+    check_name(&name)?;
+    let state = &mut *turn.state;
+    if state.users.values().any(|user| user.name == name) {
+        return Err(Refusal::NameTaken { name });
+    }
+    if state.users.len() >= limits::USERS {
+        return Err(Refusal::TooMany { what: "users", limit: limits::USERS });
+    }
+    let id = state.ledger.next_user;
+    state.ledger.next_user = UserId(id.0 + 1);
+    state.users.insert(id, User { id, name, admin });
+    turn.event(Event::UserAdded { user: id });
+    Ok(Reply::User(id))
+}
+
+pub(crate) fn configure(turn: &mut Turn<'_>, by: Actor, settings: Settings) -> Answer {
+    require_admin(turn.state, by)?;
+    turn.state.set_settings(settings);
+    turn.event(Event::SettingsChanged);
+    Ok(Reply::Done)
+}
+
+pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
+    if name.is_empty() {
+        return Err(Refusal::NameMissing);
+    }
+    if name.len() > limits::NAME_BYTES {
+        return Err(Refusal::TooMany { what: "bytes in a name", limit: limits::NAME_BYTES });
+    }
+    Ok(())
+}

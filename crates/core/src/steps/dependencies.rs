@@ -1,0 +1,92 @@
+//! What a task waits for before it is queued, and what its own end sets free.
+
+use crate::event::{Event, RequeueReason};
+use crate::ids::TaskId;
+use crate::mutant::{Mutant, mutated};
+use crate::state::State;
+use crate::step::Turn;
+use crate::task::{Dependency, DependencyKind, Outcome, TaskState};
+use std::collections::BTreeSet;
+
+/// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
+pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
+    let now = turn.now;
+    match verdict(turn.state, id) {
+        Verdict::Wait { on } => {
+            turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
+        }
+        Verdict::Queue => {
+            turn.state.change_task(id, |task| task.state = TaskState::Queued { since: now });
+        }
+        Verdict::Fail { on } => finish(turn, id, Outcome::DependencyFailed { on }),
+    }
+}
+
+/// End a task and settle all that waited for it, and what waited for those.
+pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
+    let mut ended = vec![(id, outcome)];
+    while let Some((id, outcome)) = ended.pop() {
+        let at = turn.now;
+        let state = TaskState::Finished { outcome: outcome.clone(), at };
+        turn.state.change_task(id, |task| task.state = state);
+        turn.event(Event::TaskFinished { task: id, outcome });
+        if mutated(Mutant::DependentsForgotten) {
+            continue;
+        }
+        for waiting in blocked_on(turn.state, id) {
+            match verdict(turn.state, waiting) {
+                Verdict::Wait { on } => {
+                    let change = |task: &mut crate::Task| task.state = TaskState::Blocked { on };
+                    turn.state.change_task(waiting, change);
+                    turn.event(Event::TaskUnblocked { task: waiting });
+                }
+                Verdict::Queue => {
+                    let queued = TaskState::Queued { since: at };
+                    turn.state.change_task(waiting, |task| task.state = queued);
+                    turn.event(Event::TaskUnblocked { task: waiting });
+                }
+                Verdict::Fail { on } => ended.push((waiting, Outcome::DependencyFailed { on })),
+            }
+        }
+    }
+}
+
+/// Put an active task whose run has ended back into the queue, at its old place.
+pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason) {
+    let since = turn.now;
+    turn.state.change_task(id, |task| task.state = TaskState::Queued { since });
+    turn.event(Event::TaskRequeued { task: id, why });
+}
+
+enum Verdict {
+    Queue,
+    Wait { on: BTreeSet<TaskId> },
+    Fail { on: TaskId },
+}
+
+/// A predecessor that was removed has released its dependents long ago and holds up nobody.
+fn verdict(state: &State, id: TaskId) -> Verdict {
+    let mut on = BTreeSet::new();
+    for after in &state.tasks[&id].spec.after {
+        let Some(predecessor) = state.tasks.get(&after.task) else {
+            continue;
+        };
+        match predecessor.outcome() {
+            None => drop(on.insert(after.task)),
+            Some(outcome) if allows(*after, outcome) => {}
+            Some(_) => return Verdict::Fail { on: after.task },
+        }
+    }
+    if on.is_empty() { Verdict::Queue } else { Verdict::Wait { on } }
+}
+
+fn allows(after: Dependency, outcome: &Outcome) -> bool {
+    let mutant = after.kind == DependencyKind::AfterOk && mutated(Mutant::DependencyAnyOutcome);
+    mutant || after.allows(outcome)
+}
+
+fn blocked_on(state: &State, id: TaskId) -> Vec<TaskId> {
+    let dependents = state.index.dependents.get(&id).into_iter().flatten();
+    let blocked = |task: &&TaskId| matches!(&state.tasks[task].state, TaskState::Blocked { .. });
+    dependents.filter(blocked).copied().collect()
+}

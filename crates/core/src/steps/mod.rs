@@ -1,0 +1,12 @@
+//! One function for each input; `step.rs` is their table of contents.
+
+pub(crate) mod admin;
+pub(crate) mod boot;
+pub(crate) mod dependencies;
+pub(crate) mod nodes;
+pub(crate) mod permission;
+pub(crate) mod report;
+pub(crate) mod runs;
+pub(crate) mod schedule;
+pub(crate) mod submit;
+pub(crate) mod tasks;

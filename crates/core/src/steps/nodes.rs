@@ -1,0 +1,134 @@
+//! Nodes come, go, drain, and say what GPUs they have.
+
+use crate::event::Event;
+use crate::gpu::GpuReport;
+use crate::ids::{NodeId, RunId, SessionId};
+use crate::input::Actor;
+use crate::limits;
+use crate::mutant::{Mutant, mutated};
+use crate::node::{Link, Node};
+use crate::refusal::Refusal;
+use crate::state::State;
+use crate::step::{Answer, Reply, Turn};
+use crate::steps::admin::check_name;
+use crate::steps::permission::require_admin;
+use std::collections::BTreeMap;
+
+pub(crate) fn add(
+    turn: &mut Turn<'_>,
+    by: Actor,
+    name: String,
+    labels: BTreeMap<String, String>,
+) -> Answer {
+    require_admin(turn.state, by)?;
+    check_name(&name)?;
+    let state = &mut *turn.state;
+    if state.nodes.values().any(|node| node.name == name) {
+        return Err(Refusal::NameTaken { name });
+    }
+    if state.nodes.len() >= limits::NODES {
+        return Err(Refusal::TooMany { what: "nodes", limit: limits::NODES });
+    }
+    if labels.len() > limits::LABELS_PER_NODE {
+        return Err(Refusal::TooMany { what: "labels", limit: limits::LABELS_PER_NODE });
+    }
+    let id = state.ledger.next_node;
+    state.ledger.next_node = NodeId(id.0 + 1);
+    state.insert_node(Node {
+        id,
+        name,
+        labels,
+        link: Link::Down { since: turn.now },
+        session: SessionId(0),
+        draining: false,
+        capacity: None,
+        gpus: Vec::new(),
+    });
+    turn.event(Event::NodeAdded { node: id });
+    Ok(Reply::Node(id))
+}
+
+pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
+    require_admin(turn.state, by)?;
+    known(turn.state, id)?;
+    let runs = turn.state.runs_on(id).count();
+    if runs > 0 {
+        return Err(Refusal::NodeBusy { node: id, runs });
+    }
+    turn.state.remove_node(id);
+    turn.event(Event::NodeRemoved { node: id });
+    Ok(Reply::Done)
+}
+
+pub(crate) fn set_draining(turn: &mut Turn<'_>, by: Actor, id: NodeId, draining: bool) -> Answer {
+    require_admin(turn.state, by)?;
+    known(turn.state, id)?;
+    if turn.state.nodes[&id].draining != draining {
+        turn.state.change_node(id, |node| node.draining = draining);
+        turn.event(if draining {
+            Event::NodeDraining { node: id }
+        } else {
+            Event::NodeUndrained { node: id }
+        });
+    }
+    Ok(Reply::Done)
+}
+
+/// A new connection replaces the one before, whose messages no longer count. What the node has
+/// is not known before it reports.
+pub(crate) fn connected(turn: &mut Turn<'_>, id: NodeId, session: SessionId) -> Answer {
+    known(turn.state, id)?;
+    if session <= turn.state.nodes[&id].session && !mutated(Mutant::StaleSessionAccepted) {
+        return ignore_late(turn, id, None);
+    }
+    let since = turn.now;
+    turn.state.change_node(id, |node| {
+        node.session = session;
+        node.link = if mutated(Mutant::ReadyOnConnect) {
+            Link::Ready { since }
+        } else {
+            Link::Unverified { since }
+        };
+    });
+    turn.event(Event::NodeConnected { node: id, session });
+    Ok(Reply::Done)
+}
+
+/// Lost is not failed: its runs go on, and their GPUs stay held.
+pub(crate) fn lost(turn: &mut Turn<'_>, id: NodeId) -> Answer {
+    let since = turn.now;
+    turn.state.change_node(id, |node| node.link = Link::Down { since });
+    turn.event(Event::NodeLost { node: id });
+    if mutated(Mutant::LostFreesGpus) {
+        let runs: Vec<RunId> = turn.state.runs_on(id).collect();
+        for run in runs {
+            super::runs::end_without_record(turn, id, run, crate::run::Exit::NeverStarted);
+        }
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn gpus_changed(turn: &mut Turn<'_>, id: NodeId, gpus: Vec<GpuReport>) -> Answer {
+    if turn.state.set_gpus(id, gpus) {
+        turn.event(Event::GpusChanged { node: id });
+    }
+    Ok(Reply::Done)
+}
+
+/// Whether a message of this connection still counts.
+pub(crate) fn is_current(state: &State, id: NodeId, session: SessionId) -> bool {
+    let Some(node) = state.nodes.get(&id) else {
+        return false;
+    };
+    let live = node.live_session();
+    live == Some(session) || (live.is_some() && mutated(Mutant::StaleSessionAccepted))
+}
+
+pub(crate) fn ignore_late(turn: &mut Turn<'_>, node: NodeId, run: Option<RunId>) -> Answer {
+    turn.event(Event::LateMessageIgnored { node, run });
+    Ok(Reply::Done)
+}
+
+fn known(state: &State, id: NodeId) -> Result<(), Refusal> {
+    if state.nodes.contains_key(&id) { Ok(()) } else { Err(Refusal::NoSuchNode(id)) }
+}

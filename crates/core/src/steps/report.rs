@@ -1,0 +1,103 @@
+//! A node tells all it has: take over the truth, stop what should not be there.
+
+use crate::effect::StopOrder;
+use crate::event::Event;
+use crate::ids::{NodeId, RunId, SessionId};
+use crate::input::NodeReport;
+use crate::mutant::{Mutant, mutated};
+use crate::node::Link;
+use crate::run::{Exit, PartState, ReportedState, RunReport, RunState};
+use crate::state::State;
+use crate::step::{Answer, Reply, Turn};
+use crate::steps::runs;
+use std::collections::BTreeSet;
+
+/// Invariant: a node becomes ready by a report that shows no run but those the state knows of.
+pub(crate) fn take(
+    turn: &mut Turn<'_>,
+    id: NodeId,
+    session: SessionId,
+    report: NodeReport,
+) -> Answer {
+    let NodeReport { capacity, gpus, runs } = report;
+    let new_capacity = turn.state.nodes[&id].capacity != Some(capacity);
+    if new_capacity {
+        turn.state.change_node(id, |node| node.capacity = Some(capacity));
+    }
+    if turn.state.set_gpus(id, gpus) || new_capacity {
+        turn.event(Event::GpusChanged { node: id });
+    }
+    let reported: BTreeSet<RunId> = runs.iter().map(|report| report.run).collect();
+    end_absent(turn, id, session, &reported);
+    let mut strays = Vec::new();
+    for report in runs {
+        if !take_run(turn, id, &report) {
+            strays.push(report.run);
+        }
+    }
+    let since = turn.now;
+    if strays.is_empty() || mutated(Mutant::ReadyWithStrays) {
+        if !turn.state.nodes[&id].is_ready() {
+            turn.state.change_node(id, |node| node.link = Link::Ready { since });
+            turn.event(Event::NodeReady { node: id });
+        }
+        return Ok(Reply::Done);
+    }
+    for run in &strays {
+        if !mutated(Mutant::StrayForgotten) {
+            runs::send_stop(turn, id, *run, StopOrder::Stray);
+        }
+    }
+    turn.state.change_node(id, |node| node.link = Link::Unverified { since });
+    turn.event(Event::NodeHasStrays { node: id, runs: strays });
+    Ok(Reply::Done)
+}
+
+/// What should be on the node and is not.
+fn end_absent(turn: &mut Turn<'_>, node: NodeId, session: SessionId, reported: &BTreeSet<RunId>) {
+    let expected: Vec<RunId> = turn.state.runs_on(node).collect();
+    for run in expected {
+        if reported.contains(&run) || mutated(Mutant::AbsentRunIgnored) {
+            continue;
+        }
+        match part_state(turn.state, node, run) {
+            // The launch may still be on its way behind this report.
+            Some(PartState::Launching { session: bound_to })
+                if *bound_to == session && !mutated(Mutant::LaunchForgottenInSession) => {}
+            // Its connection is gone, and the node drops what comes from there: it never will start.
+            Some(PartState::Launching { .. }) => {
+                runs::end_without_record(turn, node, run, Exit::NeverStarted);
+            }
+            _ => runs::end_without_record(turn, node, run, Exit::Vanished { rebooted: false }),
+        }
+    }
+}
+
+/// Answers whether the run may be there.
+fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
+    let id = report.run;
+    let open = runs::is_open(turn.state, node, id);
+    match &report.state {
+        ReportedState::Ended(_) if open && mutated(Mutant::ExitForgotten) => {
+            runs::forget(turn, node, id);
+        }
+        ReportedState::Ended(ending) if open => runs::end_part(turn, node, id, ending.clone()),
+        ReportedState::Ended(_) => runs::forget(turn, node, id),
+        ReportedState::Alive { .. } if !open => return false,
+        ReportedState::Alive { since } => {
+            if matches!(part_state(turn.state, node, id), Some(PartState::Launching { .. })) {
+                let _ = runs::part_started(turn, node, id, *since);
+            }
+            if let RunState::Stopping { why, .. } = turn.state.runs[&id].state
+                && !mutated(Mutant::CancelForgotten)
+            {
+                runs::send_stop(turn, node, id, StopOrder::Because(why));
+            }
+        }
+    }
+    true
+}
+
+fn part_state(state: &State, node: NodeId, run: RunId) -> Option<&PartState> {
+    state.runs.get(&run).and_then(|run| run.part_on(node)).map(|part| &part.state)
+}

@@ -1,0 +1,240 @@
+//! The life of a run after its launch: started, asked to stop, ended, and what then becomes of its task.
+
+use crate::effect::{Effect, StopOrder};
+use crate::event::{Event, RequeueReason};
+use crate::ids::{NodeId, RunId, SessionId, TaskId};
+use crate::input::Actor;
+use crate::mutant::{Mutant, mutated};
+use crate::node::Link;
+use crate::refusal::Refusal;
+use crate::run::{Ending, Exit, PartState, Run, RunPart, RunState, STOP_SLACK, StopReason};
+use crate::state::State;
+use crate::step::{Answer, Reply, Turn};
+use crate::steps::dependencies::{finish, requeue};
+use crate::steps::nodes::ignore_late;
+use crate::steps::permission::own_task;
+use crate::task::Outcome;
+use crate::time::Time;
+
+pub(crate) fn part_started(turn: &mut Turn<'_>, node: NodeId, id: RunId, at: Time) -> Answer {
+    if !is_launching(turn.state, node, id) {
+        return ignore_late(turn, node, Some(id));
+    }
+    turn.state.set_part(id, node, PartState::Alive { since: at });
+    let run = &turn.state.runs[&id];
+    let all_started =
+        run.parts.iter().all(|part| !matches!(part.state, PartState::Launching { .. }));
+    if run.state == RunState::Starting && all_started {
+        turn.state.change_run(id, |run| run.state = RunState::Running { since: at });
+    }
+    turn.event(Event::PartStarted { run: id, node });
+    if mutated(Mutant::ForgetAlive) {
+        let session = turn.state.nodes[&node].session;
+        turn.effect(Effect::Forget { node, session, run: id });
+    }
+    Ok(Reply::Done)
+}
+
+/// A node says that a run has ended there. It keeps the record until it is told to forget it.
+pub(crate) fn part_ended(
+    turn: &mut Turn<'_>,
+    node: NodeId,
+    session: SessionId,
+    id: RunId,
+    ending: Ending,
+) -> Answer {
+    if is_open(turn.state, node, id) {
+        end_part(turn, node, id, ending);
+        return Ok(Reply::Done);
+    }
+    forget(turn, node, id);
+    // A stray has ended: the node may be clean now.
+    if !turn.state.nodes[&node].is_ready() {
+        turn.effect(Effect::AskReport { node, session });
+    }
+    ignore_late(turn, node, Some(id))
+}
+
+/// Ask a run to stop, wherever it can be reached now; where it cannot, the node's next report will.
+pub(crate) fn stop(turn: &mut Turn<'_>, id: RunId, why: StopReason) {
+    let (now, grace) = (turn.now, turn.state.settings().stop_grace);
+    let run = &turn.state.runs[&id];
+    if matches!(run.state, RunState::Stopping { why: StopReason::Cancelled { .. }, .. }) {
+        return;
+    }
+    let deadline = match run.state {
+        RunState::Stopping { deadline, .. } => deadline,
+        _ => now + grace + STOP_SLACK,
+    };
+    turn.state.change_run(id, |run| run.state = RunState::Stopping { why, deadline });
+    turn.event(Event::RunStopping { run: id, why });
+    let parts = turn.state.runs[&id].parts.iter().filter(|part| !part.is_ended());
+    let nodes: Vec<NodeId> = parts.map(|part| part.node).collect();
+    for node in nodes {
+        send_stop(turn, node, id, StopOrder::Because(why));
+    }
+}
+
+pub(crate) fn send_stop(turn: &mut Turn<'_>, node: NodeId, run: RunId, why: StopOrder) {
+    let grace = turn.state.settings().stop_grace;
+    if let Some(session) = turn.state.nodes[&node].live_session() {
+        turn.effect(Effect::Stop { node, session, run, why, grace });
+    }
+}
+
+/// Its end is in the state: once that is committed, the node need not keep it.
+pub(crate) fn forget(turn: &mut Turn<'_>, node: NodeId, run: RunId) {
+    if let Some(session) = turn.state.nodes[&node].live_session()
+        && !mutated(Mutant::NoForget)
+    {
+        turn.effect(Effect::Forget { node, session, run });
+    }
+}
+
+/// Give up what cannot be reached. The run may go on there; when its node comes back, it is a
+/// stray and ends before the node gets work.
+pub(crate) fn abandon(turn: &mut Turn<'_>, by: Actor, id: RunId) -> Answer {
+    let run = turn.state.runs.get(&id).ok_or(Refusal::NoSuchRun(id))?;
+    own_task(turn.state, by, run.task)?;
+    if run.is_ended() {
+        return Err(Refusal::RunEnded(id));
+    }
+    let down = |node: &NodeId| matches!(turn.state.nodes[node].link, Link::Down { .. });
+    let open = run.parts.iter().filter(|part| !part.is_ended()).map(|part| part.node);
+    let unreachable: Vec<NodeId> = open.filter(down).collect();
+    if unreachable.is_empty() {
+        return Err(Refusal::NodeReachable(id));
+    }
+    for node in unreachable {
+        end_without_record(turn, node, id, Exit::Abandoned);
+    }
+    Ok(Reply::Done)
+}
+
+/// A part is over and its node has no record of how.
+pub(crate) fn end_without_record(turn: &mut Turn<'_>, node: NodeId, run: RunId, exit: Exit) {
+    let ending = Ending { exit, stopped: false, started_at: None, ended_at: turn.now };
+    end_part(turn, node, run, ending);
+}
+
+pub(crate) fn is_open(state: &State, node: NodeId, id: RunId) -> bool {
+    let part = state.runs.get(&id).and_then(|run| run.part_on(node));
+    part.is_some_and(|part| !part.is_ended())
+}
+
+pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: Ending) {
+    let Ending { exit, stopped, ended_at: at, .. } = ending;
+    turn.state.set_part(id, node, PartState::Ended { exit: exit.clone(), stopped, at });
+    turn.event(Event::PartEnded { run: id, node, exit: exit.clone() });
+    forget(turn, node, id);
+    let run = &turn.state.runs[&id];
+    let failed = !exit.is_success();
+    if run.parts.iter().all(RunPart::is_ended) {
+        end_run(turn, id);
+    } else if failed && !run.is_stopping() && !mutated(Mutant::PartFailureIgnored) {
+        stop(turn, id, StopReason::PartFailed { node });
+    } else if run.state == RunState::Starting {
+        let run = &turn.state.runs[&id];
+        if !run.parts.iter().any(|part| matches!(part.state, PartState::Launching { .. })) {
+            turn.state.change_run(id, |run| run.state = RunState::Running { since: at });
+        }
+    }
+}
+
+fn end_run(turn: &mut Turn<'_>, id: RunId) {
+    let now = turn.now;
+    let run = &turn.state.runs[&id];
+    let (task, stopping) = (run.task, run.state.clone());
+    let (exit, stopped) = verdict(run);
+    let ran = now.since(run.launched_at);
+    let gpus = run.gpu_count();
+    turn.state.change_run(id, |run| run.state = RunState::Ended { exit: exit.clone(), at: now });
+    let preempted =
+        stopped && matches!(stopping, RunState::Stopping { why: StopReason::Preempted, .. });
+    let restart_cost = turn.state.settings().restart_cost(gpus);
+    turn.state.change_task(task, |task| {
+        if exit == Exit::NeverStarted {
+            task.attempts -= 1;
+        } else {
+            task.attained += ran;
+        }
+        if preempted {
+            task.progress += ran;
+            task.restart_cost += restart_cost;
+        }
+    });
+    turn.event(Event::RunEnded { run: id, task, exit: exit.clone() });
+    match stopping {
+        RunState::Stopping { why: StopReason::Cancelled { by }, .. }
+            if stopped || !exit.is_success() =>
+        {
+            if mutated(Mutant::CancelRequeues) {
+                return requeue(turn, task, RequeueReason::Preempted);
+            }
+            finish(turn, task, Outcome::Cancelled { by });
+        }
+        _ if preempted && !mutated(Mutant::PreemptedIsFailed) => {
+            requeue(turn, task, RequeueReason::Preempted);
+        }
+        _ => conclude(turn, task, exit),
+    }
+}
+
+/// How the run as a whole ended: as the part that ended badly first, else as the last of them;
+/// and whether it was made to.
+fn verdict(run: &Run) -> (Exit, bool) {
+    let culprit = match run.state {
+        RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
+        _ => None,
+    };
+    let ends = run.parts.iter().filter_map(|part| match &part.state {
+        PartState::Ended { exit, stopped, .. } => Some((part.node, exit, *stopped)),
+        _ => None,
+    });
+    let stopped = ends.clone().any(|(_, _, stopped)| stopped);
+    let bad = ends.filter(|(node, exit, _)| culprit.map_or(!exit.is_success(), |it| it == *node));
+    let exit = bad.map(|(_, exit, _)| exit.clone()).next().unwrap_or(Exit::Code(0));
+    (exit, stopped)
+}
+
+/// What a run's own end means for its task.
+fn conclude(turn: &mut Turn<'_>, id: TaskId, exit: Exit) {
+    let settings = turn.state.settings();
+    let (requeue_lost, max_losses) = (settings.requeue_lost, settings.max_losses);
+    let task = &turn.state.tasks[&id];
+    let (retries, attempts) = (task.spec.retries, task.attempts);
+    match exit {
+        Exit::Code(0) if mutated(Mutant::RetryAfterSuccess) && task.attempts <= retries => {
+            requeue(turn, id, RequeueReason::Failed);
+        }
+        Exit::Code(0) => finish(turn, id, Outcome::Succeeded),
+        Exit::TimedOut => finish(turn, id, Outcome::TimedOut),
+        Exit::NeverStarted if !mutated(Mutant::NeverStartedIsFailed) => {
+            requeue(turn, id, RequeueReason::NeverStarted);
+        }
+        Exit::Vanished { .. } | Exit::Abandoned if requeue_lost => {
+            turn.state.change_task(id, |task| task.losses += 1);
+            if turn.state.tasks[&id].losses <= max_losses {
+                requeue(turn, id, RequeueReason::Lost);
+            } else {
+                finish(turn, id, Outcome::GaveUp { attempts });
+            }
+        }
+        exit => {
+            turn.state.change_task(id, |task| task.failures += 1);
+            let again = turn.state.tasks[&id].failures <= retries;
+            match exit {
+                _ if again || mutated(Mutant::RetriesForEver) => {
+                    requeue(turn, id, RequeueReason::Failed);
+                }
+                Exit::Launch { message } => finish(turn, id, Outcome::LaunchError { message }),
+                exit => finish(turn, id, Outcome::Failed { exit }),
+            }
+        }
+    }
+}
+
+fn is_launching(state: &State, node: NodeId, id: RunId) -> bool {
+    let part = state.runs.get(&id).and_then(|run| run.part_on(node));
+    part.is_some_and(|part| matches!(part.state, PartState::Launching { .. }))
+}

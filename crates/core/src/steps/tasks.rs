@@ -1,0 +1,94 @@
+//! What people do with a task that exists.
+
+use crate::event::Event;
+use crate::ids::TaskId;
+use crate::input::Actor;
+use crate::refusal::Refusal;
+use crate::run::StopReason;
+use crate::step::{Answer, Reply, Turn};
+use crate::steps::permission::{canceller, own_task};
+use crate::steps::{dependencies, runs};
+use crate::task::{Outcome, Task, TaskState};
+use crate::time::Span;
+
+/// A waiting task ends at once, a running one as soon as its processes have.
+pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    match task.state {
+        TaskState::Held | TaskState::Blocked { .. } | TaskState::Queued { .. } => {
+            dependencies::finish(turn, id, Outcome::Cancelled { by: canceller(by) });
+        }
+        TaskState::Active { run } => {
+            runs::stop(turn, run, StopReason::Cancelled { by: canceller(by) });
+        }
+        TaskState::Finished { .. } => {
+            return Err(wrong_state(task, "waiting or running", "cancelled"));
+        }
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    match task.state {
+        TaskState::Held => {}
+        TaskState::Blocked { .. } | TaskState::Queued { .. } => {
+            turn.state.change_task(id, |task| task.state = TaskState::Held);
+            turn.event(Event::TaskHeld { task: id });
+        }
+        _ => return Err(wrong_state(task, "waiting", "held")),
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    if task.state != TaskState::Held {
+        return Err(wrong_state(task, "held", "released"));
+    }
+    turn.event(Event::TaskReleased { task: id });
+    dependencies::settle(turn, id);
+    Ok(Reply::Done)
+}
+
+/// The task runs again as if it were new, with its old id and its runs so far.
+pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    if !task.is_finished() {
+        return Err(wrong_state(task, "finished", "retried"));
+    }
+    turn.state.change_task(id, |task| {
+        task.failures = 0;
+        task.losses = 0;
+        task.attained = Span::ZERO;
+        task.progress = Span::ZERO;
+        task.restart_cost = Span::ZERO;
+    });
+    turn.event(Event::TaskRetried { task: id });
+    dependencies::settle(turn, id);
+    Ok(Reply::Done)
+}
+
+pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    if !task.is_finished() {
+        return Err(wrong_state(task, "finished", "removed"));
+    }
+    if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
+        return Err(Refusal::StillNeeded { task: id, by: *waiting });
+    }
+    let runs = turn.state.remove_task(id);
+    turn.event(Event::TaskRemoved { task: id, runs });
+    Ok(Reply::Done)
+}
+
+fn wrong_state(task: &Task, wanted: &'static str, verb: &'static str) -> Refusal {
+    let state = match task.state {
+        TaskState::Held => "held",
+        TaskState::Blocked { .. } => "blocked",
+        TaskState::Queued { .. } => "queued",
+        TaskState::Active { .. } => "running",
+        TaskState::Finished { .. } => "finished",
+    };
+    Refusal::WrongState { task: task.id, state, wanted, verb }
+}

@@ -1,0 +1,174 @@
+//! Whatever comes in, in whatever order: no panic, no broken invariant, no unnamed change.
+
+use crate::lab::{gpu, lab};
+use danlu_core::gpu::{GpuCondition, GpuReport};
+use danlu_core::input::NodeReport;
+use danlu_core::node::Capacity;
+use danlu_core::resources::NodeSelector;
+use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
+use danlu_core::settings::{Backfill, LasSettings, Order, PlacementRule};
+use danlu_core::task::{Dependency, DependencyKind, TaskSpec};
+use danlu_core::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn any_run() -> impl Strategy<Value = RunId> {
+    (1u32..3, 0u64..8).prop_map(|(epoch, number)| RunId { epoch: Epoch(epoch), number })
+}
+
+fn any_ending() -> impl Strategy<Value = Ending> {
+    let exit = prop_oneof![
+        3 => (0i32..2).prop_map(Exit::Code),
+        1 => Just(Exit::Signal(9)),
+        1 => Just(Exit::TimedOut),
+        1 => Just(Exit::NeverStarted),
+        1 => any::<bool>().prop_map(|rebooted| Exit::Vanished { rebooted }),
+        1 => Just(Exit::Abandoned),
+        1 => Just(Exit::Launch { message: "no".into() }),
+    ];
+    (exit, any::<bool>(), any::<i64>()).prop_map(|(exit, stopped, at)| Ending {
+        exit,
+        stopped,
+        started_at: None,
+        ended_at: Time(at),
+    })
+}
+
+fn any_gpus() -> impl Strategy<Value = Vec<GpuReport>> {
+    let condition = prop_oneof![
+        4 => Just(GpuCondition::Idle),
+        1 => Just(GpuCondition::Unknown),
+        1 => Just(crate::lab::foreign()),
+    ];
+    vec((1u32..4, 0u32..4, condition, 0u32..6), 0..5).prop_map(|gpus| {
+        let renumbered = |(node, index, condition, shown)| GpuReport {
+            index: shown,
+            ..gpu(node, index, condition)
+        };
+        gpus.into_iter().map(renumbered).collect()
+    })
+}
+
+fn any_message() -> impl Strategy<Value = NodeMessage> {
+    let reported = prop_oneof![
+        any::<i64>().prop_map(|at| ReportedState::Alive { since: Time(at) }),
+        any_ending().prop_map(ReportedState::Ended),
+    ];
+    let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport { run, state }), 0..4);
+    let report = (0u32..8, any_gpus(), runs).prop_map(|(cpus, gpus, runs)| {
+        NodeMessage::Report(NodeReport { capacity: Capacity { cpus, memory: 4 }, gpus, runs })
+    });
+    prop_oneof![
+        2 => Just(NodeMessage::Connected),
+        4 => report,
+        2 => (any_run(), any::<i64>()).prop_map(|(run, at)| NodeMessage::Started { run, at: Time(at) }),
+        3 => (any_run(), any_ending()).prop_map(|(run, ending)| NodeMessage::Ended { run, ending }),
+        1 => any_gpus().prop_map(NodeMessage::Gpus),
+        1 => Just(NodeMessage::Lost),
+    ]
+}
+
+fn any_spec() -> impl Strategy<Value = TaskSpec> {
+    let kind = prop_oneof![
+        Just(DependencyKind::AfterOk),
+        Just(DependencyKind::AfterAny),
+        Just(DependencyKind::AfterNotOk),
+    ];
+    let after = vec((1u64..6, kind), 0..3);
+    let node = prop_oneof![3 => Just(None), 1 => Just(Some(NodeSelector::Name("n1".into())))];
+    let request = (0u32..6, 0u32..3, 0u64..3, any::<bool>(), node).prop_map(
+        |(gpus, cpus, memory, span_nodes, node)| Request {
+            cpus,
+            memory,
+            span_nodes,
+            node,
+            ..Request::gpus(gpus)
+        },
+    );
+    let numbers = (0u32..3, -1i32..2, prop::option::of(any::<u64>()));
+    (request, after, numbers, any::<[bool; 3]>()).prop_map(
+        |(request, after, (retries, priority, limit), [preemptible, urgent, hold])| TaskSpec {
+            command: vec!["x".into()],
+            request,
+            after: after
+                .into_iter()
+                .map(|(task, kind)| Dependency { task: TaskId(task), kind })
+                .collect(),
+            retries,
+            priority,
+            time_limit: limit.map(Span),
+            preemptible,
+            urgent,
+            hold,
+            ..TaskSpec::default()
+        },
+    )
+}
+
+fn any_settings() -> impl Strategy<Value = Settings> {
+    let order =
+        prop_oneof![Just(Order::Fifo), Just(Order::Sjf), Just(Order::Srtf), Just(Order::Las)];
+    let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
+    let placement = prop_oneof![Just(PlacementRule::Consolidate), Just(PlacementRule::Count)];
+    let spans = (any::<u64>(), 0u64..100_000, 0u64..100);
+    (order, backfill, placement, spans, any::<bool>()).prop_map(
+        |(order, backfill, placement, (grace, min_run, quantum), requeue_lost)| Settings {
+            order,
+            backfill,
+            placement,
+            stop_grace: Span(grace),
+            min_run_before_preemption: Span(min_run),
+            requeue_lost,
+            las: LasSettings { quantum: Span(quantum), ..LasSettings::default() },
+            ..Settings::default()
+        },
+    )
+}
+
+fn any_input() -> impl Strategy<Value = Input> {
+    let actor = || {
+        prop_oneof![
+            1 => Just(Actor::Daemon),
+            3 => (1u32..5).prop_map(|id| Actor::User(UserId(id))),
+        ]
+    };
+    let task = || (1u64..8).prop_map(TaskId);
+    let node = || (1u32..4).prop_map(NodeId);
+    prop_oneof![
+        1 => (0u32..3).prop_map(|epoch| Input::Boot { epoch: Epoch(epoch) }),
+        8 => (1u32..4, any_spec(), prop::option::of("[ab]")).prop_map(|(by, spec, key)| {
+            Input::Submit { by: UserId(by), spec, key }
+        }),
+        2 => (actor(), task()).prop_map(|(by, task)| Input::Cancel { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Hold { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Release { by, task }),
+        2 => (actor(), task()).prop_map(|(by, task)| Input::Retry { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Remove { by, task }),
+        1 => (actor(), any_run()).prop_map(|(by, run)| Input::Abandon { by, run }),
+        1 => (actor(), node()).prop_map(|(by, node)| Input::RemoveNode { by, node }),
+        1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),
+        1 => (actor(), node()).prop_map(|(by, node)| Input::Undrain { by, node }),
+        2 => any_settings().prop_map(|settings| Input::Configure { by: Actor::Daemon, settings }),
+        12 => (node(), 1u64..9, any_message()).prop_map(|(node, session, message)| {
+            Input::Node { node, session: SessionId(session), message }
+        }),
+        8 => Just(Input::Schedule),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_input_leaves_a_sound_state(inputs in vec((any_input(), -50i64..500), 1..60)) {
+        let mut lab = lab(&[2, 4]);
+        for (input, seconds) in inputs {
+            lab.now = Time(lab.now.0 + seconds * 1_000);
+            let _ = lab.try_act(input);
+            for id in lab.state.tasks.keys() {
+                let _ = explain(&lab.state, *id, lab.now);
+            }
+            lab.state.wake_at(lab.now);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The rules of the core, each by a small scenario. The name of a test says the rule.
+
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test may fail loudly")]
+
+mod any_input;
+mod cancel;
+mod dependencies;
+mod gpus;
+mod lab;
+mod nodes;
+mod order;
+mod placement;
+mod plans;
+mod preemption;
+mod restart;
+mod retries;
+mod submit;
+mod why;

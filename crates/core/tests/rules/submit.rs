@@ -1,0 +1,105 @@
+//! What is accepted, and what is refused at once.
+
+use crate::lab::{ANN, BOB, after, lab, wants};
+use danlu_core::task::{DependencyKind, TaskSpec};
+use danlu_core::{Actor, Input, Refusal, Reply, TaskId, UserId, limits};
+
+fn refused(spec: TaskSpec) -> Refusal {
+    let mut lab = lab(&[4, 4]);
+    lab.try_act(Input::Submit { by: ANN, spec, key: None }).unwrap_err()
+}
+
+#[test]
+fn what_can_never_run_is_refused() {
+    assert!(matches!(refused(wants(5)), Refusal::Impossible { .. }));
+    let mut huge = wants(9);
+    huge.request.span_nodes = true;
+    assert!(matches!(refused(huge), Refusal::Impossible { .. }));
+    let mut model = wants(1);
+    model.request.gpu_model = Some("H200".into());
+    assert!(matches!(refused(model), Refusal::Impossible { .. }));
+    let mut cpus = wants(1);
+    cpus.request.cpus = 17;
+    assert!(matches!(refused(cpus), Refusal::Impossible { .. }));
+}
+
+#[test]
+fn what_a_node_that_is_away_could_run_is_accepted() {
+    let mut lab = lab(&[4]);
+    lab.hear(1, danlu_core::NodeMessage::Lost);
+    lab.submit(wants(4));
+    let five = Input::Submit { by: ANN, spec: wants(5), key: None };
+    assert!(matches!(lab.try_act(five), Err(Refusal::Impossible { .. })));
+}
+
+#[test]
+fn before_any_node_is_known_everything_is_accepted() {
+    lab(&[]).submit(wants(64));
+}
+
+#[test]
+fn limits_are_kept() {
+    let many = TaskSpec { command: vec!["x".repeat(limits::COMMAND_BYTES)], ..wants(1) };
+    assert!(matches!(refused(many), Refusal::TooMany { what: "bytes in a command", .. }));
+    let empty = TaskSpec { command: vec![], ..wants(1) };
+    assert_eq!(refused(empty), Refusal::EmptyCommand);
+    let name = TaskSpec { name: "n".repeat(300), ..wants(1) };
+    assert!(matches!(refused(name), Refusal::TooMany { .. }));
+    let unknown = after(DependencyKind::AfterOk, &[99]);
+    assert_eq!(refused(unknown), Refusal::NoSuchTask(TaskId(99)));
+}
+
+#[test]
+fn a_repeated_key_answers_with_the_same_task() {
+    let mut lab = lab(&[1]);
+    let submit = |spec| Input::Submit { by: ANN, spec, key: Some("k1".into()) };
+    let first = lab.act(submit(wants(1)));
+    assert_eq!(lab.act(submit(wants(1))), first);
+    assert_eq!(lab.try_act(submit(wants(0))), Err(Refusal::KeyReused));
+    let other_user = Input::Submit { by: BOB, spec: wants(1), key: Some("k1".into()) };
+    assert_eq!(lab.act(other_user), Reply::Task(TaskId(2)));
+}
+
+#[test]
+fn an_unknown_user_is_refused() {
+    let spec = wants(1);
+    let input = Input::Submit { by: UserId(9), spec, key: None };
+    assert_eq!(lab(&[1]).try_act(input), Err(Refusal::NoSuchUser));
+}
+
+#[test]
+fn only_the_owner_or_an_admin_may_touch_a_task() {
+    let acts: [fn(Actor) -> Input; 5] = [
+        |by| Input::Cancel { by, task: TaskId(1) },
+        |by| Input::Hold { by, task: TaskId(1) },
+        |by| Input::Release { by, task: TaskId(1) },
+        |by| Input::Retry { by, task: TaskId(1) },
+        |by| Input::Remove { by, task: TaskId(1) },
+    ];
+    for act in acts {
+        let mut lab = lab(&[1]);
+        lab.submit(wants(1));
+        assert_eq!(lab.try_act(act(Actor::User(BOB))), Err(Refusal::NotPermitted));
+        for allowed in [ANN, crate::lab::ADMIN] {
+            let answer = lab.try_act(act(Actor::User(allowed)));
+            assert_ne!(answer, Err(Refusal::NotPermitted));
+        }
+    }
+}
+
+#[test]
+fn only_admins_change_nodes_users_and_settings() {
+    let by = Actor::User(ANN);
+    let node = danlu_core::NodeId(1);
+    let acts = [
+        Input::AddNode { by, name: "x".into(), labels: Default::default() },
+        Input::RemoveNode { by, node },
+        Input::Drain { by, node },
+        Input::Undrain { by, node },
+        Input::AddUser { by, name: "x".into(), admin: true },
+        Input::Configure { by, settings: Default::default() },
+    ];
+    for act in acts {
+        assert_eq!(lab(&[1]).try_act(act), Err(Refusal::AdminOnly));
+    }
+}

@@ -1,0 +1,1 @@
+//! What runs on a GPU host: the agent loop, the task shim, run directories and GPU probes will live here.

@@ -1,0 +1,1 @@
+//! The daemon: engine, store, node backends, HTTP interface and web pages will live here.

@@ -1,0 +1,1 @@
+//! What crosses a process border: agent messages, run directory files and REST bodies will live here.

@@ -1,0 +1,39 @@
+//! `cargo xtask`: the commands of those who work on Danlu.
+
+mod bench;
+mod chaos;
+mod shell;
+mod tally;
+mod test;
+
+use std::{env, process::ExitCode};
+
+const USAGE: &str = "\
+Usage:
+  cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
+  cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (0 unless told)
+  cargo xtask bench [core] [--json]          measure; medians with spread";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => Ok(test::run()),
+        ["chaos", options @ ..] => chaos::run(options),
+        ["bench", options @ ..] => bench::run(options),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        [] => Err("a command is missing".to_owned()),
+        words => Err(format!("unknown command `{}`", words.join(" "))),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(mistake) => {
+            eprintln!("error: {mistake}\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
