@@ -11,8 +11,7 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
             _ => return Err(format!("unknown benchmark or option `{option}`")),
         }
     }
-    let mut command =
-        shell::cargo("run --quiet --release --package danlu-sim --example bench_core --");
+    let mut command = shell::cargo("bench --quiet --package danlu-core --bench scheduling --");
     if json {
         command.arg("--json");
     }

@@ -122,9 +122,9 @@ fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
 /// The runs on nodes that this could use, soonest to end first.
 fn holders(state: &State, request: &Request) -> Vec<RunId> {
     let useful = |id: &RunId| {
-        let mut parts = state.held_parts(*id).iter();
-        parts.any(|part| {
-            state.nodes[&part.node].is_open() && state.nodes[&part.node].accepts(request)
+        let mut holds = state.held_by(*id).iter();
+        holds.any(|hold| {
+            state.nodes[&hold.node].is_open() && state.nodes[&hold.node].accepts(request)
         })
     };
     let known = state.index.releases.iter().map(|(_, run)| *run);

@@ -4,7 +4,7 @@
 
 use crate::ids::NodeId;
 use crate::node::{Capacity, Node};
-use crate::resources::{GpuMask, Part, Placement, Request};
+use crate::resources::{GpuMask, Hold, Part, Placement, Request};
 use crate::settings::PlacementRule;
 use std::collections::BTreeMap;
 
@@ -80,23 +80,23 @@ impl Pool {
         }
     }
 
-    pub(crate) fn take(&mut self, part: Part, request: &Request) {
-        let at = self.position(part.node);
+    pub(crate) fn take(&mut self, hold: Hold) {
+        let at = self.position(hold.node);
         self.unlist(at);
         let slot = &mut self.slots[at];
-        slot.free = slot.free.without(part.gpus);
-        slot.used.cpus += request.cpus;
-        slot.used.memory += request.memory;
+        slot.free = slot.free.without(hold.gpus);
+        slot.used.cpus += hold.cpus;
+        slot.used.memory += hold.memory;
         self.list(at);
     }
 
-    pub(crate) fn give(&mut self, part: Part, request: &Request) {
-        let at = self.position(part.node);
+    pub(crate) fn give(&mut self, hold: Hold) {
+        let at = self.position(hold.node);
         self.unlist(at);
         let slot = &mut self.slots[at];
-        slot.free = slot.free.with(part.gpus);
-        slot.used.cpus -= request.cpus;
-        slot.used.memory -= request.memory;
+        slot.free = slot.free.with(hold.gpus);
+        slot.used.cpus -= hold.cpus;
+        slot.used.memory -= hold.memory;
         self.list(at);
     }
 

@@ -129,6 +129,22 @@ pub struct Part {
     pub gpus: GpuMask,
 }
 
+/// What a part takes from its node while it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hold {
+    pub node: NodeId,
+    pub gpus: GpuMask,
+    pub cpus: u32,
+    pub memory: u64,
+}
+
+impl Hold {
+    pub(crate) fn of(part: Part, request: &Request) -> Hold {
+        let Part { node, gpus } = part;
+        Hold { node, gpus, cpus: request.cpus, memory: request.memory }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::policy;
 use crate::pool::Pool;
 use crate::queue::Queue;
-use crate::resources::{GpuMask, Part};
+use crate::resources::{GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
 use crate::settings::Settings;
@@ -38,7 +38,7 @@ pub(crate) struct Index {
     /// What could be given out if every run had ended.
     pub(crate) idle_pool: Pool,
     /// What each run that has not ended holds, by its parts that have not ended.
-    pub(crate) held: BTreeMap<RunId, Vec<Part>>,
+    pub(crate) held: BTreeMap<RunId, Vec<Hold>>,
     /// Runs that have not ended, by when they are believed to.
     pub(crate) releases: BTreeSet<(Time, RunId)>,
     pub(crate) runs_on: BTreeMap<NodeId, BTreeSet<RunId>>,
@@ -153,7 +153,7 @@ impl State {
         policy::wake_at(self, now)
     }
 
-    pub(crate) fn held_parts(&self, run: RunId) -> &[Part] {
+    pub(crate) fn held_by(&self, run: RunId) -> &[Hold] {
         self.index.held.get(&run).map_or(&[], Vec::as_slice)
     }
 
@@ -288,12 +288,13 @@ impl State {
             for run_part in run.parts.iter().filter(|part| !part.is_ended()) {
                 let node = self.nodes.get_mut(&run_part.node).expect("runs are on known nodes");
                 let part = Part { node: run_part.node, gpus: positions(node, run_part) };
+                let hold = Hold::of(part, request);
                 for position in part.gpus.positions() {
                     node.gpus[position].held_by = Some(run.id);
                 }
-                self.index.pool.take(part, request);
+                self.index.pool.take(hold);
                 self.index.runs_on.entry(part.node).or_default().insert(run.id);
-                held.push(part);
+                held.push(hold);
             }
             self.index.held.insert(run.id, held);
             if let Some(at) = run.release_at() {
@@ -329,18 +330,17 @@ impl State {
 
     fn free_part(&mut self, id: RunId, node_id: NodeId) {
         let held = self.index.held.get_mut(&id).expect("a part that ends was held");
-        let at = held.iter().position(|part| part.node == node_id).expect("by this node too");
-        let part = held.remove(at);
+        let at = held.iter().position(|hold| hold.node == node_id).expect("by this node too");
+        let hold = held.remove(at);
         let node = self.nodes.get_mut(&node_id).expect("runs are on known nodes");
         let mut free = GpuMask::NONE;
-        for position in part.gpus.positions() {
+        for position in hold.gpus.positions() {
             node.gpus[position].held_by = None;
             if node.gpus[position].is_free() {
                 free = free.with(GpuMask::single(position));
             }
         }
-        let request = &self.tasks[&self.runs[&id].task].spec.request;
-        self.index.pool.give(Part { gpus: free, ..part }, request);
+        self.index.pool.give(Hold { gpus: free, ..hold });
         if let Some(runs) = self.index.runs_on.get_mut(&node_id) {
             runs.remove(&id);
             if runs.is_empty() {
@@ -362,8 +362,8 @@ impl State {
             let run_part =
                 self.runs[run].part_on(id).expect("runs_on lists runs with a part there");
             let held = self.index.held.get_mut(run).expect("a run on a node holds something");
-            for part in held.iter_mut().filter(|part| part.node == id) {
-                part.gpus = positions(node, run_part);
+            for hold in held.iter_mut().filter(|hold| hold.node == id) {
+                hold.gpus = positions(node, run_part);
             }
         }
     }

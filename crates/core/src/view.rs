@@ -3,7 +3,7 @@
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::pool::Pool;
-use crate::resources::{Part, Placement, Request};
+use crate::resources::{Hold, Placement, Request};
 use crate::state::State;
 use crate::time::Time;
 
@@ -16,10 +16,9 @@ pub struct View<'a> {
 }
 
 #[derive(Debug, Clone)]
-struct Assumption {
-    taken: bool,
-    parts: Vec<Part>,
-    request: Request,
+enum Assumption {
+    Taken(Vec<Hold>),
+    Given(Vec<Hold>),
 }
 
 impl<'a> View<'a> {
@@ -39,46 +38,52 @@ impl<'a> View<'a> {
     }
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
-        self.assume(true, placement.parts.clone(), request);
+        self.assume(Assumption::Taken(holds(request, placement)));
     }
 
     /// As if the run had ended and given back what can be used of its GPUs.
     pub fn assume_end(&mut self, run: RunId) {
         let idle = self.state.idle_pool();
-        let parts = self.state.held_parts(run);
-        let usable = |part: &Part| Part { gpus: part.gpus.and(idle.free_on(part.node)), ..*part };
-        let parts = parts.iter().map(usable).collect();
-        let request = &self.state.tasks[&self.state.runs[&run].task].spec.request;
-        self.assume(false, parts, request);
+        let usable = |hold: &Hold| Hold { gpus: hold.gpus.and(idle.free_on(hold.node)), ..*hold };
+        let holds = self.state.held_by(run).iter().map(usable).collect();
+        self.assume(Assumption::Given(holds));
     }
 
     /// As if what was assumed to start had ended.
     pub fn assume_end_of(&mut self, request: &Request, placement: &Placement) {
-        self.assume(false, placement.parts.clone(), request);
+        self.assume(Assumption::Given(holds(request, placement)));
     }
 
     /// Take back the last assumption.
     pub fn undo(&mut self) {
-        if let Some(Assumption { taken, parts, request }) = self.assumed.pop() {
-            self.shift(!taken, &parts, &request);
+        match self.assumed.pop() {
+            Some(Assumption::Taken(holds)) => self.give(&holds),
+            Some(Assumption::Given(holds)) => self.take(&holds),
+            None => {}
         }
     }
 
-    fn assume(&mut self, taken: bool, parts: Vec<Part>, request: &Request) {
-        self.shift(taken, &parts, request);
-        self.assumed.push(Assumption { taken, parts, request: request.clone() });
+    fn assume(&mut self, assumption: Assumption) {
+        match &assumption {
+            Assumption::Taken(holds) => self.take(holds),
+            Assumption::Given(holds) => self.give(holds),
+        }
+        self.assumed.push(assumption);
     }
 
-    fn shift(&mut self, take: bool, parts: &[Part], request: &Request) {
-        if mutated(Mutant::UncheckedPlan) {
-            return;
-        }
-        for part in parts {
-            if take {
-                self.pool.take(*part, request);
-            } else {
-                self.pool.give(*part, request);
-            }
+    fn take(&mut self, holds: &[Hold]) {
+        if !mutated(Mutant::UncheckedPlan) {
+            holds.iter().for_each(|hold| self.pool.take(*hold));
         }
     }
+
+    fn give(&mut self, holds: &[Hold]) {
+        if !mutated(Mutant::UncheckedPlan) {
+            holds.iter().for_each(|hold| self.pool.give(*hold));
+        }
+    }
+}
+
+fn holds(request: &Request, placement: &Placement) -> Vec<Hold> {
+    placement.parts.iter().map(|part| Hold::of(*part, request)).collect()
 }

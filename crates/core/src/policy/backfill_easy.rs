@@ -19,6 +19,9 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     let Some(head) = start_in_order(&mut view, &mut plan) else {
         return plan;
     };
+    if !something_fits(&view) {
+        return plan;
+    }
     let mut reservation = Reservation::make(&view, head, &plan);
     let mut last = head;
     while let Some((rank, placement)) = reservation.next_to_start(&view, last) {
@@ -29,6 +32,11 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
         last = rank;
     }
     plan
+}
+
+/// Working out a reservation looks at all that runs: not worth it when nobody could overtake.
+fn something_fits(view: &View<'_>) -> bool {
+    view.state.queue().requests().any(|(request, _)| view.place(request).is_some())
 }
 
 /// Who has the reservation right now and when it begins, for explanations.

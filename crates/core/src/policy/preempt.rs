@@ -85,6 +85,6 @@ fn choose(view: &View<'_>) -> Chosen {
 
 fn gpus_on_open_nodes(view: &View<'_>, run: RunId) -> u32 {
     let idle = view.state.idle_pool();
-    let parts = view.state.held_parts(run).iter();
-    parts.map(|part| part.gpus.and(idle.free_on(part.node)).count()).sum()
+    let holds = view.state.held_by(run).iter();
+    holds.map(|hold| hold.gpus.and(idle.free_on(hold.node)).count()).sum()
 }
