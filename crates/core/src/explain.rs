@@ -37,8 +37,6 @@ pub enum WaitReason {
     WouldDelay { first: TaskId, starts_at: Option<Time> },
     /// Others come first under a preemptive order.
     Outranked,
-    /// The order decides next at this time.
-    NextDecision { at: Time },
     /// Everything is there: the next scheduling pass starts it.
     AboutToStart,
 }
@@ -100,9 +98,6 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
 /// It fits right now, and has not been started: somebody comes first.
 fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
     let settings = state.settings();
-    if !policy::is_due(state, now) {
-        return WaitReason::NextDecision { at: state.wake_at(now).unwrap_or(now) };
-    }
     if policy::plan(state, now).starts().any(|(id, _)| id == task.id) {
         return WaitReason::AboutToStart;
     }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub struct Pool {
     /// By node id.
     slots: Vec<Slot>,
-    /// `by_free[k]`: the open slots with exactly `k` free GPUs.
-    by_free: Vec<SlotSet>,
+    /// The open slots.
+    by_free: SlotsByFree,
     free_gpus: u32,
     /// GPUs of the largest open node, busy or not.
     largest: u32,
@@ -147,10 +147,7 @@ impl Pool {
         if self.slots[at].open {
             let free = self.slots[at].free.count();
             self.free_gpus += free;
-            if self.by_free.len() <= free as usize {
-                self.by_free.resize(free as usize + 1, SlotSet::default());
-            }
-            self.by_free[free as usize].insert(at);
+            self.by_free.insert(free, at);
         }
     }
 
@@ -158,13 +155,13 @@ impl Pool {
         if self.slots[at].open {
             let free = self.slots[at].free.count();
             self.free_gpus -= free;
-            self.by_free[free as usize].remove(at);
+            self.by_free.remove(free, at);
         }
     }
 
     /// Positions have moved: file every slot anew.
     fn reindex(&mut self) {
-        self.by_free.clear();
+        self.by_free = SlotsByFree::for_slots(self.slots.len());
         self.free_gpus = 0;
         for at in 0..self.slots.len() {
             self.list(at);
@@ -176,12 +173,13 @@ impl Pool {
 
 impl PartialEq for Pool {
     fn eq(&self, other: &Pool) -> bool {
-        let buckets = self.by_free.len().max(other.by_free.len());
-        let nobody = SlotSet::default();
-        let bucket = |pool: &Pool, free| pool.by_free.get(free).unwrap_or(&nobody).clone();
+        let filed = |pool: &Pool| -> Vec<(usize, usize)> {
+            let sets = pool.by_free.from(0).enumerate();
+            sets.flat_map(|(free, set)| set.map(move |at| (free, at))).collect()
+        };
         self.slots == other.slots
             && (self.free_gpus, self.largest) == (other.free_gpus, other.largest)
-            && (0..buckets).all(|free| bucket(self, free) == bucket(other, free))
+            && filed(self) == filed(other)
     }
 }
 
@@ -197,30 +195,25 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// The fullest node that still fits; the first of equals.
     fn on_one_node(&self, gpus: u32) -> Option<Part> {
-        for (free, slots) in self.pool.by_free.iter().enumerate().skip(gpus as usize) {
-            debug_assert!(free >= gpus as usize);
-            if let Some(part) = slots.iter().find_map(|at| self.part(at, gpus)) {
-                return Some(part);
-            }
-        }
-        None
+        let mut fullest_first = self.pool.by_free.from(gpus).flatten();
+        fullest_first.find_map(|at| self.part(at, gpus))
     }
 
     /// As many completely free nodes as it fills, and the emptiest other one for the rest.
     fn on_whole_nodes(&self) -> Option<Placement> {
         let size = self.pool.largest;
-        let whole = self.pool.by_free.get(size as usize).filter(|_| size > 0)?;
-        let wanted = (self.request.gpus / size) as usize;
+        let wanted = self.request.gpus.checked_div(size)? as usize;
+        let whole = self.pool.by_free.from(size).next()?;
         let mut parts: Vec<Part> =
-            whole.iter().filter_map(|at| self.part(at, size)).take(wanted).collect();
+            whole.filter_map(|at| self.part(at, size)).take(wanted).collect();
         if parts.len() < wanted {
             return None;
         }
         let rest = self.request.gpus % size;
         if rest > 0 {
-            let emptiest_first = self.pool.by_free.iter().skip(rest as usize).rev();
+            let emptiest_first = self.pool.by_free.from(rest).rev();
             let last = emptiest_first
-                .flat_map(SlotSet::iter)
+                .flatten()
                 .filter_map(|at| self.part(at, rest))
                 .find(|part| parts.iter().all(|other| other.node != part.node))?;
             parts.push(last);
@@ -284,36 +277,41 @@ fn one_part(part: Part) -> Placement {
     Placement { parts: vec![part] }
 }
 
-/// A set of slot positions, lowest first.
+/// For each number of free GPUs, the set of slots that have as many. One flat run of bits, so that a copy of
+/// the pool is cheap.
 #[derive(Debug, Clone, Default)]
-struct SlotSet {
+struct SlotsByFree {
+    words_per_set: usize,
     words: Vec<u64>,
 }
 
-impl SlotSet {
-    fn insert(&mut self, at: usize) {
-        if self.words.len() <= at / 64 {
-            self.words.resize(at / 64 + 1, 0);
+impl SlotsByFree {
+    fn for_slots(slots: usize) -> SlotsByFree {
+        SlotsByFree { words_per_set: slots.div_ceil(64), words: Vec::new() }
+    }
+
+    fn insert(&mut self, free: u32, at: usize) {
+        let word = free as usize * self.words_per_set + at / 64;
+        if self.words.len() <= word {
+            self.words.resize((free as usize + 1) * self.words_per_set, 0);
         }
-        self.words[at / 64] |= 1 << (at % 64);
+        self.words[word] |= 1 << (at % 64);
     }
 
-    fn remove(&mut self, at: usize) {
-        self.words[at / 64] &= !(1 << (at % 64));
+    fn remove(&mut self, free: u32, at: usize) {
+        self.words[free as usize * self.words_per_set + at / 64] &= !(1 << (at % 64));
     }
 
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        self.words.iter().enumerate().flat_map(|(block, &word)| {
-            let bits = GpuMask(u128::from(word));
-            bits.positions().map(move |bit| block * 64 + bit)
-        })
-    }
-}
-
-impl PartialEq for SlotSet {
-    fn eq(&self, other: &SlotSet) -> bool {
-        self.iter().eq(other.iter())
+    /// The sets from this number of free GPUs upwards, each lowest slot first.
+    fn from(&self, free: u32) -> impl DoubleEndedIterator<Item = impl Iterator<Item = usize>> {
+        let skipped = (free as usize * self.words_per_set).min(self.words.len());
+        self.words[skipped..].chunks(self.words_per_set.max(1)).map(members)
     }
 }
 
-impl Eq for SlotSet {}
+fn members(words: &[u64]) -> impl Iterator<Item = usize> {
+    words.iter().enumerate().flat_map(|(block, &word)| {
+        let bits = GpuMask(u128::from(word));
+        bits.positions().map(move |bit| block * 64 + bit)
+    })
+}

@@ -18,7 +18,8 @@ pub struct Settings {
     /// A run is not preempted before it has run this long.
     pub min_run_before_preemption: Span,
     pub restart_cost: RestartCost,
-    pub las: LasSettings,
+    /// GPU time after which `las` puts a task into its second queue.
+    pub las_threshold: Span,
 }
 
 /// Who comes first.
@@ -64,15 +65,6 @@ pub struct RestartCost {
     pub above: Span,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LasSettings {
-    /// GPU time after which a task falls into the second queue.
-    pub threshold: Span,
-    /// Decide only at multiples of this; zero decides whenever something happens.
-    pub quantum: Span,
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -84,7 +76,7 @@ impl Default for Settings {
             max_losses: 10,
             min_run_before_preemption: Span::from_secs(300),
             restart_cost: RestartCost::default(),
-            las: LasSettings::default(),
+            las_threshold: Span::from_secs(18_000),
         }
     }
 }
@@ -92,12 +84,6 @@ impl Default for Settings {
 impl Default for RestartCost {
     fn default() -> Self {
         RestartCost { up_to_8_gpus: Span::from_secs(40), above: Span::from_secs(60) }
-    }
-}
-
-impl Default for LasSettings {
-    fn default() -> Self {
-        LasSettings { threshold: Span::from_secs(18_000), quantum: Span::ZERO }
     }
 }
 

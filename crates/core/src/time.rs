@@ -34,13 +34,6 @@ impl Time {
             _ => self,
         }
     }
-
-    pub fn is_multiple(self, step: Span) -> bool {
-        match i64::try_from(step.0) {
-            Ok(step) if step > 0 => self.0.rem_euclid(step) == 0,
-            _ => true,
-        }
-    }
 }
 
 impl Span {

@@ -2,19 +2,18 @@
 //! estimates; preempts.
 
 use crate::run::Run;
-use crate::settings::LasSettings;
 use crate::task::Task;
 use crate::time::{Span, Time};
 
-/// The queue that the task is in: 0 until it has had its share, then 1.
-pub(super) fn key(task: &Task, ran: Span, las: &LasSettings) -> i64 {
+/// The queue that the task is in: 0 until it has had more than its share, then 1.
+pub(super) fn key(task: &Task, ran: Span, threshold: Span) -> i64 {
     let service = (task.attained + ran).times(task.spec.request.gpus);
-    i64::from(service >= las.threshold)
+    i64::from(service > threshold)
 }
 
 /// When a running task falls into the second queue, if it is in the first.
-pub(super) fn demoted_at(task: &Task, run: &Run, las: &LasSettings) -> Option<Time> {
+pub(super) fn demoted_at(task: &Task, run: &Run, threshold: Span) -> Option<Time> {
     let gpus = u64::from(task.spec.request.gpus);
-    let share = Span(las.threshold.0.div_ceil(gpus.max(1))).saturating_sub(task.attained);
-    (gpus > 0 && share > Span::ZERO).then(|| run.launched_at + share)
+    let too_long = Span(threshold.0.checked_div(gpus)?) + Span(1);
+    (too_long > task.attained).then(|| run.launched_at + too_long.saturating_sub(task.attained))
 }

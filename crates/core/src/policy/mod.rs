@@ -15,14 +15,14 @@ use crate::run::{Run, RunState};
 use crate::settings::{Backfill, Order, Settings};
 use crate::state::State;
 use crate::task::Task;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::View;
 
 pub(crate) use backfill_easy::reservation;
 
 /// What should start and stop now.
 pub fn plan(state: &State, now: Time) -> Plan {
-    if state.queue().is_empty() || !is_due(state, now) {
+    if state.queue().is_empty() {
         return Plan::default();
     }
     let view = View::new(state, now);
@@ -40,8 +40,8 @@ pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
     let key = match settings.order {
         Order::Fifo => fifo::key(),
         Order::Sjf => sjf::key(task),
-        Order::Srtf => srtf::key(task, crate::Span::ZERO),
-        Order::Las => las::key(task, crate::Span::ZERO, &settings.las),
+        Order::Srtf => srtf::key(task, Span::ZERO),
+        Order::Las => las::key(task, Span::ZERO, settings.las_threshold),
     };
     Rank::of(task, key)
 }
@@ -53,15 +53,9 @@ pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Tim
         Order::Fifo => fifo::key(),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, ran),
-        Order::Las => las::key(task, ran, &settings.las),
+        Order::Las => las::key(task, ran, settings.las_threshold),
     };
     Rank::of(task, key)
-}
-
-/// Whether the order decides anything at this instant.
-pub(crate) fn is_due(state: &State, now: Time) -> bool {
-    let settings = state.settings();
-    settings.order != Order::Las || now.is_multiple(settings.las.quantum)
 }
 
 /// The next instant at which a plan may be different although nothing has happened.
@@ -70,14 +64,14 @@ pub(crate) fn wake_at(state: &State, now: Time) -> Option<Time> {
     if !settings.order.is_preemptive() || state.queue().is_empty() {
         return None;
     }
-    if settings.order == Order::Las && settings.las.quantum.0 > 0 {
-        return Some(now.next_multiple(settings.las.quantum));
+    if settings.order == Order::Srtf && settings.min_run_before_preemption == Span::ZERO {
+        return None;
     }
     let candidates = state.active_runs().filter(|run| is_preemptible(state, run));
     let instants = candidates.flat_map(|run| {
         let old_enough = run.launched_at + settings.min_run_before_preemption;
         let demoted = match settings.order {
-            Order::Las => las::demoted_at(&state.tasks[&run.task], run, &settings.las),
+            Order::Las => las::demoted_at(&state.tasks[&run.task], run, settings.las_threshold),
             _ => None,
         };
         [Some(old_enough), demoted].into_iter().flatten()

@@ -6,7 +6,7 @@ use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::resources::NodeSelector;
 use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
-use danlu_core::settings::{Backfill, LasSettings, Order, PlacementRule};
+use danlu_core::settings::{Backfill, Order, PlacementRule};
 use danlu_core::task::{Dependency, DependencyKind, TaskSpec};
 use danlu_core::*;
 use proptest::collection::vec;
@@ -110,16 +110,16 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         prop_oneof![Just(Order::Fifo), Just(Order::Sjf), Just(Order::Srtf), Just(Order::Las)];
     let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
     let placement = prop_oneof![Just(PlacementRule::Consolidate), Just(PlacementRule::Count)];
-    let spans = (any::<u64>(), 0u64..100_000, 0u64..100);
+    let spans = (any::<u64>(), 0u64..100_000, any::<u64>());
     (order, backfill, placement, spans, any::<bool>()).prop_map(
-        |(order, backfill, placement, (grace, min_run, quantum), requeue_lost)| Settings {
+        |(order, backfill, placement, (grace, min_run, threshold), requeue_lost)| Settings {
             order,
             backfill,
             placement,
             stop_grace: Span(grace),
             min_run_before_preemption: Span(min_run),
             requeue_lost,
-            las: LasSettings { quantum: Span(quantum), ..LasSettings::default() },
+            las_threshold: Span(threshold),
             ..Settings::default()
         },
     )

@@ -4,7 +4,7 @@ use crate::lab::{after, foreign, gpu, healthy, lab, lasting, wants};
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::{DependencyKind, TaskSpec};
-use danlu_core::{Actor, Input, NodeId, NodeMessage, Span, TaskId, Time, WaitReason, explain};
+use danlu_core::{Actor, Input, NodeId, NodeMessage, TaskId, Time, WaitReason, explain};
 
 #[test]
 fn held_and_blocked_tasks_say_so() {
@@ -95,7 +95,4 @@ fn preemptive_orders_say_who_waits_for_its_turn() {
     lab.submit(lasting(1, 100));
     assert_eq!(lab.why(2), WaitReason::Outranked);
     assert_eq!(lab.why(1), WaitReason::AboutToStart);
-    lab.policy(Order::Las, Backfill::None);
-    lab.configure(|settings| settings.las.quantum = Span::from_secs(60));
-    assert_eq!(lab.why(1), WaitReason::NextDecision { at: Time::from_secs(1_020) });
 }

@@ -1,0 +1,17 @@
+//! `danlu version`: which Danlu this is.
+
+use clap::Args;
+
+use crate::{failure::Failure, language::text};
+
+#[derive(Debug, Args)]
+#[command(
+    about = text("Show the version", "显示版本"),
+    override_usage = "danlu version",
+)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(_: &Arguments) -> Result<(), Failure> {
+    println!("danlu {}", env!("CARGO_PKG_VERSION"));
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! In which of its two languages Danlu speaks: `text` picks the words.
+
+use std::{env, sync::LazyLock};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    English,
+    Chinese,
+}
+
+/// The same sentence in both languages; the person's one is returned.
+pub(crate) fn text<'a>(english: &'a str, chinese: &'a str) -> &'a str {
+    match Language::current() {
+        Language::English => english,
+        Language::Chinese => chinese,
+    }
+}
+
+impl Language {
+    /// The language of this process, read from the environment once.
+    pub(crate) fn current() -> Self {
+        static CURRENT: LazyLock<Language> = LazyLock::new(|| {
+            let variables = ["DANLU_LANG", "LC_ALL", "LC_MESSAGES", "LANG"];
+            Language::first_of(variables.into_iter().filter_map(|name| env::var(name).ok()))
+        });
+        *CURRENT
+    }
+
+    /// The first value that is not empty decides, as everywhere on Unix.
+    fn first_of(values: impl IntoIterator<Item = String>) -> Self {
+        let first = values.into_iter().find(|value| !value.is_empty()).unwrap_or_default();
+        if first.to_lowercase().starts_with("zh") { Self::Chinese } else { Self::English }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Language::{self, Chinese, English};
+
+    #[test]
+    fn first_value_that_is_not_empty_decides() {
+        let check = |values: &[&str], expect: Language| {
+            let values = values.iter().map(|value| (*value).to_owned());
+            assert_eq!(Language::first_of(values), expect);
+        };
+        check(&[], English);
+        check(&["zh"], Chinese);
+        check(&["zh_CN.UTF-8"], Chinese);
+        check(&["en", "zh_CN.UTF-8"], English);
+        check(&["", "ZH_TW.UTF-8"], Chinese);
+        check(&["C", "zh_CN.UTF-8"], English);
+    }
+}
