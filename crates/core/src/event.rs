@@ -9,107 +9,41 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[rustfmt::skip] // one line for each
 pub enum Event {
-    Booted {
-        epoch: Epoch,
-    },
-    UserAdded {
-        user: UserId,
-    },
+    Booted { epoch: Epoch },
+    UserAdded { user: UserId },
     SettingsChanged,
 
-    TaskSubmitted {
-        task: TaskId,
-    },
-    TaskHeld {
-        task: TaskId,
-    },
-    TaskReleased {
-        task: TaskId,
-    },
-    TaskUnblocked {
-        task: TaskId,
-    },
-    TaskRequeued {
-        task: TaskId,
-        why: RequeueReason,
-    },
-    TaskRetried {
-        task: TaskId,
-    },
-    TaskFinished {
-        task: TaskId,
-        outcome: Outcome,
-    },
-    TaskRemoved {
-        task: TaskId,
-        runs: Vec<RunId>,
-    },
+    TaskSubmitted { task: TaskId },
+    TaskHeld { task: TaskId },
+    TaskReleased { task: TaskId },
+    TaskUnblocked { task: TaskId },
+    TaskRequeued { task: TaskId, why: RequeueReason },
+    TaskRetried { task: TaskId },
+    TaskFinished { task: TaskId, outcome: Outcome },
+    TaskRemoved { task: TaskId, runs: Vec<RunId> },
 
-    RunLaunched {
-        run: RunId,
-        task: TaskId,
-        nodes: Vec<NodeId>,
-    },
-    PartStarted {
-        run: RunId,
-        node: NodeId,
-    },
-    RunStopping {
-        run: RunId,
-        why: StopReason,
-    },
-    PartEnded {
-        run: RunId,
-        node: NodeId,
-        exit: Exit,
-    },
-    RunEnded {
-        run: RunId,
-        task: TaskId,
-        exit: Exit,
-    },
+    RunLaunched { run: RunId, task: TaskId, nodes: Vec<NodeId> },
+    PartStarted { run: RunId, node: NodeId },
+    RunStopping { run: RunId, why: StopReason },
+    PartEnded { run: RunId, node: NodeId, exit: Exit },
+    RunEnded { run: RunId, task: TaskId, exit: Exit },
 
-    NodeAdded {
-        node: NodeId,
-    },
-    NodeRemoved {
-        node: NodeId,
-    },
-    NodeConnected {
-        node: NodeId,
-        session: SessionId,
-    },
-    NodeReady {
-        node: NodeId,
-    },
+    NodeAdded { node: NodeId },
+    NodeRemoved { node: NodeId },
+    NodeConnected { node: NodeId, session: SessionId },
+    NodeReady { node: NodeId },
     /// It runs what it should not; these are being stopped first.
-    NodeHasStrays {
-        node: NodeId,
-        runs: Vec<RunId>,
-    },
-    NodeLost {
-        node: NodeId,
-    },
-    NodeDraining {
-        node: NodeId,
-    },
-    NodeUndrained {
-        node: NodeId,
-    },
-    GpusChanged {
-        node: NodeId,
-    },
+    NodeHasStrays { node: NodeId, runs: Vec<RunId> },
+    NodeLost { node: NodeId },
+    NodeDraining { node: NodeId },
+    NodeUndrained { node: NodeId },
+    GpusChanged { node: NodeId },
     /// A policy decided what the state does not allow. Nothing was done.
-    DecisionRejected {
-        task: TaskId,
-        reason: String,
-    },
+    DecisionRejected { task: TaskId, reason: String },
     /// A message from an earlier connection, or about something long settled.
-    LateMessageIgnored {
-        node: NodeId,
-        run: Option<RunId>,
-    },
+    LateMessageIgnored { node: NodeId, run: Option<RunId> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,94 +12,42 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[rustfmt::skip] // one line for each
 pub enum Input {
     /// First input of every life of the daemon. A higher epoch than the stored one means that the
     /// store was restored from a backup.
-    Boot {
-        epoch: Epoch,
-    },
-    AddUser {
-        by: Actor,
-        name: String,
-        admin: bool,
-    },
-    Submit {
-        by: UserId,
-        spec: TaskSpec,
-        key: Option<String>,
-    },
-    Cancel {
-        by: Actor,
-        task: TaskId,
-    },
-    Hold {
-        by: Actor,
-        task: TaskId,
-    },
-    Release {
-        by: Actor,
-        task: TaskId,
-    },
+    Boot { epoch: Epoch },
+    AddUser { by: Actor, name: String, admin: bool },
+    Submit { by: UserId, spec: TaskSpec, key: Option<String> },
+    Cancel { by: Actor, task: TaskId },
+    Hold { by: Actor, task: TaskId },
+    Release { by: Actor, task: TaskId },
     /// Run a finished task again.
-    Retry {
-        by: Actor,
-        task: TaskId,
-    },
+    Retry { by: Actor, task: TaskId },
     /// Take a finished task out of the state.
-    Remove {
-        by: Actor,
-        task: TaskId,
-    },
+    Remove { by: Actor, task: TaskId },
     /// Give up a run whose node cannot be asked. It may still be running there.
-    Abandon {
-        by: Actor,
-        run: RunId,
-    },
-    AddNode {
-        by: Actor,
-        name: String,
-        labels: BTreeMap<String, String>,
-    },
-    RemoveNode {
-        by: Actor,
-        node: NodeId,
-    },
-    Drain {
-        by: Actor,
-        node: NodeId,
-    },
-    Undrain {
-        by: Actor,
-        node: NodeId,
-    },
-    Configure {
-        by: Actor,
-        settings: Settings,
-    },
+    Abandon { by: Actor, run: RunId },
+    AddNode { by: Actor, name: String, labels: BTreeMap<String, String> },
+    RemoveNode { by: Actor, node: NodeId },
+    Drain { by: Actor, node: NodeId },
+    Undrain { by: Actor, node: NodeId },
+    Configure { by: Actor, settings: Settings },
     /// All that concerns one node arrives here in the order in which it happened on that connection.
-    Node {
-        node: NodeId,
-        session: SessionId,
-        message: NodeMessage,
-    },
+    Node { node: NodeId, session: SessionId, message: NodeMessage },
     /// Decide what starts. The engine sends it once after each batch of other inputs.
     Schedule,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[rustfmt::skip] // one line for each
 pub enum NodeMessage {
     Connected,
     /// Everything the node has: the answer to a new connection and to [`crate::Effect::AskReport`].
     Report(NodeReport),
-    Started {
-        run: RunId,
-        at: Time,
-    },
-    Ended {
-        run: RunId,
-        ending: Ending,
-    },
+    Started { run: RunId, at: Time },
+    Ended { run: RunId, ending: Ending },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
     /// The connection is gone.
