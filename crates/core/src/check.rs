@@ -66,7 +66,7 @@ impl State {
             run.parts.iter().any(|part| matches!(part.state, PartState::Launching { .. }));
         match run.state {
             RunState::Starting => ensure(launching, || format!("run {id} has started long ago")),
-            RunState::Running { .. } => {
+            RunState::Running { .. } | RunState::Paused { .. } => {
                 ensure(!launching, || format!("run {id} is still starting"))
             }
             RunState::Stopping { .. } | RunState::Ended { .. } => Ok(()),
@@ -128,14 +128,9 @@ impl State {
         let differs = |what: &str| format!("the index of {what} is out of step");
         ensure(ours.queue == theirs.queue, || differs("queued tasks"))?;
         ensure(ours.pool == theirs.pool, || differs("free resources"))?;
-        ensure(ours.idle_pool == theirs.idle_pool, || differs("resources"))?;
         ensure(ours.held == theirs.held, || differs("held GPUs"))?;
         ensure(ours.releases == theirs.releases, || differs("expected ends"))?;
-        ensure(ours.runs_on == theirs.runs_on, || differs("runs by node"))?;
-        ensure(ours.runs_of == theirs.runs_of, || differs("runs by task"))?;
-        ensure(ours.dependents == theirs.dependents, || differs("dependents"))?;
-        ensure(ours.keys == theirs.keys, || differs("keys"))?;
-        ensure(ours.open_tasks == theirs.open_tasks, || differs("open tasks"))
+        ensure(ours == theirs, || differs("something else"))
     }
 }
 

@@ -18,6 +18,13 @@ pub enum Effect {
         why: StopOrder,
         grace: Span,
     },
+    /// Freeze or thaw every process of the run.
+    Pause {
+        node: NodeId,
+        session: SessionId,
+        run: RunId,
+        on: bool,
+    },
     /// Its end is recorded: the run directory may go.
     Forget {
         node: NodeId,
@@ -57,6 +64,7 @@ impl Effect {
         match self {
             Effect::Launch(launch) => launch.node,
             Effect::Stop { node, .. }
+            | Effect::Pause { node, .. }
             | Effect::Forget { node, .. }
             | Effect::AskReport { node, .. } => *node,
         }
@@ -66,6 +74,7 @@ impl Effect {
         match self {
             Effect::Launch(launch) => launch.session,
             Effect::Stop { session, .. }
+            | Effect::Pause { session, .. }
             | Effect::Forget { session, .. }
             | Effect::AskReport { session, .. } => *session,
         }

@@ -21,11 +21,16 @@ pub enum Event {
     TaskUnblocked { task: TaskId },
     TaskRequeued { task: TaskId, why: RequeueReason },
     TaskRetried { task: TaskId },
+    TaskEdited { task: TaskId },
+    /// These have changed places.
+    TasksMoved { tasks: Vec<TaskId> },
     TaskFinished { task: TaskId, outcome: Outcome },
     TaskRemoved { task: TaskId, runs: Vec<RunId> },
 
     RunLaunched { run: RunId, task: TaskId, nodes: Vec<NodeId> },
     PartStarted { run: RunId, node: NodeId },
+    RunPaused { run: RunId },
+    RunResumed { run: RunId },
     RunStopping { run: RunId, why: StopReason },
     PartEnded { run: RunId, node: NodeId, exit: Exit },
     RunEnded { run: RunId, task: TaskId, exit: Exit },
@@ -70,7 +75,9 @@ impl Event {
             | TaskUnblocked { task }
             | TaskRequeued { task, .. }
             | TaskRetried { task }
+            | TaskEdited { task }
             | TaskFinished { task, .. } => vec![RowKey::Task(*task)],
+            TasksMoved { tasks } => tasks.iter().map(|task| RowKey::Task(*task)).collect(),
             TaskRemoved { task, runs } => {
                 let runs = runs.iter().map(|run| RowKey::Run(*run));
                 runs.chain([RowKey::Task(*task)]).collect()
@@ -78,7 +85,11 @@ impl Event {
             RunLaunched { run, task, .. } => {
                 vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::Ledger]
             }
-            PartStarted { run, .. } | RunStopping { run, .. } | PartEnded { run, .. } => {
+            PartStarted { run, .. }
+            | RunPaused { run }
+            | RunResumed { run }
+            | RunStopping { run, .. }
+            | PartEnded { run, .. } => {
                 vec![RowKey::Run(*run)]
             }
             RunEnded { run, task, .. } => vec![RowKey::Run(*run), RowKey::Task(*task)],

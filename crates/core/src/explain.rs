@@ -31,6 +31,8 @@ pub enum WaitReason {
     GpusUnavailable { foreign: u32, unknown: u32 },
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
+    /// As many of its array run as may at once.
+    ArrayLimit { at_once: u32 },
     /// It would fit, but the order is strict and this one comes first.
     Behind { first: TaskId },
     /// It would fit, but might delay this one, which is expected to start then.
@@ -56,6 +58,12 @@ pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
 
 fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     let request = &task.spec.request;
+    let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);
+    if let Some(at_once) = at_once
+        && !state.queue().contains(&policy::rank(task, state.settings()))
+    {
+        return WaitReason::ArrayLimit { at_once };
+    }
     let view = View::new(state, now);
     if !view.fits_when_idle(request) {
         return explain_unfit(state, request);

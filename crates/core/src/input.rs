@@ -24,6 +24,15 @@ pub enum Input {
     Release { by: Actor, task: TaskId },
     /// Run a finished task again.
     Retry { by: Actor, task: TaskId },
+    /// Freeze a running task; it keeps its GPUs.
+    Pause { by: Actor, task: TaskId },
+    Resume { by: Actor, task: TaskId },
+    /// Give a waiting task another description; it keeps its place.
+    Edit { by: Actor, task: TaskId, spec: TaskSpec },
+    /// To this place among its owner's queued tasks of the same urgency and priority.
+    Move { by: Actor, task: TaskId, position: usize },
+    /// Start a queued task before its turn, if there is room for it.
+    Start { by: Actor, task: TaskId },
     /// Take a finished task out of the state.
     Remove { by: Actor, task: TaskId },
     /// Give up a run whose node cannot be asked. It may still be running there.

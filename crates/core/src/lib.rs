@@ -8,6 +8,7 @@ pub mod event;
 pub mod explain;
 pub mod gpu;
 pub mod ids;
+mod index;
 pub mod input;
 pub mod limits;
 mod mutant;

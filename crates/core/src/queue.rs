@@ -19,7 +19,8 @@ pub struct Rank {
     pub(crate) priority: i32,
     /// What the policy goes by.
     pub(crate) key: i64,
-    /// Submission order decides among equals, and requeued tasks keep their place.
+    /// Submission order decides among equals, unless somebody moved one; requeued tasks keep their place.
+    pub(crate) place: u64,
     pub task: TaskId,
 }
 
@@ -35,7 +36,13 @@ pub struct Queue {
 
 impl Rank {
     pub(crate) fn of(task: &Task, key: i64) -> Rank {
-        Rank { not_urgent: !task.spec.urgent, priority: task.spec.priority, key, task: task.id }
+        Rank {
+            not_urgent: !task.spec.urgent,
+            priority: task.spec.priority,
+            key,
+            place: task.place,
+            task: task.id,
+        }
     }
 }
 

@@ -37,6 +37,12 @@ pub enum Refusal {
     TooMany { what: &'static str, limit: usize },
     #[error("the key was used before with another task description")]
     KeyReused,
+    #[error("tasks may not wait for each other in a circle: {0} would wait for itself")]
+    Circle(TaskId),
+    #[error("there is no room for task {0} now")]
+    NoRoom(TaskId),
+    #[error("an array is submitted or edited as a whole, with at least one index and none twice")]
+    BadArray,
     #[error("the command is empty")]
     EmptyCommand,
     #[error("the epoch of the store cannot go back")]
@@ -61,6 +67,9 @@ impl Refusal {
             Impossible { .. } => "danlu gpus shows what there is",
             TooMany { .. } => "wait for some to end, or ask for less",
             KeyReused => "use a new key for a new task",
+            Circle(_) => "leave that dependency out",
+            NoRoom(_) => "danlu why ID tells what holds its GPUs",
+            BadArray => "for example --array 0-99%4",
             EmptyCommand => "danlu submit -- COMMAND",
             EpochGoesBack => "restore with danlu's own restore command",
         }

@@ -26,6 +26,10 @@ pub enum RunState {
     Running {
         since: Time,
     },
+    /// Every process of it is frozen; it keeps its GPUs.
+    Paused {
+        since: Time,
+    },
     /// Asked to stop; its GPUs are still in use.
     Stopping {
         why: StopReason,
@@ -117,7 +121,7 @@ pub struct RunReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedState {
-    Alive { since: Time },
+    Alive { since: Time, paused: bool },
     Ended(Ending),
 }
 

@@ -5,6 +5,7 @@
 
 use crate::gpu::{Gpu, GpuCondition, GpuReport};
 use crate::ids::{GpuId, NodeId, RunId, TaskId, UserId};
+use crate::index::Index;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
@@ -18,7 +19,7 @@ use crate::settings::Settings;
 use crate::task::Task;
 use crate::time::Time;
 use crate::user::User;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
@@ -28,25 +29,6 @@ pub struct State {
     pub tasks: BTreeMap<TaskId, Task>,
     pub runs: BTreeMap<RunId, Run>,
     pub(crate) index: Index,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Index {
-    pub(crate) queue: Queue,
-    /// What can be given out now.
-    pub(crate) pool: Pool,
-    /// What could be given out if every run had ended.
-    pub(crate) idle_pool: Pool,
-    /// What each run that has not ended holds, by its parts that have not ended.
-    pub(crate) held: BTreeMap<RunId, Vec<Hold>>,
-    /// Runs that have not ended, by when they are believed to.
-    pub(crate) releases: BTreeSet<(Time, RunId)>,
-    pub(crate) runs_on: BTreeMap<NodeId, BTreeSet<RunId>>,
-    pub(crate) runs_of: BTreeMap<TaskId, BTreeSet<RunId>>,
-    /// Unfinished tasks by the tasks they name in `after`.
-    pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
-    pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
-    pub(crate) open_tasks: usize,
 }
 
 impl State {
@@ -159,33 +141,29 @@ impl State {
 
     pub(crate) fn set_settings(&mut self, settings: Settings) {
         self.ledger.settings = settings;
-        let mut queue = Queue::default();
-        for task in self.tasks.values().filter(|task| task.is_queued()) {
-            queue.insert(task, &self.ledger.settings);
-        }
-        self.index.queue = queue;
+        self.index.rebuild_queue(&self.tasks, &self.ledger.settings);
     }
 
     pub(crate) fn insert_task(&mut self, task: Task) {
-        self.list_task(&task);
+        let id = task.id;
         if let Some(key) = &task.key {
-            self.index.keys.insert((task.owner, key.clone()), task.id);
+            self.index.keys.insert((task.owner, key.clone()), id);
         }
-        self.tasks.insert(task.id, task);
+        self.tasks.insert(id, task);
+        self.index.list_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
     }
 
     pub(crate) fn change_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
-        let mut task = self.tasks.remove(&id).expect("the caller has looked the task up");
-        self.unlist_task(&task);
-        change(&mut task);
-        self.list_task(&task);
-        self.tasks.insert(id, task);
+        let settings = &self.ledger.settings;
+        self.index.unlist_task(&self.tasks[&id], &self.tasks, settings);
+        change(self.tasks.get_mut(&id).expect("the caller has looked the task up"));
+        self.index.list_task(&self.tasks[&id], &self.tasks, settings);
     }
 
     /// The task and all its runs, which have ended.
     pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<RunId> {
+        self.index.unlist_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
         let task = self.tasks.remove(&id).expect("the caller has looked the task up");
-        self.unlist_task(&task);
         if let Some(key) = task.key {
             self.index.keys.remove(&(task.owner, key));
         }
@@ -194,35 +172,6 @@ impl State {
             self.runs.remove(run);
         }
         runs.into_iter().collect()
-    }
-
-    fn list_task(&mut self, task: &Task) {
-        if task.is_queued() {
-            self.index.queue.insert(task, &self.ledger.settings);
-        }
-        if !task.is_finished() {
-            self.index.open_tasks += 1;
-            for dependency in &task.spec.after {
-                self.index.dependents.entry(dependency.task).or_default().insert(task.id);
-            }
-        }
-    }
-
-    fn unlist_task(&mut self, task: &Task) {
-        if task.is_queued() {
-            self.index.queue.remove(task, &self.ledger.settings);
-        }
-        if !task.is_finished() {
-            self.index.open_tasks -= 1;
-            for dependency in &task.spec.after {
-                if let Some(waiting) = self.index.dependents.get_mut(&dependency.task) {
-                    waiting.remove(&task.id);
-                    if waiting.is_empty() {
-                        self.index.dependents.remove(&dependency.task);
-                    }
-                }
-            }
-        }
     }
 
     pub(crate) fn insert_node(&mut self, node: Node) {

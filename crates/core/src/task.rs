@@ -5,7 +5,7 @@ use crate::resources::Request;
 use crate::run::Exit;
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,9 @@ pub struct Task {
     pub submitted_at: Time,
     /// Makes a repeated submit answer with the same task.
     pub key: Option<String>,
+    pub array: Option<ArrayElement>,
+    /// Its place among tasks of equal rank; its id unless somebody moved it.
+    pub place: u64,
     pub state: TaskState,
     /// Runs that really started, or may have.
     pub attempts: u32,
@@ -32,12 +35,16 @@ pub struct Task {
     pub last_run: Option<RunId>,
 }
 
-/// What the submitter asked for. Never changes.
+/// What the submitter asked for. Replaced as a whole when a waiting task is edited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskSpec {
     pub name: String,
+    pub description: String,
+    pub project: Option<String>,
+    pub labels: BTreeMap<String, String>,
     pub command: Vec<String>,
+    pub launch: LaunchSpec,
     pub request: Request,
     pub time_limit: Option<Span>,
     /// How long it is believed to run, where somebody knows better than the time limit.
@@ -49,6 +56,58 @@ pub struct TaskSpec {
     pub priority: i32,
     pub after: Vec<Dependency>,
     pub hold: bool,
+    /// One task for each index.
+    pub array: Option<ArraySpec>,
+}
+
+/// How to start the command. The core passes it on without looking into it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LaunchSpec {
+    /// The command is one line for a shell.
+    pub shell: bool,
+    pub directory: String,
+    /// The hash of the submitter's environment, which the store keeps.
+    pub environment: Option<String>,
+    /// Set on top of that.
+    pub variables: BTreeMap<String, String>,
+    pub output: Output,
+    /// Appended to the command with the GPU numbers behind it.
+    pub gpu_argument: Option<String>,
+    /// `CUDA_VISIBLE_DEVICES` names GPUs by UUID instead of by number.
+    pub gpus_by_uuid: bool,
+}
+
+/// Where what the command prints goes; the run directory where nothing is said.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Output {
+    /// Both streams; a directory gets `<task>.log`.
+    pub both: Option<String>,
+    pub stdout: Option<Stream>,
+    pub stderr: Option<Stream>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    Append { path: String },
+    Truncate { path: String },
+    Discard,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArraySpec {
+    pub indices: Vec<u32>,
+    /// At most as many run at the same time.
+    pub at_once: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayElement {
+    /// The id of the array's first task, which names the array.
+    pub first: TaskId,
+    pub index: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -111,7 +170,11 @@ impl Default for TaskSpec {
     fn default() -> Self {
         TaskSpec {
             name: String::new(),
+            description: String::new(),
+            project: None,
+            labels: BTreeMap::new(),
             command: Vec::new(),
+            launch: LaunchSpec::default(),
             request: Request::default(),
             time_limit: None,
             expected: None,
@@ -121,6 +184,7 @@ impl Default for TaskSpec {
             priority: DEFAULT_PRIORITY,
             after: Vec::new(),
             hold: false,
+            array: None,
         }
     }
 }
@@ -139,6 +203,12 @@ impl Task {
             TaskState::Finished { outcome, .. } => Some(outcome),
             _ => None,
         }
+    }
+
+    /// The array it belongs to and how many of that may run at once, where there is such a limit.
+    pub(crate) fn throttle(&self) -> Option<(TaskId, usize)> {
+        let at_once = self.spec.array.as_ref()?.at_once?;
+        Some((self.array?.first, at_once as usize))
     }
 
     /// How much longer it is believed to run from its next start; `None` when nobody knows.

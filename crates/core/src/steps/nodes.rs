@@ -29,8 +29,8 @@ pub(crate) fn add(
     if state.nodes.len() >= limits::NODES {
         return Err(Refusal::TooMany { what: "nodes", limit: limits::NODES });
     }
-    if labels.len() > limits::LABELS_PER_NODE {
-        return Err(Refusal::TooMany { what: "labels", limit: limits::LABELS_PER_NODE });
+    if labels.len() > limits::LABELS {
+        return Err(Refusal::TooMany { what: "labels", limit: limits::LABELS });
     }
     let id = state.ledger.next_node;
     state.ledger.next_node = NodeId(id.0 + 1);

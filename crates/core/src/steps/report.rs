@@ -84,14 +84,17 @@ fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
         ReportedState::Ended(ending) if open => runs::end_part(turn, node, id, ending.clone()),
         ReportedState::Ended(_) => runs::forget(turn, node, id),
         ReportedState::Alive { .. } if !open => return false,
-        ReportedState::Alive { since } => {
+        ReportedState::Alive { since, paused } => {
             if matches!(part_state(turn.state, node, id), Some(PartState::Launching { .. })) {
                 let _ = runs::part_started(turn, node, id, *since);
             }
-            if let RunState::Stopping { why, .. } = turn.state.runs[&id].state
-                && !mutated(Mutant::CancelForgotten)
-            {
-                runs::send_stop(turn, node, id, StopOrder::Because(why));
+            match turn.state.runs[&id].state {
+                RunState::Stopping { why, .. } if !mutated(Mutant::CancelForgotten) => {
+                    runs::send_stop(turn, node, id, StopOrder::Because(why));
+                }
+                RunState::Paused { .. } if !paused => runs::send_pause(turn, node, id, true),
+                RunState::Running { .. } if *paused => runs::send_pause(turn, node, id, false),
+                _ => {}
             }
         }
     }

@@ -13,7 +13,8 @@ use crate::step::{Answer, Reply, Turn};
 use crate::steps::dependencies::{finish, requeue};
 use crate::steps::nodes::ignore_late;
 use crate::steps::permission::own_task;
-use crate::task::Outcome;
+use crate::steps::tasks::wrong_state;
+use crate::task::{Outcome, TaskState};
 use crate::time::Time;
 
 pub(crate) fn part_started(turn: &mut Turn<'_>, node: NodeId, id: RunId, at: Time) -> Answer {
@@ -68,11 +69,47 @@ pub(crate) fn stop(turn: &mut Turn<'_>, id: RunId, why: StopReason) {
     };
     turn.state.change_run(id, |run| run.state = RunState::Stopping { why, deadline });
     turn.event(Event::RunStopping { run: id, why });
-    let parts = turn.state.runs[&id].parts.iter().filter(|part| !part.is_ended());
-    let nodes: Vec<NodeId> = parts.map(|part| part.node).collect();
-    for node in nodes {
+    for node in open_nodes(turn.state, id) {
         send_stop(turn, node, id, StopOrder::Because(why));
     }
+}
+
+/// Freeze or thaw a running task, wherever it can be reached now; elsewhere the next report will.
+pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: bool) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    let (wanted, verb) = if paused { ("running", "paused") } else { ("paused", "resumed") };
+    let TaskState::Active { run: run_id } = task.state else {
+        return Err(wrong_state(task, wanted, verb));
+    };
+    let run = &turn.state.runs[&run_id];
+    let state = match (&run.state, paused) {
+        (RunState::Running { .. }, true) => RunState::Paused { since: turn.now },
+        (RunState::Paused { .. }, false) => RunState::Running { since: turn.now },
+        (RunState::Paused { .. }, true) | (RunState::Running { .. }, false) => {
+            return Ok(Reply::Done);
+        }
+        _ => return Err(wrong_state(task, wanted, verb)),
+    };
+    turn.state.change_run(run_id, |run| run.state = state);
+    turn.event(if paused {
+        Event::RunPaused { run: run_id }
+    } else {
+        Event::RunResumed { run: run_id }
+    });
+    for node in open_nodes(turn.state, run_id) {
+        send_pause(turn, node, run_id, paused);
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn send_pause(turn: &mut Turn<'_>, node: NodeId, run: RunId, on: bool) {
+    if let Some(session) = turn.state.nodes[&node].live_session() {
+        turn.effect(Effect::Pause { node, session, run, on });
+    }
+}
+
+fn open_nodes(state: &State, run: RunId) -> Vec<NodeId> {
+    state.held_by(run).iter().map(|hold| hold.node).collect()
 }
 
 pub(crate) fn send_stop(turn: &mut Turn<'_>, node: NodeId, run: RunId, why: StopOrder) {

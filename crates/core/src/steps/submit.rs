@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::ids::{TaskId, UserId};
+use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::pool::Pool;
@@ -10,8 +11,11 @@ use crate::resources::Request;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::dependencies;
-use crate::task::{Task, TaskSpec, TaskState};
+use crate::steps::permission::own_task;
+use crate::steps::tasks::wrong_state;
+use crate::task::{ArrayElement, Task, TaskSpec, TaskState};
 use crate::time::Span;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) fn submit(
@@ -29,14 +33,41 @@ pub(crate) fn submit(
         return if same { Ok(Reply::Task(task.id)) } else { Err(Refusal::KeyReused) };
     }
     check(state, &spec, key.as_ref())?;
-    let id = state.ledger.next_task;
-    state.ledger.next_task = TaskId(id.0 + 1);
-    state.insert_task(Task {
+    check_array(state, &spec)?;
+    let first = state.ledger.next_task;
+    let spec = Arc::new(spec);
+    match &spec.array {
+        None => add(turn, by, Arc::clone(&spec), key, None),
+        Some(array) => {
+            // The first carries the key: it stands for all of them.
+            let mut key = key;
+            for &index in &array.indices {
+                let element = ArrayElement { first, index };
+                add(turn, by, Arc::clone(&spec), key.take(), Some(element));
+            }
+        }
+    }
+    Ok(Reply::Task(first))
+}
+
+fn add(
+    turn: &mut Turn<'_>,
+    owner: UserId,
+    spec: Arc<TaskSpec>,
+    key: Option<String>,
+    array: Option<ArrayElement>,
+) {
+    let id = turn.state.ledger.next_task;
+    turn.state.ledger.next_task = TaskId(id.0 + 1);
+    let hold = spec.hold;
+    turn.state.insert_task(Task {
         id,
-        owner: by,
-        spec: Arc::new(spec),
+        owner,
+        spec,
         submitted_at: turn.now,
         key,
+        array,
+        place: id.0,
         state: TaskState::Held,
         attempts: 0,
         failures: 0,
@@ -47,10 +78,60 @@ pub(crate) fn submit(
         last_run: None,
     });
     turn.event(Event::TaskSubmitted { task: id });
-    if !turn.state.tasks[&id].spec.hold {
+    if !hold {
         dependencies::settle(turn, id);
     }
-    Ok(Reply::Task(id))
+}
+
+/// A waiting task gets another description, and its dependencies are looked at again.
+pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    if matches!(task.state, TaskState::Active { .. } | TaskState::Finished { .. }) {
+        return Err(wrong_state(task, "waiting", "edited"));
+    }
+    if task.spec.array != spec.array {
+        return Err(Refusal::BadArray);
+    }
+    check(turn.state, &spec, None)?;
+    if spec.after.iter().any(|after| waits_for(turn.state, after.task, id)) {
+        return Err(Refusal::Circle(id));
+    }
+    let held = task.state == TaskState::Held;
+    turn.state.change_task(id, |task| {
+        task.spec = Arc::new(spec);
+        // Out of the queue and off its old dependencies, until they are settled anew.
+        task.state = TaskState::Held;
+    });
+    turn.event(Event::TaskEdited { task: id });
+    if !held {
+        dependencies::settle(turn, id);
+    }
+    Ok(Reply::Done)
+}
+
+/// Whether `task` waits for `other`, or is it, over any number of steps.
+fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![task];
+    while let Some(id) = next.pop() {
+        if id == other {
+            return true;
+        }
+        let open = state.tasks.get(&id).filter(|task| !task.is_finished());
+        if seen.insert(id) {
+            next.extend(open.into_iter().flat_map(|task| &task.spec.after).map(|it| it.task));
+        }
+    }
+    false
+}
+
+fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
+    let Some(array) = &spec.array else { return Ok(()) };
+    at_most("tasks in an array", array.indices.len(), limits::TASKS_PER_ARRAY)?;
+    at_most("open tasks", state.index.open_tasks + array.indices.len(), limits::OPEN_TASKS)?;
+    let distinct: BTreeSet<u32> = array.indices.iter().copied().collect();
+    let sound = !distinct.is_empty() && distinct.len() == array.indices.len();
+    if sound && array.at_once != Some(0) { Ok(()) } else { Err(Refusal::BadArray) }
 }
 
 fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> Option<&'a Task> {
@@ -64,6 +145,8 @@ fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Ref
     let command_bytes = spec.command.iter().map(|word| word.len() + 1).sum();
     at_most("bytes in a command", command_bytes, limits::COMMAND_BYTES)?;
     at_most("bytes in a name", spec.name.len(), limits::NAME_BYTES)?;
+    at_most("bytes in a description", spec.description.len(), limits::DESCRIPTION_BYTES)?;
+    at_most("labels", spec.labels.len(), limits::LABELS)?;
     at_most("bytes in a key", key.map_or(0, String::len), limits::NAME_BYTES)?;
     at_most("dependencies", spec.after.len(), limits::DEPENDENCIES_PER_TASK)?;
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;

@@ -82,7 +82,36 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     Ok(Reply::Done)
 }
 
-fn wrong_state(task: &Task, wanted: &'static str, verb: &'static str) -> Refusal {
+/// The places of the owner's tasks are dealt out anew among themselves: nobody else's move.
+pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usize) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    if !task.is_queued() {
+        return Err(wrong_state(task, "queued", "moved"));
+    }
+    let peers = |other: &&Task| {
+        (other.owner, other.spec.urgent, other.spec.priority)
+            == (task.owner, task.spec.urgent, task.spec.priority)
+    };
+    let queued = turn.state.tasks.values().filter(|task| task.is_queued()).filter(peers);
+    let mut order: Vec<(u64, TaskId)> = queued.map(|task| (task.place, task.id)).collect();
+    order.sort_unstable();
+    let places: Vec<u64> = order.iter().map(|(place, _)| *place).collect();
+    order.retain(|(_, other)| *other != id);
+    order.insert(position.min(order.len()), (0, id));
+    let mut moved = Vec::new();
+    for ((_, other), place) in order.into_iter().zip(places) {
+        if turn.state.tasks[&other].place != place {
+            turn.state.change_task(other, |task| task.place = place);
+            moved.push(other);
+        }
+    }
+    if !moved.is_empty() {
+        turn.event(Event::TasksMoved { tasks: moved });
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn wrong_state(task: &Task, wanted: &'static str, verb: &'static str) -> Refusal {
     let state = match task.state {
         TaskState::Held => "held",
         TaskState::Blocked { .. } => "blocked",

@@ -7,7 +7,7 @@ use danlu_core::node::Capacity;
 use danlu_core::resources::NodeSelector;
 use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
 use danlu_core::settings::{Backfill, Order, PlacementRule};
-use danlu_core::task::{Dependency, DependencyKind, TaskSpec};
+use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
 use danlu_core::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -51,7 +51,8 @@ fn any_gpus() -> impl Strategy<Value = Vec<GpuReport>> {
 
 fn any_message() -> impl Strategy<Value = NodeMessage> {
     let reported = prop_oneof![
-        any::<i64>().prop_map(|at| ReportedState::Alive { since: Time(at) }),
+        (any::<i64>(), any::<bool>())
+            .prop_map(|(at, paused)| ReportedState::Alive { since: Time(at), paused }),
         any_ending().prop_map(ReportedState::Ended),
     ];
     let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport { run, state }), 0..4);
@@ -85,22 +86,31 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
             ..Request::gpus(gpus)
         },
     );
+    let array = prop_oneof![
+        4 => Just(None),
+        1 => (vec(0u32..9, 0..5), prop::option::of(0u32..3)).prop_map(|(indices, at_once)| {
+            Some(ArraySpec { indices, at_once })
+        }),
+    ];
     let numbers = (0u32..3, -1i32..2, prop::option::of(any::<u64>()));
-    (request, after, numbers, any::<[bool; 3]>()).prop_map(
-        |(request, after, (retries, priority, limit), [preemptible, urgent, hold])| TaskSpec {
-            command: vec!["x".into()],
-            request,
-            after: after
-                .into_iter()
-                .map(|(task, kind)| Dependency { task: TaskId(task), kind })
-                .collect(),
-            retries,
-            priority,
-            time_limit: limit.map(Span),
-            preemptible,
-            urgent,
-            hold,
-            ..TaskSpec::default()
+    (request, after, numbers, any::<[bool; 3]>(), array).prop_map(
+        |(request, after, (retries, priority, limit), [preemptible, urgent, hold], array)| {
+            TaskSpec {
+                array,
+                command: vec!["x".into()],
+                request,
+                after: after
+                    .into_iter()
+                    .map(|(task, kind)| Dependency { task: TaskId(task), kind })
+                    .collect(),
+                retries,
+                priority,
+                time_limit: limit.map(Span),
+                preemptible,
+                urgent,
+                hold,
+                ..TaskSpec::default()
+            }
         },
     )
 }
@@ -144,6 +154,13 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => (actor(), task()).prop_map(|(by, task)| Input::Release { by, task }),
         2 => (actor(), task()).prop_map(|(by, task)| Input::Retry { by, task }),
         1 => (actor(), task()).prop_map(|(by, task)| Input::Remove { by, task }),
+        2 => (actor(), task()).prop_map(|(by, task)| Input::Pause { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Resume { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Start { by, task }),
+        2 => (actor(), task(), any_spec()).prop_map(|(by, task, spec)| Input::Edit { by, task, spec }),
+        2 => (actor(), task(), 0usize..5).prop_map(|(by, task, position)| {
+            Input::Move { by, task, position }
+        }),
         1 => (actor(), any_run()).prop_map(|(by, run)| Input::Abandon { by, run }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::RemoveNode { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),

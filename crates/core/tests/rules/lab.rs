@@ -183,7 +183,10 @@ impl Lab {
     }
 
     pub(crate) fn alive(&self, task: u64) -> RunReport {
-        RunReport { run: self.run_of(task), state: ReportedState::Alive { since: self.now } }
+        RunReport {
+            run: self.run_of(task),
+            state: ReportedState::Alive { since: self.now, paused: false },
+        }
     }
 
     pub(crate) fn over(&self, task: u64, exit: Exit) -> RunReport {
@@ -200,6 +203,9 @@ impl Lab {
         let show = |effect: Effect| match effect {
             Effect::Launch(launch) => format!("launch {} on n{}", launch.task, launch.node),
             Effect::Stop { node, run, .. } => format!("stop {run} on n{node}"),
+            Effect::Pause { node, run, on, .. } => {
+                format!("{} {run} on n{node}", if on { "pause" } else { "resume" })
+            }
             Effect::Forget { node, run, .. } => format!("forget {run} on n{node}"),
             Effect::AskReport { node, .. } => format!("ask n{node}"),
         };
@@ -236,6 +242,7 @@ impl Lab {
         let word = match run.state {
             RunState::Starting => "starting",
             RunState::Running { .. } => "running",
+            RunState::Paused { .. } => "paused",
             RunState::Stopping { .. } => "stopping",
             RunState::Ended { .. } => "ended",
         };

@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test may fail loudly")]
 
 mod any_input;
+mod arrays;
 mod cancel;
 mod dependencies;
+mod edit;
 mod gpus;
 mod lab;
 mod nodes;
 mod order;
+mod pause;
 mod placement;
 mod plans;
 mod preemption;

@@ -1,0 +1,142 @@
+//! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
+
+use crate::ids::{NodeId, RunId, TaskId, UserId};
+use crate::policy;
+use crate::pool::Pool;
+use crate::queue::{Queue, Rank};
+use crate::resources::Hold;
+use crate::settings::Settings;
+use crate::task::{Task, TaskState};
+use crate::time::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Index {
+    pub(crate) queue: Queue,
+    /// Arrays of which only so many elements may run at once.
+    throttles: BTreeMap<TaskId, Throttle>,
+    /// What can be given out now.
+    pub(crate) pool: Pool,
+    /// What could be given out if every run had ended.
+    pub(crate) idle_pool: Pool,
+    /// What each run that has not ended holds, by its parts that have not ended.
+    pub(crate) held: BTreeMap<RunId, Vec<Hold>>,
+    /// Runs that have not ended, by when they are believed to.
+    pub(crate) releases: BTreeSet<(Time, RunId)>,
+    pub(crate) runs_on: BTreeMap<NodeId, BTreeSet<RunId>>,
+    pub(crate) runs_of: BTreeMap<TaskId, BTreeSet<RunId>>,
+    /// Unfinished tasks by the tasks they name in `after`.
+    pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
+    pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
+    pub(crate) open_tasks: usize,
+}
+
+/// The elements of a limited array: as many of the first as may still start are in the queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Throttle {
+    at_once: usize,
+    active: usize,
+    waiting: BTreeSet<Rank>,
+    admitted: BTreeSet<Rank>,
+}
+
+impl Index {
+    pub(crate) fn list_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.enqueue(task, tasks, settings);
+        if !task.is_finished() {
+            self.open_tasks += 1;
+            for dependency in &task.spec.after {
+                self.dependents.entry(dependency.task).or_default().insert(task.id);
+            }
+        }
+    }
+
+    pub(crate) fn unlist_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.dequeue(task, tasks, settings);
+        if !task.is_finished() {
+            self.open_tasks -= 1;
+            for dependency in &task.spec.after {
+                if let Some(waiting) = self.dependents.get_mut(&dependency.task) {
+                    waiting.remove(&task.id);
+                    if waiting.is_empty() {
+                        self.dependents.remove(&dependency.task);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The order has changed.
+    pub(crate) fn rebuild_queue(&mut self, tasks: &Tasks, settings: &Settings) {
+        self.queue = Queue::default();
+        self.throttles.clear();
+        for task in tasks.values() {
+            self.enqueue(task, tasks, settings);
+        }
+    }
+
+    fn enqueue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        let Some((array, at_once)) = task.throttle() else {
+            if task.is_queued() {
+                self.queue.insert(task, settings);
+            }
+            return;
+        };
+        let throttle = match task.state {
+            TaskState::Queued { .. } => {
+                let throttle = self.throttles.entry(array).or_default();
+                throttle.waiting.insert(policy::rank(task, settings));
+                throttle
+            }
+            TaskState::Active { .. } => {
+                let throttle = self.throttles.entry(array).or_default();
+                throttle.active += 1;
+                throttle
+            }
+            _ => return,
+        };
+        throttle.at_once = at_once;
+        throttle.admit(&mut self.queue, tasks, settings);
+    }
+
+    fn dequeue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        let Some((array, _)) = task.throttle() else {
+            if task.is_queued() {
+                self.queue.remove(task, settings);
+            }
+            return;
+        };
+        let Some(throttle) = self.throttles.get_mut(&array) else { return };
+        match task.state {
+            TaskState::Queued { .. } => {
+                let rank = policy::rank(task, settings);
+                throttle.waiting.remove(&rank);
+                if throttle.admitted.remove(&rank) {
+                    self.queue.remove(task, settings);
+                }
+            }
+            TaskState::Active { .. } => throttle.active -= 1,
+            _ => return,
+        }
+        throttle.admit(&mut self.queue, tasks, settings);
+        if throttle.active == 0 && throttle.waiting.is_empty() {
+            self.throttles.remove(&array);
+        }
+    }
+}
+
+type Tasks = BTreeMap<TaskId, Task>;
+
+impl Throttle {
+    fn admit(&mut self, queue: &mut Queue, tasks: &Tasks, settings: &Settings) {
+        let room = self.at_once.saturating_sub(self.active);
+        let wanted: BTreeSet<Rank> = self.waiting.iter().take(room).copied().collect();
+        for rank in self.admitted.difference(&wanted) {
+            queue.remove(&tasks[&rank.task], settings);
+        }
+        for rank in wanted.difference(&self.admitted) {
+            queue.insert(&tasks[&rank.task], settings);
+        }
+        self.admitted = wanted;
+    }
+}
