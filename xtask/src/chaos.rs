@@ -12,11 +12,6 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
     Ok(shell::succeeds(&mut command(first, seeds)))
 }
 
-/// To be deleted once the simulator has its example `chaos`.
-pub(crate) fn is_there() -> bool {
-    shell::root().join("crates/sim/examples/chaos.rs").exists()
-}
-
 /// The development profile on purpose: it optimises the scheduler and keeps its assertions.
 pub(crate) fn command(first: u64, seeds: u64) -> Command {
     let mut command = shell::cargo("run --quiet --package danlu-sim --example chaos --");

@@ -9,12 +9,12 @@ use crate::state::State;
 use crate::task::{Task, TaskState};
 use crate::time::Time;
 use crate::view::View;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// At most this many runs or nodes are named in a reason.
 const NAMED: usize = 16;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum WaitReason {
     /// Until somebody releases it.
@@ -27,8 +27,8 @@ pub enum WaitReason {
     NeverFits,
     /// These could run it, but they are not connected, not yet verified, or draining.
     NodesUnavailable { nodes: Vec<NodeId> },
-    /// It would fit, but for GPUs that others use or that cannot be probed.
-    GpusUnavailable { foreign: u32, unknown: u32 },
+    /// It would fit, but for GPUs that others use, that cannot be probed, or whose memory was not given back.
+    GpusUnavailable { foreign: u32, unknown: u32, dirty: u32 },
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
     /// As many of its array run as may at once.
@@ -88,10 +88,11 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
             let matching = gpus().filter(|gpu| is(&gpu.condition)).count();
             u32::try_from(matching).unwrap_or(u32::MAX)
         };
-        use crate::gpu::GpuCondition::{Foreign, Unknown};
+        use crate::gpu::GpuCondition::{Dirty, Foreign, Missing, Unknown};
         return WaitReason::GpusUnavailable {
             foreign: count(|condition| matches!(condition, Foreign { .. })),
-            unknown: count(|condition| matches!(condition, Unknown)),
+            unknown: count(|condition| matches!(condition, Unknown | Missing)),
+            dirty: count(|condition| matches!(condition, Dirty)),
         };
     }
     let closed = state.nodes.values().filter(|node| !node.is_open() && node.accepts(request));

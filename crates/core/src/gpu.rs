@@ -28,8 +28,12 @@ pub enum GpuCondition {
     Foreign {
         processes: Vec<ForeignProcess>,
     },
-    /// The probe failed, or the GPU is no longer reported. Unknown is not free.
+    /// Memory was not given back: more is in use than when nobody uses it.
+    Dirty,
+    /// The probe failed. Unknown is not free.
     Unknown,
+    /// No longer reported; listed only while a run holds it.
+    Missing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +62,7 @@ impl Gpu {
         match self.condition {
             GpuCondition::Idle => true,
             GpuCondition::Foreign { .. } => mutated(Mutant::ForeignIsFree),
+            GpuCondition::Dirty | GpuCondition::Missing => false,
             GpuCondition::Unknown => mutated(Mutant::UnknownIsFree),
         }
     }

@@ -20,7 +20,7 @@ pub struct Node {
     pub draining: bool,
     /// What it last said it has; `None` before its first report.
     pub capacity: Option<Capacity>,
-    /// By index. A GPU that is no longer reported stays, with an unknown condition, while a run holds it.
+    /// By index. A GPU that is no longer reported stays, as missing, while a run holds it.
     pub gpus: Vec<Gpu>,
 }
 

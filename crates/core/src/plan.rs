@@ -173,6 +173,7 @@ fn run_part(state: &State, part: &Part) -> RunPart {
     RunPart {
         node: part.node,
         gpus: gpus.collect(),
+        started_at: None,
         state: PartState::Launching { session: node.session },
     }
 }

@@ -46,6 +46,8 @@ pub enum RunState {
 pub struct RunPart {
     pub node: NodeId,
     pub gpus: Vec<GpuId>,
+    /// By the node's clock.
+    pub started_at: Option<Time>,
     pub state: PartState,
 }
 

@@ -195,7 +195,7 @@ impl State {
     }
 
     /// Take over what a node reports of its GPUs; answers whether anything is different.
-    /// A GPU that a run holds stays listed, as unknown, while it is not reported.
+    /// A GPU that a run holds stays listed, as missing, while it is not reported.
     pub(crate) fn set_gpus(&mut self, id: NodeId, reports: Vec<GpuReport>) -> bool {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         let before: BTreeMap<GpuId, Gpu> =
@@ -211,7 +211,7 @@ impl State {
             now.entry(id).or_insert(gpu);
         }
         for gpu in before.values().filter(|gpu| gpu.held_by.is_some()) {
-            let missing = || Gpu { condition: GpuCondition::Unknown, ..gpu.clone() };
+            let missing = || Gpu { condition: GpuCondition::Missing, ..gpu.clone() };
             if !mutated(Mutant::VanishedGpuDropped) {
                 now.entry(gpu.id.clone()).or_insert_with(missing);
             }
@@ -227,6 +227,19 @@ impl State {
             self.refresh_node(id);
         }
         changed
+    }
+
+    /// Nobody holds them any more, and they are not there; answers whether there were any.
+    pub(crate) fn drop_missing_gpus(&mut self, id: NodeId) -> bool {
+        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
+        let before = node.gpus.len();
+        node.gpus.retain(|gpu| gpu.condition != GpuCondition::Missing || gpu.held_by.is_some());
+        let dropped = node.gpus.len() < before;
+        if dropped {
+            self.refresh_held(id);
+            self.refresh_node(id);
+        }
+        dropped
     }
 
     pub(crate) fn insert_run(&mut self, run: Run) {
@@ -267,10 +280,17 @@ impl State {
         }
     }
 
-    pub(crate) fn set_part(&mut self, id: RunId, node: NodeId, state: PartState) {
+    pub(crate) fn set_part(
+        &mut self,
+        id: RunId,
+        node: NodeId,
+        started_at: Option<Time>,
+        state: PartState,
+    ) {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
         let part = run.parts.iter_mut().find(|part| part.node == node);
         let part = part.expect("the caller has looked the part up");
+        part.started_at = part.started_at.or(started_at);
         part.state = state;
         if part.is_ended() {
             self.free_part(id, node);

@@ -16,6 +16,8 @@ pub struct Task {
     pub submitted_at: Time,
     /// Makes a repeated submit answer with the same task.
     pub key: Option<String>,
+    /// Its description is no longer the one it was submitted with.
+    pub edited: bool,
     pub array: Option<ArrayElement>,
     /// Its place among tasks of equal rank; its id unless somebody moved it.
     pub place: u64,

@@ -26,6 +26,10 @@ pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
 pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
     let mut ended = vec![(id, outcome)];
     while let Some((id, outcome)) = ended.pop() {
+        // It may have waited for several that ended in this very step.
+        if turn.state.tasks[&id].is_finished() {
+            continue;
+        }
         let at = turn.now;
         let state = TaskState::Finished { outcome: outcome.clone(), at };
         turn.state.change_task(id, |task| task.state = state);

@@ -21,7 +21,7 @@ pub(crate) fn part_started(turn: &mut Turn<'_>, node: NodeId, id: RunId, at: Tim
     if !is_launching(turn.state, node, id) {
         return ignore_late(turn, node, Some(id));
     }
-    turn.state.set_part(id, node, PartState::Alive { since: at });
+    turn.state.set_part(id, node, Some(at), PartState::Alive { since: at });
     let run = &turn.state.runs[&id];
     let all_started =
         run.parts.iter().all(|part| !matches!(part.state, PartState::Launching { .. }));
@@ -160,9 +160,13 @@ pub(crate) fn is_open(state: &State, node: NodeId, id: RunId) -> bool {
 }
 
 pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: Ending) {
-    let Ending { exit, stopped, ended_at: at, .. } = ending;
-    turn.state.set_part(id, node, PartState::Ended { exit: exit.clone(), stopped, at });
+    let Ending { exit, stopped, started_at, ended_at: at } = ending;
+    let state = PartState::Ended { exit: exit.clone(), stopped, at };
+    turn.state.set_part(id, node, started_at, state);
     turn.event(Event::PartEnded { run: id, node, exit: exit.clone() });
+    if turn.state.drop_missing_gpus(node) {
+        turn.event(Event::GpusChanged { node });
+    }
     forget(turn, node, id);
     let run = &turn.state.runs[&id];
     let failed = !exit.is_success();
@@ -213,25 +217,28 @@ fn end_run(turn: &mut Turn<'_>, id: RunId) {
         _ if preempted && !mutated(Mutant::PreemptedIsFailed) => {
             requeue(turn, task, RequeueReason::Preempted);
         }
+        // By an order that this state never gave: it was restored from a time before it.
+        _ if stopped && !preempted && exit != Exit::TimedOut => {
+            requeue(turn, task, RequeueReason::Lost);
+        }
         _ => conclude(turn, task, exit),
     }
 }
 
-/// How the run as a whole ended: as the part that ended badly first, else as the last of them;
-/// and whether it was made to.
+/// How the run as a whole ended: as the part that ended badly first; and whether it was made to.
 fn verdict(run: &Run) -> (Exit, bool) {
     let culprit = match run.state {
         RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
         _ => None,
     };
-    let ends = run.parts.iter().filter_map(|part| match &part.state {
-        PartState::Ended { exit, stopped, .. } => Some((part.node, exit, *stopped)),
+    let ends = run.parts.iter().filter(|part| culprit.is_none_or(|node| node == part.node));
+    let ends = ends.filter_map(|part| match &part.state {
+        PartState::Ended { exit, stopped, .. } => Some((exit, *stopped)),
         _ => None,
     });
-    let stopped = ends.clone().any(|(_, _, stopped)| stopped);
-    let bad = ends.filter(|(node, exit, _)| culprit.map_or(!exit.is_success(), |it| it == *node));
-    let exit = bad.map(|(_, exit, _)| exit.clone()).next().unwrap_or(Exit::Code(0));
-    (exit, stopped)
+    let stopped = ends.clone().any(|(_, stopped)| stopped);
+    let bad = ends.map(|(exit, _)| exit).find(|exit| !exit.is_success());
+    (bad.cloned().unwrap_or(Exit::Code(0)), stopped)
 }
 
 /// What a run's own end means for its task.

@@ -29,7 +29,7 @@ pub(crate) fn submit(
         return Err(Refusal::NoSuchUser);
     }
     if let Some(task) = submitted_before(state, by, key.as_ref()) {
-        let same = *task.spec == spec;
+        let same = task.edited || *task.spec == spec;
         return if same { Ok(Reply::Task(task.id)) } else { Err(Refusal::KeyReused) };
     }
     check(state, &spec, key.as_ref())?;
@@ -66,6 +66,7 @@ fn add(
         spec,
         submitted_at: turn.now,
         key,
+        edited: false,
         array,
         place: id.0,
         state: TaskState::Held,
@@ -99,6 +100,7 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     let held = task.state == TaskState::Held;
     turn.state.change_task(id, |task| {
         task.spec = Arc::new(spec);
+        task.edited = true;
         // Out of the queue and off its old dependencies, until they are settled anew.
         task.state = TaskState::Held;
     });

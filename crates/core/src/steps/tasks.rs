@@ -58,6 +58,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
         return Err(wrong_state(task, "finished", "retried"));
     }
     turn.state.change_task(id, |task| {
+        task.state = TaskState::Held;
         task.failures = 0;
         task.losses = 0;
         task.attained = Span::ZERO;

@@ -84,3 +84,17 @@ fn a_predecessor_that_is_still_needed_is_not_removed() {
     lab.act(remove);
     assert!(!lab.state.tasks.contains_key(&TaskId(1)));
 }
+
+#[test]
+fn a_task_that_waited_for_two_that_fail_together_ends_once() {
+    let mut lab = lab(&[1]);
+    lab.submit(wants(1));
+    lab.submit(after(AfterOk, &[1]));
+    lab.submit(after(AfterOk, &[1, 2]));
+    lab.cancel(1);
+    let ends = lab
+        .events
+        .iter()
+        .filter(|event| matches!(event, danlu_core::Event::TaskFinished { task: TaskId(3), .. }));
+    assert_eq!(ends.count(), 1);
+}

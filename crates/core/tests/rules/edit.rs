@@ -76,3 +76,12 @@ fn an_admin_starts_a_task_before_its_turn_where_there_is_room() {
     lab.act(start(ADMIN, 3));
     assert_eq!(lab.task(3), "starting n1[1]");
 }
+
+#[test]
+fn a_repeated_submit_finds_its_task_also_after_an_edit() {
+    let mut lab = lab(&[4]);
+    let submit = || Input::Submit { by: ANN, spec: wants(1), key: Some("k".into()) };
+    let first = lab.act(submit());
+    edit(&mut lab, 1, wants(2)).unwrap();
+    assert_eq!(lab.act(submit()), first);
+}

@@ -41,6 +41,7 @@ fn a_held_gpu_that_vanishes_stays_held() {
     lab.ended(1, Exit::Code(0));
     lab.schedule();
     assert_eq!(lab.task(2), "queued", "a GPU that is not there is not free");
+    assert_eq!(lab.state.nodes[&danlu_core::NodeId(1)].gpus, [], "and nobody waits for it");
 }
 
 #[test]

@@ -37,3 +37,22 @@ fn a_restored_store_begins_a_new_epoch_and_leaves_ids_out() {
     assert_eq!(lab.run_of(1).to_string(), "4-1");
     assert_eq!(lab.try_act(Input::Boot { epoch: Epoch(3) }), Err(Refusal::EpochGoesBack));
 }
+
+#[test]
+fn a_run_stopped_by_an_order_from_after_the_backup_runs_again() {
+    let mut lab = lab(&[1]);
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.started(1);
+    let backup: Vec<_> = lab.state.rows().collect();
+    lab.cancel(1);
+    lab.state = State::from_rows(backup).unwrap();
+    lab.act(Input::Boot { epoch: Epoch(2) });
+    lab.connect(1);
+    let run = lab.run_of(1);
+    let ending = crate::lab::ending(danlu_core::run::Exit::Signal(15), true);
+    let state = danlu_core::run::ReportedState::Ended(ending);
+    let over = danlu_core::run::RunReport { run, state };
+    lab.report(1, crate::lab::healthy(1, 1), vec![over]);
+    assert_eq!(lab.task(1), "queued", "nobody here has asked it to stop");
+}

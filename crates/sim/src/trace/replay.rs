@@ -206,7 +206,7 @@ impl World<'_> {
                     stopped = true;
                 }
                 // Nothing to forget, and nothing to report that is not known.
-                Effect::Forget { .. } | Effect::AskReport { .. } => {}
+                Effect::Forget { .. } | Effect::AskReport { .. } | Effect::Pause { .. } => {}
             }
         }
         stopped

@@ -1,0 +1,127 @@
+//! After the storm: an operator puts things in order, and everything must come to its end.
+
+use super::agenda::Happening;
+use super::nag::is_nag;
+use super::oracle::Oracle;
+use super::verdict::{Verdict, Violation, ensure};
+use super::world::World;
+use danlu_core::run::RunState;
+use danlu_core::task::TaskState;
+use danlu_core::{Actor, Input, Row, Span, Task};
+
+/// How long everything together may take once faults have stopped.
+const PATIENCE: Span = Span::from_secs(2 * 3600);
+
+impl World {
+    pub(super) fn tidy(&mut self) -> Verdict {
+        let rest = self.is_at_rest();
+        if rest.is_ok() {
+            // One more connection to every node must find nothing to do.
+            for session in self.network.open_at(super::connection::End::Agent) {
+                self.cut(session, None);
+            }
+            self.agenda.at(self.now + Span(30_000), Happening::Rested);
+            return Ok(());
+        }
+        if self.now > self.storm_end + PATIENCE {
+            return rest;
+        }
+        for input in self.chores() {
+            self.post(input, None);
+        }
+        let waited = self.now.since(self.storm_end).0;
+        self.agenda.at(self.now + Span(2000 + waited / 20), Happening::Tidy);
+        Ok(())
+    }
+
+    /// What a conscientious operator does: bring back every node, release what is held, end what
+    /// would never end, and give up what was on a machine that is no more.
+    fn chores(&self) -> Vec<Input> {
+        let by = Actor::Daemon;
+        let mut inputs = Vec::new();
+        let mut known = Vec::new();
+        for row in self.disk.rows.values() {
+            match row {
+                Row::Node(node) => {
+                    known.push(&node.name);
+                    if node.draining {
+                        inputs.push(Input::Undrain { by, node: node.id });
+                    }
+                }
+                Row::Task(task) if task.is_finished() => {}
+                Row::Task(task) if task.spec.command == ["serve"] => {
+                    inputs.push(Input::Cancel { by, task: task.id });
+                }
+                Row::Task(task) if task.state == TaskState::Held => {
+                    inputs.push(Input::Release { by, task: task.id });
+                }
+                Row::Run(run) if !matches!(run.state, RunState::Ended { .. }) => {
+                    if matches!(run.state, RunState::Paused { .. }) {
+                        inputs.push(Input::Resume { by, task: run.task });
+                    }
+                    let open = run.parts.iter().filter(|part| !part.is_ended());
+                    let mut machines = open.filter_map(|part| self.machine_of(part.node));
+                    if machines.any(|machine| self.machines[machine].destroyed) {
+                        inputs.push(Input::Abandon { by, run: run.id });
+                    }
+                }
+                _ => {}
+            }
+        }
+        for machine in &self.machines {
+            if !known.contains(&&machine.name) {
+                let (name, labels) = (machine.name.clone(), machine.labels.clone());
+                inputs.push(Input::AddNode { by, name, labels });
+            }
+        }
+        inputs
+    }
+
+    /// An error says what is still going on.
+    pub(super) fn is_at_rest(&self) -> Verdict {
+        let Some(state) = &self.daemon.state else {
+            return Err(Violation("the daemon does not come back".to_owned()));
+        };
+        Oracle::every_task_has_ended(
+            &self.disk,
+            state,
+            &self.machines,
+            self.daemon_clock(),
+            |_| true,
+        )?;
+        for machine in self.machines.iter().filter(|machine| !machine.destroyed) {
+            ensure!(machine.agent_up, "the agent of {} does not come back", machine.name);
+            ensure!(machine.is_at_rest(), "{} still runs something", machine.name);
+        }
+        let waiting = self.clients.iter().find(|client| client.is_waiting());
+        ensure!(waiting.is_none(), "{:?} gets no answer", waiting.map(|client| &client.name));
+        let chores = self.chores();
+        ensure!(chores.is_empty(), "the operator is not done: {chores:?}");
+        ensure!(self.daemon.inbox.is_empty(), "the daemon is not done");
+        ensure!(self.nagging.is_none(), "small tasks keep coming");
+        Ok(())
+    }
+
+    pub(super) fn everybody_else_is_done(&self) -> bool {
+        let Some(state) = &self.daemon.state else {
+            return false;
+        };
+        let clock = self.daemon_clock();
+        let others = |task: &Task| !is_nag(task);
+        Oracle::every_task_has_ended(&self.disk, state, &self.machines, clock, others).is_ok()
+    }
+
+    pub(super) fn rested(&mut self) -> Verdict {
+        // Something from before the end of the storm may have arrived late.
+        if self.is_at_rest().is_err() {
+            return self.tidy();
+        }
+        self.oracle.disk_is_complete(&self.disk)?;
+        if let Some(state) = &self.daemon.state {
+            self.oracle.nothing_is_left(&self.machines, state)?;
+        }
+        self.note("world", format_args!("all is at rest"));
+        self.over = true;
+        Ok(())
+    }
+}

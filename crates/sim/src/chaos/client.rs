@@ -1,0 +1,133 @@
+//! People: they ask, wait for an answer, and ask again when none comes.
+
+use super::agenda::Happening;
+use super::daemon::Answer;
+use super::faults::Fault;
+use super::world::World;
+use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId};
+
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) name: String,
+    pub(super) admin: bool,
+    pub(super) user: Option<UserId>,
+    /// Its only open question.
+    pending: Option<Pending>,
+    asked: u64,
+    /// Tasks it was told of.
+    pub(super) known: Vec<TaskId>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    ticket: Ticket,
+    input: Input,
+}
+
+/// Which answer belongs to which question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticket {
+    client: usize,
+    number: u64,
+}
+
+impl Client {
+    pub(super) fn new(name: String, admin: bool) -> Client {
+        Client { name, admin, user: None, pending: None, asked: 0, known: Vec::new() }
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    pub(super) fn actor(&self) -> Actor {
+        self.user.map_or(Actor::Daemon, Actor::User)
+    }
+}
+
+impl World {
+    pub(super) fn client_acts(&mut self, client: usize) {
+        if !self.storm || self.clients[client].is_waiting() {
+            return;
+        }
+        match self.wish(client) {
+            Some(input) => self.ask(client, input),
+            None => self.think(client),
+        }
+    }
+
+    fn think(&mut self, client: usize) {
+        let at = self.now + Span(self.dice.scale(20, self.workload.think));
+        self.agenda.at(at, Happening::ClientActs { client });
+    }
+
+    pub(super) fn ask(&mut self, client: usize, input: Input) {
+        let it = &mut self.clients[client];
+        it.asked += 1;
+        let ticket = Ticket { client, number: it.asked };
+        it.pending = Some(Pending { ticket, input: input.clone() });
+        self.send_request(ticket, input);
+    }
+
+    fn send_request(&mut self, ticket: Ticket, input: Input) {
+        let at = self.now + Span(self.dice.scale(1, 300));
+        self.agenda.at(at, Happening::RequestArrives { ticket, input: Box::new(input) });
+        if self.storm || self.clients[ticket.client].user.is_some() {
+            let at = self.now + self.dice.span(500, 6000);
+            self.agenda.at(at, Happening::ClientTimesOut { ticket });
+        }
+    }
+
+    pub(super) fn request_arrives(&mut self, ticket: Ticket, input: Input) {
+        self.post(input, Some(ticket));
+    }
+
+    pub(super) fn answer(&mut self, ticket: Ticket, answer: Answer) {
+        if self.strikes(Fault::LostAnswer) {
+            return;
+        }
+        let at = self.now + Span(self.dice.scale(1, 300));
+        self.agenda.at(at, Happening::AnswerArrives { ticket, answer });
+    }
+
+    pub(super) fn answer_arrives(&mut self, ticket: Ticket, answer: &Answer) {
+        let it = &mut self.clients[ticket.client];
+        if it.pending.as_ref().is_none_or(|pending| pending.ticket != ticket) {
+            return;
+        }
+        it.pending = None;
+        match answer {
+            Ok(Reply::Task(task)) => {
+                it.known.push(*task);
+                self.everybodys.push(*task);
+            }
+            Ok(Reply::User(user)) => it.user = Some(*user),
+            Err(Refusal::NoSuchTask(gone)) => {
+                it.known.retain(|task| task != gone);
+                self.everybodys.retain(|task| task != gone);
+            }
+            Ok(Reply::Node(_) | Reply::Done) | Err(_) => {}
+        }
+        self.think(ticket.client);
+    }
+
+    /// A submit with a key is repeated until it is answered; anything else may be given up.
+    pub(super) fn client_times_out(&mut self, ticket: Ticket) {
+        let it = &mut self.clients[ticket.client];
+        let Some(pending) = it.pending.take_if(|pending| pending.ticket == ticket) else {
+            return;
+        };
+        let again = match &pending.input {
+            Input::Submit { key, .. } => key.is_some(),
+            _ => self.storm && self.dice.chance(500),
+        };
+        if again {
+            let submit = matches!(pending.input, Input::Submit { .. });
+            self.tally.repeated_submits += u64::from(submit);
+            self.send_request(ticket, pending.input.clone());
+            self.clients[ticket.client].pending = Some(pending);
+        } else {
+            self.think(ticket.client);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The machines of one seed.
+
+use super::card::Card;
+use super::dice::Dice;
+use super::machine::Machine;
+use danlu_core::SessionId;
+use danlu_core::node::Capacity;
+use std::collections::BTreeMap;
+
+const GB: u64 = 1 << 30;
+
+pub(super) fn draw_machines(dice: &mut Dice) -> Vec<Machine> {
+    let count = dice.between(1, 4);
+    let largest = dice.scale(1, 8);
+    let alike = dice.chance(500);
+    let mut machines = Vec::new();
+    for number in 0..count {
+        let gpus = if alike { largest } else { dice.between(1, largest) };
+        let model =
+            dice.pick(&["NVIDIA A100", "NVIDIA A100", "NVIDIA H100"]).unwrap_or("NVIDIA A100");
+        let memory = dice.pick(&[40 * GB, 80 * GB]).unwrap_or(40 * GB);
+        let card = |index: u64| {
+            Card::new(
+                format!("G{number}.{index}"),
+                u32::try_from(index).unwrap_or(0),
+                model,
+                memory,
+            )
+        };
+        let hall = dice.pick(&["east", "west"]).unwrap_or("east").to_owned();
+        machines.push(Machine {
+            name: format!("n{number}"),
+            labels: BTreeMap::from([("hall".to_owned(), hall)]),
+            capacity: Capacity { cpus: 16, memory: 64 * GB },
+            cards: (0..gpus).map(card).collect(),
+            up: true,
+            agent_up: true,
+            agent_life: 0,
+            destroyed: false,
+            partitioned: false,
+            dirs: BTreeMap::new(),
+            link: None,
+            newest: SessionId(0),
+            dialing: false,
+            clock_offset: i64::try_from(dice.below(2000)).unwrap_or(0) - 1000,
+        });
+    }
+    machines
+}

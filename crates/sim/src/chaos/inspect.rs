@@ -1,0 +1,85 @@
+//! A look into the daemon: its state is what is on disk, and it can say why anybody waits.
+
+use super::daemon::Turn;
+use super::disk::key_of;
+use super::verdict::{Verdict, Violation, ensure};
+use super::words;
+use super::world::World;
+use danlu_core::run::StopReason;
+use danlu_core::task::TaskState::{Blocked, Held, Queued};
+use danlu_core::{Event, Input, Row, RowKey, State, Step, explain};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl World {
+    pub(super) fn every_waiting_task_is_explained(&self, state: &State) -> Verdict {
+        for task in state.tasks.values() {
+            let waits = matches!(task.state, Held | Blocked { .. } | Queued { .. });
+            let reason = explain(state, task.id, self.daemon_clock());
+            ensure!(!waits || reason.is_some(), "nobody can say why task {} waits", task.id);
+        }
+        Ok(())
+    }
+
+    pub(super) fn rows_are_the_whole_state(&self, state: &State) -> Verdict {
+        let on_disk = rows_of(state) == self.disk.rows;
+        ensure!(on_disk, "what is on disk is not what the daemon believes");
+        match State::from_rows(state.rows()) {
+            Ok(read) => ensure!(read == *state, "a state read back from its rows is different"),
+            Err(error) => return Err(Violation(format!("its own rows cannot be read: {error}"))),
+        }
+        Ok(())
+    }
+
+    pub(super) fn note_turn(&mut self, input: &Input, step: &Step) {
+        if !matches!(input, Input::Schedule) || !step.events.is_empty() {
+            self.note("daemon", format_args!("{}", words::Asked(input, &step.reply)));
+        }
+        for event in &step.events {
+            self.note("daemon", format_args!("  {}", words::Happened(event)));
+        }
+    }
+
+    pub(super) fn count(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            self.tally.refusals += u64::from(turn.from.is_some() && turn.step.reply.is_err());
+            self.tally.cancels +=
+                u64::from(matches!(turn.input, Input::Cancel { .. }) && turn.step.reply.is_ok());
+            self.tally.abandons +=
+                u64::from(matches!(turn.input, Input::Abandon { .. }) && turn.step.reply.is_ok());
+            let array = matches!(&turn.input, Input::Submit { spec, .. } if spec.array.is_some());
+            self.tally.arrays += u64::from(array && turn.step.reply.is_ok());
+            for event in &turn.step.events {
+                match event {
+                    Event::TaskEdited { .. } => self.tally.edits += 1,
+                    Event::TaskSubmitted { .. } => self.tally.submits += 1,
+                    Event::RunLaunched { nodes, .. } => {
+                        self.tally.launches += 1;
+                        self.tally.spanning += u64::from(nodes.len() > 1);
+                    }
+                    Event::RunStopping { why, .. } => {
+                        let preempted = *why == StopReason::Preempted;
+                        self.tally.preemptions += u64::from(preempted);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn rows_of(state: &State) -> BTreeMap<RowKey, Row> {
+    state.rows().map(|row| (key_of(&row), row)).collect()
+}
+
+pub(super) fn changed_rows_are_named(
+    before: &BTreeMap<RowKey, Row>,
+    after: &BTreeMap<RowKey, Row>,
+    events: &[Event],
+) -> Verdict {
+    let named: BTreeSet<RowKey> = events.iter().flat_map(Event::rows).collect();
+    for key in before.keys().chain(after.keys()) {
+        let changed = before.get(key) != after.get(key);
+        ensure!(!changed || named.contains(key), "{key:?} has changed and no event names it");
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! A GPU machine: its agent, which is stateless, and its disk, which is not.
+
+use super::agenda::Happening;
+use super::card::Card;
+use super::faults::Fault;
+use super::rundir::{RunDir, Stage};
+use super::verdict::Verdict;
+use super::world::World;
+use danlu_core::input::NodeReport;
+use danlu_core::node::Capacity;
+use danlu_core::run::{ReportedState, RunReport};
+use danlu_core::{Effect, NodeMessage, RunId, SessionId, Time};
+use std::collections::BTreeMap;
+use std::fmt;
+
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) name: String,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) capacity: Capacity,
+    pub(super) cards: Vec<Card>,
+    pub(super) up: bool,
+    pub(super) agent_up: bool,
+    /// Grows with every end of the agent.
+    pub(super) agent_life: u64,
+    /// Will never come back.
+    pub(super) destroyed: bool,
+    pub(super) partitioned: bool,
+    /// Survives everything but a replacement of the machine.
+    pub(super) dirs: BTreeMap<RunId, RunDir>,
+    /// The connection the agent believes in.
+    pub(super) link: Option<SessionId>,
+    /// The fence: commands of any other connection are ignored.
+    pub(super) newest: SessionId,
+    pub(super) dialing: bool,
+    /// What its clock shows beyond the true time.
+    pub(super) clock_offset: i64,
+}
+
+impl Machine {
+    pub(super) fn clock(&self, now: Time) -> Time {
+        Time(now.0 + self.clock_offset)
+    }
+
+    fn report(&self, now: Time) -> NodeReport {
+        let runs = self.dirs.iter().map(|(run, dir)| {
+            let state = match &dir.stage {
+                Stage::Starting => ReportedState::Alive { since: self.clock(now), paused: false },
+                Stage::Alive { since, .. } | Stage::LeftOver { since } => {
+                    let paused = dir.paused_since.is_some();
+                    ReportedState::Alive { since: self.clock(*since), paused }
+                }
+                Stage::Ended(ending) => ReportedState::Ended(ending.clone()),
+            };
+            RunReport { run: *run, state }
+        });
+        NodeReport { capacity: self.capacity, gpus: self.gpu_reports(), runs: runs.collect() }
+    }
+}
+
+impl World {
+    pub(super) fn note_machine(&mut self, machine: usize, what: fmt::Arguments<'_>) {
+        self.history.note(self.now, &self.machines[machine].name, what);
+    }
+
+    pub(super) fn obey(&mut self, machine: usize, command: Effect) -> Verdict {
+        match command {
+            Effect::Launch(launch) => self.launch(machine, *launch),
+            Effect::Stop { run, grace, .. } => self.stop(machine, run, grace),
+            Effect::Pause { run, on, .. } => self.pause(machine, run, on),
+            Effect::Forget { run, .. } => self.forget(machine, run)?,
+            Effect::AskReport { .. } => self.send_report(machine),
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, machine: usize, run: RunId) -> Verdict {
+        let dirs = &mut self.machines[machine].dirs;
+        if matches!(dirs.get(&run), Some(RunDir { stage: Stage::Ended(_), .. })) {
+            dirs.remove(&run);
+            self.note_machine(machine, format_args!("forgets run {run}"));
+            self.oracle.directory_removed(run, machine)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn send_report(&mut self, machine: usize) {
+        let report = self.machines[machine].report(self.now);
+        if self.strikes(Fault::Duplicate) {
+            self.tally.duplicates += 1;
+            self.send_to_daemon(machine, NodeMessage::Report(report.clone()));
+        }
+        self.send_to_daemon(machine, NodeMessage::Report(report));
+    }
+
+    /// Tell something that stays true, and sometimes tell it again later.
+    pub(super) fn tell(&mut self, machine: usize, message: NodeMessage) {
+        if let Some(session) = self.machines[machine].link
+            && self.strikes(Fault::Duplicate)
+        {
+            let at = self.now + self.dice.span(0, 5000);
+            let message = Box::new(message.clone());
+            self.agenda.at(at, Happening::SendAgain { machine, session, message });
+        }
+        self.send_to_daemon(machine, message);
+    }
+
+    pub(super) fn send_again(&mut self, machine: usize, session: SessionId, message: NodeMessage) {
+        if self.machines[machine].link == Some(session) {
+            self.tally.duplicates += 1;
+            self.send_to_daemon(machine, message);
+        }
+    }
+}

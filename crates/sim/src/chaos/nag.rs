@@ -1,0 +1,74 @@
+//! Somebody who never stops submitting small tasks, after the storm of some seeds. Where the
+//! order promises it, nobody starves behind them.
+
+use super::agenda::Happening;
+use super::world::World;
+use danlu_core::settings::{Backfill, Order, Settings};
+use danlu_core::task::TaskSpec;
+use danlu_core::{Actor, Input, Request, Row, RowKey, Span, Task, TaskId};
+
+const NAME: &str = "nag";
+/// Behind everybody else.
+const PRIORITY: i32 = 100;
+
+pub(super) fn is_nag(task: &Task) -> bool {
+    task.spec.name == NAME
+}
+
+impl World {
+    pub(super) fn start_nagging(&mut self) {
+        self.note("world", format_args!("somebody submits small tasks without end"));
+        // Other orders and `skip` do let small tasks pass for ever.
+        let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
+        let settings = Settings { order: Order::Fifo, backfill, ..self.draw_settings() };
+        self.nagging = Some(settings);
+        self.agenda.at(self.now, Happening::Nag);
+    }
+
+    pub(super) fn nag(&mut self) {
+        let tasks = self.disk.rows.values().filter_map(|row| match row {
+            Row::Task(task) if is_nag(task) => Some(task),
+            _ => None,
+        });
+        let (ended, open): (Vec<&Task>, Vec<&Task>) = tasks.partition(|task| task.is_finished());
+        let ended: Vec<TaskId> = ended.into_iter().map(|task| task.id).collect();
+        let open = open.len();
+        for task in ended {
+            self.post(Input::Remove { by: Actor::Daemon, task }, None);
+        }
+        if self.everybody_else_is_done() {
+            self.nagging = None;
+        }
+        let Some(settings) = self.nagging.clone() else {
+            return;
+        };
+        let at = self.now + Span(self.dice.scale(100, 1000));
+        self.agenda.at(at, Happening::Nag);
+        let Some(Row::Ledger(ledger)) = self.disk.rows.get(&RowKey::Ledger) else {
+            return;
+        };
+        if ledger.settings != settings {
+            self.post(Input::Configure { by: Actor::Daemon, settings }, None);
+            return;
+        }
+        for _ in open..self.gpu_count() + 4 {
+            self.submit_nag();
+        }
+    }
+
+    fn submit_nag(&mut self) {
+        let Some(by) = self.clients[0].user else {
+            return;
+        };
+        let span = self.dice.scale(500, 8000);
+        let spec = TaskSpec {
+            name: NAME.to_owned(),
+            command: vec!["work".to_owned(), span.to_string(), "0".to_owned()],
+            request: Request::gpus(1),
+            time_limit: Some(Span(span + self.dice.scale(1000, 60_000))),
+            priority: PRIORITY,
+            ..TaskSpec::default()
+        };
+        self.post(Input::Submit { by, spec, key: None }, None);
+    }
+}

@@ -1,0 +1,132 @@
+//! What the daemon promises by an answer.
+
+use super::Oracle;
+use super::record::{NodeFact, Record, TaskFact};
+use crate::chaos::daemon::Turn;
+use crate::chaos::verdict::{Verdict, Violation, ensure};
+use danlu_core::task::TaskSpec;
+use danlu_core::{Actor, Event, Input, Refusal, Reply, TaskId, UserId};
+use std::sync::Arc;
+
+impl Oracle {
+    /// What the answer to an input promises.
+    pub(super) fn answered(&mut self, turn: &Turn) -> Verdict {
+        let reply = match &turn.step.reply {
+            Ok(reply) => *reply,
+            Err(Refusal::KeyReused) => {
+                ensure!(false, "a repeated submit was refused: {:?}", turn.input);
+                return Ok(());
+            }
+            Err(_) => return Ok(()),
+        };
+        match (&turn.input, reply) {
+            (Input::Submit { by, spec, key }, Reply::Task(id)) => {
+                self.submitted(id, *by, spec, key.as_ref(), &turn.step.events)?;
+            }
+            (Input::AddUser { admin: true, .. }, Reply::User(id)) => {
+                self.record.admins.insert(id);
+            }
+            (Input::AddNode { name, labels, .. }, Reply::Node(id)) => {
+                let machine = name.trim_start_matches('n').parse().unwrap_or(0);
+                let (name, labels) = (name.clone(), labels.clone());
+                self.record.nodes.insert(id, NodeFact { machine, name, labels });
+            }
+            (Input::Cancel { by, task }, _) => self.permitted(*by, *task)?.cancelled = true,
+            (Input::Hold { by, task }, _) => self.permitted(*by, *task)?.held = true,
+            (Input::Release { by, task } | Input::Retry { by, task }, _) => {
+                self.permitted(*by, *task)?.held = false;
+            }
+            (Input::Edit { by, task, spec }, _) => {
+                self.permitted(*by, *task)?.spec = Arc::new(spec.clone());
+                self.release(*task);
+            }
+            (
+                Input::Pause { by, task }
+                | Input::Resume { by, task }
+                | Input::Move { by, task, .. }
+                | Input::Remove { by, task },
+                _,
+            ) => {
+                self.permitted(*by, *task)?;
+            }
+            (Input::Abandon { run, .. }, _) => {
+                if let Some(fact) = self.record.runs.get_mut(run) {
+                    fact.abandoned = true;
+                }
+            }
+            (Input::Drain { node, .. }, _) => drop(self.record.drained.insert(*node)),
+            (Input::Undrain { node, .. } | Input::RemoveNode { node, .. }, _) => {
+                self.record.drained.remove(node);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The first answer to a submit, or one more to the same.
+    fn submitted(
+        &mut self,
+        first: TaskId,
+        owner: UserId,
+        spec: &TaskSpec,
+        key: Option<&String>,
+        events: &[Event],
+    ) -> Verdict {
+        let Record { tasks, keys, .. } = &mut self.record;
+        if let Some(key) = key
+            && let Some(before) = keys.insert((owner, key.clone()), first)
+        {
+            ensure!(before == first, "key {key} has made two tasks, {before} and {first}");
+        }
+        let new = events.iter().filter_map(|event| match event {
+            Event::TaskSubmitted { task } => Some(*task),
+            _ => None,
+        });
+        let new: Vec<TaskId> = new.collect();
+        if new.is_empty() {
+            let fact = tasks.get(&first);
+            let same = fact.is_some_and(|it| *it.submitted == *spec && it.key.as_ref() == key);
+            ensure!(same && key.is_some(), "task {first} is not what was submitted");
+            return Ok(());
+        }
+        let spec = Arc::new(spec.clone());
+        let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
+        ensure!(new.len() == count && new[0] == first, "{first} is answered, {new:?} are made");
+        for id in new {
+            let tasks = &mut self.record.tasks;
+            let known = tasks.contains_key(&id);
+            ensure!(!known, "task {id} was given out twice");
+            let array = spec.array.as_ref().map(|_| first);
+            tasks.insert(id, TaskFact::new(owner, key.filter(|_| id == first), &spec, array));
+            self.release(id);
+        }
+        Ok(())
+    }
+
+    /// Predecessors that have ended already have their say at once.
+    fn release(&mut self, id: TaskId) {
+        let tasks = &mut self.record.tasks;
+        let Some(spec) = tasks.get(&id).map(|fact| Arc::clone(&fact.spec)) else {
+            return;
+        };
+        for after in &spec.after {
+            let outcome = tasks.get(&after.task).and_then(|fact| fact.outcome.clone());
+            if let Some((outcome, fact)) = outcome.zip(tasks.get_mut(&id)) {
+                fact.release(after.task, &outcome);
+            }
+        }
+    }
+
+    fn permitted(&mut self, by: Actor, id: TaskId) -> Verdict<&mut TaskFact> {
+        let Record { tasks, admins, .. } = &mut self.record;
+        let Some(fact) = tasks.get_mut(&id) else {
+            return Err(Violation(format!("something was done to task {id}, which is not there")));
+        };
+        let permitted = match by {
+            Actor::Daemon => true,
+            Actor::User(user) => user == fact.owner || admins.contains(&user),
+        };
+        ensure!(permitted, "{by:?} was let near task {id} of user {}", fact.owner);
+        Ok(fact)
+    }
+}

@@ -1,0 +1,48 @@
+//! What must never happen, judged from outside the core.
+//!
+//! The oracle knows three things: what physically happens on the machines (`truth`), what the
+//! daemon has durably recorded and answered (`record`), and what the daemon was told by nodes in
+//! its present life (`told`). It never asks the core what it believes.
+
+mod answers;
+mod events;
+mod launches;
+mod outcomes;
+mod record;
+mod rest;
+mod told;
+mod truth;
+
+use super::daemon::Turn;
+use super::disk::Disk;
+use super::verdict::Verdict;
+use danlu_core::Epoch;
+
+pub(super) use record::Record;
+
+#[derive(Debug, Default)]
+pub(super) struct Oracle {
+    /// Rewound together with the store.
+    pub(super) record: Record,
+    truth: truth::Truth,
+    told: told::Told,
+}
+
+impl Oracle {
+    /// A batch is on disk: from now on nobody may contradict it.
+    pub(super) fn committed(&mut self, turns: &[Turn], disk: &Disk, epoch: Epoch) -> Verdict {
+        for turn in turns {
+            self.told.hear(&turn.input);
+            self.answered(turn)?;
+            for event in &turn.step.events {
+                self.recorded(event, epoch)?;
+            }
+            for effect in &turn.step.effects {
+                self.decided(effect)?;
+            }
+            self.launched_whole(turn)?;
+        }
+        let events = turns.iter().flat_map(|turn| &turn.step.events);
+        self.record.agrees_with(disk, events)
+    }
+}

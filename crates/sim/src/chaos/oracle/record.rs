@@ -1,0 +1,159 @@
+//! What the daemon has durably recorded and answered. A restored backup rewinds it.
+
+use super::Oracle;
+use crate::chaos::disk::Disk;
+use crate::chaos::verdict::{Verdict, ensure};
+use danlu_core::run::Exit;
+use danlu_core::task::{DependencyKind, Outcome, TaskSpec};
+use danlu_core::{Event, NodeId, Row, RowKey, RunId, TaskId, UserId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Default)]
+pub(in crate::chaos) struct Record {
+    pub(super) tasks: BTreeMap<TaskId, TaskFact>,
+    pub(super) keys: BTreeMap<(UserId, String), TaskId>,
+    pub(super) runs: BTreeMap<RunId, RunFact>,
+    pub(super) drained: BTreeSet<NodeId>,
+    pub(super) admins: BTreeSet<UserId>,
+    pub(super) nodes: BTreeMap<NodeId, NodeFact>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct NodeFact {
+    pub(super) machine: usize,
+    pub(super) name: String,
+    pub(super) labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct TaskFact {
+    pub(super) owner: UserId,
+    pub(super) key: Option<String>,
+    pub(super) submitted: Arc<TaskSpec>,
+    /// As it was last edited.
+    pub(super) spec: Arc<TaskSpec>,
+    /// The first element of the array it belongs to.
+    pub(super) array: Option<TaskId>,
+    pub(super) held: bool,
+    pub(super) cancelled: bool,
+    pub(super) outcome: Option<Outcome>,
+    /// A run of it has exited 0 by its own will, and nobody has asked for another since.
+    pub(super) succeeded: bool,
+    /// Predecessors that have allowed it to run.
+    pub(super) released: BTreeSet<TaskId>,
+    pub(super) last_run: Option<RunId>,
+    /// Times it was queued again because it failed, since somebody last asked for it.
+    pub(super) failures: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct RunFact {
+    pub(super) task: TaskId,
+    pub(super) ended: Option<Exit>,
+    pub(super) abandoned: bool,
+    pub(super) paused: bool,
+    /// By node: the machine, and whether its end there was recorded.
+    pub(super) parts: BTreeMap<NodeId, (usize, bool)>,
+}
+
+impl TaskFact {
+    pub(super) fn new(
+        owner: UserId,
+        key: Option<&String>,
+        spec: &Arc<TaskSpec>,
+        array: Option<TaskId>,
+    ) -> TaskFact {
+        TaskFact {
+            owner,
+            key: key.cloned(),
+            submitted: Arc::clone(spec),
+            spec: Arc::clone(spec),
+            array,
+            held: spec.hold,
+            cancelled: false,
+            outcome: None,
+            succeeded: false,
+            released: BTreeSet::new(),
+            last_run: None,
+            failures: 0,
+        }
+    }
+
+    /// A predecessor has ended; it may be named several times, and each has its say.
+    pub(super) fn release(&mut self, id: TaskId, outcome: &Outcome) {
+        let mut after = self.spec.after.iter().filter(|after| after.task == id).peekable();
+        if after.peek().is_some() && after.all(|after| allows(after.kind, outcome)) {
+            self.released.insert(id);
+        }
+    }
+}
+
+impl RunFact {
+    pub(super) fn part_ended(&self, node: NodeId) -> bool {
+        self.parts.get(&node).is_none_or(|(_, ended)| *ended)
+    }
+}
+
+impl Record {
+    pub(in crate::chaos) fn task_count(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Whoever is told of a task, node or user can rely on it: this is the whole promise.
+    pub(super) fn agrees_with<'a>(
+        &self,
+        disk: &Disk,
+        events: impl Iterator<Item = &'a Event>,
+    ) -> Verdict {
+        for key in events.flat_map(Event::rows) {
+            if let RowKey::Task(id) = key {
+                self.task_agrees(disk, id)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn task_agrees(&self, disk: &Disk, id: TaskId) -> Verdict {
+        let row = match disk.rows.get(&RowKey::Task(id)) {
+            Some(Row::Task(task)) => Some(task),
+            _ => None,
+        };
+        match (self.tasks.get(&id), row) {
+            (None, None) => {}
+            (Some(_), None) => ensure!(false, "task {id} was acknowledged and is gone"),
+            (None, Some(_)) => ensure!(false, "task {id} is on disk and nobody submitted it"),
+            (Some(fact), Some(task)) => {
+                let same =
+                    fact.spec == task.spec && fact.key == task.key && fact.owner == task.owner;
+                ensure!(same, "task {id} on disk is not what was submitted");
+                let (said, found) = (fact.outcome.as_ref(), task.outcome());
+                ensure!(said == found, "task {id} was said to be {said:?}, on disk is {found:?}");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Oracle {
+    /// Before the daemon reads its store: all that it ever promised is there.
+    pub(in crate::chaos) fn disk_is_complete(&self, disk: &Disk) -> Verdict {
+        for id in self.record.tasks.keys() {
+            self.record.task_agrees(disk, *id)?;
+        }
+        for key in disk.rows.keys() {
+            if let RowKey::Task(id) = key {
+                self.record.task_agrees(disk, *id)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn allows(kind: DependencyKind, outcome: &Outcome) -> bool {
+    match kind {
+        DependencyKind::AfterOk => *outcome == Outcome::Succeeded,
+        DependencyKind::AfterAny => true,
+        DependencyKind::AfterNotOk => *outcome != Outcome::Succeeded,
+    }
+}

@@ -1,0 +1,112 @@
+//! What must hold once faults have stopped and everything has had its time.
+
+use super::Oracle;
+use super::launches::has_model;
+use crate::chaos::disk::Disk;
+use crate::chaos::machine::Machine;
+use crate::chaos::verdict::{Verdict, ensure};
+use danlu_core::task::TaskState;
+use danlu_core::{Request, Row, State, Task, TaskId, Time, WaitReason, explain};
+use std::collections::BTreeSet;
+
+impl Oracle {
+    /// Every task has ended, but for those that cannot run on the machines there are, and those
+    /// that wait for such a one.
+    pub(in crate::chaos) fn every_task_has_ended(
+        disk: &Disk,
+        state: &State,
+        machines: &[Machine],
+        clock: Time,
+        counts: impl Fn(&Task) -> bool,
+    ) -> Verdict {
+        let open = disk.rows.values().filter_map(|row| match row {
+            Row::Task(task) if counts(task) && !task.is_finished() => Some(task),
+            _ => None,
+        });
+        let mut open: Vec<&Task> = open.collect();
+        let mut stuck: BTreeSet<TaskId> = BTreeSet::new();
+        // An element that cannot run keeps its array's place in the queue.
+        let mut stuck_arrays: BTreeSet<TaskId> = BTreeSet::new();
+        loop {
+            let excused = |task: &&Task| match &task.state {
+                TaskState::Queued { .. } => {
+                    let array = task.array.map(|element| element.first);
+                    let limited = task.spec.array.as_ref().is_some_and(|it| it.at_once.is_some());
+                    let behind =
+                        limited && array.is_some_and(|array| stuck_arrays.contains(&array));
+                    behind || cannot_run(task, state, machines, clock)
+                }
+                TaskState::Blocked { on } => on.iter().any(|task| stuck.contains(task)),
+                _ => false,
+            };
+            let (hopeless, rest): (Vec<&Task>, Vec<&Task>) =
+                open.iter().partition(|it| excused(it));
+            open = rest;
+            if hopeless.is_empty() {
+                break;
+            }
+            stuck.extend(hopeless.iter().map(|task| task.id));
+            stuck_arrays.extend(hopeless.iter().filter_map(|task| task.array.map(|it| it.first)));
+        }
+        if let Some(task) = open.first() {
+            let reason = explain(state, task.id, clock);
+            ensure!(false, "task {} does not end: {:?}, {reason:?}", task.id, task.state);
+        }
+        Ok(())
+    }
+
+    pub(in crate::chaos) fn nothing_is_left(&self, machines: &[Machine], state: &State) -> Verdict {
+        if let Some(run) = self.truth.alive().next() {
+            ensure!(false, "run {run} still runs although every task is over");
+        }
+        for machine in machines.iter().filter(|machine| !machine.destroyed) {
+            let left: Vec<_> = machine.dirs.keys().map(ToString::to_string).collect();
+            ensure!(left.is_empty(), "{} still has runs {}", machine.name, left.join(", "));
+            let node = state.nodes.values().find(|node| node.name == machine.name);
+            let ready = node.is_some_and(danlu_core::Node::is_ready);
+            ensure!(ready, "{} is there and counts as {:?}", machine.name, node.map(|it| it.link));
+        }
+        let gpus = state.nodes.values().flat_map(|node| &node.gpus);
+        for gpu in gpus {
+            ensure!(gpu.held_by.is_none(), "GPU {} is held by nobody's run", gpu.id);
+        }
+        Ok(())
+    }
+}
+
+/// Judged by what the machines have. Over several nodes the placement rule has its say: there
+/// the task may wait only if it is told so.
+fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> bool {
+    let request = &task.spec.request;
+    let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
+    let (mut largest, mut total, mut any) = (0, 0, false);
+    for room in rooms.flatten() {
+        any = true;
+        largest = largest.max(room);
+        total += room;
+    }
+    let gpus = request.gpus as usize;
+    if any && gpus <= largest {
+        return false;
+    }
+    if !any || !request.span_nodes || gpus > total {
+        return true;
+    }
+    let reason = explain(state, task.id, clock);
+    matches!(reason, Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }))
+}
+
+/// The GPUs that a machine could give to such a request if it had nothing else to do.
+fn room(machine: &Machine, request: &Request) -> Option<usize> {
+    let accepts =
+        request.node.as_ref().is_none_or(|node| node.matches(&machine.name, &machine.labels));
+    let capacity = machine.capacity;
+    if !accepts || request.cpus > capacity.cpus || request.memory > capacity.memory {
+        return None;
+    }
+    let fits = machine
+        .cards
+        .iter()
+        .filter(|card| card.memory >= request.gpu_memory && has_model(request, card.model));
+    Some(fits.count())
+}

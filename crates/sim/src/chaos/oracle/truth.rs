@@ -1,0 +1,152 @@
+//! What physically happens on the machines.
+
+use super::Oracle;
+use crate::chaos::verdict::{Verdict, ensure};
+use danlu_core::effect::Launch;
+use danlu_core::node::Capacity;
+use danlu_core::run::Ending;
+use danlu_core::{Epoch, GpuId, RunId, Span, Time};
+use std::collections::BTreeMap;
+
+/// Beyond its limit, a process may take this long to end.
+const LIMIT_SLACK: Span = Span(1000);
+
+#[derive(Debug, Default)]
+pub(super) struct Truth {
+    /// By run and machine: a run is met once in the life of the world.
+    parts: BTreeMap<(RunId, usize), Part>,
+    in_use: BTreeMap<GpuId, RunId>,
+    load: BTreeMap<usize, Capacity>,
+}
+
+/// What has become of a run on one machine.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    starts: u32,
+    alive_since: Option<Time>,
+    pub(super) ending: Option<Ending>,
+    /// The directory is gone: nobody can say any more what was in it.
+    pub(super) removed: bool,
+}
+
+impl Part {
+    pub(super) fn has_started(&self) -> bool {
+        self.starts > 0
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.alive_since.is_some()
+    }
+}
+
+impl Truth {
+    pub(super) fn part(&self, run: RunId, machine: usize) -> Option<&Part> {
+        self.parts.get(&(run, machine))
+    }
+
+    pub(super) fn parts(&self, run: RunId) -> impl Iterator<Item = &Part> {
+        self.parts.range((run, 0)..=(run, usize::MAX)).map(|(_, part)| part)
+    }
+
+    pub(super) fn alive(&self) -> impl Iterator<Item = RunId> {
+        self.parts.iter().filter(|(_, part)| part.is_alive()).map(|((run, _), _)| *run)
+    }
+}
+
+impl Oracle {
+    pub(in crate::chaos) fn directory_made(&mut self, run: RunId, machine: usize) {
+        self.truth.parts.entry((run, machine)).or_default();
+    }
+
+    /// On the daemon's order.
+    pub(in crate::chaos) fn directory_removed(&mut self, run: RunId, machine: usize) -> Verdict {
+        self.directory_wiped(run, machine);
+        Ok(())
+    }
+
+    pub(in crate::chaos) fn directory_wiped(&mut self, run: RunId, machine: usize) {
+        self.truth.parts.entry((run, machine)).or_default().removed = true;
+    }
+
+    pub(in crate::chaos) fn process_starts(
+        &mut self,
+        machine: usize,
+        capacity: Capacity,
+        launch: &Launch,
+        now: Time,
+        epoch: Epoch,
+    ) -> Verdict {
+        let run = launch.run;
+        let part = self.truth.parts.entry((run, machine)).or_default();
+        part.starts += 1;
+        part.alive_since = Some(now);
+        ensure!(part.starts == 1, "run {run} starts for the second time on the same machine");
+        for gpu in &launch.gpus {
+            if let Some(other) = self.truth.in_use.insert(gpu.clone(), run) {
+                ensure!(false, "GPU {gpu} is used by runs {other} and {run} at the same time");
+            }
+        }
+        let none = Capacity { cpus: 0, memory: 0 };
+        let load = self.truth.load.entry(machine).or_insert(none);
+        load.cpus += launch.spec.request.cpus;
+        load.memory += launch.spec.request.memory;
+        ensure!(
+            load.cpus <= capacity.cpus && load.memory <= capacity.memory,
+            "run {run} makes its machine use {load:?} of {capacity:?}"
+        );
+        self.may_start(run, epoch)
+    }
+
+    fn may_start(&self, run: RunId, epoch: Epoch) -> Verdict {
+        let Some(fact) = self.record.runs.get(&run) else {
+            let rewound = run.epoch < epoch;
+            ensure!(rewound, "run {run} starts although its launch was never committed");
+            return Ok(());
+        };
+        // Whoever abandons a run knows that it may start or go on nevertheless.
+        if fact.abandoned {
+            return Ok(());
+        }
+        ensure!(fact.ended.is_none(), "run {run} starts after its end was recorded");
+        let Some(task) = self.record.tasks.get(&fact.task) else {
+            ensure!(false, "run {run} starts, but its task {} was removed", fact.task);
+            return Ok(());
+        };
+        let outcome = &task.outcome;
+        ensure!(outcome.is_none(), "run {run} starts, but task {} is over: {outcome:?}", fact.task);
+        for dependency in &task.spec.after {
+            let released = task.released.contains(&dependency.task);
+            ensure!(released, "run {run} of task {} starts, {dependency:?} unmet", fact.task);
+        }
+        Ok(())
+    }
+
+    /// Answers how much GPU time it used.
+    pub(in crate::chaos) fn run_ends(
+        &mut self,
+        machine: usize,
+        launch: &Launch,
+        ending: &Ending,
+        now: Time,
+        idle: Span,
+    ) -> Verdict<Span> {
+        let part = self.truth.parts.entry((launch.run, machine)).or_default();
+        part.ending = Some(ending.clone());
+        let Some(since) = part.alive_since.take() else {
+            return Ok(Span::ZERO);
+        };
+        for gpu in &launch.gpus {
+            self.truth.in_use.remove(gpu);
+        }
+        if let Some(load) = self.truth.load.get_mut(&machine) {
+            load.cpus -= launch.spec.request.cpus;
+            load.memory -= launch.spec.request.memory;
+        }
+        let ran = now.since(since).saturating_sub(idle);
+        let vanished = matches!(ending.exit, danlu_core::run::Exit::Vanished { .. });
+        let limit = launch.spec.time_limit.filter(|_| !vanished && !ending.stopped);
+        let in_time = limit.is_none_or(|limit| ran <= limit + LIMIT_SLACK);
+        ensure!(in_time, "run {} runs {}ms, beyond its time limit", launch.run, ran.0);
+        Ok(ran.times(launch.spec.request.gpus.min(launch.gpus.len() as u32)))
+    }
+}

@@ -1,0 +1,167 @@
+//! Run directories and what runs in them: a shim and the task's processes.
+
+use super::agenda::Happening;
+use super::behaviour::Behaviour;
+use super::faults::Fault;
+use super::machine::Machine;
+use super::verdict::Verdict;
+use super::world::World;
+use danlu_core::effect::Launch;
+use danlu_core::run::{Ending, Exit};
+use danlu_core::{NodeMessage, RunId, Span, Time};
+
+#[derive(Debug)]
+pub(super) struct RunDir {
+    pub(super) launch: Launch,
+    pub(super) stage: Stage,
+    /// The shim was asked to stop it.
+    pub(super) stopping: bool,
+    pub(super) paused_since: Option<Time>,
+    /// How long it was paused, before that.
+    pub(super) idle: Span,
+}
+
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// The directory is made; the command has not begun.
+    Starting,
+    Alive {
+        since: Time,
+        ends_at: Time,
+    },
+    /// The shim is dead and there is no exit file; processes may be left.
+    LeftOver {
+        since: Time,
+    },
+    Ended(Ending),
+}
+
+impl RunDir {
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended(_))
+    }
+
+    /// When it ends by itself and how: by its own will or by its time limit.
+    fn natural_end(&self, since: Time) -> (Time, Exit) {
+        let Behaviour { span, exit } = Behaviour::of(&self.launch);
+        match self.launch.spec.time_limit {
+            Some(limit) if limit < span => (since + limit, Exit::TimedOut),
+            _ => (since + span, exit),
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.dirs.values().all(RunDir::is_ended)
+    }
+}
+
+impl World {
+    /// `mkdir` is the latch: a directory that exists is never launched again.
+    pub(super) fn launch(&mut self, machine: usize, launch: Launch) {
+        let run = launch.run;
+        if self.machines[machine].dirs.contains_key(&run) {
+            self.note_machine(machine, format_args!("has run {run} already"));
+            return;
+        }
+        let task = launch.task;
+        self.note_machine(machine, format_args!("launches run {run} (task {task})"));
+        self.oracle.directory_made(run, machine);
+        let dir = RunDir {
+            launch,
+            stage: Stage::Starting,
+            stopping: false,
+            paused_since: None,
+            idle: Span::ZERO,
+        };
+        self.machines[machine].dirs.insert(run, dir);
+        let at = self.now + Span(self.dice.scale(1, 1500));
+        self.agenda.at(at, Happening::ProcessStarts { machine, run });
+    }
+
+    pub(super) fn process_starts(&mut self, machine: usize, run: RunId) -> Verdict {
+        let now = self.now;
+        let it = &mut self.machines[machine];
+        let clock = it.clock(now);
+        let Some(dir) = it.dirs.get_mut(&run) else {
+            return Ok(());
+        };
+        if !matches!(dir.stage, Stage::Starting) {
+            return Ok(());
+        }
+        let never = |exit, stopped| Ending { exit, stopped, started_at: None, ended_at: clock };
+        if dir.stopping && self.dice.chance(500) {
+            return self.run_ends(machine, run, never(Exit::Signal(15), true));
+        }
+        if self.mix.strikes(Fault::LaunchFailure, &mut self.dice) && self.storm {
+            self.tally.launch_failures += 1;
+            let message = "exec format error".to_owned();
+            return self.run_ends(machine, run, never(Exit::Launch { message }, false));
+        }
+        let (ends_at, _) = dir.natural_end(now);
+        dir.stage = Stage::Alive { since: now, ends_at };
+        let stopping = dir.stopping;
+        let launch = dir.launch.clone();
+        let gpus: Vec<&str> = launch.gpus.iter().map(|gpu| &*gpu.0).collect();
+        let (task, gpus) = (launch.task, gpus.join(","));
+        self.note_machine(machine, format_args!("starts run {run} (task {task}) on [{gpus}]"));
+        self.tally.starts += 1;
+        let capacity = self.machines[machine].capacity;
+        self.oracle.process_starts(machine, capacity, &launch, now, self.daemon.epoch)?;
+        self.agenda.at(ends_at, Happening::ProcessEnds { machine, run });
+        if stopping {
+            self.agenda.at(now, Happening::StopEnds { machine, run });
+        }
+        self.tell(machine, NodeMessage::Started { run, at: clock });
+        Ok(())
+    }
+
+    /// By itself, or at its time limit, which the shim keeps without anybody's help.
+    pub(super) fn process_ends(&mut self, machine: usize, run: RunId) -> Verdict {
+        let Some(dir) = self.machines[machine].dirs.get(&run) else {
+            return Ok(());
+        };
+        let Stage::Alive { since, ends_at } = dir.stage else {
+            return Ok(());
+        };
+        if ends_at != self.now || dir.paused_since.is_some() {
+            return Ok(());
+        }
+        let (_, exit) = dir.natural_end(since);
+        let stopped = dir.stopping;
+        self.end_alive(machine, run, exit, stopped)
+    }
+
+    pub(super) fn end_alive(
+        &mut self,
+        machine: usize,
+        run: RunId,
+        exit: Exit,
+        stopped: bool,
+    ) -> Verdict {
+        let it = &self.machines[machine];
+        let Some(RunDir { stage: Stage::Alive { since, .. }, .. }) = it.dirs.get(&run) else {
+            return Ok(());
+        };
+        let started_at = Some(it.clock(*since));
+        let ended_at = it.clock(self.now);
+        self.run_ends(machine, run, Ending { exit, stopped, started_at, ended_at })
+    }
+
+    /// The exit file is written; the agent tells when it can.
+    pub(super) fn run_ends(&mut self, machine: usize, run: RunId, ending: Ending) -> Verdict {
+        let stopped = if ending.stopped { ", stopped" } else { "" };
+        self.note_machine(machine, format_args!("run {run} ends: {:?}{stopped}", ending.exit));
+        let Some(dir) = self.machines[machine].dirs.get_mut(&run) else {
+            return Ok(());
+        };
+        dir.stage = Stage::Ended(ending.clone());
+        let paused = dir.paused_since.take().map_or(Span::ZERO, |since| self.now.since(since));
+        let idle = dir.idle + paused;
+        let used = self.oracle.run_ends(machine, &dir.launch, &ending, self.now, idle)?;
+        self.tally.gpu_time += used.0;
+        self.tell(machine, NodeMessage::Ended { run, ending });
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! The tasks that people submit.
+
+use super::world::World;
+use danlu_core::resources::NodeSelector;
+use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
+use danlu_core::{Actor, Input, Request, Span, TaskId};
+
+const GB: u64 = 1 << 30;
+
+impl World {
+    pub(super) fn wish_submit(&mut self, client: usize) -> Option<Input> {
+        let by = self.clients[client].user?;
+        if self.keys_given == self.workload.most_tasks {
+            return None;
+        }
+        self.keys_given += 1;
+        let key = format!("{}-{}", self.clients[client].name, self.keys_given);
+        let key = (!self.dice.chance(50)).then_some(key);
+        let mut spec = self.wish_spec();
+        if self.dice.chance(40) {
+            let at_once = self.dice.pick(&[None, Some(1), Some(2), Some(3)]).flatten();
+            let indices = (0..6).take(self.dice.index(6) + 1).collect();
+            spec.array = Some(ArraySpec { indices, at_once });
+        }
+        Some(Input::Submit { by, spec, key })
+    }
+
+    /// Another description for a task that waits.
+    pub(super) fn wish_edit(&mut self, by: Actor, task: TaskId) -> Option<Input> {
+        let state = self.daemon.state.as_ref()?;
+        let mut spec = TaskSpec::clone(&state.tasks.get(&task)?.spec);
+        match self.dice.below(4) {
+            0 => spec.request = self.wish_request(),
+            1 => spec.after = self.wish_dependencies(),
+            2 => spec.retries += 1,
+            _ => spec.priority = 5 + self.dice.index(10) as i32,
+        }
+        Some(Input::Edit { by, task, spec })
+    }
+
+    fn wish_spec(&mut self) -> TaskSpec {
+        let span = self.dice.scale(20, self.workload.longest);
+        let exit = match self.dice.below(20) {
+            0 => "s9".to_owned(),
+            1 => format!("h{}", self.dice.between(1, 3)),
+            2..=4 => self.dice.between(1, 3).to_string(),
+            _ => "0".to_owned(),
+        };
+        let command = match self.dice.below(25) {
+            0 => vec!["serve".to_owned()],
+            _ => vec!["work".to_owned(), span.to_string(), exit],
+        };
+        let limited = self.dice.chance(500);
+        let guessed = self.dice.chance(200);
+        TaskSpec {
+            name: String::new(),
+            command,
+            request: self.wish_request(),
+            time_limit: limited.then(|| Span(span / 2 + self.dice.below(span * 4))),
+            expected: guessed.then(|| Span(span / 2 + self.dice.below(span * 2))),
+            retries: u32::try_from(self.dice.below(8).saturating_sub(4)).unwrap_or(0),
+            preemptible: self.dice.chance(self.workload.preemptible),
+            urgent: self.dice.chance(60),
+            priority: if self.dice.chance(200) { 5 + self.dice.index(10) as i32 } else { 5 },
+            after: self.wish_dependencies(),
+            hold: self.dice.chance(50),
+            ..TaskSpec::default()
+        }
+    }
+
+    fn wish_request(&mut self) -> Request {
+        let largest = self.machines.iter().map(|it| it.cards.len()).max().unwrap_or(1) as u64;
+        let total: usize = self.machines.iter().map(|it| it.cards.len()).sum();
+        let span_nodes = self.dice.chance(self.workload.spanning);
+        let gpus = match self.dice.below(20) {
+            0..=1 => 0,
+            2..=9 => 1,
+            10..=13 => 2.min(largest),
+            14..=17 => self.dice.between(1, largest),
+            18 => self.dice.between(1, total as u64),
+            _ => self.dice.between(1, total as u64 + 1),
+        };
+        let gpus = if span_nodes { self.dice.between(gpus, total as u64) } else { gpus };
+        let mut request = Request { span_nodes, ..Request::gpus(u32::try_from(gpus).unwrap_or(1)) };
+        if self.dice.chance(200) {
+            request.cpus = u32::try_from(self.dice.between(1, 10)).unwrap_or(1);
+            request.memory = self.dice.between(0, 24) * GB;
+        }
+        match self.dice.below(20) {
+            0 => request.gpu_model = self.dice.pick(&["a100", "H100"]).map(str::to_owned),
+            1 => request.gpu_memory = self.dice.between(20, 80) * GB,
+            2 => {
+                let machine = self.dice.index(self.machines.len());
+                request.node = Some(NodeSelector::Name(self.machines[machine].name.clone()));
+            }
+            3 => {
+                let value = self.dice.pick(&["east", "west"]).unwrap_or("east").to_owned();
+                request.node = Some(NodeSelector::Label { key: "hall".to_owned(), value });
+            }
+            _ => {}
+        }
+        request
+    }
+
+    fn wish_dependencies(&mut self) -> Vec<Dependency> {
+        if !self.dice.chance(250) {
+            return Vec::new();
+        }
+        let count = self.dice.between(1, 3);
+        let kinds = [DependencyKind::AfterOk, DependencyKind::AfterAny, DependencyKind::AfterNotOk];
+        let recent = self.everybodys.len().saturating_sub(12);
+        let recent = self.everybodys[recent..].to_vec();
+        let mut after = Vec::new();
+        for _ in 0..count {
+            let kind = self.dice.pick(&kinds).unwrap_or(DependencyKind::AfterAny);
+            after.extend(self.dice.pick(&recent).map(|task| Dependency { task, kind }));
+        }
+        after
+    }
+}

@@ -1,0 +1,70 @@
+//! How often what happened: proof that the faults were really there.
+
+macro_rules! tally {
+    ($($field:ident: $label:literal,)*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct Tally {
+            $(#[doc = $label] pub $field: u64,)*
+        }
+
+        impl Tally {
+            pub fn add(&mut self, other: &Tally) {
+                $(self.$field += other.$field;)*
+            }
+
+            /// Every count with its name.
+            pub fn counts(&self) -> Vec<(&'static str, u64)> {
+                vec![$(($label, self.$field),)*]
+            }
+        }
+    };
+}
+
+tally! {
+    seeds: "seeds",
+    calm_seeds: "seeds without faults",
+    steps: "steps",
+    commits: "commits",
+    submits: "tasks submitted",
+    refusals: "requests refused",
+    launches: "runs launched",
+    starts: "processes started",
+    spanning: "runs over several nodes",
+    preemptions: "preemptions",
+    cancels: "cancels acknowledged",
+    pauses: "runs paused",
+    edits: "tasks edited",
+    arrays: "arrays submitted",
+    abandons: "runs abandoned",
+    crashes_before_commit: "daemon crashes before commit",
+    crashes_after_commit: "daemon crashes after commit",
+    crashes_in_effects: "daemon crashes among effects",
+    crashes_idle: "daemon crashes between batches",
+    commit_failures: "commit failures",
+    restores: "backups restored",
+    rewound_tasks: "submits undone by a restore",
+    connections: "connections",
+    cuts: "connections cut",
+    partitions: "partitions",
+    half_open: "cuts noticed late by one side",
+    lost_frames: "frames lost",
+    late_messages: "messages from an old connection",
+    fenced_commands: "commands from an old connection",
+    dropped_effects: "effects dropped by the backend",
+    duplicates: "messages sent twice",
+    repeated_submits: "submits sent again",
+    agent_crashes: "agent crashes",
+    reboots: "node reboots",
+    replacements: "nodes replaced",
+    destructions: "nodes destroyed",
+    shim_kills: "shims killed",
+    launch_failures: "launches failed",
+    clock_jumps: "clock jumps",
+    gpus_vanished: "GPUs vanished",
+    gpus_renumbered: "GPUs renumbered",
+    probe_errors: "GPU probe errors",
+    dirty: "GPUs that kept memory",
+    foreign_processes: "foreign processes on GPUs",
+    gpu_time: "GPU milliseconds used",
+    gpu_time_offered: "GPU milliseconds there were",
+}

@@ -1,0 +1,161 @@
+//! What people ask for: a random workload, and random meddling with it.
+
+use super::dice::Dice;
+use super::world::World;
+use danlu_core::run::RunState;
+use danlu_core::settings::{Backfill, Order, PlacementRule, RestartCost, Settings};
+use danlu_core::task::TaskState;
+use danlu_core::{Input, NodeId, RunId, Span, TaskId};
+
+/// What is typical of one seed's people.
+#[derive(Debug)]
+pub(super) struct Workload {
+    /// The longest they think between two requests, in milliseconds.
+    pub(super) think: u64,
+    pub(super) most_tasks: u64,
+    /// The longest a task runs, in milliseconds.
+    pub(super) longest: u64,
+    /// In thousandths.
+    pub(super) meddling: u64,
+    pub(super) preemptible: u64,
+    pub(super) spanning: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Verb {
+    Cancel,
+    Hold,
+    Release,
+    Retry,
+    Remove,
+    Edit,
+    Move,
+    Start,
+    Pause,
+    Resume,
+}
+
+impl Verb {
+    const ALL: [Verb; 10] = [
+        Verb::Cancel,
+        Verb::Hold,
+        Verb::Release,
+        Verb::Retry,
+        Verb::Remove,
+        Verb::Edit,
+        Verb::Move,
+        Verb::Start,
+        Verb::Pause,
+        Verb::Resume,
+    ];
+}
+
+impl World {
+    /// From idle clusters to ones with twice the work they can do before the storm is over.
+    pub(super) fn draw_workload(dice: &mut Dice, gpus: u64, storm: Span) -> Workload {
+        let most_tasks = dice.scale(10, 80);
+        let percent = dice.scale(10, 200);
+        // A task asks for two GPUs on average, and runs a fifth of the longest time.
+        let longest = storm.0 * gpus * percent / 100 * 5 / (2 * most_tasks);
+        Workload {
+            think: dice.scale(500, 8000).min(storm.0 * 6 / most_tasks),
+            most_tasks,
+            longest: longest.clamp(1000, 120_000),
+            meddling: dice.between(0, 500),
+            preemptible: dice.between(0, 900),
+            spanning: dice.between(0, 300),
+        }
+    }
+
+    /// `None` when there is nothing to ask about.
+    pub(super) fn wish(&mut self, client: usize) -> Option<Input> {
+        let meddles = self.dice.chance(self.workload.meddling);
+        match (meddles, self.clients[client].admin) {
+            (false, _) => self.wish_submit(client),
+            (true, true) if self.dice.chance(500) => self.wish_admin(client),
+            (true, _) => self.wish_task(client),
+        }
+    }
+
+    fn wish_task(&mut self, client: usize) -> Option<Input> {
+        let by = self.clients[client].actor();
+        // Now and then somebody else's task, which only an admin may touch.
+        let own =
+            if self.dice.chance(100) { &self.everybodys } else { &self.clients[client].known };
+        let mut recent: Vec<TaskId> = own[own.len().saturating_sub(10)..].to_vec();
+        // An admin sees tasks that nobody was told of yet.
+        if self.clients[client].admin {
+            let state = self.daemon.state.as_ref();
+            let newest = state.and_then(|state| state.tasks.last_key_value());
+            recent.extend(newest.map(|(task, _)| *task));
+        }
+        let task = self.dice.pick(&recent)?;
+        // People look before they ask, mostly.
+        let state = self.daemon.state.as_ref().filter(|_| self.dice.chance(850));
+        let state = state.and_then(|state| state.tasks.get(&task)).map(|task| &task.state);
+        let verbs: &[Verb] = match state {
+            Some(TaskState::Held) => &[Verb::Release, Verb::Release, Verb::Cancel],
+            Some(TaskState::Blocked { .. }) => &[Verb::Hold, Verb::Cancel, Verb::Edit],
+            Some(TaskState::Queued { .. }) => {
+                &[Verb::Hold, Verb::Cancel, Verb::Edit, Verb::Move, Verb::Start]
+            }
+            Some(TaskState::Active { .. }) => &[Verb::Cancel, Verb::Pause, Verb::Resume],
+            Some(TaskState::Finished { .. }) => &[Verb::Retry, Verb::Remove],
+            None => &Verb::ALL,
+        };
+        Some(match self.dice.pick(verbs)? {
+            Verb::Cancel => Input::Cancel { by, task },
+            Verb::Hold => Input::Hold { by, task },
+            Verb::Release => Input::Release { by, task },
+            Verb::Retry => Input::Retry { by, task },
+            Verb::Remove => Input::Remove { by, task },
+            Verb::Edit => return self.wish_edit(by, task),
+            Verb::Move => Input::Move { by, task, position: self.dice.index(10) },
+            Verb::Start => Input::Start { by, task },
+            Verb::Pause => Input::Pause { by, task },
+            Verb::Resume => Input::Resume { by, task },
+        })
+    }
+
+    fn wish_admin(&mut self, client: usize) -> Option<Input> {
+        let by = self.clients[client].actor();
+        let state = self.daemon.state.as_ref()?;
+        let nodes: Vec<NodeId> = state.nodes.keys().copied().collect();
+        let going = |state: &RunState| !matches!(state, RunState::Ended { .. });
+        let runs = state.runs.values().filter(|run| going(&run.state));
+        let runs: Vec<RunId> = runs.map(|run| run.id).collect();
+        Some(match self.dice.below(16) {
+            0..=2 => Input::Drain { by, node: self.dice.pick(&nodes)? },
+            3..=7 => Input::Undrain { by, node: self.dice.pick(&nodes)? },
+            8 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
+            9..=10 => {
+                let machine = self.dice.index(self.machines.len());
+                let it = &self.machines[machine];
+                Input::AddNode { by, name: it.name.clone(), labels: it.labels.clone() }
+            }
+            11..=12 => Input::Abandon { by, run: self.dice.pick(&runs)? },
+            _ => Input::Configure { by, settings: self.draw_settings() },
+        })
+    }
+
+    pub(super) fn draw_settings(&mut self) -> Settings {
+        let dice = &mut self.dice;
+        let orders = [Order::Fifo, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
+        let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
+        let placements = [PlacementRule::Consolidate, PlacementRule::Count];
+        Settings {
+            order: dice.pick(&orders).unwrap_or(Order::Fifo),
+            backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),
+            placement: dice.pick(&placements).unwrap_or(PlacementRule::Consolidate),
+            stop_grace: Span(dice.scale(100, 20_000)),
+            requeue_lost: dice.chance(800),
+            max_losses: u32::try_from(dice.between(0, 10)).unwrap_or(10),
+            min_run_before_preemption: Span(dice.scale(1, 30_000)),
+            restart_cost: RestartCost {
+                up_to_8_gpus: dice.span(0, 5000),
+                above: dice.span(0, 9000),
+            },
+            las_threshold: Span(dice.scale(500, 60_000)),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Inputs and events in few words, for the history.
+
+use super::daemon::Answer;
+use danlu_core::{Event, Input, NodeMessage, Reply};
+use std::fmt;
+
+/// An input and the answer to it.
+pub(super) struct Asked<'a>(pub(super) &'a Input, pub(super) &'a Answer);
+
+/// An event.
+pub(super) struct Happened<'a>(pub(super) &'a Event);
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Input::Boot { epoch } => write!(f, "boot, epoch {epoch}"),
+            Input::AddUser { name, .. } => write!(f, "add user {name}"),
+            Input::Submit { by, spec, key } => {
+                let key = key.as_deref().unwrap_or("no key");
+                let request = &spec.request;
+                write!(f, "user {by} submits {key}: {} gpus, {:?}", request.gpus, spec.command)?;
+                if let Some(array) = &spec.array {
+                    write!(f, ", array of {}", array.indices.len())?;
+                }
+                if !spec.after.is_empty() {
+                    write!(f, ", after")?;
+                    for dependency in &spec.after {
+                        write!(f, " {:?} {}", dependency.kind, dependency.task)?;
+                    }
+                }
+                Ok(())
+            }
+            Input::Cancel { task, .. } => write!(f, "cancel task {task}"),
+            Input::Hold { task, .. } => write!(f, "hold task {task}"),
+            Input::Release { task, .. } => write!(f, "release task {task}"),
+            Input::Retry { task, .. } => write!(f, "retry task {task}"),
+            Input::Pause { task, .. } => write!(f, "pause task {task}"),
+            Input::Resume { task, .. } => write!(f, "resume task {task}"),
+            Input::Edit { task, .. } => write!(f, "edit task {task}"),
+            Input::Move { task, position, .. } => write!(f, "move task {task} to {position}"),
+            Input::Start { task, .. } => write!(f, "start task {task}"),
+            Input::Remove { task, .. } => write!(f, "remove task {task}"),
+            Input::Abandon { run, .. } => write!(f, "abandon run {run}"),
+            Input::AddNode { name, .. } => write!(f, "add node {name}"),
+            Input::RemoveNode { node, .. } => write!(f, "remove node {node}"),
+            Input::Drain { node, .. } => write!(f, "drain node {node}"),
+            Input::Undrain { node, .. } => write!(f, "undrain node {node}"),
+            Input::Configure { settings, .. } => write!(
+                f,
+                "configure {:?} {:?} {:?}",
+                settings.order, settings.backfill, settings.placement
+            ),
+            Input::Node { node, session, message } => {
+                write!(f, "node {node} session {session}: ")?;
+                message_words(message, f)
+            }
+            Input::Schedule => write!(f, "schedule"),
+        }?;
+        match self.1 {
+            Ok(Reply::Done) => Ok(()),
+            Ok(Reply::Task(task)) => write!(f, " -> task {task}"),
+            Ok(Reply::Node(node)) => write!(f, " -> node {node}"),
+            Ok(Reply::User(user)) => write!(f, " -> user {user}"),
+            Err(refusal) => write!(f, " -> refused: {refusal}"),
+        }
+    }
+}
+
+fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match message {
+        NodeMessage::Connected => write!(f, "connected"),
+        NodeMessage::Report(report) => {
+            write!(f, "report of {} gpus, runs", report.gpus.len())?;
+            for run in &report.runs {
+                use danlu_core::run::ReportedState::{Alive, Ended};
+                match &run.state {
+                    Alive { .. } => write!(f, " {}", run.run)?,
+                    Ended(ending) => write!(f, " {} ({:?})", run.run, ending.exit)?,
+                }
+            }
+            Ok(())
+        }
+        NodeMessage::Started { run, .. } => write!(f, "run {run} started"),
+        NodeMessage::Ended { run, ending } => {
+            let stopped = if ending.stopped { ", stopped" } else { "" };
+            write!(f, "run {run} ended: {:?}{stopped}", ending.exit)
+        }
+        NodeMessage::Gpus(gpus) => {
+            write!(f, "gpus")?;
+            for gpu in gpus {
+                use danlu_core::gpu::GpuCondition::{Dirty, Foreign, Idle, Missing, Unknown};
+                let condition = match gpu.condition {
+                    Idle => "",
+                    Foreign { .. } => " foreign",
+                    Dirty => " dirty",
+                    Missing => " missing",
+                    Unknown => " unknown",
+                };
+                write!(f, " {}={}{condition}", gpu.index, gpu.id)?;
+            }
+            Ok(())
+        }
+        NodeMessage::Lost => write!(f, "lost"),
+    }
+}
+
+impl fmt::Display for Happened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Event::Booted { epoch } => write!(f, "booted in epoch {epoch}"),
+            Event::UserAdded { user } => write!(f, "user {user} added"),
+            Event::SettingsChanged => write!(f, "settings changed"),
+            Event::TaskSubmitted { task } => write!(f, "task {task} submitted"),
+            Event::TaskHeld { task } => write!(f, "task {task} held"),
+            Event::TaskReleased { task } => write!(f, "task {task} released"),
+            Event::TaskUnblocked { task } => write!(f, "task {task} unblocked"),
+            Event::TaskRequeued { task, why } => write!(f, "task {task} queued again: {why:?}"),
+            Event::TaskRetried { task } => write!(f, "task {task} to be run again"),
+            Event::TaskEdited { task } => write!(f, "task {task} edited"),
+            Event::TasksMoved { tasks } => write!(f, "{} tasks moved", tasks.len()),
+            Event::TaskFinished { task, outcome } => write!(f, "task {task} finished: {outcome:?}"),
+            Event::TaskRemoved { task, .. } => write!(f, "task {task} removed"),
+            Event::RunLaunched { run, task, nodes } => {
+                write!(f, "run {run} (task {task}) launched on")?;
+                nodes.iter().try_for_each(|node| write!(f, " {node}"))
+            }
+            Event::PartStarted { run, node } => write!(f, "run {run} started on {node}"),
+            Event::RunPaused { run } => write!(f, "run {run} paused"),
+            Event::RunResumed { run } => write!(f, "run {run} resumed"),
+            Event::RunStopping { run, why } => write!(f, "run {run} stopping: {why:?}"),
+            Event::PartEnded { run, node, exit } => {
+                write!(f, "run {run} ended on {node}: {exit:?}")
+            }
+            Event::RunEnded { run, task, exit } => {
+                write!(f, "run {run} (task {task}) ended: {exit:?}")
+            }
+            Event::NodeAdded { node } => write!(f, "node {node} added"),
+            Event::NodeRemoved { node } => write!(f, "node {node} removed"),
+            Event::NodeConnected { node, session } => {
+                write!(f, "node {node} has session {session}")
+            }
+            Event::NodeReady { node } => write!(f, "node {node} ready"),
+            Event::NodeHasStrays { node, runs } => {
+                write!(f, "node {node} has strays:")?;
+                runs.iter().try_for_each(|run| write!(f, " {run}"))
+            }
+            Event::NodeLost { node } => write!(f, "node {node} lost"),
+            Event::NodeDraining { node } => write!(f, "node {node} draining"),
+            Event::NodeUndrained { node } => write!(f, "node {node} undrained"),
+            Event::GpusChanged { node } => write!(f, "gpus of node {node} changed"),
+            Event::DecisionRejected { task, reason } => {
+                write!(f, "no start of task {task}: {reason}")
+            }
+            Event::LateMessageIgnored { node, .. } => {
+                write!(f, "late message from node {node} ignored")
+            }
+        }
+    }
+}

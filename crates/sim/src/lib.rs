@@ -1,0 +1,4 @@
+//! A fake world around the scheduler: chaos runs, trace replay and evaluation reports.
+
+pub mod chaos;
+pub mod trace;
