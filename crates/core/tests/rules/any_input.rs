@@ -174,7 +174,7 @@ fn any_input() -> impl Strategy<Value = Input> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_input_leaves_a_sound_state(inputs in vec((any_input(), -50i64..500), 1..60)) {

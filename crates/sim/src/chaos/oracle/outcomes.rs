@@ -78,6 +78,12 @@ impl Oracle {
         endings.filter(|ending| !ending.stopped).any(|ending| ending.exit == *exit)
     }
 
+    /// The limit counts even when somebody was stopping it at that moment.
+    fn timed_out(&self, run: RunId) -> bool {
+        let mut endings = self.truth.parts(run).filter_map(|part| part.ending.as_ref());
+        endings.any(|ending| ending.exit == Exit::TimedOut)
+    }
+
     fn was_stopped(&self, run: RunId) -> bool {
         self.truth.parts(run).any(|part| part.ending.as_ref().is_some_and(|it| it.stopped))
     }
@@ -100,7 +106,7 @@ impl Oracle {
             Outcome::Failed { exit: Exit::Vanished { .. } } => vanished,
             Outcome::Failed { exit: Exit::Abandoned } => recorded == Some(Exit::Abandoned),
             Outcome::Failed { exit } => failed_as(exit),
-            Outcome::TimedOut => failed_as(&Exit::TimedOut),
+            Outcome::TimedOut => run.is_some_and(|run| self.timed_out(run)),
             Outcome::LaunchError { message } => {
                 failed_as(&Exit::Launch { message: message.clone() })
             }
