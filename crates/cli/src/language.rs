@@ -16,6 +16,17 @@ pub(crate) fn text<'a>(english: &'a str, chinese: &'a str) -> &'a str {
     }
 }
 
+/// The same sentence in both languages, with names of the caller's variables in braces; a `String`.
+macro_rules! say {
+    ($english:literal, $chinese:literal $(,)?) => {
+        match $crate::language::Language::current() {
+            $crate::language::Language::English => format!($english),
+            $crate::language::Language::Chinese => format!($chinese),
+        }
+    };
+}
+pub(crate) use say;
+
 impl Language {
     /// The language of this process, read from the environment once.
     pub(crate) fn current() -> Self {

@@ -19,14 +19,82 @@ fn help_is_in_the_language_of_the_person() {
     check("zh", "--help", "选项：", "显示本帮助");
 }
 
+const VERBS: [&str; 37] = [
+    "submit",
+    "run",
+    "ls",
+    "show",
+    "why",
+    "logs",
+    "follow",
+    "wait",
+    "cancel",
+    "hold",
+    "release",
+    "pause",
+    "resume",
+    "retry",
+    "clone",
+    "edit",
+    "start",
+    "move",
+    "rm",
+    "gpus",
+    "nodes",
+    "doctor",
+    "up",
+    "down",
+    "reload",
+    "policy",
+    "policy show",
+    "policy set",
+    "set",
+    "config",
+    "config show",
+    "demo",
+    "sim",
+    "completions",
+    "man",
+    "version",
+    "help",
+];
+
 #[test]
-fn chinese_help_has_no_english_headings() {
-    for arguments in ["--help", "demo --help", "sim --help", "version --help"] {
-        let help = danlu("zh", arguments).stdout;
-        for english in ["Usage", "Options", "Verbs", "Examples", "default:", "possible values"] {
-            assert!(!help.contains(english), "`{english}` in:\n{help}");
+fn every_verb_has_help_in_both_languages() {
+    for verb in VERBS {
+        let english = danlu("en", &format!("{verb} --help"));
+        assert_eq!((english.status, english.stderr.as_str()), (0, ""), "{english:?}");
+        assert!(english.stdout.contains(&format!("Usage: danlu {verb}")), "{}", english.stdout);
+        let foreign = english.stdout.chars().find(|character| ('一'..='龥').contains(character));
+        assert_eq!(foreign, None, "Chinese in the English help of {verb}");
+        let chinese = danlu("zh", &format!("help {verb}"));
+        assert_eq!(chinese.status, 0, "{chinese:?}");
+        assert!(chinese.stdout.contains(&format!("用法：danlu {verb}")), "{}", chinese.stdout);
+        for words in [
+            "Usage",
+            "Options",
+            "Verbs",
+            "Arguments",
+            "Examples",
+            "default:",
+            "possible values",
+            "aliases:",
+            "Commands",
+        ] {
+            assert!(!chinese.stdout.contains(words), "`{words}` in:\n{}", chinese.stdout);
         }
     }
+}
+
+#[test]
+fn the_list_of_verbs_has_their_other_names() {
+    let help = danlu("en", "--help").stdout;
+    for words in ["(add)", "(ps, queue)", "(log)", "(kill)", "(mv)", "(sinfo)"] {
+        assert!(help.contains(words), "`{words}` is missing:\n{help}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 90), "{help}");
+    let help = danlu("zh", "--help").stdout;
+    assert!(!help.contains("Options") && !help.contains("Commands"), "{help}");
 }
 
 #[test]
@@ -34,7 +102,7 @@ fn no_verb_shows_the_help_as_an_error() {
     let answer = danlu("en", "");
     assert_eq!(answer.status, 2);
     assert_eq!(answer.stdout, "");
-    assert!(answer.stderr.contains("Verbs:"), "{answer:?}");
+    assert!(answer.stderr.contains("Change tasks:"), "{answer:?}");
 }
 
 #[test]

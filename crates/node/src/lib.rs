@@ -1,1 +1,32 @@
-//! What runs on a GPU host: the agent loop, the task shim, run directories and GPU probes will live here.
+//! What runs on a GPU host: the agent, the nursery and its shims, run directories, GPU probes.
+//!
+//! [`dispatch`] must be the first call in `main`; [`Agent`] is what a server talks to.
+#![allow(
+    unsafe_code,
+    reason = "the one crate that forks, changes users and loads vendor libraries; each use says why it is sound"
+)]
+
+pub mod agent;
+mod boot;
+mod cgroup;
+mod classify;
+mod clock;
+mod filesystem;
+mod fork;
+pub mod gpu;
+mod launch;
+mod leftovers;
+mod nursery;
+mod owner;
+mod process;
+mod rundir;
+mod shim;
+mod signals;
+pub mod user;
+
+pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
+pub use boot::boot_id;
+pub use filesystem::{Network, network};
+pub use nursery::dispatch;
+pub use owner::run_of_process;
+pub use rundir::{RootError, RunRoot};

@@ -1,1 +1,17 @@
-//! The daemon: engine, store, node backends, HTTP interface and web pages will live here.
+//! The daemon: what decides is `danlu-core`; what is here stores it, carries it out and serves it.
+
+pub mod api;
+pub mod backend;
+mod clock;
+pub mod config;
+pub mod disk;
+pub mod engine;
+mod environment;
+mod epoch;
+pub mod handle;
+mod launch;
+mod logging;
+pub mod model;
+pub mod serve;
+pub mod store;
+mod systemd;

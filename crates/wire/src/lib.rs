@@ -1,1 +1,10 @@
-//! What crosses a process border: agent messages, run directory files and REST bodies will live here.
+//! What crosses a process border: agent messages and run directory files.
+
+pub mod agent;
+pub mod api;
+pub mod frame;
+pub mod launch;
+pub mod rundir;
+
+pub use agent::{FromAgent, Hello, StopWhy, ToAgent};
+pub use launch::LaunchOrder;

@@ -1,24 +1,123 @@
 //! The verbs of `danlu`, one file each.
 
+mod acting;
+mod cancel;
+mod clone;
+mod completions;
+mod config;
 mod demo;
+mod doctor;
+mod down;
+mod edit;
+mod follow;
+mod following;
+mod gpus;
+mod help;
+mod hold;
+mod logs;
+mod ls;
+mod man;
+mod move_task;
+mod nodes;
+mod pause;
+mod policy;
+mod registry;
+mod release;
+mod reload;
+mod resume;
+mod retry;
+mod rm;
+mod run;
+mod set;
+mod show;
 mod sim;
+mod start;
+mod submit;
+mod up;
 mod version;
+mod wait;
+mod why;
 
-use clap::Subcommand;
+use std::process::ExitCode;
 
-use crate::failure::Failure;
+use crate::{client::Client, failure::Failure};
+use registry::verbs;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    Demo(demo::Arguments),
-    Sim(sim::Arguments),
-    Version(version::Arguments),
+verbs! {
+    Submit(submit::Arguments) = "submit" ["add"],
+    Run(run::Arguments) = "run" [],
+    Ls(ls::Arguments) = "ls" ["ps", "queue"],
+    Show(show::Arguments) = "show" [],
+    Why(why::Arguments) = "why" [],
+    Logs(logs::Arguments) = "logs" ["log"],
+    Follow(follow::Arguments) = "follow" [],
+    Wait(wait::Arguments) = "wait" [],
+    Cancel(cancel::Arguments) = "cancel" ["kill"],
+    Hold(hold::Arguments) = "hold" [],
+    Release(release::Arguments) = "release" [],
+    Pause(pause::Arguments) = "pause" [],
+    Resume(resume::Arguments) = "resume" [],
+    Retry(retry::Arguments) = "retry" [],
+    Clone(clone::Arguments) = "clone" [],
+    Edit(edit::Arguments) = "edit" [],
+    Start(start::Arguments) = "start" [],
+    Move(move_task::Arguments) = "move" ["mv"],
+    Rm(rm::Arguments) = "rm" [],
+    Gpus(gpus::Arguments) = "gpus" [],
+    Nodes(nodes::Arguments) = "nodes" ["sinfo"],
+    Doctor(doctor::Arguments) = "doctor" [],
+    Up(up::Arguments) = "up" [],
+    Down(down::Arguments) = "down" [],
+    Reload(reload::Arguments) = "reload" [],
+    Policy(policy::Arguments) = "policy" [],
+    Set(set::Arguments) = "set" [],
+    Config(config::Arguments) = "config" [],
+    Demo(demo::Arguments) = "demo" [],
+    Sim(sim::Arguments) = "sim" [],
+    Completions(completions::Arguments) = "completions" [],
+    Man(man::Arguments) = "man" [],
+    Version(version::Arguments) = "version" [],
+    Help(help::Arguments) = "help" [],
 }
 
-pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
-    match verb {
+/// `server` is what `--server` says.
+pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure> {
+    let client = || Client::new(server);
+    let done = match verb {
+        Verb::Submit(arguments) => submit::run(&client()?, &arguments),
+        Verb::Run(arguments) => return run::run(client()?, &arguments),
+        Verb::Ls(arguments) => ls::run(&client()?, &arguments),
+        Verb::Show(arguments) => show::run(&client()?, &arguments),
+        Verb::Why(arguments) => why::run(&client()?, &arguments),
+        Verb::Logs(arguments) => logs::run(&client()?, &arguments),
+        Verb::Follow(arguments) => follow::run(&client()?, *arguments),
+        Verb::Wait(arguments) => return wait::run(&client()?, &arguments),
+        Verb::Cancel(arguments) => return cancel::run(&client()?, &arguments),
+        Verb::Hold(arguments) => return hold::run(&client()?, &arguments),
+        Verb::Release(arguments) => return release::run(&client()?, &arguments),
+        Verb::Pause(arguments) => return pause::run(&client()?, &arguments),
+        Verb::Resume(arguments) => return resume::run(&client()?, &arguments),
+        Verb::Retry(arguments) => return retry::run(&client()?, &arguments),
+        Verb::Clone(arguments) => clone::run(&client()?, &arguments),
+        Verb::Edit(arguments) => edit::run(&client()?, &arguments),
+        Verb::Start(arguments) => return start::run(&client()?, &arguments),
+        Verb::Move(arguments) => return move_task::run(&client()?, &arguments),
+        Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
+        Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
+        Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
+        Verb::Doctor(arguments) => return doctor::run(server, &arguments),
+        Verb::Up(arguments) => up::run(*arguments),
+        Verb::Down(arguments) => down::run(&client()?, &arguments),
+        Verb::Reload(arguments) => reload::run(&client()?, &arguments),
+        Verb::Policy(arguments) => policy::run(&client()?, &arguments),
+        Verb::Set(arguments) => set::run(&client()?, &arguments),
+        Verb::Config(arguments) => config::run(&client()?, &arguments),
         Verb::Demo(arguments) => demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments),
+        Verb::Man(arguments) => man::run(&arguments),
         Verb::Version(arguments) => version::run(&arguments),
-    }
+        Verb::Help(arguments) => return Ok(help::run(&arguments)),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

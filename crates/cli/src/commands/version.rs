@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::{failure::Failure, language::text};
+use crate::{failure::Failure, language::text, screen};
 
 #[derive(Debug, Args)]
 #[command(
@@ -12,6 +12,5 @@ use crate::{failure::Failure, language::text};
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(_: &Arguments) -> Result<(), Failure> {
-    println!("danlu {}", env!("CARGO_PKG_VERSION"));
-    Ok(())
+    screen::print(concat!("danlu ", env!("CARGO_PKG_VERSION"), "\n"))
 }

@@ -1,0 +1,120 @@
+//! Lists of tasks: what is asked for, and page after page of it.
+
+use danlu_wire::api::{Document, MOST_ROWS, TaskStateName, TaskView, Tasks};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Client, Problem, read};
+
+/// Which tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Query {
+    /// Empty means all.
+    pub(crate) states: Vec<TaskStateName>,
+    pub(crate) user: Option<String>,
+    pub(crate) node: Option<String>,
+    pub(crate) label: Option<String>,
+    pub(crate) oldest_first: bool,
+    /// All of them when it is not given.
+    pub(crate) limit: Option<usize>,
+}
+
+/// A page whose rows are passed on as they are.
+#[derive(Deserialize, Serialize)]
+struct Rows {
+    v: u32,
+    tasks: Vec<Box<RawValue>>,
+    total: usize,
+    next: Option<u64>,
+}
+
+impl Client {
+    /// One page at most, with how many there are in all.
+    pub(crate) fn page(&self, query: &Query) -> Result<Tasks, Problem> {
+        let limit = query.limit.unwrap_or(MOST_ROWS);
+        let document: Document<Tasks> = self.get(&query.path(limit, None))?;
+        Ok(document.content)
+    }
+
+    /// Everything that was asked for, as one document.
+    pub(crate) fn list_document(&self, query: &Query) -> Result<String, Problem> {
+        let wanted = query.limit.unwrap_or(usize::MAX);
+        let first = self.get_document(&query.path(wanted.min(MOST_ROWS), None))?;
+        let mut all: Rows = read(&first)?;
+        if all.next.is_none() || all.tasks.len() >= wanted {
+            return Ok(first);
+        }
+        while let Some(cursor) = all.next.filter(|_| all.tasks.len() < wanted) {
+            let rest = (wanted - all.tasks.len()).min(MOST_ROWS);
+            let page: Rows = self.get(&query.path(rest, Some(cursor)))?;
+            all.tasks.extend(page.tasks);
+            all.next = page.next;
+        }
+        serde_json::to_string(&all).map_err(|error| Problem::Odd(error.to_string()))
+    }
+
+    pub(crate) fn list(&self, query: &Query) -> Result<Vec<TaskView>, Problem> {
+        let document: Document<Tasks> = read(&self.list_document(query)?)?;
+        Ok(document.content.tasks)
+    }
+}
+
+impl Query {
+    fn path(&self, limit: usize, cursor: Option<u64>) -> String {
+        let mut path = format!("/tasks?limit={limit}");
+        let mut add = |name: &str, value: &str| {
+            path += &format!("&{name}={}", escaped(value));
+        };
+        if !self.states.is_empty() {
+            let names: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
+            add("state", &names.join(","));
+        }
+        for (name, value) in [("user", &self.user), ("node", &self.node), ("label", &self.label)] {
+            if let Some(value) = value {
+                add(name, value);
+            }
+        }
+        if self.oldest_first {
+            add("oldest_first", "true");
+        }
+        if let Some(cursor) = cursor {
+            add("cursor", &cursor.to_string());
+        }
+        path
+    }
+}
+
+/// For the query of an address.
+fn escaped(value: &str) -> String {
+    let mut out = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b',' => {
+                out.push(char::from(byte));
+            }
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_escape_from_the_query() {
+        let query = Query {
+            states: vec![TaskStateName::Running, TaskStateName::Lost],
+            user: Some("a&b=c d".into()),
+            label: Some("k=值".into()),
+            oldest_first: true,
+            ..Query::default()
+        };
+        assert_eq!(
+            query.path(5, Some(7)),
+            "/tasks?limit=5&state=running,lost&user=a%26b%3Dc%20d&label=k%3D%E5%80%BC&oldest_first=true&cursor=7"
+        );
+        assert_eq!(Query::default().path(1, None), "/tasks?limit=1");
+    }
+}

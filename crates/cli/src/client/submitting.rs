@@ -1,0 +1,53 @@
+//! A submit that is done exactly once, even when the connection breaks while it is under way.
+
+use std::{fs::File, io::Read as _};
+
+use danlu_wire::api::Submit;
+
+use super::{Client, PATIENCE, Patience, Problem, text_of};
+use crate::{
+    failure::{Exit, Failure},
+    language::{say, text},
+};
+
+impl Client {
+    /// The answer as the server sent it. It comes when the task is durable.
+    pub(crate) fn submit(&self, task: &Submit) -> Result<String, Failure> {
+        let key = fresh_key()?;
+        let mut patience = Patience::default();
+        let mut sent = false;
+        loop {
+            let request = self.request("POST", "/tasks").header("idempotency-key", &key);
+            match self.ask_with_body(request, task, PATIENCE).and_then(text_of) {
+                Ok(document) => return Ok(document),
+                // Nothing has been sent so far: say so at once.
+                Err(problem @ Problem::Unreachable(_)) if !sent => return Err(problem.into()),
+                Err(problem @ (Problem::Unreachable(_) | Problem::Lost { .. })) => {
+                    // The server knows the key, so that asking again queues nothing twice.
+                    sent = true;
+                    patience.wait(problem).map_err(|failure| {
+                        failure.hint(text(
+                            "the task may have been queued: danlu ls",
+                            "任务可能已经提交：danlu ls",
+                        ))
+                    })?;
+                }
+                Err(problem) => return Err(problem.into()),
+            }
+        }
+    }
+}
+
+fn fresh_key() -> Result<String, Failure> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes)).map_err(
+        |cause| {
+            Failure::new(
+                Exit::Internal,
+                say!("could not read /dev/urandom: {cause}", "无法读取 /dev/urandom：{cause}"),
+            )
+            .hint(text("is /dev mounted?", "/dev 是否已挂载？"))
+        },
+    )?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

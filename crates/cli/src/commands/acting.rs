@@ -1,0 +1,126 @@
+//! What `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move` and `rm` have in common.
+
+use std::process::ExitCode;
+
+use danlu_wire::api::{Act, ActName, Acted, Document, ErrorCode, TaskStateName};
+
+use crate::{
+    client::{Client, read},
+    failure::Failure,
+    language::{say, text},
+    screen::{self, confirm::confirm, places},
+    selection::{Selected, Selection},
+};
+
+/// One kind of act that changes nothing that cannot be changed back.
+pub(super) struct Kind {
+    pub(super) act: ActName,
+    /// The states in which it makes sense, for `--all` and filters.
+    pub(super) sensible: &'static [TaskStateName],
+    /// From `task 12` to `held task 12`.
+    pub(super) done: fn(&str) -> String,
+}
+
+pub(super) fn act(
+    client: &Client,
+    selection: &Selection,
+    kind: &Kind,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let selected = selection.resolve(client, kind.sensible)?;
+    let act = Act { act: kind.act, ids: selected.ids.clone(), position: 0 };
+    report(client, &act, &selected, kind.done, json).map(|(_, exit)| exit)
+}
+
+/// A verb that does one such act to tasks, with its words in English and Chinese.
+macro_rules! acting_verb {
+    (
+        $name:literal, $about:expr, $act:ident in $sensible:expr,
+        |$tasks:ident| ($english:literal, $chinese:literal), $examples:literal
+    ) => {
+        #[derive(Debug, clap::Args)]
+        #[command(
+            about = $about,
+            override_usage = $crate::language::text(
+                concat!("danlu ", $name, " ID… [OPTIONS]"),
+                concat!("danlu ", $name, " 编号… [选项]"),
+            ),
+            after_help = $crate::language::text(
+                concat!("Examples:\n  ", $examples),
+                concat!("示例：\n  ", $examples),
+            ),
+        )]
+        pub(crate) struct Arguments {
+            #[command(flatten)]
+            selection: $crate::selection::Selection,
+
+            #[arg(long, help = $crate::language::text("Print one JSON document", "输出一个 JSON 文档"))]
+            json: bool,
+        }
+
+        pub(crate) fn run(
+            client: &$crate::client::Client,
+            arguments: &Arguments,
+        ) -> Result<std::process::ExitCode, $crate::failure::Failure> {
+            let kind = $crate::commands::acting::Kind {
+                act: danlu_wire::api::ActName::$act,
+                sensible: &$sensible,
+                done: |$tasks| $crate::language::say!($english, $chinese),
+            };
+            $crate::commands::acting::act(client, &arguments.selection, &kind, arguments.json)
+        }
+    };
+}
+pub(super) use acting_verb;
+
+/// Asks before what cannot be undone. Whoever has named every single task has thought of each.
+pub(super) fn agreed(
+    selected: &Selected,
+    yes: bool,
+    question: impl Fn(usize) -> String,
+) -> Result<bool, Failure> {
+    let count = selected.ids.len();
+    if yes || selected.one_by_one || count < 2 { Ok(true) } else { confirm(&question(count)) }
+}
+
+/// Sends it, and says what was done and what was refused; the first refusal decides the exit status.
+pub(super) fn report(
+    client: &Client,
+    act: &Act,
+    selected: &Selected,
+    done_words: fn(&str) -> String,
+    json: bool,
+) -> Result<(Vec<u64>, ExitCode), Failure> {
+    let document = client.send("POST", "/tasks/act", act)?;
+    let acted: Document<Acted> = read(&document)?;
+    let mut done = Vec::new();
+    let mut refused = Vec::new();
+    for result in acted.content.results {
+        let missing = selected.may_be_missing.contains(&result.id);
+        match result.error {
+            None => done.push(result.id),
+            Some(error) if missing && error.code == ErrorCode::NotFound => {}
+            Some(error) => refused.push(Failure::from(error)),
+        }
+    }
+    if json {
+        screen::print_document(&document)?;
+    } else if !done.is_empty() {
+        screen::print(&format!("{}\n", done_words(&tasks(&done))))?;
+    } else if refused.is_empty() {
+        screen::note(text("there is no such task", "没有符合条件的任务"));
+    }
+    refused.iter().for_each(Failure::print);
+    let status = refused.first().map_or(0, Failure::status);
+    Ok((done, ExitCode::from(status)))
+}
+
+/// `task 12`, `tasks 3,5`, `7 tasks: 3-9`.
+fn tasks(ids: &[u64]) -> String {
+    let list = places::list(ids);
+    match ids.len() {
+        1 => say!("task {list}", "任务 {list}"),
+        count if count > 3 => say!("{count} tasks: {list}", "{count} 个任务：{list}"),
+        _ => say!("tasks {list}", "任务 {list}"),
+    }
+}

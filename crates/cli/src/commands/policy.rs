@@ -1,0 +1,77 @@
+//! `danlu policy`: who comes first, shown and changed.
+
+use clap::{Args, Subcommand};
+
+use super::set;
+use crate::{
+    client::{Client, answers::SettingsAnswer, read},
+    failure::Failure,
+    language::text,
+    screen,
+};
+
+#[derive(Debug, Args)]
+#[command(
+    about = text("Show or change who comes first", "查看或修改调度策略"),
+    override_usage = text("danlu policy [show | set NAME]", "danlu policy [show | set 名称]"),
+    after_help = text(
+        "NAME is an order, or an order and a backfill rule:\n  \
+           fifo  first come, first served      none  the first in the queue blocks the others\n  \
+           sjf   shortest first                skip  whatever fits starts\n  \
+           srtf  shortest rest first           easy  a later task starts if it delays nobody\n  \
+           las   least service first\n\n\
+         Examples:\n  danlu policy\n  danlu policy set fifo+easy",
+        "名称是次序，或次序加回填规则：\n  \
+           fifo  先来先服务        none  队首挡住后面的任务\n  \
+           sjf   最短优先          skip  放得下的就开始\n  \
+           srtf  剩余最短优先      easy  不推迟队首的任务可以先开始\n  \
+           las   已得服务最少优先\n\n\
+         示例：\n  danlu policy\n  danlu policy set fifo+easy",
+    ),
+    disable_help_subcommand = true,
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    #[command(about = text("Show the policy", "查看策略"), override_usage = "danlu policy show [--json]")]
+    Show {
+        #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+        json: bool,
+    },
+    #[command(about = text("Change it, at once", "修改策略，立即生效"), override_usage = text("danlu policy set NAME", "danlu policy set 名称"))]
+    Set {
+        #[arg(value_name = "NAME", help = text("Such as fifo, or fifo+easy", "如 fifo 或 fifo+easy"))]
+        name: String,
+    },
+}
+
+pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+    let document = match &arguments.what {
+        Some(What::Set { name }) => change(client, name)?,
+        Some(What::Show { json: true }) => {
+            return screen::print_document(&client.get_document("/settings")?);
+        }
+        Some(What::Show { json: false }) | None => client.get_document("/settings")?,
+    };
+    let settings = set::flat(&read::<SettingsAnswer>(&document)?.settings);
+    let of = |key: &str| {
+        settings.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str())
+    };
+    screen::print(&format!("{}+{}\n", of("order"), of("backfill")))
+}
+
+fn change(client: &Client, name: &str) -> Result<String, Failure> {
+    let (order, backfill) = match name.split_once('+') {
+        Some((order, backfill)) => (order, Some(backfill)),
+        None => (name, None),
+    };
+    let document = set::change(client, "order", order)?;
+    match backfill {
+        Some(backfill) => set::change(client, "backfill", backfill),
+        None => Ok(document),
+    }
+}

@@ -1,0 +1,212 @@
+//! `danlu submit`: queue a task, or an array of them.
+
+use std::env;
+
+use clap::Args;
+use danlu_wire::api::{Document, Submit, Submitted};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, read},
+    failure::{Exit, Failure},
+    language::{say, text},
+    screen::{self, amounts},
+    script,
+    task_options::{
+        Fields, NewTaskOptions, TaskOptions, environment, merge, name_of, submit_body,
+        working_directory,
+    },
+};
+
+#[derive(Debug, Args)]
+#[command(
+    about = text("Queue a task", "提交任务"),
+    override_usage = text(
+        "danlu submit [OPTIONS] -- COMMAND…\n       danlu submit [OPTIONS] SCRIPT [ARGUMENTS…]",
+        "danlu submit [选项] -- 命令…\n      danlu submit [选项] 脚本 [参数…]",
+    ),
+    after_help = text(ENGLISH_NOTES, CHINESE_NOTES),
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    task: NewTask,
+
+    #[arg(short, long, help_heading = text("Options", "选项"), help = text("Print the id only (of an array: the first)", "只输出编号（数组为第一个）"))]
+    quiet: bool,
+
+    #[arg(long, conflicts_with = "quiet", help_heading = text("Options", "选项"), help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    json: bool,
+}
+
+/// A task that is to be made, with everything that describes it.
+#[derive(Debug, Args)]
+pub(crate) struct NewTask {
+    #[command(flatten)]
+    pub(super) options: TaskOptions,
+
+    #[command(flatten)]
+    pub(super) new: NewTaskOptions,
+
+    #[arg(long, help_heading = text("Options", "选项"), help = text(
+        "Say where and when it would start, and queue nothing",
+        "只说明会在何处、何时开始，不真正提交",
+    ))]
+    pub(super) dry_run: bool,
+
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, help_heading = text("Arguments", "参数"), help = text(
+        "The command with its arguments, after `--`; or a script with its arguments",
+        "`--` 之后的命令及其参数；或脚本及其参数",
+    ))]
+    command: Vec<String>,
+}
+
+pub(super) const ENGLISH_NOTES: &str = "\
+The task runs in the directory and with the environment from which it was
+submitted. In its command and in the values of --env, {gpu_list}, {gpu_count}
+and {task_id} are replaced.
+
+A script can carry its options in lines at its beginning:
+  #!/bin/bash
+  #DANLU --gpus 2 --time 12h
+  #DANLU --name resnet
+Lines with #SBATCH are read as well. Options of the command line win.
+
+Examples:
+  danlu submit -- python train.py --lr 0.1
+  danlu submit -g 2 -t 12h -J resnet -- torchrun --nproc-per-node 2 train.py
+  danlu submit -g 0 -c 8 --mem 32G --shell 'make && ./preprocess > out.txt'
+  danlu submit --array 0-99%4 -- bash -c 'python sweep.py --seed $DANLU_ARRAY_INDEX'
+  danlu submit -d afterok:@ -- python eval.py
+  danlu submit train.sh";
+
+pub(super) const CHINESE_NOTES: &str = "\
+任务在提交时的目录中、以提交时的环境变量运行。
+命令和 --env 的值中的 {gpu_list}、{gpu_count}、{task_id} 会被替换。
+
+脚本可以在开头写明选项：
+  #!/bin/bash
+  #DANLU --gpus 2 --time 12h
+  #DANLU --name resnet
+也读取 #SBATCH 行。命令行的选项优先于脚本中的选项。
+
+示例：
+  danlu submit -- python train.py --lr 0.1
+  danlu submit -g 2 -t 12h -J resnet -- torchrun --nproc-per-node 2 train.py
+  danlu submit -g 0 -c 8 --mem 32G --shell 'make && ./preprocess > out.txt'
+  danlu submit --array 0-99%4 -- bash -c 'python sweep.py --seed $DANLU_ARRAY_INDEX'
+  danlu submit -d afterok:@ -- python eval.py
+  danlu submit train.sh";
+
+pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+    let task = arguments.task.describe(client)?;
+    let document = client.submit(&task)?;
+    if arguments.json {
+        return screen::print_document(&document);
+    }
+    if task.dry_run {
+        return show_dry_run(&document);
+    }
+    let Submitted { id, count } = submitted(&document)?;
+    if arguments.quiet {
+        return screen::print(&format!("{id}\n"));
+    }
+    screen::print(&said(id, count))
+}
+
+pub(super) fn submitted(document: &str) -> Result<Submitted, Failure> {
+    Ok(read::<Document<Submitted>>(document)?.content)
+}
+
+/// Scripts wait for this line.
+pub(super) fn said(id: u64, count: u64) -> String {
+    let last = id + count.saturating_sub(1);
+    match count {
+        1 => say!("submitted task {id}\n", "已提交任务 {id}\n"),
+        _ => say!("submitted tasks {id}-{last}\n", "已提交任务 {id}-{last}\n"),
+    }
+}
+
+#[derive(Deserialize)]
+struct DryRun {
+    words: Option<String>,
+}
+
+pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
+    match read::<DryRun>(document)? {
+        DryRun { words: Some(words) } => screen::print(&format!("{words}\n")),
+        DryRun { words: None } => screen::print_document(document),
+    }
+}
+
+impl NewTask {
+    /// Everything that the server needs to know. Options of the command line win over those of a script.
+    pub(super) fn describe(&self, client: &Client) -> Result<Submit, Failure> {
+        let mut fields = Fields::new();
+        let (command, name) = self.command(client, &mut fields)?;
+        merge(&mut fields, self.options.fields(client)?);
+        merge(&mut fields, self.new.fields());
+        self.tell_limit();
+        fields.insert("command".into(), json!(command));
+        fields.insert("environment".into(), json!(environment()));
+        fields.insert("dry_run".into(), json!(self.dry_run));
+        if !fields.contains_key("name") {
+            fields.insert("name".into(), Value::String(name));
+        }
+        if !fields.contains_key("directory") {
+            fields.insert("directory".into(), Value::String(working_directory()?));
+        }
+        submit_body(fields)
+    }
+
+    /// The command, and a name for the task if it has none.
+    fn command(
+        &self,
+        client: &Client,
+        fields: &mut Fields,
+    ) -> Result<(Vec<String>, String), Failure> {
+        let words = &self.command;
+        if words.is_empty() {
+            return Err(Failure::new(Exit::Usage, text("there is no command", "没有命令"))
+                .hint("danlu submit -- python train.py"));
+        }
+        if self.options.is_shell_line() {
+            return Ok((vec![words.join(" ")], name_of(words)));
+        }
+        // After `--` comes a command, whatever files there are.
+        if !follows_dashes(words.len())
+            && let Some(script) = script::read(words, client)?
+        {
+            if script.fields.contains_key("shell") {
+                return Err(Failure::new(
+                    Exit::Usage,
+                    text(
+                        "a script is no shell line: `--shell` makes no sense in it",
+                        "脚本中不能写 `--shell`",
+                    ),
+                ));
+            }
+            merge(fields, script.fields);
+            return Ok((script.command, script.name));
+        }
+        Ok((words.clone(), name_of(words)))
+    }
+
+    /// A limit without a unit is echoed, so that nobody is surprised.
+    pub(super) fn tell_limit(&self) {
+        tell_limit(&self.options);
+    }
+}
+
+/// Whether the last `count` words of the command line come after `--`, which clap does not tell.
+fn follows_dashes(count: usize) -> bool {
+    let words: Vec<_> = env::args_os().collect();
+    words.len().checked_sub(count + 1).is_some_and(|place| words[place] == "--")
+}
+
+pub(super) fn tell_limit(options: &TaskOptions) {
+    if let Some(seconds) = options.ambiguous_limit() {
+        let length = amounts::length(seconds);
+        screen::note(&say!("the time limit is {length}", "时限为 {length}"));
+    }
+}

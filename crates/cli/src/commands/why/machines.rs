@@ -1,0 +1,125 @@
+//! Who has which GPU, machine by machine.
+
+use std::collections::BTreeMap;
+
+use danlu_wire::api::{Document, ForeignView, GpuView, Gpus, TaskView};
+use jiff::{Timestamp, ToSpan as _};
+
+use crate::{
+    client::{Client, Query},
+    failure::Failure,
+    given::task_state::ACTIVE,
+    language::say,
+    screen::{amounts, clock, states, width},
+};
+
+pub(super) fn lines(client: &Client, now: Timestamp) -> Result<String, Failure> {
+    let gpus: Document<Gpus> = client.get("/gpus")?;
+    let running = client.page(&Query { states: ACTIVE.to_vec(), ..Query::default() })?;
+    let running: BTreeMap<u64, &TaskView> =
+        running.tasks.iter().map(|task| (task.id, task)).collect();
+    let mut nodes: BTreeMap<&str, Vec<&GpuView>> = BTreeMap::new();
+    for gpu in &gpus.content.gpus {
+        nodes.entry(&gpu.node).or_default().push(gpu);
+    }
+    let columns = width::of_stdout();
+    Ok(nodes
+        .iter()
+        .map(|(node, gpus)| wrapped(node, &parts(gpus, &running, now), columns))
+        .collect())
+}
+
+/// `2 free`, `2 held by 412 (alice)`, `GPU 4 used outside Danlu by chen`.
+fn parts(gpus: &[&GpuView], running: &BTreeMap<u64, &TaskView>, now: Timestamp) -> Vec<String> {
+    let free = gpus.iter().filter(|gpu| gpu.state == "free").count();
+    let mut parts = vec![say!("{free} free", "空闲 {free} 块")];
+    let mut held: BTreeMap<u64, usize> = BTreeMap::new();
+    for task in gpus.iter().flat_map(|gpu| &gpu.tasks) {
+        *held.entry(*task).or_default() += 1;
+    }
+    for (id, count) in held {
+        let who = running.get(&id).map(|task| holder(task, now)).unwrap_or_default();
+        parts.push(say!("{count} held by {id}{who}", "{count} 块由 {id} 占用{who}"));
+    }
+    for gpu in gpus.iter().filter(|gpu| gpu.tasks.is_empty() && gpu.state != "free") {
+        let (index, state) = (gpu.index, states::other(&gpu.state));
+        match gpu.foreign.first() {
+            Some(process) => {
+                let who = foreign(process);
+                parts.push(say!(
+                    "GPU {index} used outside Danlu by {who}",
+                    "GPU {index} 被外部占用：{who}"
+                ));
+            }
+            None => parts.push(format!("GPU {index} {state}")),
+        }
+    }
+    parts
+}
+
+fn holder(task: &TaskView, now: Timestamp) -> String {
+    let user = width::plain(&task.user);
+    let started = task.started_at.as_deref().and_then(clock::read);
+    let limit = task.time_limit.and_then(|limit| i64::try_from(limit).ok());
+    let ends = started.zip(limit).and_then(|(from, limit)| from.checked_add(limit.seconds()).ok());
+    match ends {
+        Some(ends) => {
+            let at = clock::short(ends, now);
+            say!(" ({user}, ends by {at})", "（{user}，最迟 {at} 结束）")
+        }
+        None => say!(" ({user})", "（{user}）"),
+    }
+}
+
+pub(in crate::commands) fn foreign(process: &ForeignView) -> String {
+    let (user, pid) = (width::plain(&process.user), process.pid);
+    let mut about = Vec::new();
+    if !process.command.is_empty() {
+        about.push(width::plain(&process.command));
+    }
+    about.extend(process.memory.map(amounts::bytes_in_words));
+    let about = about.join(", ");
+    if about.is_empty() {
+        format!("{user}, pid {pid}")
+    } else {
+        format!("{user}, pid {pid} ({about})")
+    }
+}
+
+/// Parts stay whole; a line ends where the next would not fit.
+fn wrapped(node: &str, parts: &[String], columns: Option<usize>) -> String {
+    let node = width::plain(node);
+    let indent = " ".repeat(4 + width::of(&node));
+    let mut out = String::new();
+    let mut line = format!("  {node}  ");
+    let mut first = true;
+    for part in parts {
+        let gap = if first { "" } else { " · " };
+        let wide = width::of(&line) + width::of(gap) + width::of(part);
+        if !first && columns.is_some_and(|columns| wide > columns) {
+            out += &format!("{line}\n");
+            line = format!("{indent}{part}");
+        } else {
+            line += &format!("{gap}{part}");
+        }
+        first = false;
+    }
+    out + &line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_parts_only() {
+        let parts =
+            ["2 free".to_owned(), "2 held by 412 (ada)".to_owned(), "GPU 7 unknown".to_owned()];
+        assert_eq!(
+            wrapped("gpu1", &parts, None),
+            "  gpu1  2 free · 2 held by 412 (ada) · GPU 7 unknown\n"
+        );
+        let expect = "  gpu1  2 free · 2 held by 412 (ada)\n        GPU 7 unknown\n";
+        assert_eq!(wrapped("gpu1", &parts, Some(45)), expect);
+    }
+}

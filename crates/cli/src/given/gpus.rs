@@ -1,0 +1,59 @@
+//! `--gpus 2`, `--gpus A100:2`.
+
+use super::whole;
+use crate::language::{say, text};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GpuWish {
+    pub(crate) count: u32,
+    /// Part of the model's name.
+    pub(crate) model: Option<String>,
+}
+
+pub(crate) fn parse_gpus(given: &str) -> Result<GpuWish, String> {
+    if given.contains("..") {
+        return Err(text(
+            "tasks that grow and shrink (MIN..MAX) are not there yet",
+            "暂不支持可伸缩的任务（最少..最多）",
+        )
+        .to_owned());
+    }
+    let (model, count) = match given.rsplit_once(':') {
+        Some(("", _)) => return Err(complaint(given)),
+        Some((model, count)) => (Some(model.to_owned()), count),
+        None => (None, given),
+    };
+    whole(count).map(|count| GpuWish { count, model }).ok_or_else(|| complaint(given))
+}
+
+fn complaint(given: &str) -> String {
+    let looks_like_model =
+        given.starts_with(|c: char| c.is_ascii_alphabetic()) && !given.contains(':');
+    let example = if looks_like_model { format!("{given}:1") } else { "A100:2".to_owned() };
+    say!(
+        "it is a number, or a model and a number: 2, {example}",
+        "应为数量，或型号加数量：2、{example}",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_or_a_model_and_a_number() {
+        let wish = |count, model: Option<&str>| GpuWish { count, model: model.map(Into::into) };
+        assert_eq!(parse_gpus("2"), Ok(wish(2, None)));
+        assert_eq!(parse_gpus("0"), Ok(wish(0, None)));
+        assert_eq!(parse_gpus("A100:2"), Ok(wish(2, Some("A100"))));
+        assert_eq!(parse_gpus("RTX 6000 Ada:1"), Ok(wish(1, Some("RTX 6000 Ada"))));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_an_example() {
+        for wrong in ["", "-1", "+1", ":2", "A100:", "A100:x", "1..4", "99999999999"] {
+            assert!(parse_gpus(wrong).is_err(), "{wrong} is accepted");
+        }
+        assert!(parse_gpus("A100").is_err_and(|complaint| complaint.contains("A100:1")));
+    }
+}

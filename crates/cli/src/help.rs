@@ -1,0 +1,156 @@
+//! Help and complaints about the command line, with clap's own words in the person's language.
+//!
+//! It takes a while to put together, so that only those who ask for it pay for it.
+
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory as _, error::ErrorKind};
+
+use crate::{Arguments, failure::Failure, language::text};
+
+/// What is wrong with this command line, or the help that it asks for.
+pub(crate) fn explain() -> ExitCode {
+    let command = command();
+    match command.clone().try_get_matches() {
+        Err(error) if shows_help_or_version(&error) => show(&error),
+        Err(error) => Failure::usage(&error, &command).report(),
+        Ok(_) => unreachable!("the same command line was refused a moment ago"),
+    }
+}
+
+/// `danlu help`, `danlu help VERB`.
+pub(crate) fn show_verb(path: &[String]) -> ExitCode {
+    let command = command();
+    let words = ["danlu"].into_iter().chain(path.iter().map(String::as_str)).chain(["--help"]);
+    match command.clone().try_get_matches_from(words) {
+        Err(error) if shows_help_or_version(&error) => show(&error),
+        Err(error) => Failure::usage(&error, &command).report(),
+        Ok(_) => unreachable!("--help is always answered with help"),
+    }
+}
+
+fn shows_help_or_version(error: &clap::Error) -> bool {
+    !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+fn show(help_or_version: &clap::Error) -> ExitCode {
+    // A reader that is gone (`danlu --help | head -1`) has seen enough.
+    let _ = help_or_version.print();
+    ExitCode::from(u8::try_from(help_or_version.exit_code()).unwrap_or(1))
+}
+
+/// The command line as clap sees it, ready to be shown.
+pub(crate) fn command() -> Command {
+    let mut command = Arguments::command();
+    // Verbs describe themselves when they are built.
+    command.build();
+    let template = root_template(&command);
+    headings(command).mut_subcommands(verb).help_template(template)
+}
+
+fn verb(verb: Command) -> Command {
+    let usage = text("Usage:", "用法：");
+    let gap = text(" ", "");
+    let template =
+        format!("{{about-with-newline}}\n{usage}{gap}{{usage}}\n\n{{all-args}}{{after-help}}");
+    headings(verb)
+        .mut_subcommands(self::verb)
+        .subcommand_help_heading(text("Verbs", "动词"))
+        .help_template(template)
+}
+
+/// Headings of our own, because clap's are in English.
+fn headings(command: Command) -> Command {
+    let options = text("Options", "选项");
+    command.mut_args(|arg| match arg.get_help_heading() {
+        Some(_) => arg,
+        None if arg.is_positional() => arg.help_heading(text("Arguments", "参数")),
+        None => arg.help_heading(options),
+    })
+}
+
+/// Verbs in groups, with their other names.
+fn root_template(command: &Command) -> String {
+    let (usage, gap) = (text("Usage:", "用法："), text(" ", ""));
+    let mut out = format!("{{about-with-newline}}\n{usage}{gap}{{usage}}\n");
+    for (english, chinese, verbs) in GROUPS {
+        out += &format!("\n{}{}\n", text(english, chinese), text(":", "："));
+        for name in verbs {
+            // A verb that is not there is found by a test.
+            let Some(verb) = command.find_subcommand(name) else { continue };
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            let others: Vec<&str> = verb.get_all_aliases().collect();
+            let others = match others.as_slice() {
+                [] => String::new(),
+                others => format!("  ({})", others.join(", ")),
+            };
+            out += &format!("  {name:<12}{about}{others}\n");
+        }
+    }
+    let (options, notes) = (text("Options:", "选项："), text(ENGLISH_NOTES, CHINESE_NOTES));
+    out + &format!("\n{options}\n{{options}}\n\n{notes}")
+}
+
+type Group = (&'static str, &'static str, &'static [&'static str]);
+
+const GROUPS: [Group; 5] = [
+    ("Tasks", "任务", &["submit", "run", "ls", "show", "why", "logs", "follow", "wait"]),
+    (
+        "Change tasks",
+        "操作任务",
+        &[
+            "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
+            "move", "rm",
+        ],
+    ),
+    ("Machines", "机器", &["gpus", "nodes", "doctor"]),
+    ("Server", "服务器", &["up", "down", "reload", "policy", "set", "config"]),
+    ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
+];
+
+const ENGLISH_NOTES: &str = "\
+Examples:
+  danlu demo                                see it at work, with nothing to set up
+  danlu submit -g 2 -- python train.py      queue a task that needs two GPUs
+  danlu ls                                  my tasks, and why they wait
+  danlu logs -f @                           follow my last one
+  danlu help submit                         everything about a verb
+
+Messages are in English or Chinese: set DANLU_LANG=en or DANLU_LANG=zh.
+";
+
+const CHINESE_NOTES: &str = "\
+示例：
+  danlu demo                                无需准备，看看效果
+  danlu submit -g 2 -- python train.py      提交一个需要两块 GPU 的任务
+  danlu ls                                  我的任务，以及它们为何等待
+  danlu logs -f @                           跟踪我最近一个任务的输出
+  danlu help submit                         某个动词的全部说明
+
+界面语言为英文或中文：设置 DANLU_LANG=en 或 DANLU_LANG=zh。
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let command = command();
+        let mut shown: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, _, verbs)| verbs.iter().copied()).collect();
+        let mut known: Vec<&str> = command
+            .get_subcommands()
+            .filter(|verb| !verb.is_hide_set())
+            .map(Command::get_name)
+            .collect();
+        shown.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(shown, known);
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+}

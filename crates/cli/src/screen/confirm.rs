@@ -1,0 +1,29 @@
+//! Asking before something that cannot be undone.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use crate::{
+    failure::{Exit, Failure},
+    language::{say, text},
+};
+
+/// `Ok(false)` when the person says no; refused when there is nobody to ask.
+pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::new(
+            Exit::Refused,
+            say!("this needs a yes: {question}", "需要确认：{question}"),
+        )
+        .hint(text("add --yes", "请加上 --yes")));
+    }
+    let prompt = say!("{question} [y/N] ", "{question} [y/N] ");
+    let mut terminal = io::stderr();
+    // If the question cannot be shown, the answer is no.
+    if terminal.write_all(prompt.as_bytes()).and_then(|()| terminal.flush()).is_err() {
+        return Ok(false);
+    }
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    let yes = ["y", "yes", "是"].contains(&answer.trim().to_lowercase().as_str());
+    Ok(read.is_ok() && yes)
+}

@@ -1,0 +1,61 @@
+//! What people see: tables, times, colours, words.
+
+pub(crate) mod amounts;
+pub(crate) mod clock;
+pub(crate) mod colour;
+pub(crate) mod confirm;
+pub(crate) mod places;
+pub(crate) mod progress_lines;
+pub(crate) mod reasons;
+pub(crate) mod states;
+pub(crate) mod table;
+pub(crate) mod tasks;
+pub(crate) mod width;
+
+use std::io::{self, ErrorKind, Write};
+
+use crate::{
+    failure::{Exit, Failure},
+    language::say,
+};
+
+/// To stdout. A reader that is gone (`danlu ls | head -1`) has seen enough.
+pub(crate) fn print(words: &str) -> Result<(), Failure> {
+    written(write_stdout(words.as_bytes())).map(drop)
+}
+
+/// A document of the API, as the server sent it.
+pub(crate) fn print_document(document: &str) -> Result<(), Failure> {
+    print(&format!("{}\n", document.trim_end()))
+}
+
+fn write_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Whether somebody still reads.
+pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(cause) => {
+            Err(Failure::new(Exit::Refused, say!("could not write: {cause}", "无法写出：{cause}")))
+        }
+    }
+}
+
+/// To stderr: what is good to know and no error.
+pub(crate) fn note(words: &str) {
+    let line = say!("note: {words}\n", "注意：{words}\n");
+    // Nobody may be reading.
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// To stderr, dim: what happens meanwhile.
+pub(crate) fn aside(words: &str) {
+    let on = colour::wanted(&io::stderr());
+    let line = format!("{}\n", colour::paint(words, Some(colour::Colour::Dim), on));
+    let _ = io::stderr().write_all(line.as_bytes());
+}

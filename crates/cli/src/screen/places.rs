@@ -1,0 +1,42 @@
+//! Where something runs, and lists of numbers, in few characters.
+
+/// `gpu1:0,1`, `gpu1`, or nothing.
+pub(crate) fn place(node: Option<&str>, gpus: &[u32]) -> String {
+    let node = node.unwrap_or_default();
+    if gpus.is_empty() {
+        return node.to_owned();
+    }
+    let numbers: Vec<u64> = gpus.iter().copied().map(u64::from).collect();
+    format!("{node}:{}", list(&numbers))
+}
+
+/// `0,2,5-9`: in order, with three or more neighbours as a range.
+pub(crate) fn list(numbers: &[u64]) -> String {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut parts = Vec::new();
+    for run in sorted.chunk_by(|one, next| one + 1 == *next) {
+        match run {
+            [first, .., last] if run.len() > 2 => parts.push(format!("{first}-{last}")),
+            _ => parts.extend(run.iter().map(ToString::to_string)),
+        }
+    }
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_become_ranges() {
+        assert_eq!(list(&[]), "");
+        assert_eq!(list(&[3]), "3");
+        assert_eq!(list(&[1, 0]), "0,1");
+        assert_eq!(list(&[2, 0, 5, 6, 7, 7, 9]), "0,2,5-7,9");
+        assert_eq!(place(Some("gpu1"), &[0, 1, 2, 3]), "gpu1:0-3");
+        assert_eq!(place(Some("gpu1"), &[]), "gpu1");
+        assert_eq!(place(None, &[]), "");
+    }
+}

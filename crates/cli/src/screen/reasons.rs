@@ -1,0 +1,101 @@
+//! Why a task waits, in a few words.
+
+use danlu_core::{TaskId, Time, WaitReason};
+use jiff::Timestamp;
+
+use super::clock;
+use crate::language::{say, text};
+
+pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
+    match wait {
+        WaitReason::Held => {
+            text("held: danlu release ID lets it go", "被扣住：danlu release ID 放行")
+        }
+        WaitReason::NoNodes => text("there is no machine yet", "还没有机器"),
+        WaitReason::NeverFits => text("no machine is large enough any more", "已没有足够大的机器"),
+        WaitReason::NodesUnavailable { .. } => {
+            text("the machines that could run it are away or draining", "能运行它的机器暂时不可用")
+        }
+        WaitReason::Outranked => text("others come first", "其他任务优先"),
+        WaitReason::AboutToStart => text("about to start", "即将开始"),
+        WaitReason::Resources { held_by } if held_by.is_empty() => {
+            text("for room on a machine", "等待机器有空位")
+        }
+        WaitReason::Dependencies { on } => {
+            let on = tasks(on);
+            return say!("after {on}", "等待任务 {on}");
+        }
+        WaitReason::GpusUnavailable { foreign, unknown, dirty } => {
+            return gpus_unavailable(*foreign, *unknown, *dirty);
+        }
+        WaitReason::Resources { held_by } if held_by.len() == 1 => {
+            text("until a running task ends", "等待一个运行中的任务结束")
+        }
+        WaitReason::Resources { held_by } => {
+            let count = held_by.len();
+            return say!(
+                "until some of {count} running tasks end",
+                "等待 {count} 个运行中的任务之一结束",
+            );
+        }
+        WaitReason::ArrayLimit { at_once } => {
+            return say!("{at_once} of its array at a time", "数组最多同时运行 {at_once} 个");
+        }
+        WaitReason::Behind { first } => {
+            return say!("task {first} comes first", "任务 {first} 优先");
+        }
+        WaitReason::WouldDelay { first, starts_at } => {
+            return would_delay(*first, *starts_at, now);
+        }
+    }
+    .to_owned()
+}
+
+fn gpus_unavailable(foreign: u32, unknown: u32, dirty: u32) -> String {
+    let counted = [
+        (foreign, say!("{foreign} used outside Danlu", "{foreign} 块被外部进程占用")),
+        (unknown, say!("{unknown} cannot be probed", "{unknown} 块无法探测")),
+        (dirty, say!("{dirty} did not give their memory back", "{dirty} 块显存未释放")),
+    ];
+    let parts: Vec<String> =
+        counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    let parts = parts.join(text(", ", "，"));
+    say!("for GPUs: {parts}", "等待 GPU：{parts}")
+}
+
+fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String {
+    let starts = starts_at.and_then(|time| Timestamp::from_millisecond(time.0).ok());
+    match starts.map(|time| clock::short(time, now)) {
+        Some(at) => say!("would delay task {first} (≈{at})", "会推迟任务 {first}（≈{at}）"),
+        None => say!("would delay task {first}", "会推迟任务 {first}"),
+    }
+}
+
+fn tasks(ids: &[TaskId]) -> String {
+    let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
+    super::places::list(&ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use danlu_core::{RunId, ids::Epoch};
+
+    #[test]
+    fn every_reason_has_short_words() {
+        let now = Timestamp::UNIX_EPOCH;
+        let run = RunId { epoch: Epoch(1), number: 1 };
+        let check = |wait: WaitReason, expect: &str| assert_eq!(reason(&wait, now), expect);
+        check(WaitReason::Dependencies { on: vec![TaskId(3), TaskId(4), TaskId(5)] }, "after 3-5");
+        check(WaitReason::Resources { held_by: vec![run] }, "until a running task ends");
+        check(
+            WaitReason::Resources { held_by: vec![run, run] },
+            "until some of 2 running tasks end",
+        );
+        check(
+            WaitReason::GpusUnavailable { foreign: 2, unknown: 0, dirty: 1 },
+            "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
+        );
+        check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
+    }
+}

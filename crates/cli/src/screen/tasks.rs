@@ -1,0 +1,92 @@
+//! One task in a few words: for how long, and why it waits, where it runs, or how it ended.
+
+use danlu_wire::api::{TaskStateName, TaskView};
+use jiff::Timestamp;
+
+use super::{amounts, clock, places, reasons};
+use crate::language::{say, text};
+
+/// `resnet`, `sweep[7]`.
+pub(crate) fn name(task: &TaskView) -> String {
+    match task.index {
+        Some(index) => format!("{}[{index}]", task.name),
+        None => task.name.clone(),
+    }
+}
+
+/// How long it has run, or ran.
+pub(crate) fn duration(task: &TaskView, now: Timestamp) -> Option<u64> {
+    let started = clock::read(task.started_at.as_deref()?)?;
+    let waits =
+        matches!(task.state, TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued);
+    match task.ended_at.as_deref().and_then(clock::read) {
+        Some(ended) => Some(clock::between(started, ended)),
+        // It ran before, and waits for its next run.
+        None if waits => None,
+        None => Some(clock::between(started, now)),
+    }
+}
+
+/// Why it waits, where it runs, how it ended.
+pub(crate) fn why_or_where(task: &TaskView, now: Timestamp) -> String {
+    match task.state {
+        TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => why(task, now),
+        TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping => whereabouts(task),
+        TaskStateName::Lost => {
+            let place = places::place(task.node.as_deref(), &task.gpu_ids);
+            say!("{place} does not answer", "{place} 没有应答")
+        }
+        TaskStateName::Succeeded => ended_at(task, now),
+        TaskStateName::Cancelled => task.why.clone().unwrap_or_else(|| ended_at(task, now)),
+        TaskStateName::TimedOut => match task.time_limit {
+            Some(limit) => {
+                let limit = amounts::length(limit);
+                say!("time limit of {limit}", "时限 {limit}")
+            }
+            None => text("time limit", "超过时限").to_owned(),
+        },
+        TaskStateName::Failed => failure(task),
+    }
+}
+
+/// What it waits for.
+pub(crate) fn why(task: &TaskView, now: Timestamp) -> String {
+    match &task.wait {
+        Some(wait) => reasons::reason(wait, now),
+        None => task.why.clone().unwrap_or_default(),
+    }
+}
+
+fn whereabouts(task: &TaskView) -> String {
+    let place = places::place(task.node.as_deref(), &task.gpu_ids);
+    match task.time_limit {
+        Some(limit) => {
+            let limit = amounts::length(limit);
+            say!("{place}  limit {limit}", "{place}  时限 {limit}")
+        }
+        None => place,
+    }
+}
+
+fn ended_at(task: &TaskView, now: Timestamp) -> String {
+    match task.ended_at.as_deref().and_then(clock::read) {
+        Some(ended) => {
+            let at = clock::short(ended, now);
+            say!("ended {at}", "结束于 {at}")
+        }
+        None => String::new(),
+    }
+}
+
+pub(crate) fn failure(task: &TaskView) -> String {
+    let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
+    let class = failure.class.as_str();
+    match &failure.evidence {
+        Some(evidence) if class == "other" => evidence.clone(),
+        Some(evidence) => format!("{class}: {evidence}"),
+        None => class.to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+//! How a script is run. A shell script is taken as it is now: who edits it later changes the next submit only.
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) command: Vec<String>,
+    /// The task has its own copy of the script.
+    pub(super) captured: bool,
+}
+
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+/// One word of a command line cannot be longer than 128 KiB on Linux.
+const LONGEST_WORD: usize = 100 << 10;
+/// These would be replaced in the words of a command, and so in a script that is one of them.
+const REPLACED: [&str; 3] = ["{gpu_list}", "{gpu_count}", "{task_id}"];
+
+pub(super) fn command(source: &str, path: &str, arguments: &[String]) -> Run {
+    let mut command = interpreter(source);
+    let can_be_a_word = source.len() <= LONGEST_WORD
+        && !source.contains('\0')
+        && !REPLACED.iter().any(|name| source.contains(name));
+    let captured = is_shell(&command) && can_be_a_word;
+    if captured {
+        command.extend(["-c".to_owned(), source.to_owned()]);
+    }
+    command.push(path.to_owned());
+    command.extend_from_slice(arguments);
+    Run { command, captured }
+}
+
+/// `#!/usr/bin/env bash` is two words; like the kernel, more words after those are one.
+fn interpreter(source: &str) -> Vec<String> {
+    let first = source.lines().next().unwrap_or_default();
+    let Some(line) = first.strip_prefix("#!").map(str::trim).filter(|line| !line.is_empty()) else {
+        return vec!["/bin/sh".to_owned()];
+    };
+    let words = line.splitn(2, char::is_whitespace);
+    words.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+fn is_shell(command: &[String]) -> bool {
+    let base = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut names = command.iter().map(base);
+    match names.next().as_deref() {
+        Some("env") => names.next().is_some_and(|name| SHELLS.contains(&name.as_str())),
+        Some(name) => SHELLS.contains(&name),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str, expect: &[&str], captured: bool) {
+        let run = command(source, "/a/job", &["x".to_owned()]);
+        assert_eq!(
+            (run.command, run.captured),
+            (expect.iter().map(|word| (*word).to_owned()).collect(), captured)
+        );
+    }
+
+    #[test]
+    fn shell_scripts_are_captured() {
+        let source = "#!/bin/bash -l\necho\n";
+        check(source, &["/bin/bash", "-l", "-c", source, "/a/job", "x"], true);
+        let source = "#!/usr/bin/env bash\necho\n";
+        check(source, &["/usr/bin/env", "bash", "-c", source, "/a/job", "x"], true);
+        let source = "#DANLU -g 1\necho\n";
+        check(source, &["/bin/sh", "-c", source, "/a/job", "x"], true);
+    }
+
+    #[test]
+    fn others_run_from_their_file() {
+        check(
+            "#!/usr/bin/env python3\nprint()\n",
+            &["/usr/bin/env", "python3", "/a/job", "x"],
+            false,
+        );
+        check("#!/usr/bin/python3 -u\n", &["/usr/bin/python3", "-u", "/a/job", "x"], false);
+        check("#!/bin/sh\necho ${task_id}\n", &["/bin/sh", "/a/job", "x"], false);
+    }
+}

@@ -1,0 +1,360 @@
+//! From options to the fields of a request: only what was said, so that they can be laid over others.
+
+use std::env;
+
+use danlu_core::{TaskId, resources::NodeSelector, task::Dependency};
+use danlu_wire::api::{Submit, TaskView};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{NewTaskOptions, TaskOptions};
+use crate::{
+    client::{Client, Problem},
+    failure::{Exit, Failure},
+    given::{
+        dependency::Wish,
+        pair::{Pair, parse_pair},
+        task_ids::TaskName,
+    },
+    language::{say, text},
+    selection::resolve_one,
+};
+
+/// Fields of `danlu_wire::api::Submit`.
+pub(crate) type Fields = Map<String, Value>;
+
+impl TaskOptions {
+    /// Asks the server only for what `@` stands for.
+    pub(crate) fn fields(&self, client: &Client) -> Result<Fields, Failure> {
+        self.planned.refuse()?;
+        let mut fields = Fields::new();
+        self.put_needs(&mut fields);
+        self.put_turn(&mut fields, client)?;
+        self.put_description(&mut fields);
+        self.put_manner(&mut fields)?;
+        self.put_output(&mut fields)?;
+        Ok(fields)
+    }
+
+    fn put_needs(&self, fields: &mut Fields) {
+        let needs = &self.needs;
+        if let Some(wish) = &needs.gpus {
+            put(fields, "gpus", wish.count);
+            put(fields, "gpu_model", &wish.model);
+        }
+        put_given(fields, "gpu_memory", needs.vram);
+        put_given(fields, "cpus", needs.cpus);
+        put_given(fields, "memory", needs.mem);
+        put_given(fields, "node", needs.node.as_deref().map(selector));
+        put_given(
+            fields,
+            "time_limit",
+            needs.time.map(crate::given::time_limit::TimeLimit::seconds),
+        );
+    }
+
+    fn put_turn(&self, fields: &mut Fields, client: &Client) -> Result<(), Failure> {
+        let turn = &self.turn;
+        put_given(fields, "priority", turn.priority);
+        put_given(fields, "urgent", turn.urgent.then_some(true));
+        put_given(fields, "preemptible", turn.preemptible.then_some(true));
+        put_given(fields, "retries", turn.retries.as_deref().map(retries).transpose()?);
+        if let Some(wishes) = &turn.after {
+            let after = wishes.0.iter().map(|wish| dependencies(client, *wish));
+            put(fields, "after", after.collect::<Result<Vec<_>, _>>()?.concat());
+        }
+        Ok(())
+    }
+
+    fn put_description(&self, fields: &mut Fields) {
+        let description = &self.description;
+        put_given(fields, "name", description.name.as_ref());
+        put_given(fields, "description", description.description.as_ref());
+        put_given(fields, "project", description.project.as_ref());
+        put_pairs(fields, "labels", &description.label);
+    }
+
+    fn put_manner(&self, fields: &mut Fields) -> Result<(), Failure> {
+        let manner = &self.manner;
+        if let Some(directory) = &manner.dir {
+            put(fields, "directory", absolute(directory)?);
+        }
+        put_pairs(fields, "variables", &manner.env);
+        put_given(fields, "shell", manner.shell.then_some(true));
+        put_given(fields, "gpu_argument", manner.gpu_arg.as_ref());
+        put_given(fields, "gpus_by_uuid", manner.gpu_env.as_ref().map(|form| form == "uuid"));
+        Ok(())
+    }
+
+    fn put_output(&self, fields: &mut Fields) -> Result<(), Failure> {
+        let given = &self.output;
+        if given.truncate && given.stdout.is_none() && given.stderr.is_none() {
+            return Err(Failure::new(
+                Exit::Usage,
+                text(
+                    "`--truncate` says what to do with the files of --stdout and --stderr",
+                    "`--truncate` 用于 --stdout 和 --stderr 的文件",
+                ),
+            )
+            .hint("--stdout FILE --truncate"));
+        }
+        let mut output = Fields::new();
+        put_given(&mut output, "both", given.output.as_ref());
+        for (name, target) in [("stdout", &given.stdout), ("stderr", &given.stderr)] {
+            put_given(&mut output, name, target.as_ref().map(|it| it.stream(given.truncate)));
+        }
+        if !output.is_empty() {
+            put(fields, "output", output);
+        }
+        Ok(())
+    }
+}
+
+impl NewTaskOptions {
+    pub(crate) fn fields(&self) -> Fields {
+        let mut fields = Fields::new();
+        put_given(&mut fields, "hold", self.hold.then_some(true));
+        put_given(&mut fields, "array", self.array.as_ref());
+        fields
+    }
+}
+
+/// What is in `over` replaces what is in `base`; labels, variables and output files one by one.
+pub(crate) fn merge(base: &mut Fields, over: Fields) {
+    for (name, value) in over {
+        match (base.get_mut(&name), value) {
+            (Some(Value::Object(old)), Value::Object(new)) if is_map(&name) => old.extend(new),
+            (_, value) => drop(base.insert(name, value)),
+        }
+    }
+}
+
+fn is_map(name: &str) -> bool {
+    ["labels", "variables", "output"].contains(&name)
+}
+
+/// The fields with which this task could have been submitted, apart from its array and its environment.
+pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
+    let details = task.details.as_ref()?;
+    let request = &details.request;
+    let fields = json!({
+        "name": task.name,
+        "description": details.description,
+        "project": task.project,
+        "labels": task.labels,
+        "command": task.command,
+        "shell": task.shell,
+        "directory": details.directory,
+        "variables": details.variables,
+        "gpus": request.gpus,
+        "cpus": request.cpus,
+        "memory": request.memory,
+        "gpu_memory": request.gpu_memory,
+        "gpu_model": request.gpu_model,
+        "node": request.node,
+        "time_limit": task.time_limit,
+        "retries": details.retries,
+        "preemptible": details.preemptible,
+        "urgent": task.urgent,
+        "priority": task.priority,
+        "after": details.after,
+        "output": details.output,
+        "gpu_argument": details.gpu_argument,
+        "gpus_by_uuid": details.gpus_by_uuid,
+    });
+    match fields {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+pub(crate) fn submit_body(fields: Fields) -> Result<Submit, Failure> {
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| Problem::Odd(error.to_string()).into())
+}
+
+fn put(fields: &mut Fields, name: &str, value: impl Serialize) {
+    let value = serde_json::to_value(value).expect("a field of the API is plain data");
+    fields.insert(name.to_owned(), value);
+}
+
+fn put_given(fields: &mut Fields, name: &str, value: Option<impl Serialize>) {
+    if let Some(value) = value {
+        put(fields, name, value);
+    }
+}
+
+fn put_pairs(fields: &mut Fields, name: &str, pairs: &[Pair]) {
+    if !pairs.is_empty() {
+        let map: Fields = pairs.iter().map(|pair| (pair.name.clone(), json!(pair.value))).collect();
+        put(fields, name, map);
+    }
+}
+
+fn selector(given: &str) -> NodeSelector {
+    match parse_pair(given) {
+        Ok(Pair { name, value }) => NodeSelector::Label { key: name, value },
+        Err(_) => NodeSelector::Name(given.to_owned()),
+    }
+}
+
+fn retries(given: &str) -> Result<u32, Failure> {
+    if let Some((count, _)) = given.split_once(':') {
+        return Err(Failure::new(
+            Exit::Refused,
+            text("retries by failure class are not there yet", "暂不支持按失败类别重试"),
+        )
+        .hint(format!("--retries {count}")));
+    }
+    given.parse().map_err(|_| {
+        Failure::new(
+            Exit::Usage,
+            say!("`--retries` cannot be `{given}`", "`--retries` 不能是 `{given}`"),
+        )
+        .hint("--retries 3")
+    })
+}
+
+fn dependencies(client: &Client, wish: Wish) -> Result<Vec<Dependency>, Failure> {
+    let of = |id| Dependency { task: TaskId(id), kind: wish.kind };
+    match wish.on {
+        TaskName::Range(first, last) => Ok((first..=last).map(of).collect()),
+        one => Ok(vec![of(resolve_one(client, one)?)]),
+    }
+}
+
+fn absolute(directory: &str) -> Result<String, Failure> {
+    let here = || super::working_directory();
+    if directory.starts_with('/') {
+        return Ok(directory.to_owned());
+    }
+    if directory == "~" || directory.starts_with("~/") {
+        let home = env::var("HOME").unwrap_or_default();
+        return Ok(directory.replacen('~', &home, 1));
+    }
+    let path = std::path::Path::new(&here()?).join(directory);
+    // `a/..` and `./a` read better without the dots; nothing is looked up.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    path.into_os_string().into_string().map_err(|_| super::captured::not_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    #[command(no_binary_name = true)]
+    struct Line {
+        #[command(flatten)]
+        options: TaskOptions,
+        #[command(flatten)]
+        new: NewTaskOptions,
+    }
+
+    /// The server is not asked for any of these.
+    fn fields(line: &str) -> Result<Fields, Failure> {
+        let line = Line::try_parse_from(line.split_whitespace()).expect("the options are known");
+        let client = Client::new(Some("/nowhere/danlu.sock"))?;
+        let mut fields = line.options.fields(&client)?;
+        merge(&mut fields, line.new.fields());
+        Ok(fields)
+    }
+
+    fn check(line: &str, expect: &Value) {
+        let fields = fields(line).unwrap_or_else(|failure| panic!("{line}: {failure:?}"));
+        assert_eq!(&Value::Object(fields.clone()), expect, "{line}");
+        submit_body(fields).unwrap_or_else(|failure| panic!("{line}: {failure:?}"));
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_sent() {
+        check("", &json!({}));
+    }
+
+    #[test]
+    fn each_option_has_its_field() {
+        check("-g 2", &json!({"gpus": 2, "gpu_model": null}));
+        check(
+            "--gpus=A100:4 --vram 40G",
+            &json!({"gpus": 4, "gpu_model": "A100", "gpu_memory": 40_u64 << 30}),
+        );
+        check("-c 8 --mem 1G -t 90m", &json!({"cpus": 8, "memory": 1 << 30, "time_limit": 5_400}));
+        check("-t none", &json!({"time_limit": null}));
+        check("-w gpu1", &json!({"node": {"name": "gpu1"}}));
+        check("-w rack=7", &json!({"node": {"label": {"key": "rack", "value": "7"}}}));
+        check(
+            "-p -3 --urgent --preemptible",
+            &json!({"priority": -3, "urgent": true, "preemptible": true}),
+        );
+        check("--retries 2 --hold", &json!({"retries": 2, "hold": true}));
+        check(
+            "-d afterok:12,afterany:14",
+            &json!({"after": [{"task": 12, "kind": "after_ok"}, {"task": 14, "kind": "after_any"}]}),
+        );
+        check(
+            "-J a --description b --project c",
+            &json!({"name": "a", "description": "b", "project": "c"}),
+        );
+        check("--label a=1 --label b=2", &json!({"labels": {"a": "1", "b": "2"}}));
+        check(
+            "--dir /tmp --env A=1 --shell",
+            &json!({"directory": "/tmp", "variables": {"A": "1"}, "shell": true}),
+        );
+        check(
+            "--gpu-arg=--gpus= --gpu-env uuid",
+            &json!({"gpu_argument": "--gpus=", "gpus_by_uuid": true}),
+        );
+        check("--array 0-2%1", &json!({"array": {"indices": [0, 1, 2], "at_once": 1}}));
+        check("--exclusive --nodes 1", &json!({}));
+    }
+
+    #[test]
+    fn output_files() {
+        check("--output a", &json!({"output": {"both": "a"}}));
+        check("--logpath a/", &json!({"output": {"both": "a/"}}));
+        check(
+            "--stdout a --stderr stdout",
+            &json!({"output": {"stdout": {"append": {"path": "a"}}, "stderr": null}}),
+        );
+        check("--stderr b --truncate", &json!({"output": {"stderr": {"truncate": {"path": "b"}}}}));
+        check("--stdout /dev/null", &json!({"output": {"stdout": "discard"}}));
+        assert!(fields("--truncate").is_err());
+    }
+
+    #[test]
+    fn what_is_not_there_yet_is_refused() {
+        for line in [
+            "--gpu-ids 0,1",
+            "--shared",
+            "--idle-util 50",
+            "--nodes 2",
+            "--begin 22:00",
+            "--resource a:1",
+            "--grid a=1,2",
+            "--conda x",
+            "--venv x",
+            "--notify a@b",
+            "--retries 2:cuda_oom",
+        ] {
+            let failure = fields(line).expect_err(line);
+            assert_eq!(failure.status(), Exit::Refused as u8, "{line}");
+        }
+    }
+
+    #[test]
+    fn merging_replaces_fields_and_extends_maps() {
+        let object = |value: Value| value.as_object().cloned().expect("an object");
+        let mut base =
+            object(json!({"gpus": 1, "labels": {"a": "1", "b": "1"}, "node": {"name": "x"}}));
+        merge(&mut base, object(json!({"gpus": 2, "labels": {"b": "2"}, "node": {"name": "y"}})));
+        let expect = json!({"gpus": 2, "labels": {"a": "1", "b": "2"}, "node": {"name": "y"}});
+        assert_eq!(Value::Object(base), expect);
+    }
+
+    #[test]
+    fn the_server_would_refuse_a_field_it_does_not_know() {
+        let unknown = json!({"gpu": 1}).as_object().cloned().expect("an object");
+        assert!(submit_body(unknown).is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! Options of the contract that are not there yet. They are refused, never ignored.
+
+use clap::Args;
+
+use crate::{
+    failure::{Exit, Failure},
+    language::{say, text},
+};
+
+#[derive(Debug, Default, Args)]
+pub(super) struct Planned {
+    #[arg(long, hide = true)]
+    gpu_ids: Option<String>,
+    #[arg(long, hide = true)]
+    shared: bool,
+    #[arg(long, hide = true)]
+    idle_util: Option<String>,
+    /// The default.
+    #[arg(long, hide = true, conflicts_with = "shared")]
+    exclusive: bool,
+    #[arg(long, hide = true)]
+    nodes: Option<String>,
+    #[arg(long, hide = true)]
+    begin: Option<String>,
+    #[arg(long, hide = true)]
+    resource: Vec<String>,
+    #[arg(long, hide = true)]
+    grid: Vec<String>,
+    #[arg(long, hide = true)]
+    conda: Option<String>,
+    #[arg(long, hide = true)]
+    venv: Option<String>,
+    #[arg(long, hide = true)]
+    notify: Vec<String>,
+}
+
+impl Planned {
+    pub(super) fn refuse(&self) -> Result<(), Failure> {
+        let given = [
+            ("--gpu-ids", self.gpu_ids.is_some(), NUMBER_OF_GPUS),
+            ("--shared", self.shared, WHOLE_GPUS),
+            ("--idle-util", self.idle_util.is_some(), WHOLE_GPUS),
+            ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
+            ("--begin", self.begin.is_some(), HOLD),
+            ("--resource", !self.resource.is_empty(), LEAVE_OUT),
+            ("--grid", !self.grid.is_empty(), ARRAY),
+            ("--conda", self.conda.is_some(), CONDA),
+            ("--venv", self.venv.is_some(), VENV),
+            ("--notify", !self.notify.is_empty(), LEAVE_OUT),
+        ];
+        match given.into_iter().find(|(_, is_given, _)| *is_given) {
+            None => Ok(()),
+            Some((flag, _, (english, chinese))) => Err(Failure::new(
+                Exit::Refused,
+                say!("`{flag}` is not there yet", "暂不支持 `{flag}`"),
+            )
+            .hint(text(english, chinese))),
+        }
+    }
+}
+
+type Hint = (&'static str, &'static str);
+
+const NUMBER_OF_GPUS: Hint = (
+    "ask for a number of GPUs: --gpus 2; danlu gpus shows them",
+    "请写数量：--gpus 2；danlu gpus 可查看",
+);
+const WHOLE_GPUS: Hint = ("a task has its GPUs to itself: --gpus 1", "任务独占 GPU：--gpus 1");
+const ONE_MACHINE: Hint =
+    ("a task runs on one machine: leave it out", "任务只在一台机器上运行：请去掉它");
+const HOLD: Hint = (
+    "keep it back with --hold, and danlu release ID later",
+    "可先用 --hold 扣住，再 danlu release ID",
+);
+const ARRAY: Hint = (
+    "use --array, and choose by DANLU_ARRAY_INDEX in the script",
+    "请用 --array，并在脚本中按 DANLU_ARRAY_INDEX 选择",
+);
+const CONDA: Hint = (
+    "conda run -n NAME COMMAND, or activate it before you submit",
+    "conda run -n 名称 命令，或先激活再提交",
+);
+const VENV: Hint = (
+    "use PATH/bin/python, or activate it before you submit",
+    "请用 路径/bin/python，或先激活再提交",
+);
+const LEAVE_OUT: Hint = ("leave it out", "请去掉它");

@@ -1,0 +1,104 @@
+//! `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move`, `rm`, `edit` and `clone`, with a real server.
+
+mod daemon;
+mod danlu;
+
+use daemon::Daemon;
+use danlu::answer;
+use serde_json::json;
+
+#[test]
+fn cancel_ends_what_runs_and_what_waits() {
+    let Some(daemon) = Daemon::start() else { return };
+    let runs = daemon.submit("-g 4", "trap '' TERM; sleep 60 & wait; sleep 60");
+    daemon.wait_until(&runs, "running");
+    let waits = daemon.submit("--label a=b", "true");
+    daemon.submit("--label a=b", "true");
+    assert_eq!(daemon.ask(&["cancel", "--label", "a=b"]).status, 64, "it wants a yes");
+    assert_eq!(daemon.say(&["cancel", "--label", "a=b", "--yes"]), "cancelled tasks 2,3\n");
+    assert_eq!(daemon.state(&waits), "cancelled");
+    daemon.say(&["set", "stop_grace", "500"]);
+    daemon.say(&["kill", &runs, "--wait"]);
+    assert_eq!(daemon.state(&runs), "cancelled");
+    let said = daemon.ask(&["cancel", &runs]);
+    assert_eq!(said.status, 64, "{said:?}");
+    assert_eq!(daemon.ask(&["cancel", "99"]).status, 69);
+}
+
+#[test]
+fn hold_release_pause_and_resume() {
+    let Some(daemon) = Daemon::start() else { return };
+    let runs = daemon.submit("-g 4", "sleep 60");
+    daemon.wait_until(&runs, "running");
+    let waits = daemon.submit("", "true");
+    assert_eq!(daemon.say(&["hold", &waits]), "held task 2\n");
+    assert_eq!(daemon.state(&waits), "held");
+    assert_eq!(daemon.say(&["release", "--all"]), "released task 2\n");
+    assert_eq!(daemon.state(&waits), "queued");
+    assert_eq!(daemon.say(&["pause", "--all"]), "paused task 1\n");
+    daemon.wait_until(&runs, "paused");
+    daemon.say(&["resume", &runs]);
+    daemon.wait_until(&runs, "running");
+    assert_eq!(daemon.ask(&["release", &runs]).status, 64);
+}
+
+#[test]
+fn retry_runs_again_under_the_same_id() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("", "exit 3");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 3);
+    assert_eq!(daemon.say(&["retry", "--state", "failed"]), "queued again: task 1\n");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 3);
+    let runs = daemon.json(&["show", &id, "--json"])["task"]["runs"].clone();
+    assert_eq!(runs.as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn move_and_start_change_who_comes_first() {
+    let Some(daemon) = Daemon::start() else { return };
+    let blocker = daemon.submit("-g 4", "sleep 60");
+    daemon.wait_until(&blocker, "running");
+    let first = daemon.submit("-g 4", "sleep 0.2");
+    let second = daemon.submit("-g 4", "sleep 0.2");
+    assert_eq!(daemon.say(&["mv", &second]), "moved task 3\n");
+    let said = daemon.ask(&["start", &first]);
+    assert_eq!(said.status, 64, "there is no room: {said:?}");
+    daemon.say(&["cancel", &blocker]);
+    daemon.say(&["wait", &first]);
+    let started = |id: &str| {
+        daemon.json(&["show", id, "--json"])["task"]["started_at"]
+            .as_str()
+            .expect("a time")
+            .to_owned()
+    };
+    assert!(started(&second) < started(&first), "the moved one started later");
+}
+
+#[test]
+fn rm_cancels_what_runs_first() {
+    let Some(daemon) = Daemon::start() else { return };
+    let runs = daemon.submit("", "sleep 60");
+    daemon.wait_until(&runs, "running");
+    let ended = daemon.submit("", "true");
+    daemon.say(&["wait", &ended]);
+    assert_eq!(daemon.say(&["rm", &runs, &ended]), "removed tasks 1,2\n");
+    assert_eq!(daemon.ask(&["show", &runs]).status, 69);
+    assert_eq!(daemon.submit("", "true"), "3", "ids are never used again");
+}
+
+#[test]
+fn edit_and_clone() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("--hold --label a=1 --env A=x", "echo $A");
+    daemon.say(&["edit", &id, "--gpus", "2", "--label", "b=2", "-t", "1h"]);
+    let mut command = daemon.command(&["edit", &id]);
+    command.env_remove("VISUAL").env("EDITOR", "sed -i s/priority.*/priority=1/");
+    assert_eq!(answer(command.output().expect("it starts")).stdout, "changed task 1\n");
+    let task = daemon.json(&["show", &id, "--json"])["task"].clone();
+    let expect = (&json!(2), &json!({"a": "1", "b": "2"}), &json!(3_600), &json!(1));
+    assert_eq!((&task["gpus"], &task["labels"], &task["time_limit"], &task["priority"]), expect);
+    assert_eq!(daemon.ask(&["edit", &id, "--gpus", "9"]).status, 64);
+    assert_eq!(daemon.say(&["clone", &id, "--gpus", "0", "-q"]), "2\n");
+    daemon.say(&["wait", "2"]);
+    assert_eq!(daemon.say(&["logs", "2"]), "x\n");
+}

@@ -1,0 +1,17 @@
+//! `danlu completions`.
+
+mod danlu;
+
+use danlu::danlu;
+
+#[test]
+fn every_shell_gets_the_verbs() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let said = danlu("en", &format!("completions {shell}"));
+        assert_eq!((said.status, said.stderr.as_str()), (0, ""), "{said:?}");
+        for verb in ["submit", "logs", "gpus"] {
+            assert!(said.stdout.contains(verb), "{shell} does not know {verb}");
+        }
+    }
+    assert_eq!(danlu("en", "completions dosbox").status, 2);
+}

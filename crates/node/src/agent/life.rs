@@ -1,0 +1,187 @@
+//! The agent's thread: sleeps until something happens, and deals with it.
+
+use super::Inventory;
+use super::runs::{Runs, Token};
+use crate::boot::boot_id;
+use crate::nursery::{Answer, Link, Starts};
+use crate::rundir::RunRoot;
+use danlu_core::SessionId;
+use danlu_core::input::NodeReport;
+use danlu_wire::{FromAgent, Hello, ToAgent};
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::eventfd::EventFd;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Instant;
+
+pub(super) struct Life {
+    epoll: Arc<Epoll>,
+    wake: Arc<EventFd>,
+    orders: Receiver<ToAgent>,
+    /// `None` after a new one could not be started.
+    link: Option<Link>,
+    starts: Starts,
+    with_cgroups: bool,
+    runs: Runs,
+    inventory: Box<dyn FnMut() -> Inventory + Send>,
+    notice: Box<dyn FnMut(FromAgent) + Send>,
+}
+
+const ORDERS: Token = Token(0);
+const ANSWERS: Token = Token(1);
+const STARTS: Token = Token(2);
+
+impl Life {
+    pub(super) fn new(
+        root: RunRoot,
+        with_cgroups: bool,
+        (link, starts): (Link, Starts),
+        wake: Arc<EventFd>,
+        orders: Receiver<ToAgent>,
+        inventory: Box<dyn FnMut() -> Inventory + Send>,
+        notice: Box<dyn FnMut(FromAgent) + Send>,
+    ) -> io::Result<Life> {
+        let epoll = Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
+        listen(&epoll, wake.as_fd(), ORDERS)?;
+        listen(&epoll, link.socket(), ANSWERS)?;
+        listen(&epoll, &starts, STARTS)?;
+        let runs = Runs::adopt(root, Arc::clone(&epoll))?;
+        let link = Some(link);
+        Ok(Life { epoll, wake, orders, link, starts, with_cgroups, runs, inventory, notice })
+    }
+
+    pub(super) fn run(mut self) {
+        let mut events = vec![EpollEvent::empty(); 256];
+        loop {
+            let timeout = self.runs.look_again_at().map_or(EpollTimeout::NONE, |at| {
+                let wait = at.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
+                EpollTimeout::try_from(wait).unwrap_or(EpollTimeout::MAX)
+            });
+            let count = match self.epoll.wait(&mut events, timeout) {
+                Ok(count) => count,
+                Err(Errno::EINTR) => continue,
+                Err(error) => panic!("epoll cannot fail on descriptors of our own: {error}"),
+            };
+            // A start is heard before the end that follows it.
+            self.hear_starts();
+            let mut go_on = true;
+            for event in &events[..count] {
+                match Token(event.data()) {
+                    ORDERS => go_on = self.obey(),
+                    ANSWERS => self.hear_nursery(),
+                    STARTS => {}
+                    shim => self.runs.shim_ended(shim),
+                }
+            }
+            self.runs.look_again();
+            self.launch_queued();
+            self.speak();
+            if !go_on {
+                break;
+            }
+        }
+        if let Some(link) = self.link.take() {
+            link.end();
+        }
+    }
+
+    /// False when nobody will order anything any more.
+    fn obey(&mut self) -> bool {
+        let _ = self.wake.read();
+        loop {
+            match self.orders.try_recv() {
+                Ok(order) => self.carry_out(order),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+
+    fn carry_out(&mut self, order: ToAgent) {
+        match order {
+            ToAgent::Hello(hello) => self.greet(hello.session),
+            ToAgent::Launch(order) => self.runs.queue(order),
+            ToAgent::Stop { run, why, grace } => self.runs.stop(run, why, grace),
+            ToAgent::Pause { run } => self.runs.pause(run, true),
+            ToAgent::Resume { run } => self.runs.pause(run, false),
+            ToAgent::Forget { run } => self.runs.forget(run),
+            ToAgent::DropLog { run } => self.runs.drop_log(run),
+            ToAgent::AskReport => self.report(),
+        }
+    }
+
+    /// A new connection: what the old one ordered and has not begun must never begin, for the report of the new one
+    /// will not show it. What is said after the greeting is said on the new connection.
+    fn greet(&mut self, session: SessionId) {
+        self.runs.drop_queued();
+        self.speak();
+        let boot = Some(boot_id().to_owned());
+        (self.notice)(FromAgent::Hello(Hello::new(env!("CARGO_PKG_VERSION"), session, boot)));
+    }
+
+    fn report(&mut self) {
+        let Inventory { capacity, gpus } = (self.inventory)();
+        let runs = self.runs.report();
+        // What was noticed before is said before.
+        self.speak();
+        (self.notice)(FromAgent::Report(NodeReport { capacity, gpus, runs }));
+    }
+
+    fn speak(&mut self) {
+        for notice in self.runs.notices.drain(..) {
+            (self.notice)(notice);
+        }
+    }
+
+    fn hear_starts(&mut self) {
+        for (run, at, leader) in self.starts.hear() {
+            self.runs.started(run, at, leader);
+        }
+    }
+
+    fn hear_nursery(&mut self) {
+        while let Some(link) = &self.link {
+            match link.answer() {
+                Answer::Nothing => return,
+                Answer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
+                Answer::Failed { run, error } => self.runs.not_forked(run, &error),
+                Answer::Gone => self.replace_nursery(),
+            }
+        }
+    }
+
+    /// Tasks do not notice. What the nursery was about to start is started by the next one.
+    fn replace_nursery(&mut self) {
+        if let Some(link) = self.link.take() {
+            link.end();
+        }
+        if let Err(error) = self.start_nursery() {
+            self.runs.refuse_unborn(&error);
+            return;
+        }
+        self.runs.requeue_unborn();
+    }
+
+    fn start_nursery(&mut self) -> io::Result<()> {
+        let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.starts)?;
+        listen(&self.epoll, link.socket(), ANSWERS)?;
+        self.link = Some(link);
+        Ok(())
+    }
+
+    fn launch_queued(&mut self) {
+        if self.link.is_none() && self.runs.has_queued() && self.start_nursery().is_err() {
+            self.runs.refuse_queued();
+        }
+        if let Some(link) = &self.link {
+            self.runs.launch_queued(link);
+        }
+    }
+}
+
+pub(super) fn listen(epoll: &Epoll, fd: impl AsFd, token: Token) -> io::Result<()> {
+    Ok(epoll.add(fd, EpollEvent::new(EpollFlags::EPOLLIN, token.0))?)
+}

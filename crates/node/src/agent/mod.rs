@@ -1,0 +1,163 @@
+//! What a node does for a server: starts runs, stops them, and says what became of them.
+//!
+//! The agent has no memory of its own: the run directories are the truth, and it adopts all of them when it starts.
+
+mod life;
+mod runs;
+
+use crate::nursery::{Link, Starts};
+use crate::rundir::{RootError, RunRoot};
+use danlu_core::gpu::GpuReport;
+use danlu_core::node::Capacity;
+use danlu_wire::{FromAgent, ToAgent};
+use life::Life;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use thiserror::Error;
+
+/// A running agent. When it is dropped it ends; its runs go on.
+#[derive(Debug)]
+pub struct Agent {
+    orders: Option<SyncSender<ToAgent>>,
+    wake: Arc<EventFd>,
+    thread: Option<JoinHandle<()>>,
+    nursery: u32,
+}
+
+pub struct Settings {
+    /// Where the run directories are: a directory on a local disk, of this agent alone.
+    pub root: PathBuf,
+    /// Hold runs by control groups where there are any.
+    pub cgroups: bool,
+    /// Asked for each report.
+    pub inventory: Box<dyn FnMut() -> Inventory + Send>,
+    /// Gets all the agent says, in order, on the agent's thread: it must not wait for long.
+    pub notice: Box<dyn FnMut(FromAgent) + Send>,
+}
+
+/// What a report says beside the runs.
+#[derive(Debug, Clone)]
+pub struct Inventory {
+    pub capacity: Capacity,
+    pub gpus: Vec<GpuReport>,
+}
+
+#[derive(Debug, Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Root(#[from] RootError),
+    #[error(
+        "another agent uses `{root}`\n\
+         hint: a data directory belongs to one daemon; stop the other one first"
+    )]
+    Busy { root: PathBuf },
+    #[error("could not {action}: {error}")]
+    System { action: &'static str, error: io::Error },
+}
+
+#[derive(Debug, Error)]
+pub enum SendError {
+    #[error("the agent has too many orders waiting")]
+    Full,
+    #[error("the agent has ended")]
+    Gone,
+}
+
+/// More than any burst of a scheduler: who meets this limit has an agent that is stuck.
+const ORDERS: usize = 65_536;
+
+impl Agent {
+    /// Adopts every run directory there is before it returns. Call it before the process has threads of its own if
+    /// that is possible; it need not be.
+    pub fn start(settings: Settings) -> Result<Agent, AgentError> {
+        let Settings { root, cgroups, inventory, notice } = settings;
+        let system = |action| move |error: io::Error| AgentError::System { action, error };
+        let root = RunRoot::open(&root)?;
+        let lock = lock(&root)?;
+        let starts = Starts::new().map_err(system("make a pipe"))?;
+        let link =
+            Link::start(root.path(), cgroups, &starts).map_err(system("start the nursery"))?;
+        let nursery = link.pid();
+        let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(|error| system("make an event")(error.into()))?;
+        let wake = Arc::new(wake);
+        let (orders, received) = sync_channel(ORDERS);
+        let life = Life::new(
+            root,
+            cgroups,
+            (link, starts),
+            Arc::clone(&wake),
+            received,
+            inventory,
+            notice,
+        )
+        .map_err(system("adopt the run directories"))?;
+        let thread = std::thread::Builder::new()
+            .name("danlu-agent".to_owned())
+            .spawn(move || {
+                life.run();
+                drop(lock);
+            })
+            .map_err(system("start a thread"))?;
+        Ok(Agent { orders: Some(orders), wake, thread: Some(thread), nursery })
+    }
+
+    /// In order, and without waiting. After an error the connection counts as lost.
+    pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
+        let orders = self.orders.as_ref().ok_or(SendError::Gone)?;
+        orders.try_send(order).map_err(|error| match error {
+            TrySendError::Full(_) => SendError::Full,
+            TrySendError::Disconnected(_) => SendError::Gone,
+        })?;
+        // Refused only when it is about to overflow, and then it is awake.
+        let _ = self.wake.write(1);
+        Ok(())
+    }
+
+    /// The process id of the first nursery, for tests and curious people.
+    pub fn nursery(&self) -> u32 {
+        self.nursery
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.orders = None;
+        let _ = self.wake.write(1);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by the thread itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("root", &self.root)
+            .field("cgroups", &self.cgroups)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Held as long as the agent lives.
+fn lock(root: &RunRoot) -> Result<File, AgentError> {
+    let failed = |error| AgentError::System { action: "lock the data directory", error };
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(root.path().join("agent.lock"))
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(AgentError::Busy { root: root.path().to_owned() }),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}

@@ -1,0 +1,86 @@
+//! The GPUs of this machine: which there are, how busy they are, and who uses them.
+
+mod amd;
+mod baseline;
+mod bounded_read;
+mod container;
+mod details;
+mod detect;
+mod error;
+mod history;
+mod identity;
+mod lost;
+mod monitor;
+mod nvml;
+mod pci;
+mod sample;
+mod sim;
+mod smi;
+
+pub use amd::Amd;
+pub use baseline::Baselines;
+pub use details::{DIRTY_ABOVE, ForeignDetails, GpuDetails, OwnProcess};
+pub use detect::{ProbeConfig, ProbeKind};
+pub use error::ProbeError;
+pub use history::SAMPLES;
+pub use identity::{Identity, LONGEST_COMMAND};
+pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
+pub use nvml::Nvml;
+pub use pci::PciAddress;
+pub use sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, Mig, ProcessKind, Vendor};
+pub use sim::{Script, ScriptGpu, ScriptProcess, SimGpus};
+pub use smi::Smi;
+
+use std::os::fd::BorrowedFd;
+
+/// A way to ask about GPUs. One new vendor is one new file and one line here.
+#[derive(Debug)]
+pub enum Probe {
+    Nvml(Box<Nvml>),
+    Smi(Smi),
+    Amd(Amd),
+    Sim(SimGpus),
+}
+
+/// The answer to one look at all GPUs.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    pub gpus: Vec<GpuSample>,
+    /// What went wrong and concerns no GPU that is known.
+    pub problems: Vec<String>,
+}
+
+impl Probe {
+    /// `None`: the answer is on its way and [`Probe::fd`] tells when; what was read last still holds.
+    pub fn sample(&mut self) -> Result<Option<Reading>, ProbeError> {
+        match self {
+            Probe::Nvml(nvml) => nvml.sample().map(Some),
+            Probe::Smi(smi) => smi.sample(),
+            Probe::Amd(amd) => amd.sample().map(Some),
+            Probe::Sim(sim) => sim.sample().map(Some),
+        }
+    }
+
+    /// Readable when a sample would tell something new.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Probe::Smi(smi) => smi.fd(),
+            Probe::Sim(sim) => sim.fd(),
+            Probe::Nvml(_) | Probe::Amd(_) => None,
+        }
+    }
+
+    /// Real GPUs tell nothing unless they are asked.
+    pub fn needs_timer(&self) -> bool {
+        !matches!(self, Probe::Sim(_))
+    }
+
+    pub fn kind(&self) -> ProbeKind {
+        match self {
+            Probe::Nvml(_) => ProbeKind::Nvml,
+            Probe::Smi(_) => ProbeKind::Smi,
+            Probe::Amd(_) => ProbeKind::Amd,
+            Probe::Sim(_) => ProbeKind::Sim,
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Turns what a probe sees into what the node reports: which GPUs are idle, foreign or unknown.
+
+use super::baseline::Baselines;
+use super::details::{ForeignDetails, GpuDetails, OwnProcess};
+use super::error::ProbeError;
+use super::history::History;
+use super::identity::{Identities, Identity};
+use super::sample::{GpuProcess, GpuSample, Live, ProcessKind};
+use super::{Probe, Reading};
+use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport};
+use danlu_core::ids::GpuId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// While GPUs are held or wanted.
+pub const BUSY_PERIOD: Duration = Duration::from_secs(1);
+/// A foreign process must be seen within two seconds also while nobody waits.
+pub const IDLE_PERIOD: Duration = Duration::from_millis(1800);
+/// Who shares a GPU with hundreds of others need not be named.
+const MOST_FOREIGN: usize = 64;
+
+#[derive(Debug)]
+pub struct Monitor {
+    probe: Probe,
+    period: Duration,
+    identities: Identities,
+    baselines: Baselines,
+    histories: BTreeMap<GpuId, History>,
+    /// As of the last answer.
+    gpus: Vec<GpuSample>,
+    problems: Vec<String>,
+    /// Processes of runs at the last look.
+    own: BTreeSet<u32>,
+    /// Pids that `/proc` did not know, at the last answer and at the one before it.
+    strangers: BTreeSet<u32>,
+    known_strangers: BTreeSet<u32>,
+    reports: Vec<GpuReport>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Sampled {
+    /// By index.
+    pub reports: Vec<GpuReport>,
+    /// For the same GPUs in the same order.
+    pub details: Vec<GpuDetails>,
+    /// The reports differ from the last ones.
+    pub changed: bool,
+    /// What an administrator should know, in words.
+    pub problems: Vec<String>,
+}
+
+impl Monitor {
+    /// `proc` is `/proc`; `baselines` are those of an earlier monitor, or empty.
+    pub fn new(probe: Probe, proc: PathBuf, baselines: Baselines) -> Self {
+        Monitor {
+            probe,
+            period: BUSY_PERIOD,
+            identities: Identities::new(proc),
+            baselines,
+            histories: BTreeMap::new(),
+            gpus: Vec::new(),
+            problems: Vec::new(),
+            own: BTreeSet::new(),
+            strangers: BTreeSet::new(),
+            known_strangers: BTreeSet::new(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// When it is readable, a sample has something new. May be another one after every sample.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.probe.fd()
+    }
+
+    /// How often to sample besides; `None`: not at all.
+    pub fn period(&self) -> Option<Duration> {
+        self.probe.needs_timer().then_some(self.period)
+    }
+
+    pub fn set_period(&mut self, period: Duration) {
+        self.period = period;
+    }
+
+    pub fn probe(&mut self) -> &mut Probe {
+        &mut self.probe
+    }
+
+    pub fn baselines(&self) -> &Baselines {
+        &self.baselines
+    }
+
+    /// Takes the memory that is in use now as what the GPU uses when nobody does.
+    pub fn accept_baseline(&mut self, gpu: &GpuId) {
+        let sample = self.gpus.iter().find(|sample| &sample.facts.id == gpu);
+        if let Some(Ok(live)) = sample.map(|sample| &sample.live) {
+            self.baselines.accept(gpu, live);
+        }
+    }
+
+    /// Looks at all GPUs. `own` says whether a process belongs to a run.
+    pub fn sample(&mut self, own: &dyn Fn(u32) -> bool) -> Sampled {
+        match self.probe.sample() {
+            Ok(Some(reading)) => self.take(reading),
+            Ok(None) => {}
+            Err(error) => self.fail(&error),
+        }
+        self.judge(own)
+    }
+
+    fn take(&mut self, reading: Reading) {
+        self.gpus = reading.gpus;
+        self.gpus.sort_by_key(|sample| sample.index);
+        self.problems = reading.problems;
+        self.known_strangers = std::mem::take(&mut self.strangers);
+        let mut histories = std::mem::take(&mut self.histories);
+        for GpuSample { facts, live, .. } in &self.gpus {
+            let mut history = histories.remove(&facts.id).unwrap_or_default();
+            if let Ok(live) = live {
+                history.push(live.utilization);
+                self.baselines.learn(&facts.id, live);
+            }
+            self.histories.insert(facts.id.clone(), history);
+        }
+        self.baselines.limit(|gpu| self.histories.contains_key(gpu));
+        let listed: Vec<u32> = self.processes().map(|process| process.pid).collect();
+        self.identities.forget_all_but(&listed);
+    }
+
+    /// No answer at all: no GPU is known to be free.
+    fn fail(&mut self, error: &ProbeError) {
+        for sample in &mut self.gpus {
+            sample.live = Err(error.clone());
+        }
+        self.problems = vec![error.to_string()];
+    }
+
+    fn processes(&self) -> impl Iterator<Item = &GpuProcess> {
+        self.gpus.iter().filter_map(|sample| sample.live.as_ref().ok()).flat_map(|l| &l.processes)
+    }
+
+    fn judge(&mut self, own: &dyn Fn(u32) -> bool) -> Sampled {
+        let gpus = std::mem::take(&mut self.gpus);
+        let own_before = std::mem::take(&mut self.own);
+        let mut details = Vec::with_capacity(gpus.len());
+        let mut reports = Vec::with_capacity(gpus.len());
+        for sample in &gpus {
+            let told = self.details(sample, own, &own_before);
+            reports.push(report(&told));
+            details.push(told);
+        }
+        self.gpus = gpus;
+        let changed = reports != self.reports;
+        self.reports.clone_from(&reports);
+        Sampled { reports, details, changed, problems: self.problems.clone() }
+    }
+
+    fn details(
+        &mut self,
+        sample: &GpuSample,
+        own: &dyn Fn(u32) -> bool,
+        own_before: &BTreeSet<u32>,
+    ) -> GpuDetails {
+        let facts = &sample.facts;
+        let unread = Live::default();
+        let (live, read) = match &sample.live {
+            Ok(live) => (live, true),
+            Err(_) => (&unread, false),
+        };
+        let mut told = GpuDetails {
+            uuid: facts.id.clone(),
+            index: sample.index,
+            pci_bus_id: facts.pci.to_string(),
+            vendor: facts.vendor,
+            model: facts.model.clone(),
+            memory_total: facts.memory_total,
+            memory_used: read.then_some(live.memory_used),
+            used_above_baseline: self.baselines.above(&facts.id, live).filter(|_| read),
+            utilization: live.utilization,
+            utilization_history: self
+                .histories
+                .get(&facts.id)
+                .map(History::to_vec)
+                .unwrap_or_default(),
+            temperature: live.temperature,
+            power: live.power.map(|watts| watts.round() as u32),
+            foreign: Vec::new(),
+            own: Vec::new(),
+            health: live.health.clone(),
+            mig: facts.mig.clone(),
+            neighbours: facts.neighbours.clone(),
+            fault: sample.live.as_ref().err().map(ToString::to_string),
+        };
+        for process in &live.processes {
+            self.sort_in(process, own, own_before, &mut told);
+        }
+        // The driver's order may change without a reason.
+        told.foreign.sort_by_key(|foreign| foreign.pid);
+        told
+    }
+
+    /// Who only draws is neither ours nor foreign.
+    fn sort_in(
+        &mut self,
+        process: &GpuProcess,
+        own: &dyn Fn(u32) -> bool,
+        own_before: &BTreeSet<u32>,
+        told: &mut GpuDetails,
+    ) {
+        let GpuProcess { pid, memory, .. } = *process;
+        if own(pid) {
+            self.own.insert(pid);
+            told.own.push(OwnProcess { pid, memory });
+        } else if process.kind == ProcessKind::Compute
+            && let Some(foreign) = self.foreign(process, own_before)
+            && told.foreign.len() < MOST_FOREIGN
+        {
+            told.foreign.push(foreign);
+        }
+    }
+
+    /// A listed process that `/proc` does not know has just ended, unless it stays listed: then it lives where
+    /// the daemon cannot see it.
+    fn foreign(
+        &mut self,
+        process: &GpuProcess,
+        own_before: &BTreeSet<u32>,
+    ) -> Option<ForeignDetails> {
+        let GpuProcess { pid, memory, .. } = *process;
+        if let Some(who) = process.told.clone().or_else(|| self.identities.look_up(pid)) {
+            return Some(ForeignDetails::new(pid, memory, who));
+        }
+        if own_before.contains(&pid) {
+            // It was a run's until a moment ago: keep it in mind until the driver has noticed too.
+            self.own.insert(pid);
+            return None;
+        }
+        self.strangers.insert(pid);
+        let seen_before = self.known_strangers.contains(&pid);
+        seen_before.then(|| ForeignDetails::new(pid, memory, Identity::unknown()))
+    }
+}
+
+fn report(told: &GpuDetails) -> GpuReport {
+    let condition = if told.fault.is_some() {
+        GpuCondition::Unknown
+    } else if told.foreign.is_empty() && told.own.is_empty() && told.is_dirty() {
+        GpuCondition::Dirty
+    } else if told.foreign.is_empty() {
+        GpuCondition::Idle
+    } else {
+        let process =
+            |one: &ForeignDetails| ForeignProcess { pid: one.pid, user: one.user.clone() };
+        GpuCondition::Foreign { processes: told.foreign.iter().map(process).collect() }
+    };
+    GpuReport {
+        id: told.uuid.clone(),
+        index: told.index,
+        model: told.model.clone(),
+        memory: told.memory_total,
+        condition,
+    }
+}

@@ -1,0 +1,147 @@
+//! Simulated GPUs: as many as wanted, and whatever a script makes happen to them.
+
+mod script;
+mod watch;
+
+pub use script::{Script, ScriptGpu, ScriptProcess};
+
+use self::watch::Watch;
+use super::Reading;
+use super::error::ProbeError;
+use super::identity::Identity;
+use super::pci::PciAddress;
+use super::sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, ProcessKind, Vendor};
+use danlu_core::ids::GpuId;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+const MOST_GPUS: u32 = 1024;
+
+/// Without a script nothing ever changes, and nothing is watched.
+#[derive(Debug)]
+pub struct SimGpus {
+    count: u32,
+    script: Script,
+    watch: Option<Watch>,
+    /// Why the script as it is now was not taken.
+    mistake: Option<ProbeError>,
+}
+
+impl SimGpus {
+    /// A script that does not exist yet is as good as an empty one. Its directory must exist.
+    pub fn new(count: u32, script: Option<&Path>) -> Result<Self, ProbeError> {
+        let watch = script.map(Watch::new).transpose()?;
+        let mut sim = SimGpus {
+            count: count.min(MOST_GPUS),
+            script: Script::default(),
+            watch,
+            mistake: None,
+        };
+        sim.read_script();
+        Ok(sim)
+    }
+
+    /// The identity of simulated GPU `number`, the same in every run.
+    pub fn id(number: u32) -> GpuId {
+        GpuId::from(format!("GPU-51300000-0000-4000-8000-{number:012x}").as_str())
+    }
+
+    /// Changes the GPUs from within the program. A script file that changes later replaces it all.
+    pub fn change(&mut self, change: impl FnOnce(&mut Script)) {
+        change(&mut self.script);
+    }
+
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.watch.as_ref().map(Watch::fd)
+    }
+
+    pub fn sample(&mut self) -> Result<Reading, ProbeError> {
+        if self.watch.as_ref().is_some_and(Watch::has_changed) {
+            self.read_script();
+        }
+        if let Some(error) = &self.script.error {
+            return Err(ProbeError::Simulated(error.clone()));
+        }
+        let problems = self.mistake.iter().map(ToString::to_string).collect();
+        Ok(Reading { gpus: self.gpus(), problems })
+    }
+
+    /// A script with a mistake leaves everything as it was.
+    fn read_script(&mut self) {
+        let Some(watch) = &self.watch else { return };
+        match Script::load(watch.path()) {
+            Ok(script) => {
+                self.script = script;
+                self.mistake = None;
+            }
+            Err(mistake) => self.mistake = Some(mistake),
+        }
+    }
+
+    fn gpus(&self) -> Vec<GpuSample> {
+        let last = self.script.gpus.keys().next_back().map_or(0, |last| last + 1);
+        let mut gpus: Vec<GpuSample> = (0..self.count.max(last).min(MOST_GPUS))
+            .filter_map(|number| {
+                let scripted = self.script.gpus.get(&number);
+                // Beyond the count there are only those that the script adds.
+                let gpu = match scripted {
+                    Some(gpu) => gpu.clone(),
+                    None if number < self.count => ScriptGpu::default(),
+                    None => return None,
+                };
+                (!gpu.absent).then(|| self.one(number, gpu))
+            })
+            .collect();
+        gpus.sort_by_key(|sample| sample.facts.pci);
+        for (index, sample) in (0..).zip(&mut gpus) {
+            sample.index = index;
+        }
+        gpus
+    }
+
+    fn one(&self, number: u32, gpu: ScriptGpu) -> GpuSample {
+        let facts = Arc::new(GpuFacts {
+            id: Self::id(number),
+            pci: PciAddress {
+                domain: 0,
+                bus: gpu.bus.unwrap_or((number % 256) as u8),
+                device: (number / 256) as u8,
+                function: 0,
+            },
+            vendor: Vendor::Simulated,
+            model: gpu.model,
+            memory_total: gpu.memory,
+            mig: None,
+            neighbours: self.script.neighbours(number).map(Self::id).collect(),
+        });
+        let live = match gpu.error {
+            Some(error) => Err(ProbeError::Simulated(error)),
+            None => Ok(Live {
+                memory_used: gpu.memory_used
+                    + gpu.processes.iter().filter_map(|process| process.memory).sum::<u64>(),
+                utilization: Some(gpu.utilization.min(100)),
+                temperature: Some(gpu.temperature),
+                power: Some(gpu.power),
+                processes: gpu.processes.into_iter().map(process).collect(),
+                health: health(gpu.xid),
+            }),
+        };
+        GpuSample { facts, index: 0, live }
+    }
+}
+
+/// Without a user it is a real process, which `/proc` knows.
+fn process(scripted: ScriptProcess) -> GpuProcess {
+    let ScriptProcess { pid, memory, user, command, container, stopped } = scripted;
+    let told = user.map(|user| Identity { user, command, container, stopped });
+    GpuProcess { pid, memory, kind: ProcessKind::Compute, told }
+}
+
+fn health(xid: Option<u64>) -> Health {
+    let mut health = Health::default();
+    if let Some(xid) = xid {
+        health.note_xid(xid);
+    }
+    health
+}

@@ -1,0 +1,230 @@
+//! What agent and nursery say to each other, with descriptors in hand.
+
+use super::{ARGUMENT, WITHOUT_CGROUPS, handover};
+use crate::process::Pidfd;
+use crate::rundir::RunDir;
+use crate::shim::parse_started;
+use danlu_core::{RunId, Time};
+use danlu_wire::LaunchOrder;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg,
+    sendmsg, socketpair,
+};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read as _};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// The agent's end.
+#[derive(Debug)]
+pub(crate) struct Link {
+    socket: OwnedFd,
+    child: Child,
+}
+
+/// What shims say of the starts of their commands. One for the whole life of an agent: shims outlive their nursery.
+#[derive(Debug)]
+pub(crate) struct Starts {
+    reader: File,
+    /// For the next nursery.
+    writer: OwnedFd,
+    /// The beginning of a line that has not come whole.
+    partial: Vec<u8>,
+}
+
+/// Fork a shim. Comes with the run directory, locked, and the order.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub(super) run: RunId,
+    pub(super) user: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Reply {
+    run: RunId,
+    /// Error number of a fork that failed; otherwise a pidfd comes along.
+    error: Option<i32>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// There is a shim; without a hold on it when this process has no descriptor to spare.
+    Forked {
+        run: RunId,
+        pidfd: Option<Pidfd>,
+    },
+    Failed {
+        run: RunId,
+        error: io::Error,
+    },
+    /// Nothing more for now.
+    Nothing,
+    /// The nursery is gone.
+    Gone,
+}
+
+/// A user name and a run id; nobody sends more.
+const MESSAGE_BYTES: usize = 4096;
+
+impl Link {
+    /// Starts this very program anew, even if its file has been replaced meanwhile.
+    pub(crate) fn start(root: &Path, with_cgroups: bool, starts: &Starts) -> io::Result<Link> {
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let (socket, nursery_socket) =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("danlu").arg(ARGUMENT).arg(root);
+        if !with_cgroups {
+            command.arg(WITHOUT_CGROUPS);
+        }
+        let child = command
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(nursery_socket))
+            .stdout(Stdio::from(starts.writer.try_clone()?))
+            .spawn()?;
+        Ok(Link { socket, child })
+    }
+
+    /// The lock goes along with the directory: the message itself holds it until there is a shim to hold it.
+    pub(crate) fn launch(&self, order: &mut LaunchOrder, dir: &RunDir) -> io::Result<()> {
+        let request = Request { run: order.run, user: order.user.clone() };
+        let message = serde_json::to_vec(&request).map_err(io::Error::from)?;
+        if message.len() > MESSAGE_BYTES {
+            return Err(io::Error::other("the name of the user is too long"));
+        }
+        let order = handover::write(order)?;
+        let fds = [dir.as_fd().as_raw_fd(), order.as_fd().as_raw_fd()];
+        Ok(send_message(self.socket.as_fd(), &message, &fds)?)
+    }
+
+    /// What the nursery says, without waiting for it.
+    pub(crate) fn answer(&self) -> Answer {
+        loop {
+            let (message, mut fds) =
+                match receive_message(self.socket.as_fd(), MsgFlags::MSG_DONTWAIT) {
+                    Ok(Some(received)) => received,
+                    Ok(None) => return Answer::Gone,
+                    Err(Errno::EAGAIN) => return Answer::Nothing,
+                    Err(Errno::EINTR) => continue,
+                    Err(_) => return Answer::Gone,
+                };
+            let Ok(Reply { run, error }) = serde_json::from_slice(&message) else {
+                return Answer::Gone;
+            };
+            return match error {
+                None => Answer::Forked { run, pidfd: fds.pop().map(Pidfd::from_fd) },
+                Some(error) => Answer::Failed { run, error: io::Error::from_raw_os_error(error) },
+            };
+        }
+    }
+
+    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// After this, every shim there will ever be of this nursery is there.
+    pub(crate) fn end(mut self) {
+        let Link { socket, child, .. } = &mut self;
+        let _ = nix::sys::socket::shutdown(socket.as_raw_fd(), nix::sys::socket::Shutdown::Both);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Starts {
+    pub(crate) fn new() -> io::Result<Starts> {
+        let (reader, writer) = nix::unistd::pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
+        Ok(Starts { reader: reader.into(), writer, partial: Vec::new() })
+    }
+
+    /// What has been said, without waiting for more.
+    pub(crate) fn hear(&mut self) -> Vec<(RunId, Time, u32)> {
+        let mut buffer = [0; 4096];
+        while let Ok(count) = self.reader.read(&mut buffer)
+            && count > 0
+        {
+            self.partial.extend_from_slice(&buffer[..count]);
+        }
+        let Some(end) = self.partial.iter().rposition(|&byte| byte == b'\n') else {
+            return Vec::new();
+        };
+        let whole: Vec<u8> = self.partial.drain(..=end).collect();
+        String::from_utf8_lossy(&whole).lines().filter_map(parse_started).collect()
+    }
+}
+
+impl AsFd for Starts {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
+}
+
+/// The nursery's side. `None` when the agent is gone.
+pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(Request, RunDir, File)>> {
+    loop {
+        let (message, fds) = match receive_message(socket.as_fd(), MsgFlags::empty()) {
+            Ok(Some(received)) => received,
+            Ok(None) => return Ok(None),
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let request: Request = serde_json::from_slice(&message)?;
+        let Ok([dir, order]) = <[OwnedFd; 2]>::try_from(fds) else {
+            send(socket, request.run, Err(&Errno::EMFILE.into()));
+            continue;
+        };
+        return Ok(Some((request, RunDir::from_fd(dir), File::from(order))));
+    }
+}
+
+pub(super) fn send(socket: &OwnedFd, run: RunId, forked: Result<&Pidfd, &io::Error>) {
+    let error = forked.err().map(|error| error.raw_os_error().unwrap_or(nix::libc::EAGAIN));
+    let Ok(message) = serde_json::to_vec(&Reply { run, error }) else { return };
+    let fds: Vec<RawFd> = forked.iter().map(|pidfd| pidfd.as_fd().as_raw_fd()).collect();
+    // An agent that is gone does not need to know.
+    let _ = send_message(socket.as_fd(), &message, &fds);
+}
+
+fn send_message(socket: BorrowedFd<'_>, message: &[u8], fds: &[RawFd]) -> Result<(), Errno> {
+    let rights = [ControlMessage::ScmRights(fds)];
+    let rights = if fds.is_empty() { &rights[..0] } else { &rights[..] };
+    let content = [IoSlice::new(message)];
+    loop {
+        match sendmsg::<()>(socket.as_raw_fd(), &content, rights, MsgFlags::MSG_NOSIGNAL, None) {
+            Err(Errno::EINTR) => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+/// A message and the descriptors that came with it.
+type Received = (Vec<u8>, Vec<OwnedFd>);
+
+fn receive_message(socket: BorrowedFd<'_>, flags: MsgFlags) -> Result<Option<Received>, Errno> {
+    let mut content = vec![0; MESSAGE_BYTES];
+    let mut space = cmsg_space!([RawFd; 2]);
+    let mut slices = [IoSliceMut::new(&mut content)];
+    let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
+    let received = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
+    let length = received.bytes;
+    let mut fds = Vec::new();
+    for one in received.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(rights) = one {
+            // SAFETY: the kernel has just put them into this process; nobody else knows of them.
+            fds.extend(rights.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
+        }
+    }
+    content.truncate(length);
+    Ok((length > 0).then_some((content, fds)))
+}

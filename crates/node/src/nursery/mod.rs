@@ -1,0 +1,139 @@
+//! The small process without threads that all shims are forked from.
+//!
+//! The agent starts it and talks to it by a socket; when the agent is gone, so is the nursery. Shims are its children
+//! only in name: nobody waits for them, and they live on without it.
+
+pub(crate) mod handover;
+mod link;
+mod users;
+
+pub(crate) use link::{Answer, Link, Starts};
+
+use crate::cgroup::Cgroups;
+use crate::fork::{Fork, fork};
+use crate::rundir::RunDir;
+use crate::shim::identity::{Identity, NoIdentity};
+use crate::{shim, signals};
+use danlu_core::RunId;
+use link::{receive, send};
+use nix::fcntl::{OFlag, open};
+use nix::libc;
+use nix::sys::stat::Mode;
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use users::Users;
+
+/// The hidden first argument that makes a nursery of this program.
+pub(crate) const ARGUMENT: &str = "__nursery";
+
+/// How a nursery is told to do without control groups.
+pub(crate) const WITHOUT_CGROUPS: &str = "--without-cgroups";
+
+/// To be called first in `main`, before there is any thread. `Some` when this process was to be something else than
+/// its command line seems to say, and has been.
+pub fn dispatch() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != ARGUMENT {
+        return None;
+    }
+    let root = PathBuf::from(arguments.next()?);
+    let cgroups = arguments.next().is_none_or(|argument| argument != WITHOUT_CGROUPS);
+    Some(match Nursery::new(&root, cgroups) {
+        Ok(mut nursery) => {
+            nursery.serve();
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("danlu: the nursery could not start: {error}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+struct Nursery {
+    requests: OwnedFd,
+    notices: File,
+    root: PathBuf,
+    cgroups: Cgroups,
+    users: Users,
+}
+
+impl Nursery {
+    fn new(root: &Path, with_cgroups: bool) -> io::Result<Nursery> {
+        signals::block_and_reset()?;
+        signals::ignore_children();
+        let (requests, notices) = take_streams()?;
+        let _ = nix::unistd::setsid();
+        nix::sys::stat::umask(Mode::from_bits_truncate(0o022));
+        let _ = nix::sys::prctl::set_name(c"danlu-nursery");
+        // A daemon that the kernel is to spare must not make its tasks so.
+        let _ = std::fs::write("/proc/self/oom_score_adj", "0");
+        // Read once, for all shims.
+        crate::boot::boot_id();
+        let cgroups = if with_cgroups { Cgroups::prepare(root) } else { Cgroups::default() };
+        Ok(Nursery {
+            requests,
+            notices: notices.into(),
+            root: root.to_owned(),
+            cgroups,
+            users: Users::default(),
+        })
+    }
+
+    /// Until the agent is gone.
+    fn serve(&mut self) {
+        while let Ok(Some((request, dir, order))) = receive(&self.requests) {
+            let identity = self.users.find(request.user.as_deref());
+            // SAFETY: a nursery has no threads.
+            match unsafe { fork(None) } {
+                Ok(Fork::Child { .. }) => self.become_shim(request.run, dir, order, identity),
+                Ok(Fork::Parent { pidfd, .. }) => send(&self.requests, request.run, Ok(&pidfd)),
+                Err(error) => send(&self.requests, request.run, Err(&error)),
+            }
+        }
+    }
+
+    fn become_shim(
+        &self,
+        run: RunId,
+        dir: RunDir,
+        order: File,
+        identity: Result<Identity, NoIdentity>,
+    ) -> ! {
+        // The agent must see the nursery's end even while shims live.
+        // SAFETY: the descriptor is open, and this process does not use it again: it ends below.
+        unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(&self.requests)) };
+        // The words of a panic would go nowhere, and the run counts as vanished either way.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let Ok(notices) = self.notices.try_clone() else { return };
+            let path = self.root.join("runs").join(run.to_string());
+            let path = path.to_string_lossy().into_owned();
+            shim::run(shim::Handed { run, dir, path, order, notices, identity }, &self.cgroups);
+        }));
+        // SAFETY: ends the process at once; nothing of the nursery's is flushed or torn down here.
+        unsafe { libc::_exit(0) }
+    }
+}
+
+/// The agent's socket is handed over as standard input and its pipe as standard output. Neither may stay there, and
+/// nothing else that the daemon had open may stay at all.
+fn take_streams() -> io::Result<(OwnedFd, OwnedFd)> {
+    // SAFETY: the numbers are those of this process's own standard streams, which it alone uses.
+    let (requests, notices) = unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+        let own = |stream| -> io::Result<OwnedFd> {
+            let copy = nix::errno::Errno::result(libc::fcntl(stream, libc::F_DUPFD_CLOEXEC, 3))?;
+            Ok(OwnedFd::from_raw_fd(copy))
+        };
+        (own(libc::STDIN_FILENO)?, own(libc::STDOUT_FILENO)?)
+    };
+    let nothing = open(c"/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
+    dup2_stdin(nothing.as_fd())?;
+    dup2_stdout(nothing.as_fd())?;
+    dup2_stderr(nothing.as_fd())?;
+    Ok((requests, notices))
+}

@@ -1,0 +1,306 @@
+//! Run directories: what a node knows of its runs, and the latch that starts each of them once.
+//!
+//! ```text
+//!     <root>/agent.lock         held by the one agent of this root
+//!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives
+//!     <root>/logs/<run>.log     output of runs that are forgotten
+//! ```
+
+use crate::filesystem::{self, Network};
+use danlu_core::{Epoch, RunId};
+use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, openat, renameat};
+use nix::sys::stat::{Mode, fchmod, fstatat, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+pub(crate) const OUTPUT: &str = "output.log";
+pub(crate) const PREEMPT: &str = "preempt";
+
+/// Others may pass through to what is theirs (a log, the notice of a preemption), and see nothing else.
+const PASSABLE: u32 = 0o711;
+
+/// The directory that an agent keeps its runs in.
+#[derive(Debug)]
+pub struct RunRoot {
+    path: PathBuf,
+    runs: OwnedFd,
+    logs: OwnedFd,
+}
+
+/// One run directory, open.
+///
+/// Its lock belongs to the open directory: whoever has a copy of the descriptor holds it. A shim holds it for life,
+/// from before the shim exists. So it is never unlocked where it may be shared, only closed.
+#[derive(Debug)]
+pub(crate) struct RunDir(OwnedFd);
+
+#[derive(Debug, Error)]
+pub enum RootError {
+    #[error(
+        "`{path}` is on a network file system ({kind}), where locks cannot be trusted\n\
+         hint: use a directory on a local disk"
+    )]
+    Network { path: PathBuf, kind: Network },
+    #[error("could not use `{path}`: {error}")]
+    Unusable { path: PathBuf, error: io::Error },
+}
+
+impl RunRoot {
+    /// Makes what is missing.
+    pub fn open(path: &Path) -> Result<RunRoot, RootError> {
+        let unusable = |error| RootError::Unusable { path: path.to_owned(), error };
+        for directory in [path.to_owned(), path.join("runs"), path.join("logs")] {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(PASSABLE)
+                .create(directory)
+                .map_err(unusable)?;
+        }
+        let path = path.canonicalize().map_err(unusable)?;
+        if let Some(kind) = filesystem::network(&path).map_err(unusable)? {
+            return Err(RootError::Network { path, kind });
+        }
+        let open = |name| open_directory(nix::fcntl::AT_FDCWD, &path.join(name));
+        let (runs, logs) = (open("runs").map_err(unusable)?, open("logs").map_err(unusable)?);
+        Ok(RunRoot { path, runs, logs })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `None` when it exists: then somebody has started it already.
+    pub(crate) fn create(&self, run: RunId) -> io::Result<Option<RunDir>> {
+        match mkdirat(&self.runs, name(run).as_str(), Mode::from_bits_truncate(PASSABLE)) {
+            Ok(()) => {
+                let dir = self.dir(run)?;
+                // Whatever the umask of the daemon is.
+                fchmod(&dir, Mode::from_bits_truncate(PASSABLE))?;
+                Ok(Some(dir))
+            }
+            Err(Errno::EEXIST) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn dir(&self, run: RunId) -> io::Result<RunDir> {
+        open_directory(&self.runs, Path::new(&name(run))).map(RunDir)
+    }
+
+    pub(crate) fn list(&self) -> io::Result<Vec<RunId>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.path.join("runs"))? {
+            found.extend(entry?.file_name().to_str().and_then(run_of_name));
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Takes a run directory away, and keeps its log if there is anything in it.
+    pub(crate) fn forget(&self, run: RunId) -> io::Result<()> {
+        let dir = match self.dir(run) {
+            Ok(dir) => dir,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let log = fstatat(&dir, OUTPUT, AtFlags::AT_SYMLINK_NOFOLLOW);
+        if log.is_ok_and(|log| log.st_size > 0) {
+            renameat(&dir, OUTPUT, &self.logs, log_name(run).as_str())?;
+        }
+        self.remove_open(run, &dir)
+    }
+
+    /// Takes a run directory away with all that is in it.
+    pub(crate) fn remove(&self, run: RunId) -> io::Result<()> {
+        self.remove_open(run, &self.dir(run)?)
+    }
+
+    fn remove_open(&self, run: RunId, dir: &RunDir) -> io::Result<()> {
+        for known in [ShimState::NAME, ExitRecord::NAME, OUTPUT] {
+            match unlinkat(dir, known, UnlinkatFlags::NoRemoveDir) {
+                Ok(()) | Err(Errno::ENOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let remove = || unlinkat(&self.runs, name(run).as_str(), UnlinkatFlags::RemoveDir);
+        match remove() {
+            Err(Errno::ENOTEMPTY) => {}
+            other => return Ok(other?),
+        }
+        let mut listing = Dir::from_fd(dir.0.try_clone()?)?;
+        for entry in listing.iter() {
+            let entry = entry?;
+            if entry.file_name() != c"." && entry.file_name() != c".." {
+                unlinkat(dir, entry.file_name(), UnlinkatFlags::NoRemoveDir)?;
+            }
+        }
+        Ok(remove()?)
+    }
+
+    /// The log of a run, while there is one.
+    pub fn log_path(&self, run: RunId) -> Option<PathBuf> {
+        let kept = self.path.join("logs").join(log_name(run));
+        // In this order: a log that moves between the two looks is found at its new place.
+        let current = self.run_path(run).join(OUTPUT);
+        [current, kept].into_iter().find(|path| path.exists())
+    }
+
+    pub fn drop_log(&self, run: RunId) -> io::Result<()> {
+        match unlinkat(&self.logs, log_name(run).as_str(), UnlinkatFlags::NoRemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn run_path(&self, run: RunId) -> PathBuf {
+        self.path.join("runs").join(name(run))
+    }
+}
+
+impl RunDir {
+    pub(crate) fn from_fd(fd: OwnedFd) -> RunDir {
+        RunDir(fd)
+    }
+
+    /// Damaged is absent, and so is what cannot be read at all.
+    pub(crate) fn read<T: RunFile>(&self) -> Option<T> {
+        let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+        let file = File::from(openat(&self.0, T::NAME, flags, Mode::empty()).ok()?);
+        // Enough for most, so that a second read finds the end.
+        let mut content = Vec::with_capacity(8192);
+        let limit = u64::try_from(T::BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        file.take(limit).read_to_end(&mut content).ok()?;
+        T::parse(&content)
+    }
+
+    /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
+    pub(crate) fn write<T: RunFile>(&self, content: &T) -> io::Result<()> {
+        let draft = format!(".{}", T::NAME);
+        let mut file = self.create(&draft, OFlag::O_TRUNC, 0o600)?;
+        file.write_all(&content.to_bytes())?;
+        Ok(renameat(&self.0, draft.as_str(), &self.0, T::NAME)?)
+    }
+
+    pub(crate) fn create(&self, name: &str, how: OFlag, mode: u32) -> io::Result<File> {
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW | how;
+        Ok(File::from(openat(&self.0, name, flags, Mode::from_bits_truncate(mode))?))
+    }
+
+    /// False when somebody holds it.
+    pub(crate) fn lock(&self) -> io::Result<bool> {
+        // The standard library's lock is `flock`, which works on a directory too.
+        let directory = File::from(self.0.try_clone()?);
+        match directory.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Whether nobody holds the lock. Opened anew to find out, so that it is as before afterwards.
+    pub(crate) fn is_free(&self) -> io::Result<bool> {
+        RunDir(open_directory(&self.0, Path::new("."))?).lock()
+    }
+}
+
+impl AsFd for RunDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn open_directory(at: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    Ok(openat(at, path, flags, Mode::empty())?)
+}
+
+fn name(run: RunId) -> String {
+    run.to_string()
+}
+
+fn log_name(run: RunId) -> String {
+    format!("{run}.log")
+}
+
+pub(crate) fn run_of_name(name: &str) -> Option<RunId> {
+    let (epoch, number) = name.split_once('-')?;
+    let run = RunId { epoch: Epoch(epoch.parse().ok()?), number: number.parse().ok()? };
+    // Nothing that merely looks like one, as `01-2`.
+    (run.to_string() == name).then_some(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use danlu_wire::rundir::Control;
+
+    const RUN: RunId = RunId { epoch: Epoch(2), number: 40 };
+
+    fn root() -> (tempfile::TempDir, RunRoot) {
+        let directory = tempfile::tempdir().unwrap();
+        let root = RunRoot::open(&directory.path().join("made/on/the/way")).unwrap();
+        (directory, root)
+    }
+
+    #[test]
+    fn second_creation_is_refused() {
+        let (_directory, root) = root();
+        assert!(root.create(RUN).unwrap().is_some());
+        assert!(root.create(RUN).unwrap().is_none());
+        fs::create_dir(root.path.join("runs/02-40")).unwrap();
+        fs::create_dir(root.path.join("runs/lost+found")).unwrap();
+        assert_eq!(root.list().unwrap(), [RUN]);
+    }
+
+    #[test]
+    fn lock_is_held_until_its_last_copy_is_closed() {
+        let (_directory, root) = root();
+        let dir = root.create(RUN).unwrap().unwrap();
+        assert!(dir.lock().unwrap());
+        let copy = dir.0.try_clone().unwrap();
+        drop(dir);
+        assert!(!root.dir(RUN).unwrap().lock().unwrap());
+        drop(copy);
+        assert!(root.dir(RUN).unwrap().lock().unwrap());
+        assert!(root.dir(RUN).unwrap().lock().unwrap());
+    }
+
+    #[test]
+    fn damaged_file_is_absent() {
+        let (_directory, root) = root();
+        let dir = root.create(RUN).unwrap().unwrap();
+        assert_eq!(dir.read::<Control>(), None);
+        dir.write(&Control { paused: true, ..Control::default() }).unwrap();
+        assert!(dir.read::<Control>().unwrap().paused);
+        let path = root.run_path(RUN).join(Control::NAME);
+        for damage in
+            [&b""[..], b"{\"v\":1,", &[0; 512], b"{\"v\":9,\"stop\":null,\"paused\":true}"]
+        {
+            fs::write(&path, damage).unwrap();
+            assert_eq!(dir.read::<Control>(), None, "{damage:?}");
+        }
+    }
+
+    #[test]
+    fn log_outlives_its_run() {
+        let (_directory, root) = root();
+        let dir = root.create(RUN).unwrap().unwrap();
+        dir.create(OUTPUT, OFlag::O_APPEND, 0o600).unwrap().write_all(b"hello\n").unwrap();
+        assert_eq!(root.log_path(RUN), Some(root.run_path(RUN).join(OUTPUT)));
+        root.forget(RUN).unwrap();
+        root.forget(RUN).unwrap();
+        assert_eq!(root.list().unwrap(), []);
+        assert_eq!(fs::read(root.log_path(RUN).unwrap()).unwrap(), b"hello\n");
+        root.drop_log(RUN).unwrap();
+        root.drop_log(RUN).unwrap();
+        assert_eq!(root.log_path(RUN), None);
+    }
+}

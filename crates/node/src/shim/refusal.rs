@@ -1,0 +1,91 @@
+//! Why a command could not be started, in words and for programs.
+
+use crate::shim::identity::NoIdentity;
+use danlu_wire::launch::{Command, ErrorSink, LaunchOrder, Sink};
+use danlu_wire::rundir::{LaunchFailure, LaunchStage};
+use nix::errno::Errno;
+use std::io;
+
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) message: String,
+    pub(crate) failure: LaunchFailure,
+}
+
+impl Refusal {
+    pub(crate) fn run_directory(action: &str, error: &io::Error) -> Refusal {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Refusal::new(LaunchStage::RunDirectory, errno, format!("could not {action}: {error}"))
+    }
+
+    pub(crate) fn process(error: &io::Error) -> Refusal {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Refusal::new(LaunchStage::Process, errno, format!("could not make a process: {error}"))
+    }
+
+    pub(crate) fn order(message: &str) -> Refusal {
+        Refusal::new(LaunchStage::Command, 0, message.to_owned())
+    }
+
+    pub(crate) fn identity(problem: &NoIdentity) -> Refusal {
+        let message = match problem {
+            NoIdentity::Unknown { name } => format!("there is no user `{name}` on this machine"),
+            NoIdentity::NotRoot { name } => {
+                format!("cannot run as `{name}`: the agent does not run as root")
+            }
+            NoIdentity::NotAsked { name, error } => {
+                format!("could not look up the user `{name}`: {error}")
+            }
+        };
+        Refusal::new(LaunchStage::User, 0, message)
+    }
+
+    /// What the child met on its way.
+    pub(super) fn child(order: &LaunchOrder, stage: LaunchStage, error: Errno) -> Refusal {
+        let user = order.user.as_deref().unwrap_or("its user");
+        let what = match stage {
+            LaunchStage::RunDirectory => "use the run directory".to_owned(),
+            LaunchStage::User => format!("become `{user}`"),
+            LaunchStage::Cgroup => "enter the control group".to_owned(),
+            LaunchStage::Process => "prepare the process".to_owned(),
+            LaunchStage::Directory => format!("enter the directory `{}`", order.directory),
+            LaunchStage::Stdout => format!("open the output {}", path(&order.output.stdout)),
+            LaunchStage::Stderr => match &order.output.stderr {
+                ErrorSink::Own(sink) => format!("open the error output {}", path(sink)),
+                ErrorSink::WithStdout => "open the error output".to_owned(),
+            },
+            LaunchStage::Command | LaunchStage::Interpreter => {
+                format!("start `{}`", program(&order.command))
+            }
+        };
+        let message = match (stage, error) {
+            (LaunchStage::Command, Errno::ENOENT) => {
+                format!("command not found: `{}`", program(&order.command))
+            }
+            (LaunchStage::Interpreter, _) => {
+                format!("could not {what}: the program that its first line names is missing")
+            }
+            _ => format!("could not {what}: {}", error.desc()),
+        };
+        Refusal::new(stage, error as i32, message)
+    }
+
+    fn new(stage: LaunchStage, errno: i32, message: String) -> Refusal {
+        Refusal { message, failure: LaunchFailure { stage, errno } }
+    }
+}
+
+fn program(command: &Command) -> &str {
+    match command {
+        Command::Argv(argv) => argv.first().map_or("", String::as_str),
+        Command::Shell { shell, .. } => shell,
+    }
+}
+
+fn path(sink: &Sink) -> String {
+    match sink {
+        Sink::Log => "log".to_owned(),
+        Sink::File { path, .. } => format!("`{path}`"),
+        Sink::Discard => "`/dev/null`".to_owned(),
+    }
+}

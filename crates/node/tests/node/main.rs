@@ -1,0 +1,92 @@
+//! The node side with real processes. The program that these tests are in is also the one that nurseries are made of, so
+//! it has a `main` of its own.
+#![allow(
+    clippy::unwrap_used,
+    reason = "it is all tests, which clippy knows only by their attribute"
+)]
+
+mod agent_process;
+mod environment;
+mod exits;
+mod harness;
+mod many;
+mod memory;
+mod nursery;
+mod output;
+mod pause;
+mod restart;
+mod stop;
+mod user;
+mod world;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(code) = danlu_node::dispatch() {
+        return code;
+    }
+    if let Some(code) = agent_process::dispatch() {
+        return code;
+    }
+    harness::run(&harness::tests![
+        environment::placeholders_are_replaced,
+        environment::nothing_of_the_daemon_is_inherited,
+        environment::signals_are_at_their_defaults,
+        exits::exit_codes,
+        exits::signals,
+        exits::time_limit_ends_the_tree,
+        exits::time_limit_is_told_whatever_the_command_says,
+        exits::missing_command,
+        exits::missing_interpreter,
+        exits::command_that_may_not_be_executed,
+        exits::script_without_first_line,
+        exits::missing_directory,
+        exits::unwritable_output,
+        exits::unknown_user,
+        exits::bad_orders,
+        many::two_hundred_at_once,
+        many::launched_twice_starts_once,
+        many::forgotten_leaves_its_log,
+        many::report_shows_every_run,
+        many::processes_know_their_run,
+        many::idle_agent_sleeps,
+        memory::limit_is_kept,
+        nursery::killed_nursery_is_replaced,
+        nursery::nursery_ends_with_its_agent,
+        output::both_streams_in_one_log,
+        output::separate_files,
+        output::appended_and_truncated,
+        output::discarded,
+        output::same_file_for_both,
+        pause::whole_tree_is_paused_with_cgroups,
+        pause::whole_tree_is_paused_without_cgroups,
+        pause::paused_time_does_not_count,
+        pause::paused_run_can_be_stopped,
+        restart::runs_survive_a_killed_agent,
+        restart::end_without_an_agent_is_true,
+        restart::agent_killed_at_any_moment,
+        restart::order_that_reached_only_the_file_is_obeyed,
+        restart::killed_shim_leaves_nothing_with_cgroups,
+        restart::killed_shim_leaves_nothing_without_cgroups,
+        restart::killed_shim_is_noticed_by_the_next_agent,
+        restart::reboot_is_told_apart,
+        restart::damaged_files_count_as_absent,
+        restart::run_that_never_started_is_taken_away,
+        restart::shim_of_a_removed_directory_ends,
+        restart::full_disk_delays_the_record_and_loses_nothing,
+        restart::second_agent_is_refused,
+        stop::stubborn_tree_is_gone_with_cgroups,
+        stop::stubborn_tree_is_gone_without_cgroups,
+        stop::only_the_leader_is_asked,
+        stop::rest_of_the_tree_is_asked_after_its_leader,
+        stop::what_an_ended_command_leaves_is_ended,
+        stop::asked_again_with_less_grace,
+        stop::end_before_the_stop_is_its_own,
+        stop::preempted_finds_the_file,
+        stop::stopped_before_it_started,
+        user::runs_as_the_user_and_nobody_else,
+        user::output_is_opened_as_the_user,
+        user::directory_is_entered_as_the_user,
+        user::log_belongs_to_the_user_and_the_record_does_not,
+    ])
+}

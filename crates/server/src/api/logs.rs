@@ -1,0 +1,161 @@
+//! What a run has printed: a part of it, its tail, or all that comes.
+
+use super::caller::Caller;
+use super::{Api, ApiError};
+use crate::launch::{LogFile, Which};
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use danlu_core::{Refusal, Run, RunId, TaskId};
+use futures_core::Stream;
+use serde::Deserialize;
+use std::convert::Infallible;
+
+/// Bytes in one answer, unless less is asked for.
+const MOST_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// The attempt, 1 for the first; the last unless told.
+    run: Option<u32>,
+    stream: Option<Which>,
+    offset: Option<u64>,
+    /// The last so many lines.
+    tail: Option<u64>,
+    limit: Option<u64>,
+}
+
+pub(super) async fn logs(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<u64>,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let Query(wanted) = wanted?;
+    let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
+    let which = wanted.stream.unwrap_or_default();
+    let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
+    let mut log = open(&api, TaskId(id), run, which).await?;
+    let start = match (wanted.offset, wanted.tail) {
+        (Some(offset), _) => offset,
+        (None, Some(lines)) => log.tail_offset(lines).map_err(unreadable)?,
+        (None, None) => 0,
+    };
+    if follow {
+        return Ok(Sse::new(follow_log(api, TaskId(id), run, which, log, start)).into_response());
+    }
+    let limit = wanted.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
+    let bytes = log.read(start, limit).map_err(unreadable)?;
+    let size = log.size().map_err(unreadable)?;
+    let answer = Response::builder()
+        .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
+        .header("x-danlu-offset", start + bytes.len() as u64)
+        .header("x-danlu-size", size)
+        .header("x-danlu-ended", if is_over(&api, run) { "true" } else { "false" })
+        .body(Body::from(bytes));
+    Ok(answer.unwrap_or_default())
+}
+
+fn find_run(
+    api: &Api,
+    caller: &Caller,
+    id: TaskId,
+    attempt: Option<u32>,
+) -> Result<RunId, ApiError> {
+    let model = api.handle.model();
+    let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
+    caller.may_see_inside(task)?;
+    let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
+    let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
+    run.ok_or_else(|| match attempt {
+        None => ApiError::not_found(
+            format!("task {id} has not run yet"),
+            "danlu why ID tells why it waits",
+        ),
+        Some(attempt) => ApiError::not_found(
+            format!("task {id} has no attempt {attempt}"),
+            "danlu show ID lists them",
+        ),
+    })
+}
+
+async fn open(api: &Api, task: TaskId, run: RunId, which: Which) -> Result<LogFile, ApiError> {
+    let model = api.handle.model();
+    let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
+    let owner = model.users.get(&task.owner).map_or("", |user| user.name.as_str());
+    api.files.open_log(task, run, which, owner).map_err(unreadable)
+}
+
+fn follow_log(
+    api: Api,
+    task: TaskId,
+    run: RunId,
+    which: Which,
+    mut log: LogFile,
+    mut offset: u64,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    async_stream::stream! {
+        let mut news = api.handle.reader().news();
+        loop {
+            // Asked before the file is read: what is printed in between comes with the next round.
+            let over = is_over(&api, run);
+            log.start_watching();
+            loop {
+                let bytes = log.read(offset, MOST_BYTES).unwrap_or_default();
+                if bytes.is_empty() {
+                    break;
+                }
+                offset += bytes.len() as u64;
+                let text = base64::engine::general_purpose::STANDARD.encode(&bytes);
+                let event = Event::default().event("data").json_data(serde_json::json!({
+                    "offset": offset,
+                    "base64": text,
+                }));
+                if let Ok(event) = event {
+                    yield Ok(event);
+                }
+            }
+            if over {
+                yield Ok(Event::default().event("end").data("{}"));
+                return;
+            }
+            tokio::select! {
+                () = log.changed() => {}
+                _ = news.recv() => {}
+            }
+            // The directory may have moved when the run was forgotten.
+            if let Ok(reopened) = open(&api, task, run, which).await {
+                log = reopened.keeping_watch(log);
+            }
+        }
+    }
+}
+
+fn is_over(api: &Api, run: RunId) -> bool {
+    api.handle.model().runs.get(&run).is_none_or(|run| run.is_ended())
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
+fn unreadable(error: std::io::Error) -> ApiError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => ApiError::not_found(
+            "the log is not there (yet)",
+            "danlu show ID tells the state of the task",
+        ),
+        std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
+            "the log file does not belong to the owner of the task",
+            "look at the file itself",
+        ),
+        _ => ApiError::new(
+            danlu_wire::api::ErrorCode::Internal,
+            format!("the log cannot be read: {error}"),
+            "see that the disk is in order",
+        ),
+    }
+}

@@ -1,0 +1,76 @@
+//! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
+
+mod caller;
+mod cluster;
+mod daemon;
+mod error;
+mod logs;
+mod settings;
+mod submit;
+mod tasks;
+mod view;
+mod words;
+
+pub use caller::Peer;
+pub(crate) use error::ApiError;
+
+use crate::handle::Handle;
+use crate::launch::RunFiles;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use danlu_wire::api::MOST_BODY_BYTES;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// What every handler can reach.
+#[derive(Debug, Clone)]
+pub struct Api {
+    pub handle: Handle,
+    pub files: Arc<RunFiles>,
+    pub config: Arc<crate::config::Config>,
+    pub live: crate::backend::LiveGpus,
+    /// Tells the process to end.
+    pub stop: mpsc::Sender<()>,
+    /// The user the daemon runs as, who is an admin like root.
+    pub own_uid: u32,
+}
+
+/// For the Unix socket, whose callers are known by their credentials.
+pub fn local_router(api: Api) -> Router {
+    let v1 = Router::new()
+        .route("/tasks", get(tasks::list).post(submit::submit))
+        .route("/tasks/act", post(tasks::act_on_many))
+        .route("/tasks/{id}", get(tasks::one).patch(submit::edit).delete(tasks::remove))
+        .route("/tasks/{id}/why", get(tasks::why))
+        .route("/tasks/{id}/logs", get(logs::logs))
+        .route("/tasks/{id}/{act}", post(tasks::act))
+        .route("/wait", get(tasks::wait))
+        .route("/gpus", get(cluster::gpus))
+        .route("/nodes", get(cluster::nodes))
+        .route("/status", get(cluster::status))
+        .route("/settings", get(settings::show).patch(settings::change))
+        .route("/config", get(daemon::config))
+        .route("/whoami", get(daemon::whoami))
+        .route("/server/stop", post(daemon::stop))
+        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
+    Router::new()
+        .nest("/api/v1", v1)
+        .route("/healthz", get(daemon::healthz))
+        .fallback(no_such_page)
+        .with_state(api)
+}
+
+/// For TCP: until there are accounts, nobody is known there.
+pub fn network_router() -> Router {
+    Router::new().route("/healthz", get(daemon::healthz)).fallback(unauthenticated)
+}
+
+async fn no_such_page() -> ApiError {
+    ApiError::not_found("there is no such page", "danlu --help lists what there is")
+}
+
+async fn unauthenticated() -> (StatusCode, ApiError) {
+    (StatusCode::UNAUTHORIZED, ApiError::unauthenticated())
+}

@@ -1,0 +1,201 @@
+//! New tasks, and new descriptions for waiting ones.
+
+use super::caller::Caller;
+use super::{Api, ApiError};
+use crate::environment;
+use crate::model::ReadModel;
+use crate::store::Environment;
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
+use danlu_core::{Input, Refusal, Reply, Request, Span, Task, TaskId};
+use danlu_wire::api::{Array, Document, ErrorCode, Needs, OneTask, Submit, Submitted};
+use std::path::{Path as FilePath, PathBuf};
+
+pub(super) async fn submit(
+    State(api): State<Api>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<Json<Submit>, JsonRejection>,
+) -> Result<(StatusCode, Json<Document<Submitted>>), ApiError> {
+    let Json(body) = body?;
+    if body.dry_run {
+        return Err(ApiError::new(
+            ErrorCode::Refused,
+            "a dry run is not possible yet",
+            "danlu gpus shows what is free",
+        ));
+    }
+    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
+    let count = body.array.as_ref().map_or(1, |array| array.indices.len() as u64);
+    let (spec, environment) = spec(&api.handle.model(), body)?;
+    let input = Input::Submit { by: caller.id, spec, key };
+    let Reply::Task(id) = api.handle.ask_with(input, environment).await? else {
+        return Err(ApiError::new(
+            ErrorCode::Internal,
+            "a submit got another answer",
+            "report this",
+        ));
+    };
+    Ok((StatusCode::CREATED, Json(Document::new(Submitted { id: id.0, count }))))
+}
+
+/// The fields that are given replace those of the task; the others stay.
+pub(super) async fn edit(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<u64>,
+    body: Result<Json<serde_json::Map<String, serde_json::Value>>, JsonRejection>,
+) -> Result<Json<Document<OneTask>>, ApiError> {
+    let Json(changes) = body?;
+    let id = TaskId(id);
+    let model = api.handle.model();
+    let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
+    let mut whole = serde_json::to_value(described(task)).unwrap_or_default();
+    if let Some(fields) = whole.as_object_mut() {
+        fields.extend(changes);
+    }
+    let body: Submit = serde_json::from_value(whole).map_err(|error| {
+        ApiError::bad_request(
+            format!("this does not describe a task: {error}"),
+            "danlu edit --help",
+        )
+    })?;
+    let (mut spec, environment) = spec(&model, body)?;
+    if environment.is_none() {
+        spec.launch.environment.clone_from(&task.spec.launch.environment);
+    }
+    let input = Input::Edit { by: caller.actor(), task: id, spec };
+    api.handle.ask_with(input, environment).await?;
+    let task = super::tasks::views(&api, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
+    Ok(Json(Document::new(OneTask { task })))
+}
+
+fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
+    check_paths(&body)?;
+    let environment = environment::pack(&body.environment).map_err(|message| {
+        ApiError::bad_request(message, "variables are NAME=value, without zero bytes")
+    })?;
+    let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
+    let gpus = body.gpus.unwrap_or(u32::from(has_gpus));
+    let Needs { cpus, memory, gpu_memory, gpu_model, node } = body.request;
+    let request = Request {
+        gpus,
+        // A GPU task takes no CPU slot unless it says so; a CPU task takes one.
+        cpus: cpus.unwrap_or(u32::from(gpus == 0)),
+        memory,
+        span_nodes: false,
+        gpu_memory,
+        gpu_model,
+        node,
+    };
+    let launch = LaunchSpec {
+        shell: body.shell,
+        directory: body.directory,
+        environment: environment.as_ref().map(|it| it.hash.clone()),
+        variables: body.variables,
+        output: body.output,
+        gpu_argument: body.gpu_argument,
+        gpus_by_uuid: body.gpus_by_uuid,
+    };
+    let array = body.array.map(|Array { indices, at_once }| ArraySpec { indices, at_once });
+    let spec = TaskSpec {
+        name: body.name,
+        description: body.description,
+        project: body.project,
+        labels: body.labels,
+        command: body.command,
+        launch,
+        request,
+        time_limit: body.time_limit.map(Span::from_secs),
+        expected: None,
+        retries: body.retries,
+        preemptible: body.preemptible,
+        urgent: body.urgent,
+        priority: body.priority.unwrap_or(DEFAULT_PRIORITY),
+        after: body.after,
+        hold: body.hold,
+        array,
+    };
+    Ok((spec, environment))
+}
+
+/// The description of a task as somebody could have submitted it.
+fn described(task: &Task) -> Submit {
+    let spec = (*task.spec).clone();
+    Submit {
+        name: spec.name,
+        description: spec.description,
+        project: spec.project,
+        labels: spec.labels,
+        command: spec.command,
+        shell: spec.launch.shell,
+        directory: spec.launch.directory,
+        environment: Vec::new(),
+        variables: spec.launch.variables,
+        gpus: Some(spec.request.gpus),
+        request: Needs {
+            cpus: Some(spec.request.cpus),
+            memory: spec.request.memory,
+            gpu_memory: spec.request.gpu_memory,
+            gpu_model: spec.request.gpu_model,
+            node: spec.request.node,
+        },
+        time_limit: spec.time_limit.map(|span| span.0 / 1000),
+        retries: spec.retries,
+        preemptible: spec.preemptible,
+        urgent: spec.urgent,
+        priority: Some(spec.priority),
+        after: spec.after,
+        hold: false,
+        array: spec.array.map(|ArraySpec { indices, at_once }| Array { indices, at_once }),
+        output: spec.launch.output,
+        gpu_argument: spec.launch.gpu_argument,
+        gpus_by_uuid: spec.launch.gpus_by_uuid,
+        dry_run: false,
+    }
+}
+
+/// What can be seen to be wrong now need not fail hours later. Rights are the user's at the start.
+fn check_paths(body: &Submit) -> Result<(), ApiError> {
+    let directory = FilePath::new(&body.directory);
+    if !directory.is_absolute() {
+        return Err(refused("the working directory is not an absolute path", "--dir /path"));
+    }
+    if is_missing(directory, FilePath::is_dir) {
+        let message = format!("there is no directory {}", directory.display());
+        return Err(refused(message, "create it, or give another with --dir"));
+    }
+    for file in output_files(body) {
+        let path = directory.join(&file);
+        let parent = path.parent().unwrap_or(directory);
+        if is_missing(parent, FilePath::is_dir) {
+            let message = format!("there is no directory {} for {file}", parent.display());
+            return Err(refused(message, "create it, or choose another file"));
+        }
+    }
+    Ok(())
+}
+
+/// Where the daemon may not look (a home that is closed to root), only the user can tell.
+fn is_missing(path: &FilePath, is_there: fn(&FilePath) -> bool) -> bool {
+    match path.try_exists() {
+        Ok(exists) => !exists || !is_there(path),
+        Err(_) => false,
+    }
+}
+
+fn output_files(body: &Submit) -> Vec<String> {
+    let stream = |stream: &Option<Stream>| match stream {
+        Some(Stream::Append { path } | Stream::Truncate { path }) => Some(path.clone()),
+        Some(Stream::Discard) | None => None,
+    };
+    let both = body.output.both.clone().filter(|path| !PathBuf::from(path).is_dir());
+    [both, stream(&body.output.stdout), stream(&body.output.stderr)].into_iter().flatten().collect()
+}
+
+fn refused(message: impl Into<String>, hint: &str) -> ApiError {
+    ApiError::new(ErrorCode::Refused, message, hint)
+}

@@ -1,0 +1,291 @@
+//! How rows are shown: from the read model to the bodies of the API.
+
+use crate::model::ReadModel;
+use danlu_core::gpu::GpuCondition;
+use danlu_core::node::Link;
+use danlu_core::run::{Exit, PartState, RunState};
+use danlu_core::task::{Outcome, TaskState};
+use danlu_core::{Node, Run, Task, Time, WaitReason};
+use danlu_wire::api::{
+    Failure, ForeignView, GpuView, NodeView, RunView, TaskDetails, TaskStateName, TaskView,
+};
+use std::collections::BTreeMap;
+
+/// One row of a list.
+pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> TaskView {
+    let run = task.last_run.and_then(|id| model.runs.get(&id));
+    let run = run.map(|run| &**run);
+    let spec = &task.spec;
+    let over = task.is_finished();
+    TaskView {
+        id: task.id.0,
+        name: task_name(task),
+        user: model.users.get(&task.owner).map_or_else(String::new, |user| user.name.clone()),
+        state: state_name(model, task),
+        why: wait
+            .as_ref()
+            .map(super::words::waits)
+            .or_else(|| task.outcome().and_then(super::words::ended)),
+        wait,
+        command: spec.command.clone(),
+        shell: spec.launch.shell,
+        gpus: spec.request.gpus,
+        node: run.filter(|_| is_or_was_running(task)).and_then(|run| first_node_name(model, run)),
+        gpu_ids: run
+            .filter(|_| is_or_was_running(task))
+            .map_or_else(Vec::new, |run| gpu_ids(model, run)),
+        submitted_at: rfc3339(task.submitted_at),
+        started_at: run.and_then(started_at).map(rfc3339),
+        ended_at: match &task.state {
+            TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
+            _ => None,
+        },
+        exit_code: run.filter(|_| over).and_then(exit_code),
+        failure: task.outcome().and_then(failure),
+        attempt: task.attempts.max(1),
+        array: task.array.map(|element| element.first.0),
+        index: task.array.map(|element| element.index),
+        priority: spec.priority,
+        urgent: spec.urgent,
+        project: spec.project.clone(),
+        labels: spec.labels.clone(),
+        time_limit: spec.time_limit.map(|span| span.0 / 1000),
+        details: None,
+    }
+}
+
+pub(crate) fn details(
+    model: &ReadModel,
+    task: &Task,
+    environment: Option<Vec<String>>,
+) -> TaskDetails {
+    let spec = &task.spec;
+    TaskDetails {
+        description: spec.description.clone(),
+        directory: spec.launch.directory.clone(),
+        request: spec.request.clone(),
+        after: spec.after.clone(),
+        retries: spec.retries,
+        preemptible: spec.preemptible,
+        output: spec.launch.output.clone(),
+        gpu_argument: spec.launch.gpu_argument.clone(),
+        gpus_by_uuid: spec.launch.gpus_by_uuid,
+        variables: spec.launch.variables.clone(),
+        runs: model.runs_of(task.id).map(|run| run_view(model, run)).collect(),
+        environment,
+    }
+}
+
+pub(crate) fn state_name(model: &ReadModel, task: &Task) -> TaskStateName {
+    match &task.state {
+        TaskState::Held => TaskStateName::Held,
+        TaskState::Blocked { .. } => TaskStateName::Blocked,
+        TaskState::Queued { .. } => TaskStateName::Queued,
+        TaskState::Active { run } => match model.runs.get(run) {
+            Some(run) if is_lost(model, run) => TaskStateName::Lost,
+            Some(run) => match run.state {
+                RunState::Starting => TaskStateName::Starting,
+                RunState::Paused { .. } => TaskStateName::Paused,
+                RunState::Stopping { .. } => TaskStateName::Stopping,
+                RunState::Running { .. } | RunState::Ended { .. } => TaskStateName::Running,
+            },
+            None => TaskStateName::Starting,
+        },
+        TaskState::Finished { outcome, .. } => match outcome {
+            Outcome::Succeeded => TaskStateName::Succeeded,
+            Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
+                TaskStateName::Failed
+            }
+            Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
+                TaskStateName::Cancelled
+            }
+            Outcome::TimedOut => TaskStateName::TimedOut,
+        },
+    }
+}
+
+pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
+    let mut holders = BTreeMap::new();
+    for run in model.active_runs() {
+        let part = run.part_on(node.id).filter(|part| !part.is_ended());
+        holders.extend(part.into_iter().flat_map(|part| &part.gpus).map(|gpu| (gpu, run.task.0)));
+    }
+    let view = |gpu: &danlu_core::gpu::Gpu| {
+        let task = holders.get(&gpu.id).copied();
+        GpuView {
+            node: node.name.clone(),
+            index: gpu.index,
+            uuid: gpu.id.to_string(),
+            model: gpu.model.clone(),
+            state: match (&gpu.condition, task) {
+                (_, Some(_)) => "held",
+                (GpuCondition::Idle, None) if node.is_ready() => "free",
+                (GpuCondition::Foreign { .. }, None) => "foreign",
+                (GpuCondition::Dirty, None) => "dirty",
+                _ => "unknown",
+            }
+            .to_owned(),
+            memory_total: gpu.memory,
+            memory_used: None,
+            utilization: None,
+            temperature: None,
+            power: None,
+            tasks: task.into_iter().collect(),
+            foreign: foreign(&gpu.condition),
+            slots: 1,
+        }
+    };
+    node.gpus.iter().map(view).collect()
+}
+
+pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
+    let gpus = gpus(model, node);
+    let capacity = node.capacity;
+    let on_node = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
+    NodeView {
+        name: node.name.clone(),
+        state: match node.link {
+            Link::Ready { .. } if node.draining => "draining",
+            Link::Ready { .. } => "ready",
+            Link::Unverified { .. } => "unverified",
+            Link::Down { .. } => "down",
+        }
+        .to_owned(),
+        schedulable: node.is_open(),
+        cpus: capacity.map_or(0, |it| it.cpus),
+        memory_total: capacity.map_or(0, |it| it.memory),
+        memory_used: None,
+        gpus: gpus.len(),
+        gpus_free: gpus.iter().filter(|gpu| gpu.state == "free").count(),
+        tasks: model.active_runs().filter(on_node).map(|run| run.task.0).collect(),
+        version: None,
+        last_contact_at: None,
+    }
+}
+
+fn run_view(model: &ReadModel, run: &Run) -> RunView {
+    RunView {
+        run: run.id.to_string(),
+        attempt: run.attempt,
+        state: match run.state {
+            _ if is_lost(model, run) => "lost",
+            RunState::Starting => "starting",
+            RunState::Running { .. } => "running",
+            RunState::Paused { .. } => "paused",
+            RunState::Stopping { .. } => "stopping",
+            RunState::Ended { .. } => "ended",
+        }
+        .to_owned(),
+        nodes: run.parts.iter().filter_map(|part| node_name(model, part.node)).collect(),
+        gpu_ids: gpu_ids(model, run),
+        started_at: started_at(run).map(rfc3339),
+        ended_at: ended_at(run).map(rfc3339),
+        exit_code: exit_code(run),
+        exit: match &run.state {
+            RunState::Ended { exit, .. } => Some(super::words::exit(exit)),
+            _ => None,
+        },
+    }
+}
+
+fn task_name(task: &Task) -> String {
+    if !task.spec.name.is_empty() {
+        return task.spec.name.clone();
+    }
+    let first = task.spec.command.first().map_or("", String::as_str);
+    first.rsplit('/').next().unwrap_or(first).chars().take(40).collect()
+}
+
+fn is_or_was_running(task: &Task) -> bool {
+    matches!(task.state, TaskState::Active { .. } | TaskState::Finished { .. })
+}
+
+fn is_lost(model: &ReadModel, run: &Run) -> bool {
+    let away = |part: &&danlu_core::run::RunPart| {
+        model.nodes.get(&part.node).is_none_or(|node| !node.is_ready())
+    };
+    !run.is_ended() && run.parts.iter().filter(|part| !part.is_ended()).any(|part| away(&part))
+}
+
+fn node_name(model: &ReadModel, id: danlu_core::NodeId) -> Option<String> {
+    model.nodes.get(&id).map(|node| node.name.clone())
+}
+
+fn first_node_name(model: &ReadModel, run: &Run) -> Option<String> {
+    run.parts.first().and_then(|part| node_name(model, part.node))
+}
+
+fn gpu_ids(model: &ReadModel, run: &Run) -> Vec<u32> {
+    let index = |node: &Node, id: &danlu_core::GpuId| {
+        node.gpus.iter().find(|gpu| gpu.id == *id).map(|gpu| gpu.index)
+    };
+    let of_part = |part: &danlu_core::run::RunPart| -> Vec<u32> {
+        let Some(node) = model.nodes.get(&part.node) else { return Vec::new() };
+        part.gpus.iter().filter_map(|id| index(node, id)).collect()
+    };
+    run.parts.iter().flat_map(of_part).collect()
+}
+
+fn started_at(run: &Run) -> Option<Time> {
+    run.parts.iter().filter_map(|part| part.started_at).min()
+}
+
+fn ended_at(run: &Run) -> Option<Time> {
+    let end = |part: &danlu_core::run::RunPart| match part.state {
+        PartState::Ended { at, .. } => Some(at),
+        _ => None,
+    };
+    run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
+}
+
+/// As a shell would tell it.
+fn exit_code(run: &Run) -> Option<i32> {
+    let RunState::Ended { exit, .. } = &run.state else { return None };
+    match exit {
+        Exit::Code(code) => Some(*code),
+        Exit::Signal(signal) => Some(128 + signal),
+        Exit::TimedOut => Some(124),
+        Exit::Launch { .. } | Exit::NeverStarted | Exit::Vanished { .. } | Exit::Abandoned => None,
+    }
+}
+
+fn failure(outcome: &Outcome) -> Option<Failure> {
+    let failure =
+        |class: &str, evidence: Option<String>| Some(Failure { class: class.to_owned(), evidence });
+    match outcome {
+        Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
+        Outcome::TimedOut => failure("timeout", Some("the time limit was reached".to_owned())),
+        Outcome::LaunchError { message } => failure("launch", Some(message.clone())),
+        Outcome::GaveUp { attempts } => {
+            failure("killed", Some(format!("its machine went down in {attempts} attempts")))
+        }
+        Outcome::Failed { exit } => {
+            let evidence = Some(super::words::exit(exit));
+            match exit {
+                Exit::Code(127) => failure("command_not_found", evidence),
+                Exit::Signal(_) | Exit::Vanished { .. } | Exit::Abandoned => {
+                    failure("killed", evidence)
+                }
+                _ => failure("other", evidence),
+            }
+        }
+    }
+}
+
+fn foreign(condition: &GpuCondition) -> Vec<ForeignView> {
+    let GpuCondition::Foreign { processes } = condition else { return Vec::new() };
+    let view = |process: &danlu_core::gpu::ForeignProcess| ForeignView {
+        pid: process.pid,
+        user: process.user.clone(),
+        command: String::new(),
+        memory: None,
+    };
+    processes.iter().map(view).collect()
+}
+
+pub(crate) fn rfc3339(time: Time) -> String {
+    match jiff::Timestamp::from_millisecond(time.0) {
+        Ok(timestamp) => format!("{timestamp:.3}"),
+        Err(_) => String::from("unknown"),
+    }
+}

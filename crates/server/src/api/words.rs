@@ -1,0 +1,61 @@
+//! States and reasons in English words, for programs that show them as they are. Clients that speak
+//! the person's own language go by the fields beside them.
+
+use danlu_core::run::Exit;
+use danlu_core::task::Outcome;
+use danlu_core::{RunId, TaskId, WaitReason};
+
+pub(crate) fn waits(reason: &WaitReason) -> String {
+    match reason {
+        WaitReason::Held => "held until somebody releases it".to_owned(),
+        WaitReason::Dependencies { on } => {
+            format!("after {}", list(on.iter().map(TaskId::to_string)))
+        }
+        WaitReason::NoNodes => "there is no node yet".to_owned(),
+        WaitReason::NeverFits => "no node is large enough any more".to_owned(),
+        WaitReason::NodesUnavailable { .. } => {
+            "the nodes that could run it are away, draining or not yet verified".to_owned()
+        }
+        WaitReason::GpusUnavailable { foreign, unknown, dirty } => format!(
+            "GPUs are used outside Danlu ({foreign}), cannot be probed ({unknown}) or hold memory of ended tasks ({dirty})"
+        ),
+        WaitReason::Resources { held_by } => {
+            format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
+        }
+        WaitReason::ArrayLimit { at_once } => format!("{at_once} of its array at a time"),
+        WaitReason::Behind { first } => format!("task {first} comes first"),
+        WaitReason::WouldDelay { first, .. } => format!("it might delay task {first}"),
+        WaitReason::Outranked => "others come first".to_owned(),
+        WaitReason::AboutToStart => "about to start".to_owned(),
+    }
+}
+
+/// What is worth saying about an end beyond the name of the state.
+pub(crate) fn ended(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::TimedOut => None,
+        Outcome::Failed { exit: why } => Some(exit(why)),
+        Outcome::DependencyFailed { on } => Some(format!("task {on} did not end as needed")),
+        Outcome::GaveUp { attempts } => {
+            Some(format!("its machine went down in {attempts} attempts"))
+        }
+        Outcome::LaunchError { message } => Some(message.clone()),
+    }
+}
+
+pub(crate) fn exit(exit: &Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("ended by signal {signal}"),
+        Exit::TimedOut => "the time limit was reached".to_owned(),
+        Exit::Launch { message } => message.clone(),
+        Exit::NeverStarted => "never started".to_owned(),
+        Exit::Vanished { rebooted: true } => "its machine was rebooted".to_owned(),
+        Exit::Vanished { rebooted: false } => "it vanished without a result".to_owned(),
+        Exit::Abandoned => "given up while its node was away".to_owned(),
+    }
+}
+
+fn list(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}

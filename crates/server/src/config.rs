@@ -1,0 +1,212 @@
+//! What was configured, and where each value comes from: flag, variable, file or default.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+pub const DEFAULT_PORT: u16 = 8787;
+
+/// Given on the command line; wins over everything else.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    pub listen: Vec<SocketAddr>,
+    pub data: Option<PathBuf>,
+    pub sim_gpus: Option<u32>,
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub listen: Vec<SocketAddr>,
+    pub data: PathBuf,
+    pub socket: PathBuf,
+    pub sim_gpus: Option<u32>,
+    pub node_name: String,
+    pub cgroups: bool,
+    origins: BTreeMap<&'static str, String>,
+}
+
+/// The file. Unknown keys are errors, with line and column.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    listen: Option<Vec<SocketAddr>>,
+    data: Option<PathBuf>,
+    sim_gpus: Option<u32>,
+    node_name: Option<String>,
+    cgroups: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub key: &'static str,
+    pub value: String,
+    pub origin: String,
+}
+
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    #[error("could not read {path}: {error}")]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("{path}: {error}")]
+    Wrong { path: PathBuf, error: Box<toml::de::Error> },
+    #[error("{name} is `{value}`: {error}")]
+    Variable { name: &'static str, value: String, error: String },
+}
+
+/// Longer files are not configuration.
+const MOST_BYTES: u64 = 1 << 20;
+
+impl Config {
+    /// Precedence: flag, then variable `DANLU_…`, then file, then default.
+    pub fn load(flags: Flags) -> Result<Config, ConfigError> {
+        let (file, from) = File::load(flags.config.as_deref())?;
+        let mut origins = BTreeMap::new();
+        let mut origin = |key, origin: &str| drop(origins.insert(key, origin.to_owned()));
+        let root = nix::unistd::geteuid().is_root();
+
+        let listen = if !flags.listen.is_empty() {
+            origin("listen", "--listen");
+            flags.listen
+        } else if let Some(value) = variable::<SocketAddr>("DANLU_LISTEN")? {
+            origin("listen", "DANLU_LISTEN");
+            vec![value]
+        } else if let Some(value) = file.listen {
+            origin("listen", &from);
+            value
+        } else {
+            origin("listen", "default");
+            vec![
+                ([127, 0, 0, 1], DEFAULT_PORT).into(),
+                (std::net::Ipv6Addr::LOCALHOST, DEFAULT_PORT).into(),
+            ]
+        };
+
+        let (data, socket) = if let Some(data) = flags.data {
+            origin("data", "--data");
+            let socket = data.join("danlu.sock");
+            (data, socket)
+        } else if let Some(data) = variable::<PathBuf>("DANLU_DATA")? {
+            origin("data", "DANLU_DATA");
+            let socket = data.join("danlu.sock");
+            (data, socket)
+        } else if let Some(data) = file.data {
+            origin("data", &from);
+            (data, default_socket(root))
+        } else {
+            origin("data", "default");
+            (default_data(root), default_socket(root))
+        };
+
+        let sim_gpus = if let Some(count) = flags.sim_gpus {
+            origin("sim_gpus", "--sim-gpus");
+            Some(count)
+        } else if let Some(count) = variable::<u32>("DANLU_SIM_GPUS")? {
+            origin("sim_gpus", "DANLU_SIM_GPUS");
+            Some(count)
+        } else {
+            origin("sim_gpus", if file.sim_gpus.is_some() { &from } else { "default" });
+            file.sim_gpus
+        };
+
+        origin("node_name", if file.node_name.is_some() { &from } else { "host name" });
+        let node_name = file.node_name.unwrap_or_else(host_name);
+        origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
+        let cgroups = file.cgroups.unwrap_or(true);
+        Ok(Config { listen, data, socket, sim_gpus, node_name, cgroups, origins })
+    }
+
+    pub fn entries(&self) -> Vec<Entry> {
+        let listen: Vec<String> = self.listen.iter().map(SocketAddr::to_string).collect();
+        let values = [
+            ("listen", listen.join(", ")),
+            ("data", self.data.display().to_string()),
+            (
+                "sim_gpus",
+                self.sim_gpus.map_or_else(|| "none".to_owned(), |count| count.to_string()),
+            ),
+            ("node_name", self.node_name.clone()),
+            ("cgroups", self.cgroups.to_string()),
+        ];
+        let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
+        values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
+    }
+}
+
+impl File {
+    /// A file that was named must be there; one at the usual place may be missing.
+    fn load(named: Option<&Path>) -> Result<(File, String), ConfigError> {
+        let named_by_variable = std::env::var_os("DANLU_CONFIG").map(PathBuf::from);
+        let named = named.map(Path::to_owned).or(named_by_variable);
+        let path = named.clone().unwrap_or_else(usual_place);
+        let from = path.display().to_string();
+        let unreadable = |error| ConfigError::Unreadable { path: path.clone(), error };
+        let text = match std::fs::metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => {
+                return Ok((File::default(), from));
+            }
+            Err(error) => return Err(unreadable(error)),
+            Ok(facts) if facts.len() > MOST_BYTES => {
+                return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+            }
+            Ok(_) => std::fs::read_to_string(&path).map_err(unreadable)?,
+        };
+        let file = toml::from_str(&text)
+            .map_err(|error| ConfigError::Wrong { path: path.clone(), error: Box::new(error) })?;
+        Ok((file, from))
+    }
+}
+
+fn variable<T: std::str::FromStr>(name: &'static str) -> Result<Option<T>, ConfigError>
+where
+    T::Err: std::fmt::Display,
+{
+    let Ok(value) = std::env::var(name) else { return Ok(None) };
+    match value.parse() {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(error) => Err(ConfigError::Variable { name, error: error.to_string(), value }),
+    }
+}
+
+fn usual_place() -> PathBuf {
+    if nix::unistd::geteuid().is_root() {
+        return PathBuf::from("/etc/danlu/danlu.toml");
+    }
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    base.unwrap_or_default().join("danlu/danlu.toml")
+}
+
+fn default_data(root: bool) -> PathBuf {
+    if root {
+        return PathBuf::from("/var/lib/danlu");
+    }
+    let base = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state")));
+    let data = base.map(|base| base.join("danlu"));
+    let here = data.filter(|data| !on_network(data));
+    here.unwrap_or_else(|| PathBuf::from(format!("/var/tmp/danlu-{}", nix::unistd::geteuid())))
+}
+
+/// The nearest directory that exists decides.
+fn on_network(path: &Path) -> bool {
+    let there = path.ancestors().find(|path| path.exists());
+    there.is_some_and(|path| matches!(danlu_node::network(path), Ok(Some(_))))
+}
+
+fn default_socket(root: bool) -> PathBuf {
+    if root {
+        return PathBuf::from("/run/danlu/danlu.sock");
+    }
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(directory) => PathBuf::from(directory).join("danlu/danlu.sock"),
+        None => PathBuf::from(format!("/var/tmp/danlu-{}/danlu.sock", nix::unistd::geteuid())),
+    }
+}
+
+fn host_name() -> String {
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| String::from("localhost"))
+}

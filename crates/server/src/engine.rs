@@ -1,0 +1,199 @@
+//! The one thread that changes the state: takes inputs in batches, decides, commits, answers, acts.
+//!
+//! Invariant: nothing is answered and no effect is carried out before the batch is committed.
+
+use crate::backend::Backends;
+use crate::clock;
+use crate::disk::Disk;
+use crate::handle::{Answer, Handle, Message, NotNow};
+use crate::model::{Publisher, Reader};
+use crate::store::{Batch, Environment, Store, StoreError};
+use danlu_core::{Effect, Epoch, Event, Input, RowKey, State, Step, Time, step};
+use std::collections::BTreeSet;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tracing::{error, info, warn};
+
+/// Inputs that are decided and committed together, at most.
+const MOST_IN_A_BATCH: usize = 1_000;
+/// How often a store that cannot be written is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Engine {
+    state: State,
+    store: Store,
+    disk: Disk,
+    epoch: Epoch,
+    inbox: Receiver<Message>,
+    publisher: Publisher,
+    backends: Backends,
+}
+
+/// What an input leads to, kept back until it is committed.
+#[derive(Default)]
+struct Pending {
+    changed: BTreeSet<RowKey>,
+    events: Vec<(Time, Event)>,
+    environments: Vec<Environment>,
+    replies: Vec<(oneshot::Sender<Answer>, Answer)>,
+    effects: Vec<Effect>,
+}
+
+impl Engine {
+    /// Take over what the store holds and start the thread. It ends when told to stop.
+    pub fn start(
+        store: Store,
+        disk: Disk,
+        epoch: Epoch,
+        backends: impl FnOnce(&Handle) -> Backends,
+    ) -> Result<(Handle, JoinHandle<()>), StoreError> {
+        let state = load(&store)?;
+        let (sender, inbox) = mpsc::channel();
+        let (publisher, reader): (Publisher, Reader) = Publisher::new(&state);
+        let handle = Handle::new(sender, reader);
+        let backends = backends(&handle);
+        let mut engine = Engine { state, store, disk, epoch, inbox, publisher, backends };
+        engine.boot()?;
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || engine.run())
+            .expect("a thread can be started at boot");
+        Ok((handle, thread))
+    }
+
+    fn run(mut self) {
+        while let Some(first) = self.next_message() {
+            let mut pending = Pending::default();
+            let mut stop = None;
+            for message in std::iter::once(first).chain(self.inbox.try_iter()).take(MOST_IN_A_BATCH)
+            {
+                match message {
+                    Message::Stop(done) => {
+                        stop = Some(done);
+                        break;
+                    }
+                    Message::ConnectLocal => self.backends.reconnect(&self.state),
+                    message => {
+                        take(&mut self.state, &self.store, &self.disk, message, &mut pending);
+                    }
+                }
+            }
+            // A pass refuses nothing.
+            let _ = decide(&mut self.state, Input::Schedule, &mut pending);
+            let batch = pending.take_batch(&self.state);
+            match self.store.commit(&batch) {
+                Ok(()) => self.carry_out(&batch, pending),
+                Err(error) => self.recover(&error, pending),
+            }
+            if let Some(done) = stop {
+                info!("engine stopped");
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+
+    /// `None` when nobody is left who could send one.
+    fn next_message(&self) -> Option<Message> {
+        let now = clock::now();
+        let Some(wake_at) = self.state.wake_at(now) else { return self.inbox.recv().ok() };
+        let wait = Duration::from_millis(wake_at.since(now).0);
+        match self.inbox.recv_timeout(wait) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => Some(Message::Wake),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    fn carry_out(&mut self, batch: &Batch, pending: Pending) {
+        self.publisher.publish(batch);
+        for (waiting, answer) in pending.replies {
+            // Whoever asked may have gone; what was asked for has happened all the same.
+            let _ = waiting.send(answer);
+        }
+        for effect in pending.effects {
+            self.backends.carry_out(&self.state, &self.store, effect);
+        }
+    }
+
+    /// The batch is not durable, so it has not happened: back to what the store holds.
+    fn recover(&mut self, cause: &StoreError, pending: Pending) {
+        error!(%cause, "commit failed; starting again from the store");
+        refuse_all(pending.replies, cause);
+        loop {
+            match load(&self.store).and_then(|state| {
+                self.state = state;
+                self.boot()
+            }) {
+                Ok(()) => return info!("the store can be written again"),
+                Err(error) => warn!(%error, "the store still cannot be written"),
+            }
+            // Shims go on without us. People get an answer at once, nodes are asked again later.
+            if let Ok(message) = self.inbox.recv_timeout(RETRY) {
+                message.refuse(&NotNow::from(cause));
+            }
+        }
+    }
+
+    fn boot(&mut self) -> Result<(), StoreError> {
+        let mut pending = Pending::default();
+        decide(&mut self.state, Input::Boot { epoch: self.epoch }, &mut pending)
+            .map_err(|refusal| self.store.damaged(refusal.to_string()))?;
+        self.store.commit(&pending.take_batch(&self.state))?;
+        self.publisher.publish_all(&self.state);
+        self.backends.reconnect(&self.state);
+        Ok(())
+    }
+}
+
+impl Pending {
+    /// The rows as they are now, after all inputs of the batch.
+    fn take_batch(&mut self, state: &State) -> Batch {
+        let changed = std::mem::take(&mut self.changed);
+        Batch {
+            rows: changed.into_iter().map(|key| (key, state.row(key))).collect(),
+            events: std::mem::take(&mut self.events),
+            environments: std::mem::take(&mut self.environments),
+        }
+    }
+}
+
+fn load(store: &Store) -> Result<State, StoreError> {
+    State::from_rows(store.rows()?).map_err(|what| store.damaged(what))
+}
+
+fn take(state: &mut State, store: &Store, disk: &Disk, message: Message, pending: &mut Pending) {
+    match message {
+        Message::Ask { input, environment, reply } => {
+            let adds = matches!(input, Input::Submit { .. });
+            if let Some(not_now) = disk.full().filter(|_| adds) {
+                pending.replies.push((reply, Err(not_now.into())));
+                return;
+            }
+            pending.environments.extend(environment);
+            let answer = decide(state, input, pending);
+            pending.replies.push((reply, answer));
+        }
+        Message::Node(input) => drop(decide(state, input, pending)),
+        Message::Look(look) => look(state, store, clock::now()),
+        Message::Wake | Message::ConnectLocal | Message::Stop(_) => {}
+    }
+}
+
+fn decide(state: &mut State, input: Input, pending: &mut Pending) -> Answer {
+    let now = clock::now();
+    let Step { events, effects, reply } = step(state, input, now);
+    pending.changed.extend(events.iter().flat_map(Event::rows));
+    pending.events.extend(events.into_iter().map(|event| (now, event)));
+    pending.effects.extend(effects);
+    reply.map_err(Into::into)
+}
+
+fn refuse_all(replies: Vec<(oneshot::Sender<Answer>, Answer)>, cause: &StoreError) {
+    for (waiting, _) in replies {
+        let _ = waiting.send(Err(NotNow::from(cause).into()));
+    }
+}

@@ -1,0 +1,155 @@
+//! How everything else reaches the engine.
+
+use crate::model::{ReadModel, Reader};
+use crate::store::{Environment, Store, StoreError};
+use danlu_core::{Input, Refusal, Reply, State, Time};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+#[derive(Debug, Clone)]
+pub struct Handle {
+    inbox: Sender<Message>,
+    reader: Reader,
+}
+
+pub(crate) enum Message {
+    Ask {
+        input: Input,
+        environment: Option<Environment>,
+        reply: oneshot::Sender<Answer>,
+    },
+    /// Something that a node said. Nobody waits for an answer.
+    Node(Input),
+    /// A question that the read model cannot answer.
+    Look(Look),
+    /// The local node has been added: connect to it.
+    ConnectLocal,
+    /// Time has passed.
+    Wake,
+    /// Commit what has come so far, then end.
+    Stop(oneshot::Sender<()>),
+}
+
+type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
+
+pub type Answer = Result<Reply, AskError>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AskError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    NotNow(#[from] NotNow),
+}
+
+/// The server is there, but cannot do it at the moment. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct NotNow {
+    pub message: String,
+    pub hint: &'static str,
+}
+
+impl Handle {
+    pub(crate) fn new(inbox: Sender<Message>, reader: Reader) -> Handle {
+        Handle { inbox, reader }
+    }
+
+    /// Answers when it is durable.
+    pub async fn ask(&self, input: Input) -> Answer {
+        self.ask_with(input, None).await
+    }
+
+    /// The same, with the environment that a submitted task is to run in.
+    pub async fn ask_with(&self, input: Input, environment: Option<Environment>) -> Answer {
+        self.send_question(input, environment).wait().await
+    }
+
+    /// On its way at once; several can be before the first is waited for.
+    pub fn begin(&self, input: Input) -> Asked {
+        self.send_question(input, None)
+    }
+
+    fn send_question(&self, input: Input, environment: Option<Environment>) -> Asked {
+        let (reply, answer) = oneshot::channel();
+        // If nobody is there, the reply is dropped and the answer says so.
+        let _ = self.send(Message::Ask { input, environment, reply });
+        Asked { answer }
+    }
+
+    pub(crate) fn tell(&self, input: Input) {
+        // After the engine has ended, nodes speak to nobody; the next one asks them again.
+        let _ = self.inbox.send(Message::Node(input));
+    }
+
+    pub(crate) fn connect_local(&self) {
+        let _ = self.send(Message::ConnectLocal);
+    }
+
+    /// Ask the engine itself. For single questions; lists come from the read model.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&State, &Store, Time) -> T + Send + 'static,
+    ) -> Result<T, NotNow> {
+        let (reply, answer) = oneshot::channel();
+        let look = Box::new(move |state: &State, store: &Store, now| {
+            let _ = reply.send(question(state, store, now));
+        });
+        self.send(Message::Look(look))?;
+        answer.await.map_err(|_| NotNow::stopping())
+    }
+
+    pub fn model(&self) -> Arc<ReadModel> {
+        self.reader.model()
+    }
+
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Returns when the engine has committed everything and ended.
+    pub async fn stop(&self) {
+        let (done, ended) = oneshot::channel();
+        if self.send(Message::Stop(done)).is_ok() {
+            let _ = ended.await;
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), NotNow> {
+        self.inbox.send(message).map_err(|_| NotNow::stopping())
+    }
+}
+
+/// A question that is on its way.
+#[derive(Debug)]
+pub struct Asked {
+    answer: oneshot::Receiver<Answer>,
+}
+
+impl Asked {
+    pub async fn wait(self) -> Answer {
+        self.answer.await.map_err(|_| NotNow::stopping())?
+    }
+}
+
+impl Message {
+    pub(crate) fn refuse(self, not_now: &NotNow) {
+        if let Message::Ask { reply, .. } = self {
+            let _ = reply.send(Err(not_now.clone().into()));
+        }
+    }
+}
+
+impl NotNow {
+    fn stopping() -> NotNow {
+        NotNow { message: "the server is stopping".into(), hint: "start it again: danlu up" }
+    }
+}
+
+impl From<&StoreError> for NotNow {
+    fn from(error: &StoreError) -> NotNow {
+        NotNow { message: error.to_string(), hint: error.hint() }
+    }
+}

@@ -1,0 +1,141 @@
+//! What readers see: the rows as of the last commit, in maps that share what has not changed.
+//!
+//! Readers never wait for the engine, nor the engine for readers.
+
+use crate::store::Batch;
+use arc_swap::ArcSwap;
+use danlu_core::rows::Ledger;
+use danlu_core::{
+    Epoch, Event, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User, UserId,
+};
+use imbl::{OrdMap, OrdSet};
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+#[derive(Debug, Clone, Default)]
+pub struct ReadModel {
+    pub ledger: Arc<Ledger>,
+    pub users: OrdMap<UserId, Arc<User>>,
+    pub nodes: OrdMap<NodeId, Arc<Node>>,
+    pub tasks: OrdMap<TaskId, Arc<Task>>,
+    pub runs: OrdMap<RunId, Arc<Run>>,
+    /// Runs that have not ended.
+    pub active: OrdSet<RunId>,
+    pub runs_of: OrdSet<(TaskId, RunId)>,
+}
+
+/// The engine's side.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    current: ReadModel,
+    shared: Arc<ArcSwap<ReadModel>>,
+    news: broadcast::Sender<Arc<News>>,
+}
+
+/// Everybody else's side.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    shared: Arc<ArcSwap<ReadModel>>,
+    news: broadcast::Sender<Arc<News>>,
+}
+
+/// What one commit has brought.
+#[derive(Debug)]
+pub struct News {
+    pub events: Vec<(Time, Event)>,
+}
+
+/// Who lags behind by more than this has to read the model anew.
+const NEWS_KEPT: usize = 1_024;
+
+impl Publisher {
+    pub(crate) fn new(state: &State) -> (Publisher, Reader) {
+        let shared = Arc::new(ArcSwap::from_pointee(ReadModel::default()));
+        let (news, _) = broadcast::channel(NEWS_KEPT);
+        let reader = Reader { shared: Arc::clone(&shared), news: news.clone() };
+        let mut publisher = Publisher { current: ReadModel::default(), shared, news };
+        publisher.publish_all(state);
+        (publisher, reader)
+    }
+
+    pub(crate) fn publish_all(&mut self, state: &State) {
+        self.current = ReadModel::default();
+        for row in state.rows() {
+            self.current.put(row);
+        }
+        self.shared.store(Arc::new(self.current.clone()));
+    }
+
+    pub(crate) fn publish(&mut self, batch: &Batch) {
+        if batch.rows.is_empty() && batch.events.is_empty() {
+            return;
+        }
+        for (key, row) in &batch.rows {
+            match row {
+                Some(row) => self.current.put(row.clone()),
+                None => self.current.remove(*key),
+            }
+        }
+        self.shared.store(Arc::new(self.current.clone()));
+        // Nobody may be listening.
+        let _ = self.news.send(Arc::new(News { events: batch.events.clone() }));
+    }
+}
+
+impl Reader {
+    pub fn model(&self) -> Arc<ReadModel> {
+        self.shared.load_full()
+    }
+
+    /// Everything that is committed from now on.
+    pub fn news(&self) -> broadcast::Receiver<Arc<News>> {
+        self.news.subscribe()
+    }
+}
+
+impl ReadModel {
+    fn put(&mut self, row: Row) {
+        match row {
+            Row::Ledger(ledger) => self.ledger = Arc::new(ledger),
+            Row::User(user) => drop(self.users.insert(user.id, Arc::new(user))),
+            Row::Node(node) => drop(self.nodes.insert(node.id, Arc::new(node))),
+            Row::Task(task) => drop(self.tasks.insert(task.id, Arc::new(task))),
+            Row::Run(run) => self.put_run(run),
+        }
+    }
+
+    fn put_run(&mut self, run: Run) {
+        if run.is_ended() {
+            self.active.remove(&run.id);
+        } else {
+            self.active.insert(run.id);
+        }
+        self.runs_of.insert((run.task, run.id));
+        self.runs.insert(run.id, Arc::new(run));
+    }
+
+    pub fn active_runs(&self) -> impl Iterator<Item = &Run> {
+        self.active.iter().filter_map(|id| self.runs.get(id)).map(|run| &**run)
+    }
+
+    pub fn runs_of(&self, task: TaskId) -> impl Iterator<Item = &Run> {
+        let first = (task, RunId { epoch: Epoch(0), number: 0 });
+        let of_task = self.runs_of.range(first..).take_while(move |(id, _)| *id == task);
+        of_task.filter_map(|(_, run)| self.runs.get(run)).map(|run| &**run)
+    }
+
+    fn remove(&mut self, key: RowKey) {
+        match key {
+            RowKey::Ledger => {}
+            RowKey::User(id) => drop(self.users.remove(&id)),
+            RowKey::Node(id) => drop(self.nodes.remove(&id)),
+            RowKey::Task(id) => drop(self.tasks.remove(&id)),
+            RowKey::Run(id) => {
+                if let Some(run) = self.runs.remove(&id) {
+                    self.runs_of.remove(&(run.task, id));
+                    self.active.remove(&id);
+                }
+            }
+        }
+    }
+}

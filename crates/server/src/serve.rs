@@ -1,0 +1,249 @@
+//! The daemon from start to end.
+
+use crate::api::{self, Api};
+use crate::backend::{Backends, Local, LocalConfig};
+use crate::config::{Config, ConfigError, Flags};
+use crate::disk::Disk;
+use crate::engine::Engine;
+use crate::epoch;
+use crate::handle::{AskError, Handle};
+use crate::launch::RunFiles;
+use crate::logging;
+use crate::store::{Store, StoreError};
+use crate::systemd;
+use danlu_core::{Actor, Input};
+use danlu_node::AgentError;
+use danlu_node::RunRoot;
+use danlu_node::gpu::ProbeConfig;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tracing::info;
+
+/// At the end of the server.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error("could not {action} {path}: {error}")]
+    File { action: &'static str, path: PathBuf, error: io::Error },
+    #[error("{path} is on a network file system ({kind})")]
+    Network { path: PathBuf, kind: String },
+    #[error("another server uses {0}")]
+    Running(PathBuf),
+    #[error("could not listen on {address}: {error}")]
+    Listen { address: SocketAddr, error: io::Error },
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+impl ServeError {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ServeError::Config(_) => "correct the line, or leave it out for the default",
+            ServeError::Store(error) => error.hint(),
+            ServeError::Agent(_) => {
+                "see that the data directory is on a local disk and of one server alone"
+            }
+            ServeError::File { .. } => "give another data directory with --data",
+            ServeError::Network { .. } => "give a directory on a local disk with --data",
+            ServeError::Running(_) => "stop it first: danlu down",
+            ServeError::Listen { .. } => {
+                "choose another address with --listen, for example 127.0.0.1:0"
+            }
+            ServeError::Ask(_) => "see the message above",
+        }
+    }
+}
+
+/// Where the server can be reached.
+#[derive(Debug)]
+pub struct Ready {
+    pub addresses: Vec<SocketAddr>,
+    pub socket: PathBuf,
+    /// Without root it serves its own user only.
+    pub single_user: bool,
+}
+
+/// Serves until told to stop. `ready` is called once requests are accepted.
+pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
+    let config = Config::load(flags)?;
+    let _lock = prepare(&config.data)?;
+    logging::start(&config.data);
+    // Before any thread: the agent starts the small process that starts tasks.
+    let (local, live) = Local::start(&local_config(&config))?;
+    let store = Store::open(&config.data.join("danlu.db"))?;
+    let epoch = epoch::choose(&config.data, &store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(file("start", &config.data))?;
+    let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
+        local.attach(handle);
+        Backends::with_local(local)
+    })?;
+    let served = runtime.block_on(async {
+        add_local_node(&handle, &config.node_name).await?;
+        listen(&config, &handle, live, ready).await
+    });
+    runtime.block_on(handle.stop());
+    drop(handle);
+    let _ = engine.join();
+    let _ = fs::remove_file(&config.socket);
+    served
+}
+
+async fn listen(
+    config: &Config,
+    handle: &Handle,
+    live: crate::backend::LiveGpus,
+    ready: impl FnOnce(&Ready),
+) -> Result<(), ServeError> {
+    let (stop, mut stopped) = mpsc::channel(1);
+    let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
+    let own_uid = nix::unistd::geteuid().as_raw();
+    let api = Api {
+        handle: handle.clone(),
+        files: Arc::new(RunFiles::new(files)),
+        config: Arc::new(config.clone()),
+        live,
+        stop,
+        own_uid,
+    };
+    let socket = bind_socket(&config.socket, own_uid == 0)?;
+    let (end, _) = watch::channel(());
+    let mut addresses = Vec::new();
+    let mut servers = tokio::task::JoinSet::new();
+    for address in &config.listen {
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                addresses.extend(listener.local_addr());
+                let served = axum::serve(listener, api::network_router());
+                servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+            }
+            // A machine without IPv6 still has the other address.
+            Err(error) if address.is_ipv6() && config.listen.len() > 1 => {
+                info!(%address, %error, "not listening there");
+            }
+            Err(error) => return Err(ServeError::Listen { address: *address, error }),
+        }
+    }
+    let local = api::local_router(api).into_make_service_with_connect_info::<api::Peer>();
+    let served = axum::serve(socket, local);
+    servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+    ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0 });
+    systemd::notify("READY=1");
+    info!(version = env!("CARGO_PKG_VERSION"), data = %config.data.display(), "serving");
+
+    let failed = |error| ServeError::File {
+        action: "wait for signals at",
+        path: config.data.clone(),
+        error,
+    };
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    tokio::select! {
+        _ = stopped.recv() => info!("asked to stop"),
+        _ = terminate.recv() => info!("terminated"),
+        _ = interrupt.recv() => info!("interrupted"),
+    }
+    systemd::notify("STOPPING=1");
+    // Who is being answered gets the answer; who follows a log or waits does not hold us up.
+    drop(end);
+    let _ =
+        tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
+            .await;
+    servers.shutdown().await;
+    Ok(())
+}
+
+/// Returns when the other end is dropped.
+fn told_to_end(end: &watch::Sender<()>) -> impl Future<Output = ()> + Send + 'static {
+    let mut told = end.subscribe();
+    async move { while told.changed().await.is_ok() {} }
+}
+
+async fn add_local_node(handle: &Handle, name: &str) -> Result<(), ServeError> {
+    if handle.model().nodes.values().any(|node| node.name == name) {
+        return Ok(());
+    }
+    let input =
+        Input::AddNode { by: Actor::Daemon, name: name.to_owned(), labels: BTreeMap::new() };
+    handle.ask(input).await?;
+    handle.connect_local();
+    Ok(())
+}
+
+fn local_config(config: &Config) -> LocalConfig {
+    let script = config.data.join("simulated").join("gpus.json");
+    // A directory of its own: every change in it wakes the probe.
+    if let Some(parent) = script.parent().filter(|_| config.sim_gpus.is_some()) {
+        let _ = fs::create_dir_all(parent);
+    }
+    LocalConfig {
+        name: config.node_name.clone(),
+        root: config.data.join("node"),
+        cgroups: config.cgroups,
+        gpus: match config.sim_gpus {
+            Some(count) => ProbeConfig::simulated(count, Some(script)),
+            None => ProbeConfig::from_environment(),
+        },
+    }
+}
+
+/// The data directory, made if need be, and locked for one server.
+fn prepare(data: &Path) -> Result<File, ServeError> {
+    // Others pass through to the socket and to their logs, and see nothing else.
+    let made = fs::DirBuilder::new().recursive(true).mode(0o711).create(data);
+    made.map_err(file("create", data))?;
+    if let Ok(Some(kind)) = danlu_node::network(data) {
+        return Err(ServeError::Network { path: data.to_owned(), kind: kind.to_string() });
+    }
+    let path = data.join("danlu.lock");
+    let lock = File::options().create(true).truncate(false).write(true).open(&path);
+    let lock = lock.map_err(file("open", &path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => Err(ServeError::Running(data.to_owned())),
+        Err(fs::TryLockError::Error(error)) => Err(file("lock", &path)(error)),
+    }
+}
+
+/// A socket that nobody answers on is left from a server that was killed.
+fn bind_socket(path: &Path, for_everybody: bool) -> Result<UnixListener, ServeError> {
+    if let Some(parent) = path.parent() {
+        let mode = if for_everybody { 0o755 } else { 0o700 };
+        let made = fs::DirBuilder::new().recursive(true).mode(mode).create(parent);
+        made.map_err(file("create", parent))?;
+    }
+    if path.exists() {
+        if UnixStream::connect(path).is_ok() {
+            return Err(ServeError::Running(path.to_owned()));
+        }
+        fs::remove_file(path).map_err(file("remove the old", path))?;
+    }
+    let listener = UnixListener::bind(path).map_err(file("listen on", path))?;
+    // Who connects is known by the kernel; what they may do is checked for each request.
+    let mode = if for_everybody { 0o666 } else { 0o600 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(file("open", path))?;
+    Ok(listener)
+}
+
+fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ServeError {
+    let path = path.to_owned();
+    move |error| ServeError::File { action, path, error }
+}

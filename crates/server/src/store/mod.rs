@@ -1,0 +1,161 @@
+//! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
+
+mod error;
+mod schema;
+
+pub use error::StoreError;
+
+use danlu_core::{Event, Row, RowKey, Time};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// What one batch of inputs has changed.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// `None` where the row is gone.
+    pub rows: BTreeMap<RowKey, Option<Row>>,
+    pub events: Vec<(Time, Event)>,
+    pub environments: Vec<Environment>,
+}
+
+/// A submitter's environment, kept once however many tasks share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    pub hash: String,
+    /// `NAME=value`, each ended by a zero byte.
+    pub variables: Vec<u8>,
+}
+
+/// An event as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    pub number: i64,
+    pub at: Time,
+    pub event: Event,
+}
+
+impl Store {
+    /// Open the database, or make it. One that is damaged, not ours or of a newer release is refused and left
+    /// as it is.
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        let failed = |error| StoreError::from_sqlite(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
+        schema::check_is_ours(path, &connection)?;
+        connection
+            .execute_batch(
+                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+            )
+            .map_err(failed)?;
+        schema::migrate(path, &mut connection)?;
+        Ok(Store { path: path.to_owned(), connection })
+    }
+
+    /// Every row, as it was committed last.
+    pub fn rows(&self) -> Result<Vec<Row>, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let mut statement =
+            self.connection.prepare("SELECT kind, id, json FROM rows").map_err(failed)?;
+        let mut found = statement.query([]).map_err(failed)?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(failed)? {
+            let json = row.get_ref(2).and_then(|json| Ok(json.as_str()?)).map_err(failed)?;
+            let parsed = serde_json::from_str(json).map_err(|error| {
+                let id: String = row.get(1).unwrap_or_default();
+                StoreError::damaged(&self.path, format!("row {id} cannot be read: {error}"))
+            })?;
+            rows.push(parsed);
+        }
+        Ok(rows)
+    }
+
+    /// All of the batch becomes durable, or nothing of it does.
+    pub fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        self.write(batch).map_err(|error| StoreError::from_sqlite(&path, error))
+    }
+
+    fn write(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut put = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO rows (kind, id, json) VALUES (?1, ?2, ?3)",
+            )?;
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM rows WHERE kind = ?1 AND id = ?2")?;
+            let mut log =
+                transaction.prepare_cached("INSERT INTO events (at, json) VALUES (?1, ?2)")?;
+            let mut keep = transaction.prepare_cached(
+                "INSERT OR IGNORE INTO environments (hash, variables) VALUES (?1, ?2)",
+            )?;
+            for (key, row) in &batch.rows {
+                let (kind, id) = schema::filed(*key);
+                match row {
+                    Some(row) => put.execute(params![kind, id, to_json(row)?])?,
+                    None => delete.execute(params![kind, id])?,
+                };
+            }
+            for (at, event) in &batch.events {
+                log.execute(params![at.0, to_json(event)?])?;
+            }
+            for Environment { hash, variables } in &batch.environments {
+                keep.execute(params![hash, variables])?;
+            }
+        }
+        transaction.commit()
+    }
+
+    pub fn environment(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT variables FROM environments WHERE hash = ?1")
+            .map_err(failed)?;
+        statement.query_row([hash], |row| row.get(0)).optional().map_err(failed)
+    }
+
+    /// The number of the newest event; 0 when there is none.
+    pub fn last_event(&self) -> Result<i64, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let sql = "SELECT coalesce(max(number), 0) FROM events";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// Rows that contradict each other.
+    pub(crate) fn damaged(&self, what: String) -> StoreError {
+        StoreError::damaged(&self.path, what)
+    }
+
+    /// At most `limit` events after this number, oldest first.
+    pub fn events_after(&self, number: i64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let sql = "SELECT number, at, json FROM events WHERE number > ?1 ORDER BY number LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let mut found = statement.query(params![number, limit]).map_err(failed)?;
+        let mut events = Vec::new();
+        while let Some(row) = found.next().map_err(failed)? {
+            let json: String = row.get(2).map_err(failed)?;
+            let event = serde_json::from_str(&json).map_err(|error| {
+                StoreError::damaged(&self.path, format!("an event cannot be read: {error}"))
+            })?;
+            let (number, at) = (row.get(0).map_err(failed)?, Time(row.get(1).map_err(failed)?));
+            events.push(StoredEvent { number, at, event });
+        }
+        Ok(events)
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}

@@ -1,0 +1,81 @@
+//! What the database looks like, and how older ones become like it.
+
+use super::StoreError;
+use danlu_core::RowKey;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// "Dnlu": tells our databases from others.
+const APPLICATION_ID: i32 = 0x446e_6c75;
+
+/// Step `n` brings a database of version `n` to version `n + 1`. Only ever add to the end.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE rows (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE events (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        json TEXT NOT NULL
+    );
+    CREATE TABLE environments (
+        hash TEXT PRIMARY KEY,
+        variables BLOB NOT NULL
+    ) WITHOUT ROWID;
+"];
+
+const NEWEST: usize = MIGRATIONS.len();
+
+/// An empty database, or one of ours that is sound and not newer than this program.
+pub(super) fn check_is_ours(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_sqlite(path, error);
+    let number =
+        |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let version = number("user_version").map_err(failed)?;
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(failed)?;
+    let ours = number("application_id").map_err(failed)? == i64::from(APPLICATION_ID);
+    if !ours && tables > 0 {
+        return Err(StoreError::NotOurs { path: path.to_owned() });
+    }
+    if usize::try_from(version).is_ok_and(|version| version > NEWEST) {
+        return Err(StoreError::Newer { path: path.to_owned(), version, known: NEWEST });
+    }
+    let verdict: String =
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    if verdict == "ok" { Ok(()) } else { Err(StoreError::damaged(path, verdict)) }
+}
+
+pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_sqlite(path, error);
+    let version = connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .map_err(failed)?;
+    let done = usize::try_from(version).unwrap_or(0);
+    for (number, sql) in MIGRATIONS.iter().enumerate().skip(done) {
+        let transaction = connection.transaction().map_err(failed)?;
+        let stamp = format!(
+            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};",
+            number + 1
+        );
+        transaction.execute_batch(sql).map_err(failed)?;
+        transaction.execute_batch(&stamp).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Under which kind and id a row is filed.
+pub(super) fn filed(key: RowKey) -> (&'static str, String) {
+    match key {
+        RowKey::Ledger => ("ledger", String::from("1")),
+        RowKey::User(id) => ("user", id.to_string()),
+        RowKey::Node(id) => ("node", id.to_string()),
+        RowKey::Task(id) => ("task", id.to_string()),
+        RowKey::Run(id) => ("run", id.to_string()),
+    }
+}

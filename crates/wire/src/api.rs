@@ -1,0 +1,382 @@
+//! The bodies of `/api/v1`: what the server answers and what clients send.
+//!
+//! Times are RFC 3339, lengths of time seconds, sizes bytes. Every document has `"v": 1`; fields may be
+//! added, none changes or goes away within a version.
+
+use danlu_core::task::{Dependency, Output};
+use danlu_core::{Request, WaitReason};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub const VERSION: u32 = 1;
+
+/// The socket and the TCP listener refuse larger bodies.
+pub const MOST_BODY_BYTES: usize = 8 << 20;
+/// Rows of a list in one answer, unless less is asked for.
+pub const MOST_ROWS: usize = 1_000;
+
+/// A document with its version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document<T> {
+    pub v: u32,
+    #[serde(flatten)]
+    pub content: T,
+}
+
+impl<T> Document<T> {
+    pub fn new(content: T) -> Document<T> {
+        Document { v: VERSION, content }
+    }
+}
+
+/// `POST /tasks`. What is left out takes its default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Submit {
+    pub name: String,
+    pub description: String,
+    pub project: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    /// One word each; with `shell` exactly one, the line.
+    pub command: Vec<String>,
+    pub shell: bool,
+    pub directory: String,
+    /// The whole environment of the submitter, `NAME=value` each.
+    pub environment: Vec<String>,
+    /// Set on top of it.
+    pub variables: BTreeMap<String, String>,
+    /// `gpus` left out: 1 where some node has GPUs, else 0.
+    pub gpus: Option<u32>,
+    #[serde(flatten)]
+    pub request: Needs,
+    pub time_limit: Option<u64>,
+    pub retries: u32,
+    pub preemptible: bool,
+    pub urgent: bool,
+    pub priority: Option<i32>,
+    pub after: Vec<Dependency>,
+    pub hold: bool,
+    pub array: Option<Array>,
+    pub output: Output,
+    pub gpu_argument: Option<String>,
+    pub gpus_by_uuid: bool,
+    /// Say where and when it would start instead of queueing it.
+    pub dry_run: bool,
+}
+
+/// What a task needs besides the number of GPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Needs {
+    pub cpus: Option<u32>,
+    pub memory: u64,
+    pub gpu_memory: u64,
+    pub gpu_model: Option<String>,
+    pub node: Option<danlu_core::resources::NodeSelector>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Array {
+    pub indices: Vec<u32>,
+    pub at_once: Option<u32>,
+}
+
+/// The answer to `POST /tasks`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// The first one's of an array.
+    pub id: u64,
+    /// How many tasks there are; their ids follow each other.
+    pub count: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tasks {
+    pub tasks: Vec<TaskView>,
+    /// How many there are in all that the filters let through.
+    pub total: usize,
+    /// To be given as `cursor` for the rows that follow.
+    pub next: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneTask {
+    pub task: TaskView,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    pub id: u64,
+    pub name: String,
+    pub user: String,
+    pub state: TaskStateName,
+    /// In words, while it waits, and after an end that needs words.
+    pub why: Option<String>,
+    /// The same for programs.
+    pub wait: Option<WaitReason>,
+    pub command: Vec<String>,
+    pub shell: bool,
+    pub gpus: u32,
+    pub node: Option<String>,
+    pub gpu_ids: Vec<u32>,
+    pub submitted_at: String,
+    pub started_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub exit_code: Option<i32>,
+    pub failure: Option<Failure>,
+    pub attempt: u32,
+    pub array: Option<u64>,
+    pub index: Option<u32>,
+    pub priority: i32,
+    pub urgent: bool,
+    pub project: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    pub time_limit: Option<u64>,
+    /// Only of a single task.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<TaskDetails>,
+}
+
+/// What lists leave out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDetails {
+    pub description: String,
+    pub directory: String,
+    pub request: Request,
+    pub after: Vec<Dependency>,
+    pub retries: u32,
+    pub preemptible: bool,
+    pub output: Output,
+    pub gpu_argument: Option<String>,
+    pub gpus_by_uuid: bool,
+    pub variables: BTreeMap<String, String>,
+    pub runs: Vec<RunView>,
+    /// Of the submitter; the owner and admins see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStateName {
+    Held,
+    Blocked,
+    Queued,
+    Starting,
+    Running,
+    Paused,
+    Stopping,
+    Lost,
+    Succeeded,
+    Failed,
+    Cancelled,
+    TimedOut,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub class: String,
+    pub evidence: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunView {
+    /// As its directory is called.
+    pub run: String,
+    pub attempt: u32,
+    pub state: String,
+    pub nodes: Vec<String>,
+    pub gpu_ids: Vec<u32>,
+    pub started_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub exit_code: Option<i32>,
+    pub exit: Option<String>,
+}
+
+/// `POST /tasks/act`: the same for many tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Act {
+    pub act: ActName,
+    pub ids: Vec<u64>,
+    /// For `move`.
+    #[serde(default)]
+    pub position: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActName {
+    Cancel,
+    Hold,
+    Release,
+    Pause,
+    Resume,
+    Retry,
+    Start,
+    Move,
+    Remove,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acted {
+    pub results: Vec<ActResult>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActResult {
+    pub id: u64,
+    /// Left out when it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpus {
+    pub gpus: Vec<GpuView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuView {
+    pub node: String,
+    pub index: u32,
+    pub uuid: String,
+    pub model: String,
+    pub state: String,
+    pub memory_total: u64,
+    pub memory_used: Option<u64>,
+    pub utilization: Option<u32>,
+    pub temperature: Option<u32>,
+    pub power: Option<u32>,
+    pub tasks: Vec<u64>,
+    pub foreign: Vec<ForeignView>,
+    pub slots: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignView {
+    pub pid: u32,
+    pub user: String,
+    pub command: String,
+    pub memory: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nodes {
+    pub nodes: Vec<NodeView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeView {
+    pub name: String,
+    pub state: String,
+    pub schedulable: bool,
+    pub cpus: u32,
+    pub memory_total: u64,
+    pub memory_used: Option<u64>,
+    pub gpus: usize,
+    pub gpus_free: usize,
+    pub tasks: Vec<u64>,
+    pub version: Option<String>,
+    pub last_contact_at: Option<String>,
+}
+
+/// An answer that says no: `{"error": {...}}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorDocument {
+    pub error: ErrorBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorBody {
+    pub code: ErrorCode,
+    pub message: String,
+    pub hint: String,
+}
+
+/// Each has its HTTP status and its exit status of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The request itself makes no sense.
+    BadRequest,
+    Unauthenticated,
+    NotPermitted,
+    NotFound,
+    /// Understood, and refused.
+    Refused,
+    TooLarge,
+    /// Not now; later perhaps.
+    Unavailable,
+    Internal,
+}
+
+impl ErrorCode {
+    pub fn http_status(self) -> u16 {
+        match self {
+            ErrorCode::BadRequest => 400,
+            ErrorCode::Unauthenticated => 401,
+            ErrorCode::NotPermitted => 403,
+            ErrorCode::NotFound => 404,
+            ErrorCode::Refused => 409,
+            ErrorCode::TooLarge => 413,
+            ErrorCode::Unavailable => 503,
+            ErrorCode::Internal => 500,
+        }
+    }
+
+    pub fn exit_status(self) -> u8 {
+        match self {
+            ErrorCode::BadRequest => 2,
+            ErrorCode::Unauthenticated | ErrorCode::NotPermitted => 77,
+            ErrorCode::NotFound => 69,
+            ErrorCode::Refused | ErrorCode::TooLarge => 64,
+            ErrorCode::Unavailable => 75,
+            ErrorCode::Internal => 70,
+        }
+    }
+}
+
+impl TaskStateName {
+    pub const ALL: [TaskStateName; 12] = [
+        TaskStateName::Held,
+        TaskStateName::Blocked,
+        TaskStateName::Queued,
+        TaskStateName::Starting,
+        TaskStateName::Running,
+        TaskStateName::Paused,
+        TaskStateName::Stopping,
+        TaskStateName::Lost,
+        TaskStateName::Succeeded,
+        TaskStateName::Failed,
+        TaskStateName::Cancelled,
+        TaskStateName::TimedOut,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskStateName::Held => "held",
+            TaskStateName::Blocked => "blocked",
+            TaskStateName::Queued => "queued",
+            TaskStateName::Starting => "starting",
+            TaskStateName::Running => "running",
+            TaskStateName::Paused => "paused",
+            TaskStateName::Stopping => "stopping",
+            TaskStateName::Lost => "lost",
+            TaskStateName::Succeeded => "succeeded",
+            TaskStateName::Failed => "failed",
+            TaskStateName::Cancelled => "cancelled",
+            TaskStateName::TimedOut => "timed_out",
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(
+            self,
+            TaskStateName::Succeeded
+                | TaskStateName::Failed
+                | TaskStateName::Cancelled
+                | TaskStateName::TimedOut
+        )
+    }
+}
