@@ -111,7 +111,8 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     Ok(Reply::Done)
 }
 
-/// Whether `task` waits for `other`, or is it, over any number of steps.
+/// Whether `task` waits for `other`, or is it, over any number of steps. Finished tasks count too: they may be
+/// run again.
 fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
     let mut seen = BTreeSet::new();
     let mut next = vec![task];
@@ -119,9 +120,9 @@ fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
         if id == other {
             return true;
         }
-        let open = state.tasks.get(&id).filter(|task| !task.is_finished());
         if seen.insert(id) {
-            next.extend(open.into_iter().flat_map(|task| &task.spec.after).map(|it| it.task));
+            let after = state.tasks.get(&id).into_iter().flat_map(|task| &task.spec.after);
+            next.extend(after.map(|dependency| dependency.task));
         }
     }
     false

@@ -85,3 +85,12 @@ fn a_repeated_submit_finds_its_task_also_after_an_edit() {
     edit(&mut lab, 1, wants(2)).unwrap();
     assert_eq!(lab.act(submit()), first);
 }
+
+#[test]
+fn a_circle_through_a_finished_task_is_refused_too() {
+    let mut lab = lab(&[4]);
+    lab.submit(wants(1));
+    lab.submit(after(AfterOk, &[1]));
+    lab.cancel(2);
+    assert_eq!(edit(&mut lab, 1, after(AfterOk, &[2])), Err(Refusal::Circle(TaskId(1))));
+}
