@@ -23,19 +23,19 @@ pub(crate) enum Found {
 }
 
 pub(crate) fn classify(dir: &RunDir, boot_id: &str) -> io::Result<Found> {
-    if let Some(record) = dir.read() {
+    if let Some(record) = dir.read()? {
         return Ok(Found::Ended(record));
     }
     let free = dir.is_free()?;
-    let Some(state) = dir.read::<ShimState>() else {
+    let Some(state) = dir.read::<ShimState>()? else {
         let nothing = if free { Found::NeverStarted } else { Found::Unclear };
-        return Ok(dir.read().map_or(nothing, Found::Ended));
+        return Ok(dir.read()?.map_or(nothing, Found::Ended));
     };
     // The lock may be held by a child of a shim that is no more, so a shim lives if its process does.
     let shim = if free || state.boot_id != boot_id { None } else { Pidfd::open(state.shim)? };
     Ok(match shim {
         Some(shim) => Found::Alive { state, shim },
         // It may have ended since the first look. It is dead now, and nobody writes any more.
-        None => dir.read().map_or(Found::Orphaned { state }, Found::Ended),
+        None => dir.read()?.map_or(Found::Orphaned { state }, Found::Ended),
     })
 }

@@ -19,6 +19,7 @@ mod leftovers;
 mod nursery;
 mod owner;
 mod process;
+mod record;
 mod rundir;
 mod shim;
 mod signals;

@@ -24,7 +24,7 @@ fn run_by_ancestors(root: &RunRoot, pid: u32) -> Option<RunId> {
         .ok()?
         .into_iter()
         .filter_map(|run| {
-            let state: ShimState = root.dir(run).ok()?.read()?;
+            let state: ShimState = root.dir(run).ok()?.read().ok()??;
             Some((Pid::from_raw(state.shim.pid.try_into().ok()?), (run, state.shim.start)))
         })
         .collect();

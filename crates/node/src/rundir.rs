@@ -170,15 +170,19 @@ impl RunDir {
         RunDir(fd)
     }
 
-    /// Damaged is absent, and so is what cannot be read at all.
-    pub(crate) fn read<T: RunFile>(&self) -> Option<T> {
+    /// Damaged is absent. What cannot be read for want of a descriptor, say, is not.
+    pub(crate) fn read<T: RunFile>(&self) -> io::Result<Option<T>> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
-        let file = File::from(openat(&self.0, T::NAME, flags, Mode::empty()).ok()?);
+        let file = match openat(&self.0, T::NAME, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::ENOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
         // Enough for most, so that a second read finds the end.
         let mut content = Vec::with_capacity(8192);
         let limit = u64::try_from(T::BYTES).unwrap_or(u64::MAX).saturating_add(1);
-        file.take(limit).read_to_end(&mut content).ok()?;
-        T::parse(&content)
+        file.take(limit).read_to_end(&mut content)?;
+        Ok(T::parse(&content))
     }
 
     /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
@@ -277,15 +281,15 @@ mod tests {
     fn damaged_file_is_absent() {
         let (_directory, root) = root();
         let dir = root.create(RUN).unwrap().unwrap();
-        assert_eq!(dir.read::<Control>(), None);
+        assert_eq!(dir.read::<Control>().unwrap(), None);
         dir.write(&Control { paused: true, ..Control::default() }).unwrap();
-        assert!(dir.read::<Control>().unwrap().paused);
+        assert!(dir.read::<Control>().unwrap().unwrap().paused);
         let path = root.run_path(RUN).join(Control::NAME);
         for damage in
             [&b""[..], b"{\"v\":1,", &[0; 512], b"{\"v\":9,\"stop\":null,\"paused\":true}"]
         {
             fs::write(&path, damage).unwrap();
-            assert_eq!(dir.read::<Control>(), None, "{damage:?}");
+            assert_eq!(dir.read::<Control>().unwrap(), None, "{damage:?}");
         }
     }
 

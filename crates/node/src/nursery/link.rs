@@ -3,7 +3,7 @@
 use super::{ARGUMENT, WITHOUT_CGROUPS, handover};
 use crate::process::Pidfd;
 use crate::rundir::RunDir;
-use crate::shim::parse_started;
+use crate::shim::notices::parse_started;
 use danlu_core::{RunId, Time};
 use danlu_wire::LaunchOrder;
 use nix::cmsg_space;

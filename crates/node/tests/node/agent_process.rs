@@ -81,6 +81,19 @@ impl AgentProcess {
         self.notices.recv_timeout(wait).ok()
     }
 
+    /// The process id of its nursery, which is its only child.
+    pub(crate) fn nursery(&self) -> u32 {
+        let agent = format!("\nPPid:\t{}\n", self.child.id());
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+            .find(|pid: &u32| {
+                std::fs::read_to_string(format!("/proc/{pid}/status"))
+                    .is_ok_and(|status| status.contains(&agent))
+            })
+            .unwrap()
+    }
+
     /// As by `kill -9`.
     pub(crate) fn kill(mut self) {
         kill(self.child.id(), Signal::SIGKILL);

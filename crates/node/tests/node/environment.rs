@@ -44,3 +44,12 @@ pub(crate) fn signals_are_at_their_defaults() {
     }
     assert_eq!(output.lines().count(), 3);
 }
+
+/// Otherwise a shim that is killed early would leave a command that nobody knows of.
+pub(crate) fn state_is_written_before_the_command_begins() {
+    let mut world = World::new();
+    for _ in 0..10 {
+        let order = world.shell(r#"test -s "${DANLU_PREEMPT_FILE%/*}/state.json""#);
+        world.output_of(&order);
+    }
+}

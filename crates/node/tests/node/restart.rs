@@ -148,6 +148,33 @@ pub(crate) fn agent_killed_at_any_moment() {
     assert!(report.len() > 20, "hardly anything was started");
 }
 
+/// The order lies in the socket of a nursery that sleeps, and its lock with it: the next agent must not think that it
+/// will never start.
+pub(crate) fn launch_under_way_is_not_taken_for_dead() {
+    let mut world = World::new();
+    world.end_agent();
+    let mut said = world.fifo("said");
+    let order = world.shell("echo ran >> ran; exit 5");
+    let mut agent = AgentProcess::start(&world.root_path());
+    assert!(state_of(&mut agent).is_empty());
+    let nursery = agent.nursery();
+    kill(nursery, Signal::SIGSTOP);
+    agent.send(&ToAgent::Launch(Box::new(order.clone())));
+    // A report that is asked for at once may come before the launch.
+    while state_of(&mut agent).is_empty() {}
+    agent.kill();
+
+    let mut agent = AgentProcess::start(&world.root_path());
+    let report = state_of(&mut agent);
+    assert!(matches!(report.get(&order.run), Some(ReportedState::Alive { .. })), "{report:?}");
+    said.check_falls_silent();
+    assert!(matches!(state_of(&mut agent)[&order.run], ReportedState::Alive { .. }));
+    kill(nursery, Signal::SIGCONT);
+    assert_eq!(ended(&agent, order.run).exit, Exit::Code(5));
+    agent.kill();
+    assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");
+}
+
 pub(crate) fn order_that_reached_only_the_file_is_obeyed() {
     let mut world = World::new();
     let run = world.launch_shell("sleep 1000");

@@ -1,0 +1,129 @@
+//! What nurseries and shims do, and what becomes of them.
+
+use super::orders::MOST_TRIES;
+use super::{Phase, Runs, Token};
+use crate::boot::boot_id;
+use crate::classify::{Found, classify};
+use crate::process::Pidfd;
+use crate::shim::refusal::Refusal;
+use crate::{clock, record};
+use danlu_core::{RunId, Time};
+use danlu_wire::rundir::ShimState;
+use danlu_wire::{FromAgent, LaunchOrder};
+use std::io;
+
+impl Runs {
+    pub(in crate::agent) fn forked(&mut self, run: RunId, shim: Option<Pidfd>) {
+        let Some(Phase::Unborn { since, said, ordered, .. }) = self.all.get(&run) else { return };
+        let (since, said, ordered) = (*since, *said, *ordered);
+        self.unborn -= 1;
+        match shim {
+            Some(shim) => self.watch(run, shim, since, said),
+            None => self.unsettle(run, Phase::Unclear { since, said }),
+        }
+        if ordered {
+            self.heed_control(run);
+        }
+    }
+
+    pub(in crate::agent) fn not_forked(&mut self, run: RunId, error: &io::Error) {
+        if let Some(Phase::Unborn { .. }) = self.all.get(&run) {
+            self.unborn -= 1;
+            self.end(run, &record::refused(&Refusal::process(error)));
+        }
+    }
+
+    pub(in crate::agent) fn started(&mut self, run: RunId, at: Time, leader: u32) {
+        let (since, said) = match self.all.get_mut(&run) {
+            Some(Phase::Watched(watched)) => (&mut watched.since, &mut watched.said),
+            Some(Phase::Unborn { since, said, .. } | Phase::Unclear { since, said }) => {
+                (since, said)
+            }
+            _ => return,
+        };
+        if !std::mem::replace(said, true) {
+            *since = at;
+            self.notices.push(FromAgent::Started { run, at, leader });
+        }
+    }
+
+    pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
+        // Its pidfd is closed with its phase, and is then waited for no longer.
+        let Some(run) = self.by_token.remove(&token) else { return };
+        let left = self.root.dir(run).and_then(|dir| Ok((dir.read()?, dir.read::<ShimState>()?)));
+        match left {
+            Ok((Some(record), _)) => self.end_by(run, &record),
+            Ok((None, Some(state))) => self.clean(run, state),
+            // Killed before it said who it is: nothing ran.
+            Ok((None, None)) => {
+                let refusal = Refusal::process(&io::Error::other("the shim was killed"));
+                self.end(run, &record::refused(&refusal));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.end(run, &record::vanished(None));
+            }
+            // It cannot be read now, and is to be read later.
+            Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),
+        }
+    }
+
+    /// The nursery is gone. What it has forked lives; the rest is to be forked by the next.
+    pub(in crate::agent) fn requeue_unborn(&mut self) {
+        for Unborn { run, order, since, said, tries } in self.take_unborn() {
+            match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
+                Ok(Found::NeverStarted) if tries < MOST_TRIES => {
+                    let _ = self.root.remove(run);
+                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.queue.push_back(run);
+                }
+                Ok(Found::NeverStarted) => {
+                    let error = io::Error::other("the nursery dies again and again");
+                    self.end(run, &record::refused(&Refusal::process(&error)));
+                }
+                _ => self.look(run, since, said),
+            }
+        }
+    }
+
+    /// There is no nursery, and no new one can be started.
+    pub(in crate::agent) fn refuse_unborn(&mut self, error: &io::Error) {
+        for Unborn { run, since, said, .. } in self.take_unborn() {
+            match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
+                Ok(Found::NeverStarted) => {
+                    self.end(run, &record::refused(&Refusal::process(error)));
+                }
+                _ => self.look(run, since, said),
+            }
+        }
+    }
+
+    pub(in crate::agent) fn refuse_queued(&mut self) {
+        for run in std::mem::take(&mut self.queue) {
+            let error = io::Error::other("the nursery cannot be started");
+            self.end(run, &record::refused(&Refusal::process(&error)));
+        }
+    }
+
+    fn take_unborn(&mut self) -> Vec<Unborn> {
+        self.unborn = 0;
+        let unborn = |_: &RunId, phase: &mut Phase| matches!(phase, Phase::Unborn { .. });
+        self.all
+            .extract_if(.., unborn)
+            .filter_map(|(run, phase)| match phase {
+                Phase::Unborn { order, since, said, tries, .. } => {
+                    Some(Unborn { run, order, since, said, tries })
+                }
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// A run that the nursery was to fork when it died.
+struct Unborn {
+    run: RunId,
+    order: Box<LaunchOrder>,
+    since: Time,
+    said: bool,
+    tries: u32,
+}

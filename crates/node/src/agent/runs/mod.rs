@@ -1,0 +1,166 @@
+//! Every run that this agent has a directory for, or is about to have.
+
+mod events;
+mod orders;
+mod unsettled;
+
+use super::life::listen;
+use crate::boot::boot_id;
+use crate::process::Pidfd;
+use crate::rundir::RunRoot;
+use crate::{clock, signals};
+use danlu_core::run::{Ending, ReportedState, RunReport};
+use danlu_core::{RunId, Time};
+use danlu_wire::rundir::{Control, ExitRecord, ShimState};
+use danlu_wire::{FromAgent, LaunchOrder};
+use nix::sys::epoll::Epoll;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use unsettled::LEAST_PATIENCE;
+
+pub(super) struct Runs {
+    root: RunRoot,
+    epoll: Arc<Epoll>,
+    all: BTreeMap<RunId, Phase>,
+    by_token: BTreeMap<Token, RunId>,
+    next_token: Token,
+    /// In phase `Queued`, in order.
+    queue: VecDeque<RunId>,
+    /// How many are in phase `Unborn`.
+    unborn: usize,
+    /// In a phase that is to be looked at again, and when.
+    unsettled: Vec<RunId>,
+    look_again_at: Option<Instant>,
+    patience: Duration,
+    /// To be said, in order.
+    pub(super) notices: Vec<FromAgent>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Token(pub(super) u64);
+
+#[derive(Debug)]
+enum Phase {
+    /// Has no directory yet.
+    Queued {
+        order: Box<LaunchOrder>,
+        tries: u32,
+    },
+    /// With the nursery, which has not said anything yet.
+    Unborn {
+        order: Box<LaunchOrder>,
+        since: Time,
+        /// It has been said that the command runs: its shim was quicker than the nursery.
+        said: bool,
+        tries: u32,
+        /// There is a `control.json` that the shim is to be told of.
+        ordered: bool,
+    },
+    Watched(Watched),
+    /// The lock of its directory is held, by whom is not known yet.
+    Unclear {
+        since: Time,
+        said: bool,
+    },
+    /// Its shim was killed; what it watched over is being killed too.
+    Orphaned {
+        state: ShimState,
+    },
+    Ended {
+        ending: Ending,
+    },
+}
+
+#[derive(Debug)]
+struct Watched {
+    shim: Pidfd,
+    since: Time,
+    /// It has been said that the command runs.
+    said: bool,
+    /// It has been asked to be, and not to stop.
+    paused: bool,
+}
+
+/// Tokens below are for other things.
+const FIRST_TOKEN: Token = Token(16);
+
+impl Runs {
+    pub(super) fn adopt(root: RunRoot, epoll: Arc<Epoll>) -> io::Result<Runs> {
+        let found = root.list()?;
+        let mut runs = Runs {
+            root,
+            epoll,
+            all: BTreeMap::new(),
+            by_token: BTreeMap::new(),
+            next_token: FIRST_TOKEN,
+            queue: VecDeque::new(),
+            unborn: 0,
+            unsettled: Vec::new(),
+            look_again_at: None,
+            patience: LEAST_PATIENCE,
+            notices: Vec::new(),
+        };
+        for run in found {
+            runs.look(run, clock::now(), false);
+        }
+        // Who connects asks for a report, which says all of this.
+        runs.notices.clear();
+        Ok(runs)
+    }
+
+    pub(super) fn root(&self) -> &RunRoot {
+        &self.root
+    }
+
+    pub(super) fn report(&self) -> Vec<RunReport> {
+        let alive = |since, paused| Some(ReportedState::Alive { since, paused });
+        let state = |phase: &Phase| match phase {
+            // It may still come to nothing, and then nothing ran.
+            Phase::Queued { .. } => None,
+            Phase::Unborn { since, .. } | Phase::Unclear { since, .. } => alive(*since, false),
+            Phase::Watched(watched) => alive(watched.since, watched.paused),
+            Phase::Orphaned { state } => alive(state.started_at, false),
+            Phase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
+        };
+        self.all
+            .iter()
+            .filter_map(|(&run, phase)| Some(RunReport { run, state: state(phase)? }))
+            .collect()
+    }
+
+    fn watch(&mut self, run: RunId, shim: Pidfd, since: Time, said: bool) {
+        let token = self.next_token;
+        self.next_token = Token(token.0 + 1);
+        if listen(&self.epoll, &shim, token).is_err() {
+            // Out of some resource: its end is then found by looking.
+            self.unsettle(run, Phase::Unclear { since, said });
+            return;
+        }
+        self.by_token.insert(token, run);
+        self.all.insert(run, Phase::Watched(Watched { shim, since, said, paused: false }));
+    }
+
+    /// Ends a run that has no record of its end, and leaves one.
+    fn end(&mut self, run: RunId, record: &ExitRecord) {
+        if let Ok(dir) = self.root.dir(run) {
+            // Where it cannot be written, the next agent finds the same.
+            let _ = dir.write(record);
+        }
+        self.end_by(run, record);
+    }
+
+    fn end_by(&mut self, run: RunId, record: &ExitRecord) {
+        let ending = record.ending(boot_id());
+        self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used: record.used });
+        self.all.insert(run, Phase::Ended { ending });
+    }
+}
+
+impl Watched {
+    fn heed(&mut self, control: &Control) {
+        self.paused = control.paused && control.stop.is_none();
+        self.shim.signal(signals::LOOK);
+    }
+}

@@ -1,0 +1,167 @@
+//! What the server wants done.
+
+use super::{Phase, Runs};
+use crate::nursery::Link;
+use crate::rundir::RunRoot;
+use crate::shim::refusal::Refusal;
+use crate::{clock, record};
+use danlu_core::run::Exit;
+use danlu_core::{RunId, Span};
+use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
+use danlu_wire::{LaunchOrder, StopWhy};
+use std::collections::btree_map::Entry;
+use std::io;
+
+/// Forks under way: enough to keep every core busy, few enough to fit in a socket.
+const MOST_UNBORN: usize = 128;
+/// How often a run is given to a nursery that then dies.
+pub(super) const MOST_TRIES: u32 = 3;
+
+impl Runs {
+    pub(in crate::agent) fn queue(&mut self, order: Box<LaunchOrder>) {
+        let run = order.run;
+        if let Entry::Vacant(vacant) = self.all.entry(run) {
+            vacant.insert(Phase::Queued { order, tries: 0 });
+            self.queue.push_back(run);
+        }
+    }
+
+    pub(in crate::agent) fn drop_queued(&mut self) {
+        for run in self.queue.drain(..) {
+            self.all.remove(&run);
+        }
+    }
+
+    pub(in crate::agent) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(in crate::agent) fn launch_queued(&mut self, link: &Link) {
+        while self.unborn < MOST_UNBORN {
+            let Some(run) = self.queue.pop_front() else { return };
+            let (mut order, tries) = match self.all.remove(&run) {
+                Some(Phase::Queued { order, tries }) => (order, tries + 1),
+                other => {
+                    self.all.extend(other.map(|phase| (run, phase)));
+                    continue;
+                }
+            };
+            match begin(&self.root, &mut order, link) {
+                Ok(Begun::Given) => {
+                    self.unborn += 1;
+                    let since = clock::now();
+                    self.all.insert(
+                        run,
+                        Phase::Unborn { order, since, said: false, tries, ordered: false },
+                    );
+                }
+                // A directory that is not known here was made by somebody else.
+                Ok(Begun::Before) => {
+                    self.look(run, clock::now(), false);
+                    // Left by somebody who has started nothing: it is gone now, and free for this one.
+                    if !self.all.contains_key(&run) && tries < MOST_TRIES {
+                        self.all.insert(run, Phase::Queued { order, tries });
+                        self.queue.push_back(run);
+                    }
+                }
+                // The next nursery gets it.
+                Ok(Begun::NoNursery) => {
+                    let _ = self.root.remove(run);
+                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.queue.push_front(run);
+                    return;
+                }
+                Err(error) => {
+                    let refusal = Refusal::run_directory("make the run directory", &error);
+                    let _ = self.root.remove(run);
+                    self.end(run, &record::refused(&refusal));
+                }
+            }
+        }
+    }
+
+    pub(in crate::agent) fn stop(&mut self, run: RunId, why: StopWhy, grace: Span) {
+        if let Some(Phase::Queued { .. }) = self.all.get(&run) {
+            self.queue.retain(|queued| *queued != run);
+            let never = record::ended(Exit::NeverStarted, None);
+            self.end(run, &ExitRecord { stopped: true, ..never });
+            return;
+        }
+        let preempted = why == StopWhy::Preempted;
+        self.control(run, |control| {
+            // Asked again, the sooner end counts; the shim sees to that as well.
+            let grace = control.stop.map_or(grace, |before| before.grace.min(grace));
+            control.stop = Some(StopRequest { grace, preempted });
+        });
+    }
+
+    pub(in crate::agent) fn pause(&mut self, run: RunId, paused: bool) {
+        self.control(run, |control| control.paused = paused);
+    }
+
+    pub(in crate::agent) fn forget(&mut self, run: RunId) {
+        if let Some(Phase::Ended { .. }) = self.all.get(&run) {
+            // A directory that stays is met again by the next agent, and forgotten by it.
+            let _ = self.root.forget(run);
+            self.all.remove(&run);
+        }
+    }
+
+    pub(in crate::agent) fn drop_log(&mut self, run: RunId) {
+        if !self.all.contains_key(&run) {
+            let _ = self.root.drop_log(run);
+        }
+    }
+
+    fn control(&mut self, run: RunId, change: impl FnOnce(&mut Control)) {
+        let Some(phase) = self.all.get_mut(&run) else { return };
+        if !matches!(phase, Phase::Unborn { .. } | Phase::Watched(_) | Phase::Unclear { .. }) {
+            return;
+        }
+        // On a full disk, or without a descriptor to spare, the order is lost, and comes again with the next report.
+        let Ok(dir) = self.root.dir(run) else { return };
+        let Ok(control) = dir.read::<Control>() else { return };
+        let mut control = control.unwrap_or_default();
+        change(&mut control);
+        if dir.write(&control).is_ok() {
+            match phase {
+                Phase::Watched(watched) => watched.heed(&control),
+                Phase::Unborn { ordered, .. } => *ordered = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// An order may have come to the file before there was a shim to tell, or without the time to tell it.
+    pub(super) fn heed_control(&mut self, run: RunId) {
+        let Some(Phase::Watched(watched)) = self.all.get_mut(&run) else { return };
+        let control = self.root.dir(run).and_then(|dir| dir.read::<Control>());
+        if let Ok(Some(control)) = control {
+            watched.heed(&control);
+        }
+    }
+}
+
+enum Begun {
+    Given,
+    /// Its directory was there.
+    Before,
+    NoNursery,
+}
+
+fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &Link) -> io::Result<Begun> {
+    let Some(dir) = root.create(order.run)? else { return Ok(Begun::Before) };
+    if !dir.lock()? {
+        return Err(io::Error::other("a new run directory is locked"));
+    }
+    match link.launch(order, &dir) {
+        Ok(()) => Ok(Begun::Given),
+        Err(error) if is_closed(&error) => Ok(Begun::NoNursery),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | NotConnected)
+}

@@ -1,0 +1,40 @@
+//! Records of how runs ended, as shims and agents leave them.
+
+use crate::boot::{boot_id, booted_at};
+use crate::clock;
+use crate::shim::refusal::Refusal;
+use danlu_core::Time;
+use danlu_core::run::Exit;
+use danlu_wire::agent::Used;
+use danlu_wire::rundir::{ExitRecord, ShimState, V1};
+
+/// Ended right now.
+pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
+    ExitRecord {
+        v: V1,
+        boot_id: boot_id().to_owned(),
+        exit,
+        launch_failure: None,
+        stopped: false,
+        interrupted: false,
+        started_at,
+        ended_at: clock::now(),
+        used: Used::default(),
+    }
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> ExitRecord {
+    let exit = Exit::Launch { message: refusal.message.clone() };
+    ExitRecord { launch_failure: Some(refusal.failure.clone()), ..ended(exit, None) }
+}
+
+/// Its shim has left no result; `None` when not even its beginning is known.
+pub(crate) fn vanished(state: Option<&ShimState>) -> ExitRecord {
+    let rebooted = state.is_some_and(|state| state.boot_id != boot_id());
+    let mut record = ended(Exit::Vanished { rebooted }, state.map(|state| state.started_at));
+    if rebooted {
+        // It was over when this boot began.
+        record.ended_at = booted_at().unwrap_or(record.ended_at).min(record.ended_at);
+    }
+    record
+}

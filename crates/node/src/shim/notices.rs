@@ -1,0 +1,48 @@
+//! Tells the agent of the start. It may be slow to listen, or gone: then `state.json` tells its successor.
+
+use danlu_core::{Epoch, RunId, Time};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::time::{Duration, Instant};
+
+pub(super) struct Notices {
+    pipe: File,
+    unsaid: Option<String>,
+}
+
+impl Notices {
+    pub(super) fn new(pipe: File) -> Notices {
+        Notices { pipe, unsaid: None }
+    }
+
+    pub(super) fn say(&mut self, run: RunId, started_at: Time, leader: Pid) {
+        self.unsaid = Some(started_line(run, started_at, leader));
+        self.send_rest();
+    }
+
+    pub(super) fn send_rest(&mut self) {
+        let Some(line) = &self.unsaid else { return };
+        // So short a line is written whole or not at all.
+        match self.pipe.write(line.as_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            _ => self.unsaid = None,
+        }
+    }
+
+    pub(super) fn wake_at(&self, now: Instant) -> Option<Instant> {
+        self.unsaid.is_some().then(|| now + Duration::from_secs(1))
+    }
+}
+
+fn started_line(run: RunId, started_at: Time, leader: Pid) -> String {
+    format!("{} {} {} {leader}\n", run.epoch, run.number, started_at.0)
+}
+
+/// What [`started_line`] has written.
+pub(crate) fn parse_started(line: &str) -> Option<(RunId, Time, u32)> {
+    let mut words = line.split(' ');
+    let epoch = Epoch(words.next()?.parse().ok()?);
+    let run = RunId { epoch, number: words.next()?.parse().ok()? };
+    Some((run, Time(words.next()?.parse().ok()?), words.next()?.parse().ok()?))
+}

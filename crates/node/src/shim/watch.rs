@@ -1,0 +1,194 @@
+//! Watches over a command until nothing of it is left.
+
+use super::Launched;
+use super::notices::Notices;
+use super::refusal::Refusal;
+use super::stop::{Next, Stop};
+use super::tree::{Ended, NoChildren, reap};
+use crate::rundir::{PREEMPT, RunDir};
+use crate::{clock, record, signals};
+use danlu_core::Span;
+use danlu_core::run::Exit;
+use danlu_wire::agent::Used;
+use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{Signal, kill};
+use std::os::fd::AsFd as _;
+use std::time::Instant;
+
+pub(super) struct Watch<'a> {
+    launched: Launched,
+    dir: &'a RunDir,
+    notices: Notices,
+    /// Whether the command has begun, or could not, is not known yet.
+    undecided: bool,
+    refusal: Option<Refusal>,
+    stop: Stop,
+    leader_ended: Option<Ended>,
+    /// Somebody lives below the shim.
+    children: bool,
+    interrupted: bool,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(launched: Launched, dir: &'a RunDir, notices: Notices) -> Watch<'a> {
+        let limit = launched.order.time_limit.map(clock::duration);
+        let stop = Stop::new(Instant::now(), limit, clock::duration(launched.order.grace));
+        Watch {
+            launched,
+            dir,
+            notices,
+            undecided: true,
+            refusal: None,
+            stop,
+            leader_ended: None,
+            children: true,
+            interrupted: false,
+        }
+    }
+
+    pub(super) fn until_the_end(mut self) -> ExitRecord {
+        loop {
+            self.wait();
+            self.hear_signals();
+            self.hear_child();
+            self.reap_children();
+            let now = Instant::now();
+            match self.stop.next(now, self.leader_ended.is_some(), self.children) {
+                Next::Wait => {}
+                Next::SignalLeader => {
+                    if self.stop.is_paused() {
+                        self.launched.tree.thaw();
+                    }
+                    // Not waited for yet, so this id is the leader's own.
+                    let _ = kill(self.launched.leader, Signal::SIGTERM);
+                }
+                Next::SignalRest => self.launched.tree.signal_all(Signal::SIGTERM),
+                Next::KillAll => self.launched.tree.kill(),
+                Next::Finish => {
+                    let used = self.used();
+                    if self.launched.tree.cgroup.remove() {
+                        return self.record(used);
+                    }
+                    // Something is left that has nobody below the shim to account for it.
+                    self.launched.tree.kill();
+                    self.stop.killing(now);
+                }
+            }
+        }
+    }
+
+    fn wait(&mut self) {
+        let now = Instant::now();
+        let wake = [self.stop.wake_at(now), self.notices.wake_at(now)].into_iter().flatten().min();
+        // Rounded up: waking before the time is waking twice.
+        let timeout = wake.map_or(PollTimeout::NONE, |at| {
+            let wait = at.saturating_duration_since(now).as_micros().div_ceil(1000);
+            PollTimeout::try_from(wait.min(60_000)).unwrap_or(PollTimeout::MAX)
+        });
+        let signals = PollFd::new(self.launched.signals.as_fd(), PollFlags::POLLIN);
+        let child = PollFd::new(self.launched.launching.as_fd(), PollFlags::POLLIN);
+        let mut both = [signals, child];
+        let count = if self.undecided { 2 } else { 1 };
+        // An error here is an interruption, and the loop looks at everything anyway.
+        let _ = poll(&mut both[..count], timeout);
+        self.notices.send_rest();
+    }
+
+    fn hear_signals(&mut self) {
+        while let Ok(Some(signal)) = self.launched.signals.read_signal() {
+            match i32::try_from(signal.ssi_signo) {
+                Ok(number) if number == signals::LOOK as i32 => self.obey(),
+                Ok(number) if number == Signal::SIGTERM as i32 => self.interrupted = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn obey(&mut self) {
+        // What cannot be read now is ordered again with the next report.
+        let Ok(Some(control)) = self.dir.read::<Control>() else { return };
+        let now = Instant::now();
+        if let Some(StopRequest { grace, preempted }) = control.stop {
+            if preempted {
+                let _ = self.dir.create(PREEMPT, OFlag::empty(), 0o644);
+            }
+            self.stop.ask(now, clock::duration(grace));
+        } else if control.paused && !self.stop.is_paused() {
+            self.launched.tree.freeze();
+            self.stop.pause(now);
+        } else if !control.paused && self.stop.is_paused() {
+            self.launched.tree.thaw();
+            self.stop.resume(now);
+        }
+    }
+
+    fn hear_child(&mut self) {
+        if !self.undecided {
+            return;
+        }
+        match self.launched.launching.outcome() {
+            None => {}
+            Some(Ok(())) => {
+                self.undecided = false;
+                let Launched { run, started_at, leader, .. } = self.launched;
+                self.notices.say(run, started_at, leader);
+            }
+            Some(Err((stage, error))) => {
+                self.undecided = false;
+                self.refusal = Some(Refusal::child(&self.launched.order, stage, error));
+            }
+        }
+    }
+
+    fn reap_children(&mut self) {
+        loop {
+            match reap() {
+                Ok(None) => return,
+                Ok(Some((pid, ended))) if pid == self.launched.leader => {
+                    self.leader_ended = Some(ended);
+                    // Whatever it had to say of its launch is there now.
+                    self.hear_child();
+                }
+                Ok(Some(_)) => {}
+                Err(NoChildren) => {
+                    self.children = false;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn used(&self) -> Used {
+        let mut used = Used::default();
+        if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
+            // In kilobytes there.
+            used.largest_process = u64::try_from(usage.max_rss()).unwrap_or(0).saturating_mul(1024);
+            let milliseconds = |time: nix::sys::time::TimeVal| {
+                u64::try_from(time.tv_sec() * 1000 + time.tv_usec() / 1000).unwrap_or(0)
+            };
+            used.cpu_time =
+                Span(milliseconds(usage.user_time()) + milliseconds(usage.system_time()));
+        }
+        self.launched.tree.cgroup.add_to(&mut used);
+        used
+    }
+
+    fn record(self, used: Used) -> ExitRecord {
+        let begun = if let Some(refusal) = &self.refusal {
+            record::refused(refusal)
+        } else {
+            let exit = match self.leader_ended {
+                _ if self.stop.timed_out() => Exit::TimedOut,
+                Some(Ended::Code(code)) => Exit::Code(code),
+                Some(Ended::Signal(signal)) => Exit::Signal(signal),
+                None => unreachable!("a watch ends after its leader"),
+            };
+            record::ended(exit, Some(self.launched.started_at))
+        };
+        let (stopped, interrupted) = (self.stop.was_asked(), self.interrupted);
+        ExitRecord { stopped, interrupted, used, ..begun }
+    }
+}
