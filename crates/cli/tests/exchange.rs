@@ -162,7 +162,7 @@ fn machine(line: &str, tasks: &str) -> Reply {
         _ => ok(list(&[task(
             408,
             "failed",
-            r#""started_at":"2026-11-15T10:00:00Z","ended_at":"2026-11-15T10:12:03Z","failure":{"class":"cuda_oom","evidence":"79.6G of 80G"}"#,
+            r#""started_at":"2026-11-15T10:00:00Z","ended_at":"2026-11-15T10:12:03Z","failure":{"class":"cuda_oom","evidence":"79.6G"}"#,
         )])),
     }
 }
@@ -200,7 +200,7 @@ fn ls_says_why_and_where_within_80_columns() {
         "you: 1 running (2 GPUs), 4 waiting",
         "after 412-414",
         "gpu1:0,1  limit 24h",
-        "0:12:03  cuda_oom: 79.6G of 80G",
+        "0:12:03  CUDA out of memory: 79.6G",
         "421-422",
         "sweep[0,1]",
         "2 wait: 4 of its array at",

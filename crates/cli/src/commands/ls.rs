@@ -105,10 +105,14 @@ fn overview(client: &Client, query: &Query) -> Result<Found, Failure> {
 }
 
 fn listed(client: &Client, query: Query) -> Result<Found, Failure> {
-    let limit = query.limit;
-    let page = client.page(&Query { limit: limit.or(Some(LOOKED_AT)), ..query })?;
-    let not_shown = if limit.is_some() { 0 } else { page.total - page.tasks.len() };
-    Ok(Found { tasks: page.tasks, waiting: None, ended_lines: usize::MAX, not_shown })
+    let (tasks, not_shown) = if query.limit.is_some() {
+        (client.list(&query)?, 0)
+    } else {
+        let page = client.page(&Query { limit: Some(LOOKED_AT), ..query })?;
+        let not_shown = page.total - page.tasks.len();
+        (page.tasks, not_shown)
+    };
+    Ok(Found { tasks, waiting: None, ended_lines: usize::MAX, not_shown })
 }
 
 fn show(found: &Found, gpus: &Gpus, me: &str, with_user: bool) -> Result<(), Failure> {

@@ -25,7 +25,7 @@ use crate::{
     client::Client,
     failure::{Exit, Failure},
     language::{say, text},
-    screen::{self, amounts, clock, places, reasons},
+    screen::{self, amounts, clock, places, tasks},
 };
 
 #[derive(Debug, Args)]
@@ -269,10 +269,7 @@ fn state_in_words(task: &TaskView) -> String {
     let place = places::place(task.node.as_deref(), &task.gpu_ids);
     match task.state {
         TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
-            let why = match &task.wait {
-                Some(wait) => reasons::reason(wait, Timestamp::now()),
-                None => task.why.clone().unwrap_or_default(),
-            };
+            let why = tasks::why(task, Timestamp::now());
             say!("task {id} waits: {why}", "任务 {id} 等待中：{why}")
         }
         TaskStateName::Starting | TaskStateName::Running => {
@@ -309,8 +306,7 @@ fn end_in_words(task: &TaskView) -> String {
             say!("task {id} was cancelled after {took}", "任务 {id} 在 {took} 后被取消")
         }
         _ => {
-            let why = task.failure.as_ref().and_then(|failure| failure.evidence.clone());
-            let why = why.or_else(|| task.why.clone()).unwrap_or_default();
+            let why = tasks::failure(task);
             say!("task {id} failed after {took}: {why}", "任务 {id} 在 {took} 后失败：{why}")
         }
     }

@@ -81,12 +81,36 @@ fn ended_at(task: &TaskView, now: Timestamp) -> String {
     }
 }
 
+/// How it failed, in words.
 pub(crate) fn failure(task: &TaskView) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
-    let class = failure.class.as_str();
-    match &failure.evidence {
-        Some(evidence) if class == "other" => evidence.clone(),
-        Some(evidence) => format!("{class}: {evidence}"),
-        None => class.to_owned(),
+    match (failure.class.as_str(), task.exit_code, &failure.evidence) {
+        ("other", Some(code), _) => say!("exit code {code}", "退出码 {code}"),
+        ("killed", Some(code), _) if code > 128 => {
+            let signal = code - 128;
+            say!("killed by signal {signal}", "被信号 {signal} 终止")
+        }
+        ("other", None, Some(evidence)) => evidence.clone(),
+        (class, _, Some(evidence)) => format!("{}: {evidence}", failure_class(class)),
+        (class, _, None) => failure_class(class).to_owned(),
+    }
+}
+
+fn failure_class(class: &str) -> &str {
+    match class {
+        "launch" => text("could not start", "无法启动"),
+        "cuda_oom" => text("CUDA out of memory", "显存不足"),
+        "host_oom" => text("out of memory", "内存不足"),
+        "nccl" => text("NCCL error", "NCCL 错误"),
+        "gpu_hardware" => text("GPU hardware error", "GPU 硬件错误"),
+        "timeout" => text("time limit", "超过时限"),
+        "preempted" => text("preempted", "被抢占"),
+        "python_exception" => text("Python exception", "Python 异常"),
+        "env_missing" => text("environment missing", "环境缺失"),
+        "disk_full" => text("disk full", "磁盘已满"),
+        "command_not_found" => text("command not found", "找不到命令"),
+        "killed" => text("killed", "被终止"),
+        "other" => text("failed", "失败"),
+        newer => newer,
     }
 }

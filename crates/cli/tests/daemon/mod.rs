@@ -28,7 +28,18 @@ impl Daemon {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
         let (child, socket) = up(&data)?;
-        Some(Daemon { directory, child, socket })
+        let daemon = Daemon { directory, child, socket };
+        daemon.wait_for_gpus();
+        Some(daemon)
+    }
+
+    /// The server accepts tasks before its node has said what it has.
+    fn wait_for_gpus(&self) {
+        let since = Instant::now();
+        while self.json(&["gpus", "--json"])["gpus"].as_array().is_none_or(|gpus| gpus.len() < 4) {
+            assert!(since.elapsed() < LONGEST, "the GPUs do not appear");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub(crate) fn socket(&self) -> &Path {

@@ -123,7 +123,10 @@ fn counts(elements: &[&TaskView], now: Timestamp) -> String {
     for task in elements {
         *by_state.entry(task.state).or_default() += 1;
     }
-    let waits = elements.iter().find(|task| WAITING.contains(&task.state));
+    // Of held ones the state says it all.
+    let waits = elements
+        .iter()
+        .find(|task| WAITING.contains(&task.state) && task.state != TaskStateName::Held);
     if let (Some(task), 1) = (waits, by_state.len()) {
         let why = tasks::why(task, now);
         let count = elements.len();
