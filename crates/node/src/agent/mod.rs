@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// A running agent. When it is dropped it ends; its runs go on.
@@ -155,9 +156,20 @@ fn lock(root: &RunRoot) -> Result<File, AgentError> {
         .write(true)
         .open(root.path().join("agent.lock"))
         .map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(AgentError::Busy { root: root.path().to_owned() }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(AgentError::Busy { root: root.path().to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
 }
+
+/// A process that a killed daemon was just starting has its descriptors for a moment longer.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
