@@ -1,6 +1,6 @@
 //! What has happened: the history people read, and the list of rows that a step has changed.
 
-use crate::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
+use crate::ids::{Epoch, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 use crate::mutant::{Mutant, mutated};
 use crate::rows::RowKey;
 use crate::run::{Exit, StopReason};
@@ -15,17 +15,17 @@ pub enum Event {
     UserAdded { user: UserId },
     SettingsChanged,
 
-    TaskSubmitted { task: TaskId },
+    TaskSubmitted { task: TaskId, spec: SpecId },
     TaskHeld { task: TaskId },
     TaskReleased { task: TaskId },
     TaskUnblocked { task: TaskId },
     TaskRequeued { task: TaskId, why: RequeueReason },
     TaskRetried { task: TaskId },
-    TaskEdited { task: TaskId },
+    TaskEdited { task: TaskId, spec: SpecId, was: SpecId },
     /// These have changed places.
     TasksMoved { tasks: Vec<TaskId> },
     TaskFinished { task: TaskId, outcome: Outcome },
-    TaskRemoved { task: TaskId, runs: Vec<RunId> },
+    TaskRemoved { task: TaskId, spec: SpecId, runs: Vec<RunId> },
 
     RunLaunched { run: RunId, task: TaskId, nodes: Vec<NodeId> },
     PartStarted { run: RunId, node: NodeId },
@@ -65,22 +65,31 @@ impl Event {
     pub fn rows(&self) -> Vec<RowKey> {
         use Event::*;
         match self {
-            TaskSubmitted { task } if mutated(Mutant::LedgerNotNamed) => vec![RowKey::Task(*task)],
+            TaskSubmitted { task, spec } if mutated(Mutant::LedgerNotNamed) => {
+                vec![RowKey::Spec(*spec), RowKey::Task(*task)]
+            }
             RunEnded { run, .. } if mutated(Mutant::TaskRowNotNamed) => vec![RowKey::Run(*run)],
             Booted { .. } | SettingsChanged => vec![RowKey::Ledger],
             UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
-            TaskSubmitted { task } => vec![RowKey::Task(*task), RowKey::Ledger],
+            TaskSubmitted { task, spec } => {
+                vec![RowKey::Spec(*spec), RowKey::Task(*task), RowKey::Ledger]
+            }
+            TaskEdited { task, spec, was } => vec![
+                RowKey::Spec(*spec),
+                RowKey::Spec(*was),
+                RowKey::Task(*task),
+                RowKey::Ledger,
+            ],
             TaskHeld { task }
             | TaskReleased { task }
             | TaskUnblocked { task }
             | TaskRequeued { task, .. }
             | TaskRetried { task }
-            | TaskEdited { task }
             | TaskFinished { task, .. } => vec![RowKey::Task(*task)],
             TasksMoved { tasks } => tasks.iter().map(|task| RowKey::Task(*task)).collect(),
-            TaskRemoved { task, runs } => {
+            TaskRemoved { task, spec, runs } => {
                 let runs = runs.iter().map(|run| RowKey::Run(*run));
-                runs.chain([RowKey::Task(*task)]).collect()
+                runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
             }
             RunLaunched { run, task, .. } => {
                 vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::Ledger]

@@ -23,6 +23,10 @@ number_id!(
     /// A task, for ever: ids are never reused.
     TaskId(u64)
 );
+number_id!(
+    /// What a task, or all tasks of an array, were asked to do.
+    SpecId(u64)
+);
 number_id!(NodeId(u32));
 number_id!(UserId(u32));
 number_id!(

@@ -1,14 +1,15 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
-use crate::ids::{NodeId, RunId, TaskId, UserId};
+use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::policy;
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::resources::Hold;
 use crate::settings::Settings;
-use crate::task::{Task, TaskState};
+use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Index {
@@ -27,6 +28,8 @@ pub(crate) struct Index {
     pub(crate) runs_of: BTreeMap<TaskId, BTreeSet<RunId>>,
     /// Unfinished tasks by the tasks they name in `after`.
     pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
+    /// What tasks were asked to do, and how many tasks ask for it.
+    pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
 }
@@ -62,6 +65,20 @@ impl Index {
                         self.dependents.remove(&dependency.task);
                     }
                 }
+            }
+        }
+    }
+
+    pub(crate) fn share_spec(&mut self, task: &Task) {
+        let shared = self.specs.entry(task.spec_id);
+        shared.or_insert_with(|| (Arc::clone(&task.spec), 0)).1 += 1;
+    }
+
+    pub(crate) fn unshare_spec(&mut self, id: SpecId) {
+        if let Some((_, sharers)) = self.specs.get_mut(&id) {
+            *sharers -= 1;
+            if *sharers == 0 {
+                self.specs.remove(&id);
             }
         }
     }

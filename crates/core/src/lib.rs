@@ -33,7 +33,7 @@ pub mod view;
 pub use effect::Effect;
 pub use event::Event;
 pub use explain::{WaitReason, explain};
-pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, TaskId, UserId};
+pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};
 #[cfg(feature = "mutants")]
 pub use mutant::{Mutant, with_mutant};

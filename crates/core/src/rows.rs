@@ -1,18 +1,20 @@
 //! The state as a store keeps it: rows by key. What the rows do not hold is derived from them.
 
-use crate::ids::{Epoch, NodeId, RunId, TaskId, UserId};
+use crate::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::node::Node;
 use crate::run::Run;
 use crate::settings::Settings;
-use crate::task::Task;
+use crate::task::{Task, TaskSpec};
 use crate::user::User;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKey {
     Ledger,
     User(UserId),
     Node(NodeId),
+    Spec(SpecId),
     Task(TaskId),
     Run(RunId),
 }
@@ -23,6 +25,7 @@ pub enum Row {
     Ledger(Ledger),
     User(User),
     Node(Node),
+    Spec { id: SpecId, spec: Arc<TaskSpec> },
     Task(Task),
     Run(Run),
 }
@@ -32,6 +35,7 @@ pub enum Row {
 pub struct Ledger {
     pub epoch: Epoch,
     pub next_task: TaskId,
+    pub next_spec: SpecId,
     pub next_run: u64,
     pub next_node: NodeId,
     pub next_user: UserId,
@@ -43,10 +47,24 @@ impl Default for Ledger {
         Ledger {
             epoch: Epoch(0),
             next_task: TaskId(1),
+            next_spec: SpecId(1),
             next_run: 1,
             next_node: NodeId(1),
             next_user: UserId(1),
             settings: Settings::default(),
+        }
+    }
+}
+
+impl Row {
+    pub fn key(&self) -> RowKey {
+        match self {
+            Row::Ledger(_) => RowKey::Ledger,
+            Row::User(user) => RowKey::User(user.id),
+            Row::Node(node) => RowKey::Node(node.id),
+            Row::Spec { id, .. } => RowKey::Spec(*id),
+            Row::Task(task) => RowKey::Task(task.id),
+            Row::Run(run) => RowKey::Run(run.id),
         }
     }
 }

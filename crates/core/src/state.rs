@@ -4,7 +4,7 @@
 //! methods here change a row, and each keeps the index in step.
 
 use crate::gpu::{Gpu, GpuCondition, GpuReport};
-use crate::ids::{GpuId, NodeId, RunId, TaskId, UserId};
+use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::index::Index;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
@@ -16,10 +16,11 @@ use crate::resources::{GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
 use crate::settings::Settings;
-use crate::task::Task;
+use crate::task::{Task, TaskSpec};
 use crate::time::Time;
 use crate::user::User;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
@@ -40,16 +41,21 @@ impl State {
     pub fn from_rows(rows: impl IntoIterator<Item = Row>) -> Result<State, String> {
         let mut state = State::new();
         let (mut tasks, mut runs) = (Vec::new(), Vec::new());
+        let mut specs = BTreeMap::new();
         for row in rows {
             match row {
                 Row::Ledger(ledger) => state.ledger = ledger,
                 Row::User(user) => drop(state.users.insert(user.id, user)),
                 Row::Node(node) => state.insert_node(node),
+                Row::Spec { id, spec } => drop(specs.insert(id, spec)),
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
             }
         }
-        for task in tasks {
+        for mut task in tasks {
+            let spec = specs.get(&task.spec_id);
+            let spec = spec.ok_or_else(|| format!("nobody knows what task {} is to do", task.id))?;
+            task.spec = Arc::clone(spec);
             state.insert_task(task);
         }
         for run in runs {
@@ -85,6 +91,7 @@ impl State {
         ledger
             .chain(self.users.values().cloned().map(Row::User))
             .chain(self.nodes.values().map(|node| Row::Node(stored(node))))
+            .chain(self.index.specs.iter().map(spec_row))
             .chain(self.tasks.values().cloned().map(Row::Task))
             .chain(self.runs.values().cloned().map(Row::Run))
     }
@@ -95,6 +102,7 @@ impl State {
             RowKey::Ledger => Some(Row::Ledger(self.ledger.clone())),
             RowKey::User(id) => self.users.get(&id).cloned().map(Row::User),
             RowKey::Node(id) => self.nodes.get(&id).map(|node| Row::Node(stored(node))),
+            RowKey::Spec(id) => self.index.specs.get_key_value(&id).map(spec_row),
             RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
             RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
         }
@@ -149,21 +157,35 @@ impl State {
         if let Some(key) = &task.key {
             self.index.keys.insert((task.owner, key.clone()), id);
         }
+        self.index.share_spec(&task);
         self.tasks.insert(id, task);
         self.index.list_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
     }
 
     pub(crate) fn change_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
         let settings = &self.ledger.settings;
+        let spec = self.tasks[&id].spec_id;
         self.index.unlist_task(&self.tasks[&id], &self.tasks, settings);
         change(self.tasks.get_mut(&id).expect("the caller has looked the task up"));
         self.index.list_task(&self.tasks[&id], &self.tasks, settings);
+        if self.tasks[&id].spec_id != spec {
+            self.index.share_spec(&self.tasks[&id]);
+            self.index.unshare_spec(spec);
+        }
+    }
+
+    /// What a task is to be asked to do, under a number of its own.
+    pub(crate) fn new_spec(&mut self, spec: TaskSpec) -> (SpecId, Arc<TaskSpec>) {
+        let id = self.ledger.next_spec;
+        self.ledger.next_spec = SpecId(id.0 + 1);
+        (id, Arc::new(spec))
     }
 
     /// The task and all its runs, which have ended.
     pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<RunId> {
         self.index.unlist_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
         let task = self.tasks.remove(&id).expect("the caller has looked the task up");
+        self.index.unshare_spec(task.spec_id);
         if let Some(key) = task.key {
             self.index.keys.remove(&(task.owner, key));
         }
@@ -342,6 +364,10 @@ impl State {
         let node = self.nodes.get(&part.node);
         node.is_some_and(|node| part.gpus.iter().all(|id| here(node, id)))
     }
+}
+
+fn spec_row((id, (spec, _)): (&SpecId, &(Arc<TaskSpec>, usize))) -> Row {
+    Row::Spec { id: *id, spec: Arc::clone(spec) }
 }
 
 /// A node as it is stored: who holds its GPUs is told by the runs.

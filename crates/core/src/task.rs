@@ -1,6 +1,6 @@
 //! One piece of work that somebody asked for.
 
-use crate::ids::{RunId, TaskId, UserId};
+use crate::ids::{RunId, SpecId, TaskId, UserId};
 use crate::resources::Request;
 use crate::run::Exit;
 use crate::time::{Span, Time};
@@ -12,7 +12,10 @@ use std::sync::Arc;
 pub struct Task {
     pub id: TaskId,
     pub owner: UserId,
+    /// Elements of an array share one. A store keeps it apart, in a row of its own.
+    #[serde(skip)]
     pub spec: Arc<TaskSpec>,
+    pub spec_id: SpecId,
     pub submitted_at: Time,
     /// Makes a repeated submit answer with the same task.
     pub key: Option<String>,

@@ -99,6 +99,8 @@ impl ReadModel {
             Row::Ledger(ledger) => self.ledger = Arc::new(ledger),
             Row::User(user) => drop(self.users.insert(user.id, Arc::new(user))),
             Row::Node(node) => drop(self.nodes.insert(node.id, Arc::new(node))),
+            // Tasks carry theirs with them.
+            Row::Spec { .. } => {}
             Row::Task(task) => drop(self.tasks.insert(task.id, Arc::new(task))),
             Row::Run(run) => self.put_run(run),
         }
@@ -126,7 +128,7 @@ impl ReadModel {
 
     fn remove(&mut self, key: RowKey) {
         match key {
-            RowKey::Ledger => {}
+            RowKey::Ledger | RowKey::Spec(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
             RowKey::Node(id) => drop(self.nodes.remove(&id)),
             RowKey::Task(id) => drop(self.tasks.remove(&id)),

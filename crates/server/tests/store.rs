@@ -146,3 +146,50 @@ fn two_at_once_are_refused() {
     act(&mut state, &mut first, beginnings()).unwrap();
     assert!(matches!(Store::open(&path), Err(StoreError::InUse { .. })));
 }
+
+#[test]
+fn a_database_of_an_older_release_opens_with_everything_in_it() {
+    let (_directory, path) = scratch();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(include_str!("databases/version-1.sql")).unwrap();
+    drop(connection);
+    let store = Store::open(&path).unwrap();
+    let state = State::from_rows(store.rows().unwrap()).unwrap();
+    let names: Vec<&str> = state.tasks.values().map(|task| task.spec.name.as_str()).collect();
+    let expected = [
+        "first", "fails", "array", "array", "array", "array", "array", "held", "renamed", "later",
+        "big",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(state.active_runs().count(), 2);
+    assert_eq!(store.events_after(0, 100).unwrap().len(), 39);
+    // What was migrated is not migrated again, and new tasks get numbers of their own.
+    drop(store);
+    let mut store = Store::open(&path).unwrap();
+    let mut state = State::from_rows(store.rows().unwrap()).unwrap();
+    let spec = TaskSpec { command: vec!["new".into()], ..TaskSpec::default() };
+    let submit = Input::Submit { by: UserId(1), spec, key: None };
+    act(&mut state, &mut store, vec![Input::Boot { epoch: Epoch(1) }, submit]).unwrap();
+    assert_eq!(State::from_rows(store.rows().unwrap()).unwrap(), state);
+}
+
+#[test]
+fn elements_of_an_array_share_what_they_are_to_do() {
+    let (_directory, path) = scratch();
+    let (mut state, mut store) = (State::new(), Store::open(&path).unwrap());
+    act(&mut state, &mut store, beginnings()).unwrap();
+    let spec = TaskSpec {
+        command: vec!["train".into()],
+        array: Some(danlu_core::task::ArraySpec { indices: (0..1_000).collect(), at_once: None }),
+        ..TaskSpec::default()
+    };
+    act(&mut state, &mut store, vec![Input::Submit { by: UserId(1), spec, key: None }]).unwrap();
+    let rows = store.rows().unwrap();
+    let bytes: usize = rows.iter().map(|row| serde_json::to_string(row).unwrap().len()).sum();
+    assert!(bytes < 1_000 * 500, "{bytes} bytes for an array of 1,000");
+    let restored = State::from_rows(rows).unwrap();
+    let specs: std::collections::BTreeSet<_> =
+        restored.tasks.values().map(|task| std::sync::Arc::as_ptr(&task.spec)).collect();
+    assert_eq!(specs.len(), 2);
+    assert_eq!(restored, state);
+}

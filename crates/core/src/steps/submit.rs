@@ -1,7 +1,7 @@
 //! A new task: accepted for good, or refused with the reason. Never accepted and dropped.
 
 use crate::event::Event;
-use crate::ids::{TaskId, UserId};
+use crate::ids::{SpecId, TaskId, UserId};
 use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
@@ -35,15 +35,15 @@ pub(crate) fn submit(
     check(state, &spec, key.as_ref())?;
     check_array(state, &spec)?;
     let first = state.ledger.next_task;
-    let spec = Arc::new(spec);
-    match &spec.array {
-        None => add(turn, by, Arc::clone(&spec), key, None),
+    let spec = turn.state.new_spec(spec);
+    match &spec.1.array {
+        None => add(turn, by, &spec, key, None),
         Some(array) => {
             // The first carries the key: it stands for all of them.
             let mut key = key;
             for &index in &array.indices {
                 let element = ArrayElement { first, index };
-                add(turn, by, Arc::clone(&spec), key.take(), Some(element));
+                add(turn, by, &spec, key.take(), Some(element));
             }
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn submit(
 fn add(
     turn: &mut Turn<'_>,
     owner: UserId,
-    spec: Arc<TaskSpec>,
+    (spec_id, spec): &(SpecId, Arc<TaskSpec>),
     key: Option<String>,
     array: Option<ArrayElement>,
 ) {
@@ -63,7 +63,8 @@ fn add(
     turn.state.insert_task(Task {
         id,
         owner,
-        spec,
+        spec: Arc::clone(spec),
+        spec_id: *spec_id,
         submitted_at: turn.now,
         key,
         edited: false,
@@ -78,7 +79,7 @@ fn add(
         restart_cost: Span::ZERO,
         last_run: None,
     });
-    turn.event(Event::TaskSubmitted { task: id });
+    turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
     if !hold {
         dependencies::settle(turn, id);
     }
@@ -97,14 +98,16 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     if spec.after.iter().any(|after| waits_for(turn.state, after.task, id)) {
         return Err(Refusal::Circle(id));
     }
-    let held = task.state == TaskState::Held;
+    let (held, was) = (task.state == TaskState::Held, task.spec_id);
+    let (spec_id, spec) = turn.state.new_spec(spec);
     turn.state.change_task(id, |task| {
-        task.spec = Arc::new(spec);
+        task.spec = spec;
+        task.spec_id = spec_id;
         task.edited = true;
         // Out of the queue and off its old dependencies, until they are settled anew.
         task.state = TaskState::Held;
     });
-    turn.event(Event::TaskEdited { task: id });
+    turn.event(Event::TaskEdited { task: id, spec: spec_id, was });
     if !held {
         dependencies::settle(turn, id);
     }

@@ -78,8 +78,9 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
     }
+    let spec = task.spec_id;
     let runs = turn.state.remove_task(id);
-    turn.event(Event::TaskRemoved { task: id, runs });
+    turn.event(Event::TaskRemoved { task: id, spec, runs });
     Ok(Reply::Done)
 }
 

@@ -260,21 +260,11 @@ impl Lab {
 /// Every row that a step has changed is named by one of its events, and the rows hold everything.
 pub(crate) fn assert_changes_are_named(before: &State, after: &State, events: &[Event]) {
     let named: BTreeSet<RowKey> = events.iter().flat_map(Event::rows).collect();
-    let keys: BTreeSet<RowKey> = before.rows().chain(after.rows()).map(|row| key(&row)).collect();
+    let keys: BTreeSet<RowKey> = before.rows().chain(after.rows()).map(|row| row.key()).collect();
     for key in keys {
         if before.row(key) != after.row(key) {
             assert!(named.contains(&key), "{key:?} changed, but the events are {events:?}");
         }
     }
     assert_eq!(State::from_rows(after.rows()).as_ref(), Ok(after));
-}
-
-fn key(row: &Row) -> RowKey {
-    match row {
-        Row::Ledger(_) => RowKey::Ledger,
-        Row::User(user) => RowKey::User(user.id),
-        Row::Node(node) => RowKey::Node(node.id),
-        Row::Task(task) => RowKey::Task(task.id),
-        Row::Run(run) => RowKey::Run(run.id),
-    }
 }

@@ -25,6 +25,24 @@ const MIGRATIONS: &[&str] = &["
         hash TEXT PRIMARY KEY,
         variables BLOB NOT NULL
     ) WITHOUT ROWID;
+", "
+    -- What a task is to do has a row of its own, which all elements of an array share.
+    INSERT INTO rows (kind, id, json)
+        SELECT 'spec', id, json_object('spec',
+            json_object('id', CAST(id AS INTEGER), 'spec', json_extract(json, '$.task.spec')))
+        FROM rows WHERE kind = 'task';
+    UPDATE rows SET json = json_set(
+            json_remove(json, '$.task.spec'), '$.task.spec_id', CAST(id AS INTEGER))
+        WHERE kind = 'task';
+    UPDATE rows SET json = json_set(json, '$.ledger.next_spec', json_extract(json, '$.ledger.next_task'))
+        WHERE kind = 'ledger';
+    UPDATE events SET json = json_set(json, '$.task_submitted.spec', json_extract(json, '$.task_submitted.task'))
+        WHERE json LIKE '{\"task_submitted\":%';
+    UPDATE events SET json = json_set(json, '$.task_edited.spec', json_extract(json, '$.task_edited.task'),
+            '$.task_edited.was', json_extract(json, '$.task_edited.task'))
+        WHERE json LIKE '{\"task_edited\":%';
+    UPDATE events SET json = json_set(json, '$.task_removed.spec', json_extract(json, '$.task_removed.task'))
+        WHERE json LIKE '{\"task_removed\":%';
 "];
 
 const NEWEST: usize = MIGRATIONS.len();
@@ -75,6 +93,7 @@ pub(super) fn filed(key: RowKey) -> (&'static str, String) {
         RowKey::Ledger => ("ledger", String::from("1")),
         RowKey::User(id) => ("user", id.to_string()),
         RowKey::Node(id) => ("node", id.to_string()),
+        RowKey::Spec(id) => ("spec", id.to_string()),
         RowKey::Task(id) => ("task", id.to_string()),
         RowKey::Run(id) => ("run", id.to_string()),
     }

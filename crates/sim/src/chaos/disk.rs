@@ -45,13 +45,3 @@ impl Disk {
         self.rows = backup.rows.clone();
     }
 }
-
-pub(super) fn key_of(row: &Row) -> RowKey {
-    match row {
-        Row::Ledger(_) => RowKey::Ledger,
-        Row::User(user) => RowKey::User(user.id),
-        Row::Node(node) => RowKey::Node(node.id),
-        Row::Task(task) => RowKey::Task(task.id),
-        Row::Run(run) => RowKey::Run(run.id),
-    }
-}

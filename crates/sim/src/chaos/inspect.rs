@@ -1,7 +1,6 @@
 //! A look into the daemon: its state is what is on disk, and it can say why anybody waits.
 
 use super::daemon::Turn;
-use super::disk::key_of;
 use super::verdict::{Verdict, Violation, ensure};
 use super::words;
 use super::world::World;
@@ -68,7 +67,7 @@ impl World {
 }
 
 pub(super) fn rows_of(state: &State) -> BTreeMap<RowKey, Row> {
-    state.rows().map(|row| (key_of(&row), row)).collect()
+    state.rows().map(|row| (row.key(), row)).collect()
 }
 
 pub(super) fn changed_rows_are_named(

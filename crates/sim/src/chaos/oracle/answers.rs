@@ -79,7 +79,7 @@ impl Oracle {
             ensure!(before == first, "key {key} has made two tasks, {before} and {first}");
         }
         let new = events.iter().filter_map(|event| match event {
-            Event::TaskSubmitted { task } => Some(*task),
+            Event::TaskSubmitted { task, .. } => Some(*task),
             _ => None,
         });
         let new: Vec<TaskId> = new.collect();

@@ -124,8 +124,12 @@ impl Record {
             (Some(_), None) => ensure!(false, "task {id} was acknowledged and is gone"),
             (None, Some(_)) => ensure!(false, "task {id} is on disk and nobody submitted it"),
             (Some(fact), Some(task)) => {
+                let spec = match disk.rows.get(&RowKey::Spec(task.spec_id)) {
+                    Some(Row::Spec { spec, .. }) => Some(spec),
+                    _ => None,
+                };
                 let same =
-                    fact.spec == task.spec && fact.key == task.key && fact.owner == task.owner;
+                    spec == Some(&fact.spec) && fact.key == task.key && fact.owner == task.owner;
                 ensure!(same, "task {id} on disk is not what was submitted");
                 let (said, found) = (fact.outcome.as_ref(), task.outcome());
                 ensure!(said == found, "task {id} was said to be {said:?}, on disk is {found:?}");
