@@ -142,7 +142,7 @@ fn quiet_and_json_print_what_scripts_want() {
     assert_eq!(said.stdout, format!("{document}\n"));
 }
 
-fn machine(line: &str, tasks: &str) -> Reply {
+fn machine(line: &str, waiting: &[String]) -> Reply {
     match path(line) {
         "/whoami" => ok(WHO),
         "/gpus" => ok(r#"{"v":1,"gpus":[
@@ -153,23 +153,38 @@ fn machine(line: &str, tasks: &str) -> Reply {
              "foreign":[{"pid":4711,"user":"chen","command":"python","memory":22870700851}],"slots":1},
             {"node":"gpu1","index":2,"uuid":"c","model":"A100-80G","state":"free","memory_total":85899345920,
              "memory_used":null,"utilization":null,"temperature":null,"power":null,"tasks":[],"foreign":[],"slots":1}]}"#),
-        path if path.contains("state=starting") => ok(list(&[task(
-            412,
-            "running",
-            r#""name":"resnet","gpus":2,"node":"gpu1","gpu_ids":[0,1],"started_at":"2026-11-15T10:00:00Z","time_limit":86400"#,
-        )])),
-        path if path.contains("state=held") => ok(tasks),
-        _ => ok(list(&[task(
-            408,
-            "failed",
-            r#""started_at":"2026-11-15T10:00:00Z","ended_at":"2026-11-15T10:12:03Z","failure":{"class":"cuda_oom","evidence":"79.6G"}"#,
-        )])),
+        path if path.starts_with("/overview") => ok(overview(waiting)),
+        // What runs.
+        _ => ok(list(&[running()])),
     }
+}
+
+fn running() -> String {
+    task(
+        412,
+        "running",
+        r#""name":"resnet","gpus":2,"node":"gpu1","gpu_ids":[0,1],"started_at":"2026-11-15T10:00:00Z","time_limit":86400"#,
+    )
+}
+
+/// Lines for what waits, between one that runs and one that has failed.
+fn overview(waiting: &[String]) -> String {
+    let line = |task: String| format!(r#"{{"task":{task}}}"#);
+    let mut lines = vec![line(running())];
+    lines.extend_from_slice(waiting);
+    lines.push(line(task(
+        408,
+        "failed",
+        r#""started_at":"2026-11-15T10:00:00Z","ended_at":"2026-11-15T10:12:03Z","failure":{"class":"cuda_oom","evidence":"79.6G"}"#,
+    )));
+    let counts = r#""running":1,"running_gpus":2,"waiting":4,"not_shown":0"#;
+    let gpus = r#"{"held":1,"foreign":1,"free":1}"#;
+    format!(r#"{{"v":1,"user":"ada",{counts},"gpus":{gpus},"lines":[{}]}}"#, lines.join(","))
 }
 
 #[test]
 fn ls_says_why_and_where_within_80_columns() {
-    let waiting = list(&[
+    let single = [
         task(
             416,
             "blocked",
@@ -180,17 +195,16 @@ fn ls_says_why_and_where_within_80_columns() {
             "queued",
             r#""name":"一个名字很长很长很长很长很长很长很长的任务","wait":{"reason":"resources","held_by":[{"epoch":1,"number":3}]}"#,
         ),
-        task(
-            421,
-            "queued",
-            r#""name":"sweep","array":421,"index":0,"wait":{"reason":"array_limit","at_once":4}"#,
-        ),
-        task(
-            422,
-            "queued",
-            r#""name":"sweep","array":421,"index":1,"wait":{"reason":"array_limit","at_once":4}"#,
-        ),
-    ]);
+    ];
+    let element = task(
+        421,
+        "queued",
+        r#""name":"sweep","array":421,"index":0,"wait":{"reason":"array_limit","at_once":4}"#,
+    );
+    let array =
+        r#"{"first":421,"last":422,"indices":[[0,1]],"counts":{"queued":2},"running_since":null}"#;
+    let mut waiting = single.map(|task| format!(r#"{{"task":{task}}}"#)).to_vec();
+    waiting.push(format!(r#"{{"task":{element},"array":{array}}}"#));
     let server = StandIn::start(move |_, request| machine(&request.line, &waiting));
     let mut command = client_command(&server.socket(), &["ls"]);
     let said = answer(command.env("COLUMNS", "80").output().expect("it starts"));
@@ -208,13 +222,13 @@ fn ls_says_why_and_where_within_80_columns() {
         assert!(said.stdout.contains(words), "`{words}` is missing:\n{}", said.stdout);
     }
     assert!(!said.stdout.contains('\x1b'), "colour without a terminal");
-    let mine = server.asked().iter().filter(|request| request.line.contains("user=ada")).count();
-    assert_eq!(mine, 3);
+    let asked: Vec<String> = server.asked().iter().map(|request| request.line.clone()).collect();
+    assert_eq!(asked, ["GET /api/v1/overview?user=%40me"]);
 }
 
 #[test]
 fn ls_speaks_chinese() {
-    let server = StandIn::start(move |_, request| machine(&request.line, &list(&[])));
+    let server = StandIn::start(move |_, request| machine(&request.line, &[]));
     let mut command = client_command(&server.socket(), &["ls", "-a"]);
     let said = answer(command.env("DANLU_LANG", "zh").output().expect("it starts"));
     for words in ["GPU 空闲 1/3", "编号", "用户", "运行", "失败"] {
@@ -247,7 +261,7 @@ fn ls_json_is_one_document_however_many_pages_there_are() {
 
 #[test]
 fn gpus_names_holders_and_strangers() {
-    let server = StandIn::start(move |_, request| machine(&request.line, &list(&[])));
+    let server = StandIn::start(move |_, request| machine(&request.line, &[]));
     let said = client(&server.socket(), &["gpus"]);
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert!(lines[0].starts_with("NODE  GPU  MODEL"), "{}", said.stdout);
@@ -267,7 +281,7 @@ fn why_names_who_has_the_gpus() {
         "/tasks/420/why" => ok(format!(
             r#"{{"v":1,"why":{{"task":{queued},"words":null,"expected_start_at":null}}}}"#
         )),
-        _ => machine(&request.line, &list(&[])),
+        _ => machine(&request.line, &[]),
     });
     let said = client(&server.socket(), &["why", "420"]);
     let expect = "task 420 (llama) waits: until a running task ends.\n  \
@@ -424,6 +438,7 @@ fn eventful(number: usize, line: &str) -> Reply {
             one("running", &details(&[run(1, "ended"), run(2, "running")].join(",")))
         }
         (_, "/tasks/7") => one("succeeded", &(details(&run(2, "ended")) + r#","exit_code":0"#)),
+        (_, "/wait?ids=7&until=running") => ok(r#"{"v":1,"tasks":[],"total":0,"next":null}"#),
         (_, "/tasks/7/logs?run=1") => Reply::Events(piece(6, "first\n")),
         (_, "/tasks/7/logs?run=1&offset=6") => Reply::Events(piece(13, "second\n") + END),
         (_, "/tasks/7/logs?run=2") => Reply::Events(piece(6, "third\n") + END),
@@ -472,6 +487,13 @@ fn a_reader_that_is_gone_is_no_error() {
         "/whoami" => ok(WHO),
         line if line.contains("/logs") => {
             Reply::Log { bytes: long.clone().into_bytes(), offset: 1 << 20, size: 1 << 30 }
+        }
+        line if line.starts_with("/overview") => {
+            let lines: Vec<String> =
+                tasks.iter().map(|task| format!(r#"{{"task":{task}}}"#)).collect();
+            let counts = r#""running":0,"running_gpus":0,"waiting":2000,"not_shown":0"#;
+            let lines = lines.join(",");
+            ok(format!(r#"{{"v":1,"user":"ada",{counts},"gpus":{{}},"lines":[{lines}]}}"#))
         }
         line if line.starts_with("/tasks?") => ok(list(&tasks)),
         _ => ok(r#"{"v":1,"gpus":[]}"#),

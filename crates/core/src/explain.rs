@@ -3,7 +3,7 @@
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::policy;
 use crate::pool::Pool;
-use crate::resources::Request;
+use crate::resources::{GpuMask, Request};
 use crate::settings::Backfill;
 use crate::state::State;
 use crate::task::{Task, TaskState};
@@ -123,12 +123,16 @@ fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
     }
 }
 
-/// The runs on nodes that this could use, soonest to end first.
+/// The runs that hold something of what this needs on nodes that it could use, soonest to end first.
 fn holders(state: &State, request: &Request) -> Vec<RunId> {
     let useful = |id: &RunId| {
         let mut holds = state.held_by(*id).iter();
         holds.any(|hold| {
-            state.nodes[&hold.node].is_open() && state.nodes[&hold.node].accepts(request)
+            let node = &state.nodes[&hold.node];
+            let alike = (request.gpus > 0 && hold.gpus != GpuMask::NONE)
+                || (request.cpus > 0 && hold.cpus > 0)
+                || (request.memory > 0 && hold.memory > 0);
+            alike && node.is_open() && node.accepts(request)
         })
     };
     let known = state.index.releases.iter().map(|(_, run)| *run);

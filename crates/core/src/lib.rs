@@ -6,6 +6,7 @@ mod check;
 pub mod effect;
 pub mod event;
 pub mod explain;
+pub mod forecast;
 pub mod gpu;
 pub mod ids;
 mod index;
@@ -33,6 +34,7 @@ pub mod view;
 pub use effect::Effect;
 pub use event::Event;
 pub use explain::{WaitReason, explain};
+pub use forecast::{Forecast, dry_run, expected_start};
 pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};
 #[cfg(feature = "mutants")]

@@ -1,5 +1,7 @@
 //! How large anything may grow. Everything that comes from outside is held to these.
 
+use crate::time::Span;
+
 /// GPUs on one node; the free ones are the bits of one machine word.
 pub const GPUS_PER_NODE: usize = 128;
 pub const GPUS_PER_TASK: u32 = 4096;
@@ -14,4 +16,8 @@ pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;
+/// Of a file or a directory.
+pub const PATH_BYTES: usize = 4 * 1024;
+/// A longer time limit is none.
+pub const LONGEST: Span = Span::from_secs(10 * 366 * 86_400);
 pub const RETRIES: u32 = 1_000;

@@ -35,6 +35,16 @@ pub enum Refusal {
     Impossible { wanted: String, most: String },
     #[error("too many {what}: at most {limit}")]
     TooMany { what: &'static str, limit: usize },
+    #[error("the {what} is too long: at most {limit} bytes")]
+    TooLong { what: &'static str, limit: usize },
+    #[error("the {what} has control characters")]
+    ControlCharacter { what: &'static str },
+    #[error("a variable cannot be called `{name}`")]
+    BadVariable { name: String },
+    #[error("a time limit is more than nothing and at most ten years")]
+    BadTimeLimit,
+    #[error("a priority below 5, or `urgent`, passes everybody: this needs an admin")]
+    PassesEverybody,
     #[error("the key was used before with another task description")]
     KeyReused,
     #[error("tasks may not wait for each other in a circle: {0} would wait for itself")]
@@ -65,7 +75,14 @@ impl Refusal {
             NameTaken { .. } | NameMissing => "choose another name",
             NodeBusy { .. } => "drain it first: danlu node drain NAME",
             Impossible { .. } => "danlu gpus shows what there is",
-            TooMany { .. } => "wait for some to end, or ask for less",
+            TooMany { what: "GPUs", .. } => "danlu gpus shows what there is",
+            TooMany { what: "open tasks", .. } => "wait for some to end",
+            TooMany { .. } => "ask for less",
+            TooLong { .. } => "shorten it",
+            ControlCharacter { .. } => "leave them out: one line of plain text",
+            BadVariable { .. } => "names are not empty and have no `=`: --env NAME=VALUE",
+            BadTimeLimit => "for example -t 90m, -t 2h, -t 1-12:00:00",
+            PassesEverybody => "leave the priority at 5 or above, or ask an administrator",
             KeyReused => "use a new key for a new task",
             Circle(_) => "leave that dependency out",
             NoRoom(_) => "danlu why ID tells what holds its GPUs",

@@ -26,6 +26,7 @@ pub struct Config {
     pub node_name: String,
     pub cgroups: bool,
     origins: BTreeMap<&'static str, String>,
+    flags: Flags,
 }
 
 /// The file. Unknown keys are errors, with line and column.
@@ -63,6 +64,7 @@ impl Config {
     /// Precedence: flag, then variable `DANLU_…`, then file, then default.
     pub fn load(flags: Flags) -> Result<Config, ConfigError> {
         let (file, from) = File::load(flags.config.as_deref())?;
+        let given = flags.clone();
         let mut origins = BTreeMap::new();
         let mut origin = |key, origin: &str| drop(origins.insert(key, origin.to_owned()));
         let root = nix::unistd::geteuid().is_root();
@@ -115,7 +117,14 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
-        Ok(Config { listen, data, socket, sim_gpus, node_name, cgroups, origins })
+        Ok(Config { listen, data, socket, sim_gpus, node_name, cgroups, origins, flags: given })
+    }
+
+    /// What would be different if the server were started now.
+    pub fn changed(&self) -> Result<Vec<Entry>, ConfigError> {
+        let before = self.entries();
+        let now = Config::load(self.flags.clone())?.entries();
+        Ok(now.into_iter().filter(|entry| !before.contains(entry)).collect())
     }
 
     pub fn entries(&self) -> Vec<Entry> {

@@ -5,6 +5,7 @@
 use crate::backend::Backends;
 use crate::clock;
 use crate::disk::Disk;
+use crate::epoch::Witness;
 use crate::handle::{Answer, Handle, Message, NotNow};
 use crate::model::{Publisher, Reader};
 use crate::store::{Batch, Environment, Store, StoreError};
@@ -27,9 +28,12 @@ pub struct Engine {
     store: Store,
     disk: Disk,
     epoch: Epoch,
+    witness: Witness,
     inbox: Receiver<Message>,
     publisher: Publisher,
     backends: Backends,
+    /// Nothing is started any more.
+    closed: bool,
 }
 
 /// What an input leads to, kept back until it is committed.
@@ -47,7 +51,7 @@ impl Engine {
     pub fn start(
         store: Store,
         disk: Disk,
-        epoch: Epoch,
+        (epoch, witness): (Epoch, Witness),
         backends: impl FnOnce(&Handle) -> Backends,
     ) -> Result<(Handle, JoinHandle<()>), StoreError> {
         let state = load(&store)?;
@@ -55,7 +59,17 @@ impl Engine {
         let (publisher, reader): (Publisher, Reader) = Publisher::new(&state);
         let handle = Handle::new(sender, reader);
         let backends = backends(&handle);
-        let mut engine = Engine { state, store, disk, epoch, inbox, publisher, backends };
+        let mut engine = Engine {
+            state,
+            store,
+            disk,
+            epoch,
+            witness,
+            inbox,
+            publisher,
+            backends,
+            closed: false,
+        };
         engine.boot()?;
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -75,17 +89,23 @@ impl Engine {
                         stop = Some(done);
                         break;
                     }
+                    Message::CloseQueue => self.closed = true,
                     Message::ConnectLocal => self.backends.reconnect(&self.state),
                     message => {
                         take(&mut self.state, &self.store, &self.disk, message, &mut pending);
                     }
                 }
             }
-            // A pass refuses nothing.
-            let _ = decide(&mut self.state, Input::Schedule, &mut pending);
+            if !self.closed {
+                // A pass refuses nothing.
+                let _ = decide(&mut self.state, Input::Schedule, &mut pending);
+            }
             let batch = pending.take_batch(&self.state);
             match self.store.commit(&batch) {
-                Ok(()) => self.carry_out(&batch, pending),
+                Ok(()) => {
+                    self.witness.note(self.store.newest_event());
+                    self.carry_out(&batch, pending);
+                }
                 Err(error) => self.recover(&error, pending),
             }
             if let Some(done) = stop {
@@ -179,7 +199,7 @@ fn take(state: &mut State, store: &Store, disk: &Disk, message: Message, pending
         }
         Message::Node(input) => drop(decide(state, input, pending)),
         Message::Look(look) => look(state, store, clock::now()),
-        Message::Wake | Message::ConnectLocal | Message::Stop(_) => {}
+        Message::Wake | Message::CloseQueue | Message::ConnectLocal | Message::Stop(_) => {}
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Message {
     Look(Look),
     /// The local node has been added: connect to it.
     ConnectLocal,
+    /// Start nothing more: the server is about to stop.
+    CloseQueue,
     /// Time has passed.
     Wake,
     /// Commit what has come so far, then end.
@@ -107,6 +109,11 @@ impl Handle {
 
     pub fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// From now on nothing is started.
+    pub(crate) fn close_queue(&self) {
+        let _ = self.send(Message::CloseQueue);
     }
 
     /// Returns when the engine has committed everything and ended.

@@ -130,6 +130,9 @@ impl RunFiles {
     }
 }
 
+/// Lines that are longer than this together are shown from there on.
+const LONGEST_TAIL: u64 = 16 << 20;
+
 /// One log, open for reading.
 #[derive(Debug)]
 pub(crate) struct LogFile {
@@ -139,7 +142,7 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    fn open(path: PathBuf) -> io::Result<LogFile> {
+    pub(crate) fn open(path: PathBuf) -> io::Result<LogFile> {
         // Not to hang on a pipe that somebody gave as an output file.
         let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
         let file = File::options().read(true).custom_flags(flags).open(&path)?;
@@ -154,7 +157,7 @@ impl LogFile {
     }
 
     /// What is there from this offset on, as far as the limit.
-    pub(crate) fn read(&mut self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
         let there = self.size()?.saturating_sub(offset).min(limit);
         let mut bytes = vec![0; usize::try_from(there).unwrap_or(usize::MAX)];
         let count = self.file.read_at(&mut bytes, offset)?;
@@ -162,13 +165,14 @@ impl LogFile {
         Ok(bytes)
     }
 
-    /// Where the last so many lines begin; looked for from the end.
+    /// Where the last so many lines begin; looked for from the end, and not too far.
     pub(crate) fn tail_offset(&mut self, lines: u64) -> io::Result<u64> {
         const BLOCK: u64 = 64 << 10;
         let size = self.size()?;
+        let farthest = size.saturating_sub(LONGEST_TAIL);
         let (mut end, mut found) = (size, 0);
-        while end > 0 {
-            let start = end.saturating_sub(BLOCK);
+        while end > farthest {
+            let start = end.saturating_sub(BLOCK).max(farthest);
             let mut block = vec![0; usize::try_from(end - start).unwrap_or_default()];
             self.file.seek(SeekFrom::Start(start))?;
             self.file.read_exact(&mut block)?;
@@ -184,7 +188,7 @@ impl LogFile {
             }
             end = start;
         }
-        Ok(if lines == 0 { size } else { 0 })
+        Ok(if lines == 0 { size } else { farthest })
     }
 
     /// From now on [`LogFile::changed`] notices what is written. To be called before the file is read.

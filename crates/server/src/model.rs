@@ -5,9 +5,11 @@
 use crate::store::Batch;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
+use danlu_core::task::{ArrayElement, Outcome, TaskState};
 use danlu_core::{
     Epoch, Event, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User, UserId,
 };
+use danlu_wire::api::TaskStateName;
 use imbl::{OrdMap, OrdSet};
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -18,10 +20,28 @@ pub struct ReadModel {
     pub users: OrdMap<UserId, Arc<User>>,
     pub nodes: OrdMap<NodeId, Arc<Node>>,
     pub tasks: OrdMap<TaskId, Arc<Task>>,
+    /// The same tasks in a few bytes each, side by side, for going through all of them.
+    pub briefs: OrdMap<TaskId, Brief>,
     pub runs: OrdMap<RunId, Arc<Run>>,
     /// Runs that have not ended.
     pub active: OrdSet<RunId>,
     pub runs_of: OrdSet<(TaskId, RunId)>,
+}
+
+/// What most lists ask of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brief {
+    pub owner: UserId,
+    pub array: Option<ArrayElement>,
+    pub state: BriefState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BriefState {
+    Waiting(TaskStateName),
+    /// Its run tells more.
+    Active,
+    Ended(TaskStateName),
 }
 
 /// The engine's side.
@@ -82,6 +102,36 @@ impl Publisher {
     }
 }
 
+impl Brief {
+    fn of(task: &Task) -> Brief {
+        let state = match &task.state {
+            TaskState::Held => BriefState::Waiting(TaskStateName::Held),
+            TaskState::Blocked { .. } => BriefState::Waiting(TaskStateName::Blocked),
+            TaskState::Queued { .. } => BriefState::Waiting(TaskStateName::Queued),
+            TaskState::Active { .. } => BriefState::Active,
+            TaskState::Finished { outcome, .. } => BriefState::Ended(match outcome {
+                Outcome::Succeeded => TaskStateName::Succeeded,
+                Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
+                    TaskStateName::Failed
+                }
+                Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
+                    TaskStateName::Cancelled
+                }
+                Outcome::TimedOut => TaskStateName::TimedOut,
+            }),
+        };
+        Brief { owner: task.owner, array: task.array, state }
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, BriefState::Ended(_))
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, BriefState::Waiting(_))
+    }
+}
+
 impl Reader {
     pub fn model(&self) -> Arc<ReadModel> {
         self.shared.load_full()
@@ -101,9 +151,14 @@ impl ReadModel {
             Row::Node(node) => drop(self.nodes.insert(node.id, Arc::new(node))),
             // Tasks carry theirs with them.
             Row::Spec { .. } => {}
-            Row::Task(task) => drop(self.tasks.insert(task.id, Arc::new(task))),
+            Row::Task(task) => self.put_task(task),
             Row::Run(run) => self.put_run(run),
         }
+    }
+
+    fn put_task(&mut self, task: Task) {
+        self.briefs.insert(task.id, Brief::of(&task));
+        self.tasks.insert(task.id, Arc::new(task));
     }
 
     fn put_run(&mut self, run: Run) {
@@ -131,7 +186,10 @@ impl ReadModel {
             RowKey::Ledger | RowKey::Spec(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
             RowKey::Node(id) => drop(self.nodes.remove(&id)),
-            RowKey::Task(id) => drop(self.tasks.remove(&id)),
+            RowKey::Task(id) => {
+                self.tasks.remove(&id);
+                self.briefs.remove(&id);
+            }
             RowKey::Run(id) => {
                 if let Some(run) = self.runs.remove(&id) {
                     self.runs_of.remove(&(run.task, id));

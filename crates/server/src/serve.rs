@@ -26,10 +26,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
-use tracing::info;
+use tracing::{info, warn};
 
+/// A machine that first has to end what should not run there takes longer.
+const FIRST_REPORT: Duration = Duration::from_secs(5);
 /// At the end of the server.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
@@ -56,6 +59,9 @@ pub enum ServeError {
 impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
+            ServeError::Config(ConfigError::Unreadable { .. }) => {
+                "name a file that is there and that you may read, or leave --config out"
+            }
             ServeError::Config(_) => "correct the line, or leave it out for the default",
             ServeError::Store(error) => error.hint(),
             ServeError::Agent(_) => {
@@ -97,8 +103,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         Backends::with_local(local)
     })?;
     let served = runtime.block_on(async {
+        // Before anybody is told that we are there, and could ask us to stop.
+        let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
         add_local_node(&handle, &config.node_name).await?;
-        listen(&config, &handle, live, ready).await
+        hear_from_node(&handle, &config.node_name).await;
+        listen(&config, &handle, live, &mut signals, ready).await
     });
     runtime.block_on(handle.stop());
     drop(handle);
@@ -111,6 +120,7 @@ async fn listen(
     config: &Config,
     handle: &Handle,
     live: crate::backend::LiveGpus,
+    signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
     let (stop, mut stopped) = mpsc::channel(1);
@@ -149,17 +159,17 @@ async fn listen(
     systemd::notify("READY=1");
     info!(version = env!("CARGO_PKG_VERSION"), data = %config.data.display(), "serving");
 
-    let failed = |error| ServeError::File {
-        action: "wait for signals at",
-        path: config.data.clone(),
-        error,
-    };
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    tokio::select! {
-        _ = stopped.recv() => info!("asked to stop"),
-        _ = terminate.recv() => info!("terminated"),
-        _ = interrupt.recv() => info!("interrupted"),
+    loop {
+        tokio::select! {
+            _ = stopped.recv() => info!("asked to stop"),
+            _ = signals.terminate.recv() => info!("terminated"),
+            _ = signals.interrupt.recv() => info!("interrupted"),
+            _ = signals.hangup.recv() => {
+                reload(config);
+                continue;
+            }
+        }
+        break;
     }
     systemd::notify("STOPPING=1");
     // Who is being answered gets the answer; who follows a log or waits does not hold us up.
@@ -169,6 +179,34 @@ async fn listen(
             .await;
     servers.shutdown().await;
     Ok(())
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    /// From now on they do not end the process.
+    fn catch() -> io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
+fn reload(config: &Config) {
+    match config.changed() {
+        Err(cause) => warn!(%cause, "the configuration is not taken over; nothing changes"),
+        Ok(changed) if changed.is_empty() => info!("the configuration is as it was"),
+        Ok(changed) => {
+            let keys: Vec<&str> = changed.iter().map(|entry| entry.key).collect();
+            info!(keys = keys.join(", "), "the configuration changes with the next start");
+        }
+    }
 }
 
 /// Returns when the other end is dropped.
@@ -186,6 +224,26 @@ async fn add_local_node(handle: &Handle, name: &str) -> Result<(), ServeError> {
     handle.ask(input).await?;
     handle.connect_local();
     Ok(())
+}
+
+/// What the machine has and what runs on it is known before the first request, so that a task which can never
+/// run is refused from the first moment on.
+async fn hear_from_node(handle: &Handle, name: &str) {
+    let mut news = handle.reader().news();
+    let ready = || {
+        let model = handle.model();
+        model.nodes.values().any(|node| node.name == name && node.is_ready())
+    };
+    let heard = async {
+        while !ready() {
+            if let Err(RecvError::Closed) = news.recv().await {
+                return;
+            }
+        }
+    };
+    if tokio::time::timeout(FIRST_REPORT, heard).await.is_err() {
+        warn!(node = name, "not ready yet; serving all the same");
+    }
 }
 
 fn local_config(config: &Config) -> LocalConfig {

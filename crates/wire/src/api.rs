@@ -15,6 +15,9 @@ pub const MOST_BODY_BYTES: usize = 8 << 20;
 /// Rows of a list in one answer, unless less is asked for.
 pub const MOST_ROWS: usize = 1_000;
 
+/// Instead of a user's name: who asks.
+pub const ME: &str = "@me";
+
 /// A document with its version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document<T> {
@@ -90,6 +93,23 @@ pub struct Submitted {
     pub count: u64,
 }
 
+/// The answer to `POST /tasks` with `dry_run`: nothing was queued.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DryRun {
+    pub dry_run: WouldStart,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WouldStart {
+    /// At once.
+    pub now: bool,
+    /// At the latest, as far as time limits tell; `None` when nobody knows.
+    pub expected_start_at: Option<String>,
+    /// Where, if at once.
+    pub node: Option<String>,
+    pub gpu_ids: Vec<u32>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tasks {
     pub tasks: Vec<TaskView>,
@@ -97,6 +117,41 @@ pub struct Tasks {
     pub total: usize,
     /// To be given as `cursor` for the rows that follow.
     pub next: Option<u64>,
+}
+
+/// `GET /overview`: what runs, what waits and what has ended of late, arrays folded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overview {
+    /// Who asks.
+    pub user: String,
+    /// Of who asks, whatever the filters are.
+    pub running: usize,
+    pub running_gpus: u32,
+    pub waiting: usize,
+    /// How many GPUs are in each state.
+    pub gpus: BTreeMap<String, usize>,
+    pub lines: Vec<Line>,
+    /// Tasks that run or wait and have no line.
+    pub not_shown: usize,
+}
+
+/// A task, or an array as one of its elements and a summary of all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    pub task: TaskView,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ArrayLine {
+    pub first: u64,
+    pub last: u64,
+    /// In order, each from the first of a range to its last.
+    pub indices: Vec<(u32, u32)>,
+    pub counts: BTreeMap<TaskStateName, usize>,
+    /// When the longest running one of those that run began.
+    pub running_since: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,6 +392,53 @@ impl ErrorCode {
     }
 }
 
+impl ArrayLine {
+    /// Elements come in any order; those that follow each other make a range.
+    pub fn add(&mut self, id: u64, index: u32, state: TaskStateName) {
+        self.first = if self.indices.is_empty() { id } else { self.first.min(id) };
+        self.last = self.last.max(id);
+        *self.counts.entry(state).or_default() += 1;
+        match self.indices.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(index) => *last = index,
+            _ => self.indices.push((index, index)),
+        }
+    }
+
+    /// To be called when all have been added.
+    pub fn sort(&mut self) {
+        self.indices.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in std::mem::take(&mut self.indices) {
+            match merged.last_mut() {
+                Some((_, end)) if end.saturating_add(1) >= first => *end = last.max(*end),
+                _ => merged.push((first, last)),
+            }
+        }
+        self.indices = merged;
+    }
+
+    pub fn len(&self) -> usize {
+        self.counts.values().sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where it stands as a whole: what runs comes before what waits, and a failure before a success.
+    pub fn state(&self) -> TaskStateName {
+        use TaskStateName::{
+            Blocked, Cancelled, Failed, Held, Lost, Paused, Queued, Running, Starting, Stopping,
+            Succeeded, TimedOut,
+        };
+        let order = [
+            Running, Starting, Stopping, Lost, Paused, Queued, Blocked, Held, Failed, TimedOut,
+            Cancelled, Succeeded,
+        ];
+        order.into_iter().find(|state| self.counts.contains_key(state)).unwrap_or(Succeeded)
+    }
+}
+
 impl TaskStateName {
     pub const ALL: [TaskStateName; 12] = [
         TaskStateName::Held,
@@ -368,6 +470,11 @@ impl TaskStateName {
             TaskStateName::Cancelled => "cancelled",
             TaskStateName::TimedOut => "timed_out",
         }
+    }
+
+    /// Has not run yet, or is to run again.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued)
     }
 
     pub fn is_over(self) -> bool {

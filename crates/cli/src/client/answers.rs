@@ -45,6 +45,12 @@ impl Client {
         self.get("/whoami")
     }
 
+    /// Returns when it runs or has ended, after a while at the latest.
+    pub(crate) fn wait_until_running(&self, id: u64) {
+        // Whatever went wrong shows again when the task is looked at.
+        let _ = self.get_document(&format!("/wait?ids={id}&until=running"));
+    }
+
     pub(crate) fn task(&self, id: u64) -> Result<TaskView, Problem> {
         let document: Document<OneTask> = self.get(&format!("/tasks/{id}"))?;
         Ok(document.content.task)

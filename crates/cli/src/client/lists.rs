@@ -1,6 +1,6 @@
 //! Lists of tasks: what is asked for, and page after page of it.
 
-use danlu_wire::api::{Document, MOST_ROWS, TaskStateName, TaskView, Tasks};
+use danlu_wire::api::{Document, MOST_ROWS, Overview, TaskStateName, TaskView, Tasks};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -53,6 +53,11 @@ impl Client {
         serde_json::to_string(&all).map_err(|error| Problem::Odd(error.to_string()))
     }
 
+    pub(crate) fn overview(&self, query: &Query) -> Result<Overview, Problem> {
+        let document: Document<Overview> = self.get(&query.path_of("/overview", ""))?;
+        Ok(document.content)
+    }
+
     pub(crate) fn list(&self, query: &Query) -> Result<Vec<TaskView>, Problem> {
         let document: Document<Tasks> = read(&self.list_document(query)?)?;
         Ok(document.content.tasks)
@@ -61,18 +66,13 @@ impl Client {
 
 impl Query {
     fn path(&self, limit: usize, cursor: Option<u64>) -> String {
-        let mut path = format!("/tasks?limit={limit}");
+        let mut path = self.path_of("/tasks", &format!("limit={limit}"));
         let mut add = |name: &str, value: &str| {
             path += &format!("&{name}={}", escaped(value));
         };
         if !self.states.is_empty() {
             let names: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
             add("state", &names.join(","));
-        }
-        for (name, value) in [("user", &self.user), ("node", &self.node), ("label", &self.label)] {
-            if let Some(value) = value {
-                add(name, value);
-            }
         }
         if self.oldest_first {
             add("oldest_first", "true");
@@ -81,6 +81,16 @@ impl Query {
             add("cursor", &cursor.to_string());
         }
         path
+    }
+
+    /// With the filters that every list has.
+    fn path_of(&self, path: &str, first: &str) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend((!first.is_empty()).then(|| first.to_owned()));
+        for (name, value) in [("user", &self.user), ("node", &self.node), ("label", &self.label)] {
+            parts.extend(value.iter().map(|value| format!("{name}={}", escaped(value))));
+        }
+        format!("{path}?{}", parts.join("&"))
     }
 }
 
@@ -113,7 +123,7 @@ mod tests {
         };
         assert_eq!(
             query.path(5, Some(7)),
-            "/tasks?limit=5&state=running,lost&user=a%26b%3Dc%20d&label=k%3D%E5%80%BC&oldest_first=true&cursor=7"
+            "/tasks?limit=5&user=a%26b%3Dc%20d&label=k%3D%E5%80%BC&state=running,lost&oldest_first=true&cursor=7"
         );
         assert_eq!(Query::default().path(1, None), "/tasks?limit=1");
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use danlu_wire::api::{Act, ActName, Acted, Document, ErrorCode, TaskStateName};
+use danlu_wire::api::{Act, ActName, Acted, Document, ErrorBody, ErrorCode, TaskStateName};
 
 use crate::{
     client::{Client, read},
@@ -54,6 +54,10 @@ macro_rules! acting_verb {
             #[command(flatten)]
             selection: $crate::selection::Selection,
 
+            /// For scripts that pass it to every verb: nothing is asked here.
+            #[arg(short, long, hide = true)]
+            yes: bool,
+
             #[arg(long, help = $crate::language::text("Print one JSON document", "输出一个 JSON 文档"))]
             json: bool,
         }
@@ -67,7 +71,8 @@ macro_rules! acting_verb {
                 sensible: &$sensible,
                 done: |$tasks| $crate::language::say!($english, $chinese),
             };
-            $crate::commands::acting::act(client, &arguments.selection, &kind, arguments.json)
+            let Arguments { selection, yes: _, json } = arguments;
+            $crate::commands::acting::act(client, selection, &kind, *json)
         }
     };
 }
@@ -100,7 +105,7 @@ pub(super) fn report(
         match result.error {
             None => done.push(result.id),
             Some(error) if missing && error.code == ErrorCode::NotFound => {}
-            Some(error) => refused.push(Failure::from(error)),
+            Some(error) => refused.push((result.id, error)),
         }
     }
     if json {
@@ -110,9 +115,30 @@ pub(super) fn report(
     } else if refused.is_empty() {
         screen::note(text("there is no such task", "没有符合条件的任务"));
     }
+    let refused = grouped(refused);
     refused.iter().for_each(Failure::print);
     let status = refused.first().map_or(0, Failure::status);
     Ok((done, ExitCode::from(status)))
+}
+
+/// The same refusal of many tasks is told once.
+fn grouped(refused: Vec<(u64, ErrorBody)>) -> Vec<Failure> {
+    let mut groups: Vec<(String, ErrorBody, Vec<u64>)> = Vec::new();
+    for (id, error) in refused {
+        let alike = error.message.replace(&id.to_string(), "#");
+        match groups.iter_mut().find(|(known, ..)| *known == alike) {
+            Some((_, _, others)) => others.push(id),
+            None => groups.push((alike, error, Vec::new())),
+        }
+    }
+    let failure = |(_, mut error, others): (String, ErrorBody, Vec<u64>)| {
+        if !others.is_empty() {
+            let others = tasks(&others);
+            error.message += &say!("; the same for {others}", "；{others}也是如此");
+        }
+        Failure::from(error)
+    };
+    groups.into_iter().map(failure).collect()
 }
 
 /// `task 12`, `tasks 3,5`, `7 tasks: 3-9`.

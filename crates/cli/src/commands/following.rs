@@ -25,6 +25,8 @@ pub(super) struct Subject {
     pub(super) id: u64,
     /// This run and no other.
     pub(super) only_run: Option<u32>,
+    /// Every run from the first on, instead of the newest.
+    pub(super) from_first: bool,
     pub(super) stream: Option<&'static str>,
     /// Begin with the last so many lines.
     pub(super) tail: Option<u64>,
@@ -57,15 +59,19 @@ pub(super) fn follow(
         if !tell(News::Task(Box::new(task.clone())))? {
             return Ok(None);
         }
-        let wanted = next_attempt(&task, subject.only_run, log.as_ref());
+        let wanted = next_attempt(&task, subject, log.as_ref());
         let Some(attempt) = wanted else {
             let done = log.as_ref().is_some_and(|log| log.ended);
             if task.state.is_over() || (subject.only_run.is_some() && done) {
                 return Ok(Some(task));
             }
-            // It has not begun: there is nothing yet that could be waited for.
-            thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            if task.state.is_waiting() {
+                client.wait_until_running(subject.id);
+            } else {
+                // Another run than the one that is asked for.
+                thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
             continue;
         };
         if log.as_ref().is_none_or(|log| log.attempt != attempt) {
@@ -82,6 +88,7 @@ pub(super) fn follow(
                 if task.state.is_over() {
                     return Ok(Some(task));
                 }
+                client.wait_until_running(subject.id);
                 thread::sleep(pause);
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
@@ -91,16 +98,17 @@ pub(super) fn follow(
 }
 
 /// The run to read from now; `None` when there is none that has not been read to its end.
-fn next_attempt(task: &TaskView, only: Option<u32>, log: Option<&Log>) -> Option<u32> {
+fn next_attempt(task: &TaskView, subject: &Subject, log: Option<&Log>) -> Option<u32> {
     let runs = task.details.as_ref().map(|details| details.runs.as_slice()).unwrap_or_default();
     let exists = |attempt: &u32| runs.iter().any(|run| run.attempt == *attempt);
-    match (log, only) {
+    match (log, subject.only_run) {
         (Some(log), _) if !log.ended => Some(log.attempt),
         (Some(_), Some(_)) => None,
         (Some(log), None) => {
             runs.iter().map(|run| run.attempt).filter(|attempt| *attempt > log.attempt).min()
         }
         (None, Some(attempt)) => Some(attempt).filter(exists),
+        (None, None) if subject.from_first => runs.iter().map(|run| run.attempt).min(),
         (None, None) => runs.iter().map(|run| run.attempt).max(),
     }
 }

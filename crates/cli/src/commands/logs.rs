@@ -106,8 +106,13 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if !arguments.follow {
         return so_far(client, arguments, &format!("/tasks/{id}/logs"), &mut printer);
     }
-    let subject =
-        Subject { id, only_run: arguments.run, stream: arguments.stream(), tail: arguments.tail };
+    let subject = Subject {
+        id,
+        only_run: arguments.run,
+        from_first: false,
+        stream: arguments.stream(),
+        tail: arguments.tail,
+    };
     follow(client, &subject, &mut |news| match news {
         News::Bytes(bytes) => printer.print(&bytes),
         News::Task(_) => Ok(true),

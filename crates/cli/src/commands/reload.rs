@@ -1,9 +1,20 @@
 //! `danlu reload`: the server reads its configuration file again.
 
 use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
-use crate::{client::Client, failure::Failure, language::text, screen};
+use crate::{
+    client::{Client, answers::ConfigEntry, read},
+    failure::Failure,
+    language::{say, text},
+    screen,
+};
+
+#[derive(Deserialize)]
+struct Reloaded {
+    after_restart: Vec<ConfigEntry>,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -17,6 +28,19 @@ use crate::{client::Client, failure::Failure, language::text, screen};
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(client: &Client, _: &Arguments) -> Result<(), Failure> {
-    client.send("POST", "/server/reload", &json!({}))?;
-    screen::print(text("the configuration was read again\n", "已重新读取配置\n"))
+    let answer = client.send("POST", "/server/reload", &json!({}))?;
+    let Reloaded { after_restart } = read(&answer)?;
+    if after_restart.is_empty() {
+        return screen::print(text(
+            "the configuration was read again: nothing has changed\n",
+            "已重新读取配置：没有变化\n",
+        ));
+    }
+    let keys: Vec<String> =
+        after_restart.iter().map(|entry| format!("  {} = {}\n", entry.key, entry.value)).collect();
+    let keys = keys.concat();
+    screen::print(&say!(
+        "the configuration was read again; this takes effect when the server is started again:\n{keys}",
+        "已重新读取配置；以下设置在服务器重启后生效：\n{keys}"
+    ))
 }

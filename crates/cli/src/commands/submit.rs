@@ -3,15 +3,15 @@
 use std::env;
 
 use clap::Args;
-use danlu_wire::api::{Document, Submit, Submitted};
-use serde::Deserialize;
+use danlu_wire::api::{Document, DryRun, Submit, Submitted};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     language::{say, text},
-    screen::{self, amounts},
+    screen::{self, amounts, clock, places},
     script,
     task_options::{
         Fields, NewTaskOptions, TaskOptions, environment, merge, name_of, submit_body,
@@ -127,16 +127,26 @@ pub(super) fn said(id: u64, count: u64) -> String {
     }
 }
 
-#[derive(Deserialize)]
-struct DryRun {
-    words: Option<String>,
-}
-
 pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
-    match read::<DryRun>(document)? {
-        DryRun { words: Some(words) } => screen::print(&format!("{words}\n")),
-        DryRun { words: None } => screen::print_document(document),
-    }
+    let would = read::<Document<DryRun>>(document)?.content.dry_run;
+    let starts = would.expected_start_at.as_deref().and_then(clock::read);
+    let words = match starts {
+        _ if would.now => {
+            let place = places::place(would.node.as_deref(), &would.gpu_ids);
+            say!("would start now on {place}", "会立即在 {place} 上开始")
+        }
+        Some(at) => {
+            let at = clock::short(at, Timestamp::now());
+            say!("would wait; it starts at {at} at the latest", "需要等待；最迟 {at} 开始")
+        }
+        None => text(
+            "would wait; nobody can tell how long: it is held, or what runs before it has no time limit",
+            "需要等待；无法预计多久：任务被扣住，或之前的任务没有时限",
+        )
+        .to_owned(),
+    };
+    let end = text("nothing was submitted", "未提交任务");
+    screen::print(&format!("{words}\n{end}\n"))
 }
 
 impl NewTask {

@@ -1,5 +1,7 @@
 //! Where something runs, and lists of numbers, in few characters.
 
+use std::fmt::Display;
+
 /// `gpu1:0,1`, `gpu1`, or nothing.
 pub(crate) fn place(node: Option<&str>, gpus: &[u32]) -> String {
     let node = node.unwrap_or_default();
@@ -15,14 +17,18 @@ pub(crate) fn list(numbers: &[u64]) -> String {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
-    let mut parts = Vec::new();
-    for run in sorted.chunk_by(|one, next| one + 1 == *next) {
-        match run {
-            [first, .., last] if run.len() > 2 => parts.push(format!("{first}-{last}")),
-            _ => parts.extend(run.iter().map(ToString::to_string)),
-        }
-    }
-    parts.join(",")
+    let runs = sorted.chunk_by(|one, next| one + 1 == *next);
+    ranges(&runs.map(|run| (run[0], run[run.len() - 1])).collect::<Vec<_>>())
+}
+
+/// The same of ranges in order, each from its first to its last.
+pub(crate) fn ranges<N: Copy + Display + Into<u64>>(ranges: &[(N, N)]) -> String {
+    let one = |(first, last): &(N, N)| match (*last).into() - (*first).into() {
+        0 => first.to_string(),
+        1 => format!("{first},{last}"),
+        _ => format!("{first}-{last}"),
+    };
+    ranges.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod boot;
 pub(crate) mod dependencies;
+pub(crate) mod description;
 pub(crate) mod nodes;
 pub(crate) mod permission;
 pub(crate) mod report;

@@ -11,9 +11,10 @@ use crate::resources::Request;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::dependencies;
-use crate::steps::permission::own_task;
+use crate::steps::description::{self, at_most};
+use crate::steps::permission::{own_task, require_admin};
 use crate::steps::tasks::wrong_state;
-use crate::task::{ArrayElement, Task, TaskSpec, TaskState};
+use crate::task::{ArrayElement, DEFAULT_PRIORITY, Task, TaskSpec, TaskState};
 use crate::time::Span;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,8 +33,7 @@ pub(crate) fn submit(
         let same = task.edited || *task.spec == spec;
         return if same { Ok(Reply::Task(task.id)) } else { Err(Refusal::KeyReused) };
     }
-    check(state, &spec, key.as_ref())?;
-    check_array(state, &spec)?;
+    check_new(state, Actor::User(by), &spec, key.as_ref())?;
     let first = state.ledger.next_task;
     let spec = turn.state.new_spec(spec);
     match &spec.1.array {
@@ -94,6 +94,7 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     if task.spec.array != spec.array {
         return Err(Refusal::BadArray);
     }
+    check_rank(turn.state, by, &spec, &task.spec)?;
     check(turn.state, &spec, None)?;
     if spec.after.iter().any(|after| waits_for(turn.state, after.task, id)) {
         return Err(Refusal::Circle(id));
@@ -131,6 +132,18 @@ fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
     false
 }
 
+/// Whether it would be accepted.
+pub(crate) fn check_new(
+    state: &State,
+    by: Actor,
+    spec: &TaskSpec,
+    key: Option<&String>,
+) -> Result<(), Refusal> {
+    check_rank(state, by, spec, &TaskSpec::default())?;
+    check(state, spec, key)?;
+    check_array(state, spec)
+}
+
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
     let Some(array) = &spec.array else { return Ok(()) };
     at_most("tasks in an array", array.indices.len(), limits::TASKS_PER_ARRAY)?;
@@ -148,18 +161,11 @@ fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> O
 
 fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Refusal> {
     at_most("open tasks", state.index.open_tasks + 1, limits::OPEN_TASKS)?;
-    let command_bytes = spec.command.iter().map(|word| word.len() + 1).sum();
-    at_most("bytes in a command", command_bytes, limits::COMMAND_BYTES)?;
-    at_most("bytes in a name", spec.name.len(), limits::NAME_BYTES)?;
-    at_most("bytes in a description", spec.description.len(), limits::DESCRIPTION_BYTES)?;
-    at_most("labels", spec.labels.len(), limits::LABELS)?;
-    at_most("bytes in a key", key.map_or(0, String::len), limits::NAME_BYTES)?;
-    at_most("dependencies", spec.after.len(), limits::DEPENDENCIES_PER_TASK)?;
-    at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
-    at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
-    if spec.command.is_empty() {
-        return Err(Refusal::EmptyCommand);
+    description::check(spec)?;
+    if let Some(key) = key {
+        description::check_text("key", key)?;
     }
+    at_most("dependencies", spec.after.len(), limits::DEPENDENCIES_PER_TASK)?;
     let missing = spec.after.iter().find(|after| !state.tasks.contains_key(&after.task));
     if let Some(after) = missing {
         return Err(Refusal::NoSuchTask(after.task));
@@ -167,8 +173,14 @@ fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Ref
     check_possible(state, &spec.request)
 }
 
-fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Refusal> {
-    if count > limit { Err(Refusal::TooMany { what, limit }) } else { Ok(()) }
+/// Whoever goes before the others by their own word goes before everybody: that is for admins to give.
+fn check_rank(state: &State, by: Actor, spec: &TaskSpec, before: &TaskSpec) -> Result<(), Refusal> {
+    let earlier = spec.priority < before.priority.min(DEFAULT_PRIORITY);
+    let admin = require_admin(state, by).is_ok();
+    if !admin && (earlier || spec.urgent && !before.urgent) {
+        return Err(Refusal::PassesEverybody);
+    }
+    Ok(())
 }
 
 /// Refuse what no known node could ever run, whatever its state is now. While some node has
@@ -184,25 +196,36 @@ fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
     if fits(&Pool::of_whole_nodes(state.nodes.values())) {
         return Ok(());
     }
+    Err(Refusal::Impossible { wanted: describe(request), most: the_most(state) })
+}
+
+fn the_most(state: &State) -> String {
     let total: usize = state.nodes.values().map(|node| node.gpus.len()).sum();
     let largest = state.nodes.values().map(|node| node.gpus.len()).max().unwrap_or(0);
-    Err(Refusal::Impossible {
-        wanted: describe(request),
-        most: format!("{largest} GPUs on one node, {total} in all"),
-    })
+    let capacities = || state.nodes.values().filter_map(|node| node.capacity);
+    let cpus = capacities().map(|capacity| capacity.cpus).max().unwrap_or(0);
+    let memory = capacities().map(|capacity| capacity.memory).max().unwrap_or(0);
+    format!(
+        "{largest} GPUs on one node, {total} in all; {cpus} CPUs and {} of memory on one node",
+        gibibytes(memory)
+    )
+}
+
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
 }
 
 fn describe(request: &Request) -> String {
     let mut words = vec![format!("{} GPUs", request.gpus)];
     words.extend(request.gpu_model.as_ref().map(|model| format!("of model {model}")));
     if request.gpu_memory > 0 {
-        words.push(format!("with {} bytes each", request.gpu_memory));
+        words.push(format!("with {} each", gibibytes(request.gpu_memory)));
     }
     if request.cpus > 0 {
         words.push(format!("with {} CPUs", request.cpus));
     }
     if request.memory > 0 {
-        words.push(format!("with {} bytes of memory", request.memory));
+        words.push(format!("with {} of memory", gibibytes(request.memory)));
     }
     if !request.span_nodes {
         words.push("on one node".to_string());

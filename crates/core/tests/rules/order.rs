@@ -1,10 +1,10 @@
 //! Who starts first, and who may overtake.
 
-use crate::lab::{lab, lasting, wants};
-use danlu_core::TaskId;
+use crate::lab::{ADMIN, lab, lasting, wants};
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskSpec;
+use danlu_core::{Input, TaskId};
 
 #[test]
 fn fifo_starts_in_order_of_submission() {
@@ -46,10 +46,11 @@ fn a_head_that_cannot_run_holds_up_nobody() {
 #[test]
 fn urgent_comes_first_then_priority_then_submission() {
     let mut lab = lab(&[1]);
-    lab.submit(wants(1));
-    lab.submit(TaskSpec { priority: 4, ..wants(1) });
-    lab.submit(TaskSpec { urgent: true, priority: 9, ..wants(1) });
-    lab.submit(TaskSpec { priority: 4, ..wants(1) });
+    let mut submit = |spec| lab.act(Input::Submit { by: ADMIN, spec, key: None });
+    submit(wants(1));
+    submit(TaskSpec { priority: 4, ..wants(1) });
+    submit(TaskSpec { urgent: true, priority: 9, ..wants(1) });
+    submit(TaskSpec { priority: 4, ..wants(1) });
     let order: Vec<u64> = lab.state.queue().iter().map(|rank| rank.task.0).collect();
     assert_eq!(order, [3, 2, 4, 1]);
 }

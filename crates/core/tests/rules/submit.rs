@@ -1,8 +1,8 @@
 //! What is accepted, and what is refused at once.
 
-use crate::lab::{ANN, BOB, after, lab, wants};
-use danlu_core::task::{DependencyKind, TaskSpec};
-use danlu_core::{Actor, Input, Refusal, Reply, TaskId, UserId, limits};
+use crate::lab::{ADMIN, ANN, BOB, after, lab, wants};
+use danlu_core::task::{DependencyKind, LaunchSpec, TaskSpec};
+use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId, limits};
 
 fn refused(spec: TaskSpec) -> Refusal {
     let mut lab = lab(&[4, 4]);
@@ -40,13 +40,67 @@ fn before_any_node_is_known_everything_is_accepted() {
 #[test]
 fn limits_are_kept() {
     let many = TaskSpec { command: vec!["x".repeat(limits::COMMAND_BYTES)], ..wants(1) };
-    assert!(matches!(refused(many), Refusal::TooMany { what: "bytes in a command", .. }));
+    assert!(matches!(refused(many), Refusal::TooLong { what: "command", .. }));
     let empty = TaskSpec { command: vec![], ..wants(1) };
     assert_eq!(refused(empty), Refusal::EmptyCommand);
     let name = TaskSpec { name: "n".repeat(300), ..wants(1) };
-    assert!(matches!(refused(name), Refusal::TooMany { .. }));
+    assert!(matches!(refused(name), Refusal::TooLong { what: "name", .. }));
     let unknown = after(DependencyKind::AfterOk, &[99]);
     assert_eq!(refused(unknown), Refusal::NoSuchTask(TaskId(99)));
+}
+
+#[test]
+fn a_description_that_means_nothing_is_refused() {
+    let empty = |command: &[&str], shell| {
+        let command = command.iter().map(|word| (*word).to_owned()).collect();
+        let launch = LaunchSpec { shell, ..LaunchSpec::default() };
+        refused(TaskSpec { command, launch, ..wants(1) })
+    };
+    assert_eq!(empty(&[""], false), Refusal::EmptyCommand);
+    assert_eq!(empty(&["", "x"], false), Refusal::EmptyCommand);
+    assert_eq!(empty(&[" \n"], true), Refusal::EmptyCommand);
+    assert_eq!(empty(&["a\0b"], false), Refusal::ControlCharacter { what: "command" });
+    let odd = |change: fn(&mut TaskSpec)| {
+        let mut spec = wants(1);
+        change(&mut spec);
+        refused(spec)
+    };
+    let control = |what| Refusal::ControlCharacter { what };
+    assert_eq!(odd(|it| it.name = "a\nb".into()), control("name"));
+    assert_eq!(odd(|it| it.description = "a\x1b[31m".into()), control("description"));
+    assert_eq!(odd(|it| drop(it.labels.insert("k".into(), "\t".into()))), control("label"));
+    assert_eq!(odd(|it| it.project = Some("\u{7f}".into())), control("project"));
+    assert_eq!(odd(|it| it.launch.directory = "/\0".into()), control("path"));
+    let named = |name: &str| Refusal::BadVariable { name: name.into() };
+    let variable = |name: &str| {
+        let mut spec = wants(1);
+        spec.launch.variables.insert(name.into(), "1".into());
+        refused(spec)
+    };
+    assert_eq!(variable(""), named(""));
+    assert_eq!(variable("A="), named("A="));
+    assert_eq!(variable("A\0"), control("variable"));
+    assert_eq!(odd(|it| it.time_limit = Some(Span(0))), Refusal::BadTimeLimit);
+    assert_eq!(odd(|it| it.time_limit = Some(Span(u64::MAX))), Refusal::BadTimeLimit);
+}
+
+#[test]
+fn only_admins_let_a_task_pass_everybody() {
+    let mut lab = lab(&[1]);
+    let early = || TaskSpec { priority: 4, ..wants(1) };
+    let urgent = || TaskSpec { urgent: true, ..wants(1) };
+    let submit = |by, spec| Input::Submit { by, spec, key: None };
+    for spec in [early(), urgent()] {
+        assert_eq!(lab.try_act(submit(ANN, spec.clone())), Err(Refusal::PassesEverybody));
+        lab.act(submit(ADMIN, spec));
+    }
+    let task = lab.submit(TaskSpec { priority: 9, ..wants(1) });
+    let edit = |by, spec| Input::Edit { by: Actor::User(by), task, spec };
+    assert_eq!(lab.try_act(edit(ANN, early())), Err(Refusal::PassesEverybody));
+    lab.act(edit(ANN, wants(1)));
+    lab.act(edit(ADMIN, early()));
+    // What an admin has given is kept when the owner changes something else.
+    lab.act(edit(ANN, TaskSpec { name: "renamed".into(), ..early() }));
 }
 
 #[test]

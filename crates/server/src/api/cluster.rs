@@ -55,13 +55,10 @@ pub(super) struct Status {
 /// How many of each there are.
 pub(super) async fn status(State(api): State<Api>, _caller: Caller) -> Json<Document<Status>> {
     let model = api.handle.model();
-    let mut status =
-        Status { nodes: model.nodes.len(), gpus: BTreeMap::new(), tasks: BTreeMap::new() };
-    for gpu in model.nodes.values().flat_map(|node| view::gpus(&model, node)) {
-        *status.gpus.entry(gpu.state).or_default() += 1;
-    }
-    for task in model.tasks.values() {
-        *status.tasks.entry(view::state_name(&model, task).as_str()).or_default() += 1;
+    let gpus = view::gpu_states(&model);
+    let mut status = Status { nodes: model.nodes.len(), gpus, tasks: BTreeMap::new() };
+    for id in model.briefs.keys() {
+        *status.tasks.entry(view::state_name(&model, *id).as_str()).or_default() += 1;
     }
     Json(Document::new(status))
 }

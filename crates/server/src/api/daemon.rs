@@ -5,9 +5,8 @@ use super::{Api, ApiError};
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use danlu_core::Input;
-use danlu_core::TaskId;
-use danlu_wire::api::Document;
+use danlu_core::{Actor, Input, TaskId};
+use danlu_wire::api::{Document, ErrorCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -16,11 +15,32 @@ pub(super) async fn healthz() -> &'static str {
 }
 
 pub(super) async fn whoami(caller: Caller) -> Json<Value> {
-    Json(json!({ "v": 1, "user": caller.name, "admin": caller.admin }))
+    Json(json!({
+        "v": 1,
+        "user": caller.name,
+        "admin": caller.admin,
+        "version": env!("CARGO_PKG_VERSION"),
+    }))
 }
 
 pub(super) async fn config(State(api): State<Api>, _caller: Caller) -> Json<Document<Value>> {
     Json(Document::new(json!({ "config": api.config.entries() })))
+}
+
+/// What the file says now is checked. Nothing in it changes while the server runs, so that it tells what will be
+/// different after the next start.
+pub(super) async fn reload(
+    State(api): State<Api>,
+    caller: Caller,
+) -> Result<Json<Document<Value>>, ApiError> {
+    if !caller.admin {
+        return Err(danlu_core::Refusal::AdminOnly.into());
+    }
+    let changed = api.config.changed().map_err(|error| {
+        let hint = "correct the file; the server goes on as it was";
+        ApiError::new(ErrorCode::Refused, error.to_string(), hint)
+    })?;
+    Ok(Json(Document::new(json!({ "after_restart": changed }))))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -44,19 +64,33 @@ pub(super) async fn stop(
         return Err(danlu_core::Refusal::AdminOnly.into());
     }
     let Json(Stop { cancel_tasks }) = body?;
-    let mut cancelled = 0;
-    if cancel_tasks {
-        let model = api.handle.model();
-        let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
-        cancelled = running.len();
-        for task in &running {
-            let _ = api.handle.ask(Input::Cancel { by: caller.actor(), task: *task }).await;
-        }
-        wait_until_over(&api, &running).await;
-    }
-    // Full means that somebody has asked already.
-    let _ = api.stop.try_send(());
+    let by = caller.actor();
+    // Goes on to the end even if whoever asked has gone.
+    let stopping = tokio::spawn(async move {
+        let cancelled = if cancel_tasks { cancel_running(&api, by).await } else { 0 };
+        // Full means that somebody has asked already.
+        let _ = api.stop.try_send(());
+        cancelled
+    });
+    let cancelled = stopping.await.unwrap_or(0);
     Ok(Json(Document::new(Stopping { cancelled })))
+}
+
+/// Nothing is started in their place.
+async fn cancel_running(api: &Api, by: Actor) -> usize {
+    api.handle.close_queue();
+    // An answer of the engine: what was started before has been published.
+    let _ = api.handle.look(|_, _, _| ()).await;
+    let model = api.handle.model();
+    let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
+    let asked: Vec<_> =
+        running.iter().map(|task| api.handle.begin(Input::Cancel { by, task: *task })).collect();
+    for answer in asked {
+        // One that has ended meanwhile need not be cancelled.
+        let _ = answer.wait().await;
+    }
+    wait_until_over(api, &running).await;
+    running.len()
 }
 
 async fn wait_until_over(api: &Api, tasks: &[TaskId]) {

@@ -2,11 +2,11 @@
 
 use crate::handle::{AskError, NotNow};
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
-use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
+use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument, MOST_BODY_BYTES};
 
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError(pub(crate) ErrorBody);
@@ -71,7 +71,9 @@ impl From<Refusal> for ApiError {
             | Refusal::NoSuchRun(_)
             | Refusal::NoSuchNode(_)
             | Refusal::NoSuchUser => ErrorCode::NotFound,
-            Refusal::NotPermitted | Refusal::AdminOnly => ErrorCode::NotPermitted,
+            Refusal::NotPermitted | Refusal::AdminOnly | Refusal::PassesEverybody => {
+                ErrorCode::NotPermitted
+            }
             _ => ErrorCode::Refused,
         };
         ApiError::new(code, refusal.to_string(), refusal.hint())
@@ -80,11 +82,24 @@ impl From<Refusal> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> ApiError {
-        let code = match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::TooLarge,
-            _ => ErrorCode::BadRequest,
-        };
-        ApiError::new(code, rejection.body_text(), "the body is a JSON document")
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            let most = MOST_BODY_BYTES >> 20;
+            return ApiError::new(
+                ErrorCode::TooLarge,
+                format!("the request is larger than {most} MB"),
+                "ask for less at once: a smaller array, a shorter command, fewer variables",
+            );
+        }
+        ApiError::bad_request(rejection.body_text(), "the body is a JSON document")
+    }
+}
+
+impl From<PathRejection> for ApiError {
+    fn from(_: PathRejection) -> ApiError {
+        ApiError::bad_request(
+            "that is not the id of a task",
+            "ids are numbers: danlu ls lists them",
+        )
     }
 }
 

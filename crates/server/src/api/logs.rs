@@ -4,7 +4,7 @@ use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::launch::{LogFile, Which};
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
@@ -14,6 +14,7 @@ use danlu_core::{Refusal, Run, RunId, TaskId};
 use futures_core::Stream;
 use serde::Deserialize;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
@@ -33,33 +34,72 @@ pub(super) struct Wanted {
 pub(super) async fn logs(
     State(api): State<Api>,
     caller: Caller,
-    Path(id): Path<u64>,
+    path: Result<Path<u64>, PathRejection>,
     wanted: Result<Query<Wanted>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    let Path(id) = path?;
     let Query(wanted) = wanted?;
     let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
     let which = wanted.stream.unwrap_or_default();
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
-    let mut log = open(&api, TaskId(id), run, which).await?;
-    let start = match (wanted.offset, wanted.tail) {
-        (Some(offset), _) => offset,
-        (None, Some(lines)) => log.tail_offset(lines).map_err(unreadable)?,
-        (None, None) => 0,
-    };
+    let log = open(&api, TaskId(id), run, which).await?;
+    let (log, start) = wanted.start(log).await?;
     if follow {
         return Ok(Sse::new(follow_log(api, TaskId(id), run, which, log, start)).into_response());
     }
-    let limit = wanted.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
-    let bytes = log.read(start, limit).map_err(unreadable)?;
-    let size = log.size().map_err(unreadable)?;
-    let answer = Response::builder()
-        .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
-        .header("x-danlu-offset", start + bytes.len() as u64)
-        .header("x-danlu-size", size)
-        .header("x-danlu-ended", if is_over(&api, run) { "true" } else { "false" })
-        .body(Body::from(bytes));
-    Ok(answer.unwrap_or_default())
+    let over = is_over(&api, run);
+    wanted.part(log, start, over).await
+}
+
+/// `GET /server/logs`: the server's own.
+pub(super) async fn of_server(
+    State(api): State<Api>,
+    caller: Caller,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    if !caller.admin {
+        return Err(Refusal::AdminOnly.into());
+    }
+    let Query(wanted) = wanted?;
+    let log = LogFile::open(crate::logging::path(&api.config.data)).map_err(unreadable)?;
+    let (log, start) = wanted.start(log).await?;
+    wanted.part(log, start, false).await
+}
+
+impl Wanted {
+    async fn start(&self, mut log: LogFile) -> Result<(LogFile, u64), ApiError> {
+        match (self.offset, self.tail) {
+            (Some(offset), _) => Ok((log, offset)),
+            (None, Some(lines)) => {
+                let found = aside(move || (log.tail_offset(lines), log)).await?;
+                Ok((found.1, found.0.map_err(unreadable)?))
+            }
+            (None, None) => Ok((log, 0)),
+        }
+    }
+
+    async fn part(&self, log: LogFile, start: u64, over: bool) -> Result<Response, ApiError> {
+        let limit = self.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
+        let read = aside(move || Ok((log.read(start, limit)?, log.size()?))).await?;
+        let (bytes, size) = read.map_err(unreadable)?;
+        let answer = Response::builder()
+            .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
+            .header("x-danlu-offset", start + bytes.len() as u64)
+            .header("x-danlu-size", size)
+            .header("x-danlu-ended", if over { "true" } else { "false" })
+            .body(Body::from(bytes));
+        Ok(answer.unwrap_or_default())
+    }
+}
+
+/// Files may be slow, on somebody's network disk for one: nobody else waits for them.
+async fn aside<T: Send + 'static>(
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|error| unreadable(std::io::Error::other(error)))
 }
 
 fn find_run(
@@ -88,8 +128,9 @@ fn find_run(
 async fn open(api: &Api, task: TaskId, run: RunId, which: Which) -> Result<LogFile, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
-    let owner = model.users.get(&task.owner).map_or("", |user| user.name.as_str());
-    api.files.open_log(task, run, which, owner).map_err(unreadable)
+    let owner = model.users.get(&task.owner).map_or(String::new(), |user| user.name.clone());
+    let (files, task) = (Arc::clone(&api.files), Arc::clone(task));
+    aside(move || files.open_log(&task, run, which, &owner)).await?.map_err(unreadable)
 }
 
 fn follow_log(
@@ -107,7 +148,10 @@ fn follow_log(
             let over = is_over(&api, run);
             log.start_watching();
             loop {
-                let bytes = log.read(offset, MOST_BYTES).unwrap_or_default();
+                let read = aside(move || (log.read(offset, MOST_BYTES), log)).await;
+                let Ok((bytes, same)) = read else { return };
+                log = same;
+                let bytes = bytes.unwrap_or_default();
                 if bytes.is_empty() {
                     break;
                 }

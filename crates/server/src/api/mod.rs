@@ -4,7 +4,9 @@ mod caller;
 mod cluster;
 mod daemon;
 mod error;
+mod filter;
 mod logs;
+mod overview;
 mod settings;
 mod submit;
 mod tasks;
@@ -46,6 +48,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/tasks/{id}/why", get(tasks::why))
         .route("/tasks/{id}/logs", get(logs::logs))
         .route("/tasks/{id}/{act}", post(tasks::act))
+        .route("/overview", get(overview::overview))
         .route("/wait", get(tasks::wait))
         .route("/gpus", get(cluster::gpus))
         .route("/nodes", get(cluster::nodes))
@@ -53,12 +56,15 @@ pub fn local_router(api: Api) -> Router {
         .route("/settings", get(settings::show).patch(settings::change))
         .route("/config", get(daemon::config))
         .route("/whoami", get(daemon::whoami))
+        .route("/server/logs", get(logs::of_server))
+        .route("/server/reload", post(daemon::reload))
         .route("/server/stop", post(daemon::stop))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
     Router::new()
         .nest("/api/v1", v1)
         .route("/healthz", get(daemon::healthz))
         .fallback(no_such_page)
+        .method_not_allowed_fallback(wrong_method)
         .with_state(api)
 }
 
@@ -69,6 +75,11 @@ pub fn network_router() -> Router {
 
 async fn no_such_page() -> ApiError {
     ApiError::not_found("there is no such page", "danlu --help lists what there is")
+}
+
+async fn wrong_method() -> (StatusCode, ApiError) {
+    let error = ApiError::bad_request("this page does not answer that method", "GET it");
+    (StatusCode::METHOD_NOT_ALLOWED, error)
 }
 
 async fn unauthenticated() -> (StatusCode, ApiError) {

@@ -4,14 +4,17 @@ use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::environment;
 use crate::model::ReadModel;
-use crate::store::Environment;
+use crate::store::{Environment, Store};
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
-use danlu_core::{Input, Refusal, Reply, Request, Span, Task, TaskId};
-use danlu_wire::api::{Array, Document, ErrorCode, Needs, OneTask, Submit, Submitted};
+use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId};
+use danlu_wire::api::{
+    Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
+};
 use std::path::{Path as FilePath, PathBuf};
 
 pub(super) async fn submit(
@@ -19,14 +22,10 @@ pub(super) async fn submit(
     caller: Caller,
     headers: HeaderMap,
     body: Result<Json<Submit>, JsonRejection>,
-) -> Result<(StatusCode, Json<Document<Submitted>>), ApiError> {
+) -> Result<Response, ApiError> {
     let Json(body) = body?;
     if body.dry_run {
-        return Err(ApiError::new(
-            ErrorCode::Refused,
-            "a dry run is not possible yet",
-            "danlu gpus shows what is free",
-        ));
+        return Ok(dry_run(&api, &caller, body).await?.into_response());
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
     let count = body.array.as_ref().map_or(1, |array| array.indices.len() as u64);
@@ -39,20 +38,53 @@ pub(super) async fn submit(
             "report this",
         ));
     };
-    Ok((StatusCode::CREATED, Json(Document::new(Submitted { id: id.0, count }))))
+    let submitted = Document::new(Submitted { id: id.0, count });
+    Ok((StatusCode::CREATED, Json(submitted)).into_response())
+}
+
+/// Whether it would be accepted, and where and when it would start.
+async fn dry_run(
+    api: &Api,
+    caller: &Caller,
+    body: Submit,
+) -> Result<Json<Document<DryRun>>, ApiError> {
+    let (spec, _) = spec(&api.handle.model(), body)?;
+    let by = caller.id;
+    let look = move |state: &danlu_core::State, _: &Store, now| {
+        danlu_core::dry_run(state, by, &spec, now).map(|forecast| would_start(state, &forecast))
+    };
+    let dry_run = api.handle.look(look).await??;
+    Ok(Json(Document::new(DryRun { dry_run })))
+}
+
+fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
+    let part = forecast.placement.as_ref().and_then(|placement| placement.parts.first());
+    let node = part.and_then(|part| state.nodes.get(&part.node));
+    let gpus = part.zip(node).into_iter().flat_map(|(part, node)| {
+        part.gpus.positions().filter_map(|at| node.gpus.get(at)).map(|gpu| gpu.index)
+    });
+    WouldStart {
+        now: forecast.placement.is_some(),
+        expected_start_at: forecast.starts_at.map(super::view::rfc3339),
+        node: node.map(|node| node.name.clone()),
+        gpu_ids: gpus.collect(),
+    }
 }
 
 /// The fields that are given replace those of the task; the others stay.
 pub(super) async fn edit(
     State(api): State<Api>,
     caller: Caller,
-    Path(id): Path<u64>,
+    path: Result<Path<u64>, PathRejection>,
     body: Result<Json<serde_json::Map<String, serde_json::Value>>, JsonRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
+    let Path(id) = path?;
     let Json(changes) = body?;
     let id = TaskId(id);
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
+    // Before anything is said about it.
+    caller.may_see_inside(task)?;
     let mut whole = serde_json::to_value(described(task)).unwrap_or_default();
     if let Some(fields) = whole.as_object_mut() {
         fields.extend(changes);

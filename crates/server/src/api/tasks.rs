@@ -1,10 +1,11 @@
 //! Tasks: lists, single ones, and what people do with them.
 
 use super::caller::Caller;
+use super::filter::Filter;
 use super::{Api, ApiError, view};
-use crate::model::ReadModel;
+use crate::model::Brief;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use danlu_core::{Actor, Input, Task, TaskId, explain};
 use danlu_wire::api::{
@@ -18,69 +19,39 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
 
-#[derive(Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Filter {
-    /// Names of states, separated by commas.
-    state: Option<String>,
-    user: Option<String>,
-    node: Option<String>,
-    /// `key=value`.
-    label: Option<String>,
-    project: Option<String>,
-    /// Newest first unless told otherwise.
-    oldest_first: bool,
-    cursor: Option<u64>,
-    limit: usize,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Filter {
-            state: None,
-            user: None,
-            node: None,
-            label: None,
-            project: None,
-            oldest_first: false,
-            cursor: None,
-            limit: MOST_ROWS,
-        }
-    }
-}
-
 pub(super) async fn list(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(filter) = filter?;
-    let states = filter.states()?;
+    let filter = filter.of(&caller);
     let model = api.handle.model();
+    let wanted = filter.wanted(&model)?;
     let limit = filter.limit.clamp(1, MOST_ROWS);
     let mut found = Vec::new();
     let mut total = 0;
-    let matching = |task: &Task| filter.lets_through(&model, task, states.as_deref());
-    let all: Box<dyn Iterator<Item = &std::sync::Arc<Task>> + Send> = if filter.oldest_first {
-        Box::new(model.tasks.values())
+    let all: Box<dyn Iterator<Item = (&TaskId, &Brief)> + Send> = if filter.oldest_first {
+        Box::new(model.briefs.iter())
     } else {
-        Box::new(model.tasks.values().rev())
+        Box::new(model.briefs.iter().rev())
     };
     let mut next = None;
-    for task in all.filter(|task| matching(task)) {
+    for (id, _) in all.filter(|(id, brief)| wanted.lets_through(**id, brief)) {
         total += 1;
-        let before = filter.cursor.is_some_and(|cursor| {
-            if filter.oldest_first { task.id.0 < cursor } else { task.id.0 > cursor }
-        });
+        let before = filter
+            .cursor
+            .is_some_and(|cursor| if filter.oldest_first { id.0 < cursor } else { id.0 > cursor });
         if before {
             continue;
         }
         if found.len() == limit {
-            next = next.or(Some(task.id.0));
+            next = next.or(Some(id.0));
         } else {
-            found.push(task.id);
+            found.push(*id);
         }
     }
+    drop(wanted);
     let tasks = views(&api, found).await?;
     Ok(Json(Document::new(Tasks { tasks, total, next })))
 }
@@ -88,17 +59,18 @@ pub(super) async fn list(
 pub(super) async fn one(
     State(api): State<Api>,
     caller: Caller,
-    Path(id): Path<u64>,
+    path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
+    let Path(id) = path?;
     let id = TaskId(id);
     let mut task = views(&api, vec![id]).await?.pop().ok_or(danlu_core::Refusal::NoSuchTask(id))?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
-        let environment = match (&row.spec.launch.environment, caller.may_see_inside(row)) {
-            (Some(hash), Ok(())) => environment(&api, hash.clone()).await?,
-            _ => None,
+        let inside = match caller.may_see_inside(row) {
+            Ok(()) => Some(inside(&api, row).await?),
+            Err(_) => None,
         };
-        task.details = Some(view::details(&model, row, environment));
+        task.details = Some(view::details(&model, row, inside));
     }
     Ok(Json(Document::new(OneTask { task })))
 }
@@ -118,20 +90,26 @@ struct WhyBody {
 pub(super) async fn why(
     State(api): State<Api>,
     _caller: Caller,
-    Path(id): Path<u64>,
+    path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<Why>>, ApiError> {
+    let Path(id) = path?;
     let id = TaskId(id);
     let task = views(&api, vec![id]).await?.pop().ok_or(danlu_core::Refusal::NoSuchTask(id))?;
     let words = task.why.clone();
-    Ok(Json(Document::new(Why { why: WhyBody { task, words, expected_start_at: None } })))
+    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+        danlu_core::expected_start(state, id, now)
+    };
+    let expected_start_at = api.handle.look(look).await?.map(view::rfc3339);
+    Ok(Json(Document::new(Why { why: WhyBody { task, words, expected_start_at } })))
 }
 
 pub(super) async fn act(
     State(api): State<Api>,
     caller: Caller,
-    Path((id, act)): Path<(u64, String)>,
+    path: Result<Path<(u64, String)>, PathRejection>,
     body: Result<Json<serde_json::Value>, JsonRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
+    let Path((id, act)) = path?;
     let Ok(act) = serde_json::from_value::<ActName>(serde_json::Value::String(act.clone())) else {
         return Err(ApiError::not_found(
             format!("tasks cannot be asked to `{act}`"),
@@ -175,8 +153,9 @@ pub(super) async fn act_on_many(
 pub(super) async fn remove(
     State(api): State<Api>,
     caller: Caller,
-    Path(id): Path<u64>,
+    path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<Acted>>, ApiError> {
+    let Path(id) = path?;
     let task = TaskId(id);
     api.handle.ask(Input::Remove { by: caller.actor(), task }).await?;
     Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
@@ -187,15 +166,25 @@ pub(super) async fn remove(
 pub(super) struct Wanted {
     /// Separated by commas.
     ids: String,
+    #[serde(default)]
+    until: Until,
 }
 
-/// Answers when all of these have ended, or after a while with what there is.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Until {
+    Running,
+    #[default]
+    Ended,
+}
+
+/// Answers when all of these have ended, or run, or after a while with what there is.
 pub(super) async fn wait(
     State(api): State<Api>,
     _caller: Caller,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
-    let Query(Wanted { ids }) = wanted?;
+    let Query(Wanted { ids, until }) = wanted?;
     let parsed: Result<Vec<u64>, _> = ids.split(',').map(str::parse).collect();
     let Ok(ids) = parsed else {
         return Err(ApiError::bad_request("`ids` is a list of numbers", "ids=1,2,3"));
@@ -209,7 +198,11 @@ pub(super) async fn wait(
         if let Some(missing) = ids.iter().find(|id| !model.tasks.contains_key(*id)) {
             return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
         }
-        if ids.iter().all(|id| model.tasks[id].is_finished()) {
+        let reached = |id: &TaskId| match (until, view::state_name(&model, *id)) {
+            (Until::Ended, state) => state.is_over(),
+            (Until::Running, state) => !state.is_waiting() && state != TaskStateName::Starting,
+        };
+        if ids.iter().all(reached) {
             break;
         }
         tokio::select! {
@@ -243,9 +236,17 @@ pub(super) async fn views(api: &Api, ids: Vec<TaskId>) -> Result<Vec<TaskView>, 
     Ok(rows.map(|task| view::task(&model, task, reasons.remove(&task.id))).collect())
 }
 
-async fn environment(api: &Api, hash: String) -> Result<Option<Vec<String>>, ApiError> {
-    let found = api.handle.look(move |_, store, _| store.environment(&hash).ok().flatten()).await?;
-    Ok(found.map(|bytes| crate::environment::variables(&bytes)))
+async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
+    let launch = &task.spec.launch;
+    let hash = launch.environment.clone();
+    let look = move |_: &danlu_core::State, store: &crate::store::Store, _| {
+        store.environment(&hash?).ok().flatten()
+    };
+    let environment = api.handle.look(look).await?;
+    Ok(view::Inside {
+        variables: launch.variables.clone(),
+        environment: environment.map(|bytes| crate::environment::variables(&bytes)),
+    })
 }
 
 fn waits(task: &Task) -> bool {
@@ -264,45 +265,5 @@ fn input(act: ActName, by: Actor, task: TaskId, position: usize) -> Input {
         ActName::Start => Input::Start { by, task },
         ActName::Move => Input::Move { by, task, position },
         ActName::Remove => Input::Remove { by, task },
-    }
-}
-
-impl Filter {
-    fn states(&self) -> Result<Option<Vec<TaskStateName>>, ApiError> {
-        let Some(names) = &self.state else { return Ok(None) };
-        let one = |name: &str| {
-            TaskStateName::ALL.into_iter().find(|state| state.as_str() == name).ok_or_else(|| {
-                let known = TaskStateName::ALL.map(TaskStateName::as_str).join(", ");
-                ApiError::bad_request(
-                    format!("`{name}` is not a state"),
-                    &format!("one of {known}"),
-                )
-            })
-        };
-        names.split(',').map(one).collect::<Result<_, _>>().map(Some)
-    }
-
-    fn lets_through(
-        &self,
-        model: &ReadModel,
-        task: &Task,
-        states: Option<&[TaskStateName]>,
-    ) -> bool {
-        let user =
-            |name: &String| model.users.get(&task.owner).is_some_and(|user| user.name == *name);
-        let label = |wanted: &String| match wanted.split_once('=') {
-            Some((key, value)) => task.spec.labels.get(key).is_some_and(|it| it == value),
-            None => task.spec.labels.contains_key(wanted),
-        };
-        let node = |name: &String| {
-            let run = task.last_run.and_then(|run| model.runs.get(&run));
-            let mut nodes = run.into_iter().flat_map(|run| &run.parts).map(|part| part.node);
-            nodes.any(|id| model.nodes.get(&id).is_some_and(|node| node.name == *name))
-        };
-        self.user.as_ref().is_none_or(user)
-            && self.label.as_ref().is_none_or(label)
-            && self.project.as_ref().is_none_or(|wanted| task.spec.project.as_ref() == Some(wanted))
-            && self.node.as_ref().is_none_or(node)
-            && states.is_none_or(|states| states.contains(&view::state_name(model, task)))
     }
 }

@@ -1,11 +1,11 @@
 //! How rows are shown: from the read model to the bodies of the API.
 
-use crate::model::ReadModel;
+use crate::model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunState};
 use danlu_core::task::{Outcome, TaskState};
-use danlu_core::{Node, Run, Task, Time, WaitReason};
+use danlu_core::{Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
     Failure, ForeignView, GpuView, NodeView, RunView, TaskDetails, TaskStateName, TaskView,
 };
@@ -21,7 +21,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         id: task.id.0,
         name: task_name(task),
         user: model.users.get(&task.owner).map_or_else(String::new, |user| user.name.clone()),
-        state: state_name(model, task),
+        state: state_name(model, task.id),
         why: wait
             .as_ref()
             .map(super::words::waits)
@@ -54,12 +54,16 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
     }
 }
 
-pub(crate) fn details(
-    model: &ReadModel,
-    task: &Task,
-    environment: Option<Vec<String>>,
-) -> TaskDetails {
+/// What only the owner and admins see: there may be secrets in it.
+#[derive(Default)]
+pub(crate) struct Inside {
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) environment: Option<Vec<String>>,
+}
+
+pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) -> TaskDetails {
     let spec = &task.spec;
+    let inside = inside.unwrap_or_default();
     TaskDetails {
         description: spec.description.clone(),
         directory: spec.launch.directory.clone(),
@@ -70,37 +74,32 @@ pub(crate) fn details(
         output: spec.launch.output.clone(),
         gpu_argument: spec.launch.gpu_argument.clone(),
         gpus_by_uuid: spec.launch.gpus_by_uuid,
-        variables: spec.launch.variables.clone(),
+        variables: inside.variables,
         runs: model.runs_of(task.id).map(|run| run_view(model, run)).collect(),
-        environment,
+        environment: inside.environment,
     }
 }
 
-pub(crate) fn state_name(model: &ReadModel, task: &Task) -> TaskStateName {
-    match &task.state {
-        TaskState::Held => TaskStateName::Held,
-        TaskState::Blocked { .. } => TaskStateName::Blocked,
-        TaskState::Queued { .. } => TaskStateName::Queued,
-        TaskState::Active { run } => match model.runs.get(run) {
-            Some(run) if is_lost(model, run) => TaskStateName::Lost,
-            Some(run) => match run.state {
-                RunState::Starting => TaskStateName::Starting,
-                RunState::Paused { .. } => TaskStateName::Paused,
-                RunState::Stopping { .. } => TaskStateName::Stopping,
-                RunState::Running { .. } | RunState::Ended { .. } => TaskStateName::Running,
-            },
-            None => TaskStateName::Starting,
+pub(crate) fn state_name(model: &ReadModel, id: TaskId) -> TaskStateName {
+    match model.briefs.get(&id).map(|brief| brief.state) {
+        Some(BriefState::Waiting(name) | BriefState::Ended(name)) => name,
+        Some(BriefState::Active) => active_state(model, id),
+        None => TaskStateName::Lost,
+    }
+}
+
+/// Of a task that has a run.
+pub(crate) fn active_state(model: &ReadModel, id: TaskId) -> TaskStateName {
+    let run = model.tasks.get(&id).and_then(|task| model.runs.get(&task.last_run?));
+    match run {
+        Some(run) if is_lost(model, run) => TaskStateName::Lost,
+        Some(run) => match run.state {
+            RunState::Starting => TaskStateName::Starting,
+            RunState::Paused { .. } => TaskStateName::Paused,
+            RunState::Stopping { .. } => TaskStateName::Stopping,
+            RunState::Running { .. } | RunState::Ended { .. } => TaskStateName::Running,
         },
-        TaskState::Finished { outcome, .. } => match outcome {
-            Outcome::Succeeded => TaskStateName::Succeeded,
-            Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
-                TaskStateName::Failed
-            }
-            Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
-                TaskStateName::Cancelled
-            }
-            Outcome::TimedOut => TaskStateName::TimedOut,
-        },
+        None => TaskStateName::Starting,
     }
 }
 
@@ -136,6 +135,15 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
         }
     };
     node.gpus.iter().map(view).collect()
+}
+
+/// How many GPUs are in each state.
+pub(crate) fn gpu_states(model: &ReadModel) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for gpu in model.nodes.values().flat_map(|node| gpus(model, node)) {
+        *counts.entry(gpu.state).or_default() += 1;
+    }
+    counts
 }
 
 pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
@@ -226,7 +234,7 @@ fn gpu_ids(model: &ReadModel, run: &Run) -> Vec<u32> {
     run.parts.iter().flat_map(of_part).collect()
 }
 
-fn started_at(run: &Run) -> Option<Time> {
+pub(crate) fn started_at(run: &Run) -> Option<Time> {
     run.parts.iter().filter_map(|part| part.started_at).min()
 }
 

@@ -3,14 +3,18 @@
 use arc_swap::ArcSwap;
 use danlu_core::gpu::GpuReport;
 use danlu_core::ids::GpuId;
-use danlu_node::gpu::{Baselines, GpuDetails, Monitor, Probe, ProbeConfig};
-use danlu_node::{RunRoot, run_of_process};
+use danlu_node::gpu::{Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError};
+use danlu_node::{RunRoot, boot_id, run_of_process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tracing::{info, warn};
 
 /// What was seen last, for reports and for people.
@@ -46,6 +50,9 @@ pub(super) struct ProbeThread {
 
 type AfterLook = Box<dyn FnOnce() + Send>;
 
+/// A driver that is loaded late is noticed this much later.
+const LOOK_FOR_GPUS: Duration = Duration::from_secs(30);
+
 /// The first look is taken before this returns, so that the first report knows the GPUs.
 pub(super) fn start(
     config: &ProbeConfig,
@@ -53,27 +60,29 @@ pub(super) fn start(
     live: LiveGpus,
     say: impl Fn(Vec<GpuReport>) + Send + 'static,
 ) -> ProbeThread {
-    let probe = match Probe::detect(config) {
-        Ok(probe) => probe,
-        Err(reason) => {
-            info!(%reason, "no GPUs on this machine");
-            return ProbeThread::default();
-        }
+    let mut eye = Eye {
+        monitor: None,
+        config: config.clone(),
+        memory: BaselineFile::beside(runs.path()),
+        runs,
+        live,
     };
-    let mut monitor = Monitor::new(probe, config.proc.clone(), Baselines::default());
-    look(&mut monitor, &runs, &live);
+    if let Err(reason) = eye.open() {
+        info!(%reason, "no GPUs on this machine");
+    }
+    eye.look();
     let Ok((woken, wake)) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC) else {
         warn!("the GPUs are not watched: no pipe could be made");
         return ProbeThread::default();
     };
     let (after, waiting) = mpsc::channel::<AfterLook>();
     // Simulated GPUs say themselves when something has changed: nobody need look.
-    let after = monitor.period().is_some().then_some(after);
+    let after = eye.monitor.as_ref().is_some_and(|it| it.period().is_some()).then_some(after);
     let watch = move || {
-        while wait(&monitor, &woken) {
+        while eye.wait(&woken) {
             let waited: Vec<AfterLook> = waiting.try_iter().collect();
-            if look(&mut monitor, &runs, &live) {
-                say(live.reports());
+            if eye.look() {
+                say(eye.live.reports());
             }
             waited.into_iter().for_each(|then| then());
         }
@@ -102,27 +111,97 @@ impl ProbeThread {
     }
 }
 
-/// Returns when there is something to look at; false when it is time to end.
-fn wait(monitor: &Monitor, woken: &OwnedFd) -> bool {
-    let mut fds = vec![PollFd::new(woken.as_fd(), PollFlags::POLLIN)];
-    fds.extend(monitor.fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
-    let period = monitor.period().and_then(|period| PollTimeout::try_from(period).ok());
-    // An interrupted wait is only an early look.
-    let _ = poll(&mut fds, period.unwrap_or(PollTimeout::NONE));
-    if fds[0].revents().is_none_or(|events| events.is_empty()) {
-        return true;
-    }
-    nix::unistd::read(woken, &mut [0; 256]).is_ok_and(|count| count > 0)
+/// The monitor, where GPUs have been found, and what it needs.
+struct Eye {
+    monitor: Option<Monitor>,
+    config: ProbeConfig,
+    memory: BaselineFile,
+    runs: RunRoot,
+    live: LiveGpus,
 }
 
-fn look(monitor: &mut Monitor, runs: &RunRoot, live: &LiveGpus) -> bool {
-    let sampled = monitor.sample(&|pid| run_of_process(runs, pid).is_some());
-    for problem in &sampled.problems {
-        warn!(problem, "GPU probe");
+impl Eye {
+    fn open(&mut self) -> Result<(), ProbeError> {
+        let probe = Probe::detect(&self.config)?;
+        self.monitor = Some(Monitor::new(probe, self.config.proc.clone(), self.memory.read()));
+        Ok(())
     }
-    let details = sampled.details.into_iter().map(|gpu| (gpu.uuid.clone(), gpu)).collect();
-    live.seen.store(Arc::new(Seen { reports: sampled.reports, details }));
-    sampled.changed
+
+    /// Returns when there is something to look at; false when it is time to end.
+    fn wait(&self, woken: &OwnedFd) -> bool {
+        let mut fds = vec![PollFd::new(woken.as_fd(), PollFlags::POLLIN)];
+        let period = match &self.monitor {
+            Some(monitor) => {
+                fds.extend(monitor.fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+                monitor.period()
+            }
+            None => Some(LOOK_FOR_GPUS),
+        };
+        let period = period.and_then(|period| PollTimeout::try_from(period).ok());
+        // An interrupted wait is only an early look.
+        let _ = poll(&mut fds, period.unwrap_or(PollTimeout::NONE));
+        if fds[0].revents().is_none_or(|events| events.is_empty()) {
+            return true;
+        }
+        nix::unistd::read(woken, &mut [0; 256]).is_ok_and(|count| count > 0)
+    }
+
+    /// Whether anything is different.
+    fn look(&mut self) -> bool {
+        if self.monitor.is_none() && self.open().is_ok() {
+            info!("GPUs have been found");
+        }
+        let Some(monitor) = &mut self.monitor else { return false };
+        let sampled = monitor.sample(&|pid| run_of_process(&self.runs, pid).is_some());
+        for problem in &sampled.problems {
+            warn!(problem, "GPU probe");
+        }
+        self.memory.keep(monitor.baselines());
+        let details = sampled.details.into_iter().map(|gpu| (gpu.uuid.clone(), gpu)).collect();
+        self.live.seen.store(Arc::new(Seen { reports: sampled.reports, details }));
+        sampled.changed
+    }
+}
+
+/// How much memory the GPUs use when nobody does, for the next server: memory that a run did not give back
+/// while this one was away is seen all the same.
+struct BaselineFile {
+    path: PathBuf,
+    kept: Option<Baselines>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredBaselines {
+    /// After a reboot, perhaps with another driver, the GPUs begin anew.
+    boot_id: String,
+    bytes: Baselines,
+}
+
+impl BaselineFile {
+    fn beside(runs: &Path) -> BaselineFile {
+        BaselineFile { path: runs.join("gpu-baselines.json"), kept: None }
+    }
+
+    fn read(&self) -> Baselines {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        match serde_json::from_str::<StoredBaselines>(&text) {
+            Ok(stored) if stored.boot_id == boot_id() => stored.bytes,
+            _ => Baselines::default(),
+        }
+    }
+
+    fn keep(&mut self, baselines: &Baselines) {
+        if self.kept.as_ref() == Some(baselines) {
+            return;
+        }
+        self.kept = Some(baselines.clone());
+        let stored = StoredBaselines { boot_id: boot_id().to_owned(), bytes: baselines.clone() };
+        let text = serde_json::to_string(&stored).unwrap_or_default();
+        let fresh = self.path.with_extension("json.new");
+        if let Err(cause) = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path)) {
+            warn!(%cause, "the memory that idle GPUs use could not be noted");
+        }
+    }
 }
 
 impl Drop for ProbeThread {

@@ -5,15 +5,19 @@ mod schema;
 
 pub use error::StoreError;
 
+use danlu_core::rows::Ledger;
 use danlu_core::{Event, Row, RowKey, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::collections::BTreeMap;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     connection: Connection,
+    newest_event: i64,
 }
 
 /// What one batch of inputs has changed.
@@ -49,6 +53,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        keep_private(path);
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
@@ -58,7 +63,9 @@ impl Store {
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
-        Ok(Store { path: path.to_owned(), connection })
+        let sql = "SELECT coalesce(max(number), 0) FROM events";
+        let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+        Ok(Store { path: path.to_owned(), connection, newest_event })
     }
 
     /// Every row, as it was committed last.
@@ -81,11 +88,14 @@ impl Store {
 
     /// All of the batch becomes durable, or nothing of it does.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        self.write(batch).map_err(|error| StoreError::from_sqlite(&path, error))
+        let written = self.write(batch);
+        self.newest_event = written.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        Ok(())
     }
 
-    fn write(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+    /// The number of the newest event then.
+    fn write(&mut self, batch: &Batch) -> rusqlite::Result<i64> {
+        let mut newest_event = self.newest_event;
         let transaction = self.connection.transaction()?;
         {
             let mut put = transaction.prepare_cached(
@@ -106,13 +116,14 @@ impl Store {
                 };
             }
             for (at, event) in &batch.events {
-                log.execute(params![at.0, to_json(event)?])?;
+                newest_event = log.insert(params![at.0, to_json(event)?])?;
             }
             for Environment { hash, variables } in &batch.environments {
                 keep.execute(params![hash, variables])?;
             }
         }
-        transaction.commit()
+        transaction.commit()?;
+        Ok(newest_event)
     }
 
     pub fn environment(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
@@ -124,11 +135,21 @@ impl Store {
         statement.query_row([hash], |row| row.get(0)).optional().map_err(failed)
     }
 
-    /// The number of the newest event; 0 when there is none.
-    pub fn last_event(&self) -> Result<i64, StoreError> {
+    /// The row of what is not a list; `None` in a database that was made just now.
+    pub fn ledger(&self) -> Result<Option<Ledger>, StoreError> {
         let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let sql = "SELECT coalesce(max(number), 0) FROM events";
-        self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+        let sql = "SELECT json FROM rows WHERE kind = 'ledger'";
+        let json = self.connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional();
+        match json.map_err(failed)?.map(|json| serde_json::from_str(&json)) {
+            None => Ok(None),
+            Some(Ok(Row::Ledger(ledger))) => Ok(Some(ledger)),
+            Some(_) => Err(self.damaged("the ledger cannot be read".to_owned())),
+        }
+    }
+
+    /// The number of the newest event; 0 when there is none.
+    pub fn newest_event(&self) -> i64 {
+        self.newest_event
     }
 
     /// Rows that contradict each other.
@@ -152,6 +173,15 @@ impl Store {
             events.push(StoredEvent { number, at, event });
         }
         Ok(events)
+    }
+}
+
+/// It holds people's environments. What SQLite puts beside it gets the same permissions.
+fn keep_private(path: &Path) {
+    let made = File::options().create(true).truncate(false).append(true).mode(0o600).open(path);
+    // An older one may be too open. Whatever fails here fails again when it is opened, with a better message.
+    if let Ok(file) = made {
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
     }
 }
 

@@ -2,26 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use danlu_wire::api::{TaskStateName, TaskView};
+use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
 use jiff::Timestamp;
 
 use crate::{
-    given::task_state::{ACTIVE, WAITING},
     language::{say, text},
     screen::{
-        amounts, places, states,
+        amounts, clock, places, states,
         table::{Cell, Column, Table},
         tasks,
     },
 };
 
-/// At most `ended_lines` are of what has ended altogether.
-pub(super) fn table(
-    all: &[TaskView],
-    mut ended_lines: usize,
-    with_user: bool,
-    now: Timestamp,
-) -> Table {
+pub(super) fn table(lines: &[Line], with_user: bool, now: Timestamp) -> Table {
     let mut columns = vec![
         Column::right(text("ID", "编号")),
         Column::left(text("NAME", "名称")).shrinks(16, 8),
@@ -34,42 +27,43 @@ pub(super) fn table(
         columns.insert(1, Column::left(text("USER", "用户")).shrinks(10, 6));
     }
     let mut table = Table::new(columns);
-    for line in folded(all) {
-        if line.iter().all(|task| task.state.is_over()) {
-            if ended_lines == 0 {
-                continue;
-            }
-            ended_lines -= 1;
-        }
-        let mut row = match line.as_slice() {
-            [one] => single(one, now),
-            several => array(several, now),
+    for Line { task, array } in lines {
+        let mut row = match array {
+            None => single(task, now),
+            Some(array) => several(task, array, now),
         };
         if with_user {
-            row.insert(1, line[0].user.as_str().into());
+            row.insert(1, task.user.as_str().into());
         }
         table.row(row);
     }
     table
 }
 
-/// In the order of the list; an array stands where its first element does.
-fn folded(all: &[TaskView]) -> Vec<Vec<&TaskView>> {
-    let mut lines: Vec<Vec<&TaskView>> = Vec::new();
+/// In the order of the list; an array stands where its first element does, as far as its elements are listed.
+pub(super) fn folded(all: Vec<TaskView>) -> Vec<Line> {
+    let mut lines: Vec<(TaskView, ArrayLine)> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     for task in all {
-        let known = task.array.and_then(|array| places.get(&array));
-        match known {
-            Some(place) => lines[*place].push(task),
-            None => {
-                if let Some(array) = task.array {
-                    places.insert(array, lines.len());
-                }
-                lines.push(vec![task]);
-            }
+        let array = task.array.unwrap_or(task.id);
+        let place = *places.entry(array).or_insert(lines.len());
+        let (id, index, state) = (task.id, task.index.unwrap_or_default(), task.state);
+        let began = task.started_at.clone().filter(|_| state == TaskStateName::Running);
+        if place == lines.len() {
+            lines.push((task, ArrayLine::default()));
+        } else if state.is_waiting() && !lines[place].0.state.is_waiting() {
+            // One that waits tells why.
+            lines[place].0 = task;
         }
+        let line = &mut lines[place].1;
+        line.add(id, index, state);
+        line.running_since = line.running_since.take().into_iter().chain(began).min();
     }
-    lines
+    let line = |(task, mut array): (TaskView, ArrayLine)| {
+        array.sort();
+        Line { task, array: Some(array).filter(|array| array.len() > 1) }
+    };
+    lines.into_iter().map(line).collect()
 }
 
 fn single(task: &TaskView, now: Timestamp) -> Vec<Cell> {
@@ -85,54 +79,29 @@ fn single(task: &TaskView, now: Timestamp) -> Vec<Cell> {
 }
 
 /// Where it stands as a whole, and how many are where.
-fn array(elements: &[&TaskView], now: Timestamp) -> Vec<Cell> {
-    let state = leading_state(elements);
-    let numbers =
-        |of: fn(&TaskView) -> u64| elements.iter().map(|task| of(task)).collect::<Vec<_>>();
-    let indices = places::list(&numbers(|task| u64::from(task.index.unwrap_or_default())));
-    let ids = numbers(|task| task.id);
-    let (first, last) = (ids.iter().min().unwrap_or(&0), ids.iter().max().unwrap_or(&0));
-    let longest = elements.iter().filter(|task| ACTIVE.contains(&task.state));
-    let longest = longest.filter_map(|task| tasks::duration(task, now)).max();
+fn several(task: &TaskView, array: &ArrayLine, now: Timestamp) -> Vec<Cell> {
+    let state = array.state();
+    let longest = array.running_since.as_deref().and_then(clock::read);
+    let longest = longest.map(|began| clock::between(began, now));
     vec![
-        format!("{first}-{last}").into(),
-        format!("{}[{indices}]", elements[0].name).into(),
+        format!("{}-{}", array.first, array.last).into(),
+        format!("{}[{}]", task.name, places::ranges(&array.indices)).into(),
         Cell::coloured(states::word(state), states::colour(state)),
-        elements[0].gpus.to_string().into(),
+        task.gpus.to_string().into(),
         longest.map_or_else(|| "–".to_owned(), amounts::clock).into(),
-        counts(elements, now).into(),
+        counts(task, array, now).into(),
     ]
 }
 
-/// What runs comes before what waits, and a failure before a success.
-fn leading_state(elements: &[&TaskView]) -> TaskStateName {
-    use TaskStateName::{
-        Blocked, Cancelled, Failed, Held, Lost, Paused, Queued, Running, Starting, Stopping,
-        Succeeded, TimedOut,
-    };
-    let order = [
-        Running, Starting, Stopping, Lost, Paused, Queued, Blocked, Held, Failed, TimedOut,
-        Cancelled, Succeeded,
-    ];
-    let has = |state: &TaskStateName| elements.iter().any(|task| task.state == *state);
-    order.into_iter().find(has).unwrap_or(Succeeded)
-}
-
-fn counts(elements: &[&TaskView], now: Timestamp) -> String {
-    let mut by_state: BTreeMap<TaskStateName, usize> = BTreeMap::new();
-    for task in elements {
-        *by_state.entry(task.state).or_default() += 1;
-    }
+fn counts(task: &TaskView, array: &ArrayLine, now: Timestamp) -> String {
     // Of held ones the state says it all.
-    let waits = elements
-        .iter()
-        .find(|task| WAITING.contains(&task.state) && task.state != TaskStateName::Held);
-    if let (Some(task), 1) = (waits, by_state.len()) {
-        let why = tasks::why(task, now);
-        let count = elements.len();
+    let tells_why = task.state.is_waiting() && task.state != TaskStateName::Held;
+    if tells_why && array.counts.len() == 1 {
+        let (count, why) = (array.len(), tasks::why(task, now));
         return say!("{count} wait: {why}", "{count} 个等待：{why}");
     }
-    let mut parts: Vec<String> = by_state
+    let mut parts: Vec<String> = array
+        .counts
         .iter()
         .map(|(state, count)| {
             let state = states::word(*state);
@@ -185,7 +154,7 @@ mod tests {
             wait: Some(WaitReason::Resources { held_by: vec![run] }),
             ..task(420, TaskStateName::Queued)
         };
-        let shown = table(&[running, queued], 9, false, now()).render(Some(80), false);
+        let shown = table(&folded(vec![running, queued]), false, now()).render(Some(80), false);
         // The backslash eats spaces.
         let expect = " ID  NAME   STATE    GPUS     TIME  WHY / WHERE
 412  train  running  2     1:22:10  gpu1:0,1  limit 24h
@@ -200,7 +169,7 @@ mod tests {
         let mut all = vec![element(20, 3, Running), task(9, Running)];
         all.extend((4..10).map(|index| element(20, index, Queued)));
         all.extend([element(20, 0, Succeeded), element(20, 1, Succeeded), element(20, 2, Failed)]);
-        let shown = table(&all, 9, false, now()).render(None, false);
+        let shown = table(&folded(all), false, now()).render(None, false);
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines.len(), 3, "{shown}");
         assert!(lines[1].starts_with("20-29  sweep[0-9]  running"), "{shown}");
@@ -209,20 +178,9 @@ mod tests {
 
     #[test]
     fn a_single_element_is_named_with_its_index() {
-        let all = [element(20, 3, TaskStateName::Running)];
-        let shown = table(&all, 9, true, now()).render(None, false);
+        let all = vec![element(20, 3, TaskStateName::Running)];
+        let shown = table(&folded(all), true, now()).render(None, false);
         assert!(shown.contains("23  ada   sweep[3]  running"), "{shown}");
-    }
-
-    #[test]
-    fn lines_of_the_ended_are_few_however_large_their_arrays_were() {
-        let mut all: Vec<TaskView> =
-            (0..50).map(|index| element(20, index, TaskStateName::Succeeded)).collect();
-        all.extend([1, 2, 3].map(|id| task(id, TaskStateName::Succeeded)));
-        all.push(task(4, TaskStateName::Queued));
-        let shown = table(&all, 2, false, now()).render(None, false);
-        assert!(shown.contains("20-69") && shown.contains("50 succeeded"), "{shown}");
-        assert_eq!(shown.lines().count(), 4, "{shown}");
     }
 
     #[test]
@@ -230,7 +188,7 @@ mod tests {
         let mut long = task(1_234_567, TaskStateName::Queued);
         long.name = "一个非常长的名字".repeat(6);
         long.why = Some("reasons ".repeat(30));
-        let shown = table(&[long], 9, true, now()).render(Some(80), false);
+        let shown = table(&folded(vec![long]), true, now()).render(Some(80), false);
         assert!(shown.lines().all(|line| width::of(line) <= 80), "{shown}");
         assert!(shown.contains("reasons reasons"), "{shown}");
     }

@@ -1,21 +1,16 @@
 //! The line above the list: are GPUs free, and how are my tasks?
 
-use danlu_wire::api::{Gpus, TaskView};
+use std::collections::BTreeMap;
+
+use danlu_wire::api::Overview;
 
 use crate::{
-    given::task_state::{ACTIVE, WAITING},
     language::{say, text},
     screen::width,
 };
 
-pub(super) fn line(
-    gpus: &Gpus,
-    tasks: &[TaskView],
-    waiting: Option<usize>,
-    me: &str,
-    columns: Option<usize>,
-) -> String {
-    let (machine, mine) = (machine(gpus), mine(tasks, waiting, me));
+pub(super) fn line(overview: &Overview, columns: Option<usize>) -> String {
+    let (machine, mine) = (machine(&overview.gpus), mine(overview));
     let together = width::of(&machine) + GAP.len() + width::of(&mine);
     if columns.is_some_and(|columns| together > columns) {
         format!("{machine}\n{mine}\n")
@@ -26,11 +21,9 @@ pub(super) fn line(
 
 const GAP: &str = "     ";
 
-fn machine(gpus: &Gpus) -> String {
-    let count = |states: &[&str]| {
-        gpus.gpus.iter().filter(|gpu| states.contains(&gpu.state.as_str())).count()
-    };
-    let (free, all) = (count(&["free"]), gpus.gpus.len());
+fn machine(gpus: &BTreeMap<String, usize>) -> String {
+    let count = |states: &[&str]| states.iter().filter_map(|state| gpus.get(*state)).sum::<usize>();
+    let (free, all) = (count(&["free"]), gpus.values().sum::<usize>());
     if all == 0 {
         return text("no GPUs", "没有 GPU").to_owned();
     }
@@ -50,20 +43,17 @@ fn machine(gpus: &Gpus) -> String {
     parts.join(" · ")
 }
 
-fn mine(tasks: &[TaskView], waiting: Option<usize>, me: &str) -> String {
-    let of_me = || tasks.iter().filter(|task| task.user == me);
-    let active: Vec<&TaskView> = of_me().filter(|task| ACTIVE.contains(&task.state)).collect();
-    let running = active.len();
-    let used: u32 = active.iter().map(|task| task.gpus).sum();
-    let everybody = tasks.iter().any(|task| task.user != me);
-    // The server has counted those that are not shown as well.
-    let waiting = waiting
-        .filter(|_| !everybody)
-        .unwrap_or_else(|| of_me().filter(|task| WAITING.contains(&task.state)).count());
-    let running = match used {
+fn mine(overview: &Overview) -> String {
+    let Overview { running, running_gpus, waiting, .. } = overview;
+    let running = match running_gpus {
         0 => say!("{running} running", "{running} 个运行"),
         1 => say!("{running} running (1 GPU)", "{running} 个运行（1 块 GPU）"),
-        _ => say!("{running} running ({used} GPUs)", "{running} 个运行（{used} 块 GPU）"),
+        _ => {
+            say!(
+                "{running} running ({running_gpus} GPUs)",
+                "{running} 个运行（{running_gpus} 块 GPU）"
+            )
+        }
     };
     say!("you: {running}, {waiting} waiting", "您：{running}，{waiting} 个等待")
 }

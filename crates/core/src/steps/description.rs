@@ -1,0 +1,102 @@
+//! Whether the description of a task can mean anything: sizes and characters, whatever the machines are.
+
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::resources::NodeSelector;
+use crate::task::{LaunchSpec, Stream, TaskSpec};
+
+pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
+    check_command(spec)?;
+    check_words(spec)?;
+    check_launch(&spec.launch)?;
+    at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
+    at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
+    let limit = spec.time_limit.map(|limit| limit.0);
+    if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
+        return Err(Refusal::BadTimeLimit);
+    }
+    Ok(())
+}
+
+fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {
+    let bytes = spec.command.iter().map(|word| word.len() + 1).sum();
+    short("command", bytes, limits::COMMAND_BYTES)?;
+    let first = spec.command.first().map_or("", String::as_str);
+    if first.is_empty()
+        || spec.launch.shell && spec.command.iter().all(|word| word.trim().is_empty())
+    {
+        return Err(Refusal::EmptyCommand);
+    }
+    spec.command.iter().try_for_each(|word| no_zero("command", word))
+}
+
+fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
+    check_text("name", &spec.name)?;
+    short("description", spec.description.len(), limits::DESCRIPTION_BYTES)?;
+    if spec.description.chars().any(|it| it.is_control() && it != '\n' && it != '\t') {
+        return Err(Refusal::ControlCharacter { what: "description" });
+    }
+    spec.project.iter().try_for_each(|project| check_text("project", project))?;
+    at_most("labels", spec.labels.len(), limits::LABELS)?;
+    for (key, value) in &spec.labels {
+        check_text("label", key)?;
+        check_text("label", value)?;
+    }
+    spec.request.gpu_model.iter().try_for_each(|model| check_text("GPU model", model))?;
+    match &spec.request.node {
+        None => Ok(()),
+        Some(NodeSelector::Name(name)) => check_text("node name", name),
+        Some(NodeSelector::Label { key, value }) => {
+            check_text("node label", key)?;
+            check_text("node label", value)
+        }
+    }
+}
+
+fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
+    let paths = [Some(&launch.directory), launch.output.both.as_ref()].into_iter().flatten();
+    let streams = [&launch.output.stdout, &launch.output.stderr].into_iter().flatten();
+    let files = streams.filter_map(|stream| match stream {
+        Stream::Append { path } | Stream::Truncate { path } => Some(path),
+        Stream::Discard => None,
+    });
+    for path in paths.chain(files) {
+        short("path", path.len(), limits::PATH_BYTES)?;
+        no_zero("path", path)?;
+    }
+    if let Some(argument) = &launch.gpu_argument {
+        short("GPU argument", argument.len(), limits::NAME_BYTES)?;
+        no_zero("GPU argument", argument)?;
+    }
+    let bytes = launch.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    short("list of variables", bytes, limits::COMMAND_BYTES)?;
+    for (name, value) in &launch.variables {
+        if name.is_empty() || name.contains('=') {
+            return Err(Refusal::BadVariable { name: name.clone() });
+        }
+        no_zero("variable", name)?;
+        no_zero("variable", value)?;
+    }
+    Ok(())
+}
+
+/// One line that people read in lists.
+pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), Refusal> {
+    short(what, text.len(), limits::NAME_BYTES)?;
+    if text.chars().any(char::is_control) {
+        return Err(Refusal::ControlCharacter { what });
+    }
+    Ok(())
+}
+
+fn no_zero(what: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.contains('\0') { Err(Refusal::ControlCharacter { what }) } else { Ok(()) }
+}
+
+fn short(what: &'static str, bytes: usize, limit: usize) -> Result<(), Refusal> {
+    if bytes > limit { Err(Refusal::TooLong { what, limit }) } else { Ok(()) }
+}
+
+pub(crate) fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Refusal> {
+    if count > limit { Err(Refusal::TooMany { what, limit }) } else { Ok(()) }
+}

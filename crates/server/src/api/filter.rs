@@ -1,0 +1,118 @@
+//! Which tasks a list is about.
+
+use super::caller::Caller;
+use super::{ApiError, view};
+use crate::model::{Brief, BriefState, ReadModel};
+use danlu_core::{Task, TaskId, UserId};
+use danlu_wire::api::{ME, MOST_ROWS, TaskStateName};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Filter {
+    /// Names of states, separated by commas.
+    state: Option<String>,
+    user: Option<String>,
+    node: Option<String>,
+    /// `key=value`.
+    label: Option<String>,
+    project: Option<String>,
+    /// Newest first unless told otherwise.
+    pub(super) oldest_first: bool,
+    pub(super) cursor: Option<u64>,
+    pub(super) limit: usize,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter {
+            state: None,
+            user: None,
+            node: None,
+            label: None,
+            project: None,
+            oldest_first: false,
+            cursor: None,
+            limit: MOST_ROWS,
+        }
+    }
+}
+
+/// The filter in terms of the model.
+pub(super) struct Wanted<'a> {
+    model: &'a ReadModel,
+    filter: &'a Filter,
+    states: Option<Vec<TaskStateName>>,
+    /// `None` for everybody; somebody unknown has no tasks.
+    owner: Option<Option<UserId>>,
+}
+
+impl Filter {
+    /// With the name of who asks.
+    pub(super) fn of(mut self, caller: &Caller) -> Filter {
+        if self.user.as_deref() == Some(ME) {
+            self.user = Some(caller.name.clone());
+        }
+        self
+    }
+
+    pub(super) fn wanted<'a>(&'a self, model: &'a ReadModel) -> Result<Wanted<'a>, ApiError> {
+        let id = |name: &String| {
+            model.users.values().find(|user| user.name == *name).map(|user| user.id)
+        };
+        Ok(Wanted {
+            model,
+            filter: self,
+            states: self.states()?,
+            owner: self.user.as_ref().map(id),
+        })
+    }
+
+    fn states(&self) -> Result<Option<Vec<TaskStateName>>, ApiError> {
+        let Some(names) = &self.state else { return Ok(None) };
+        let one = |name: &str| {
+            TaskStateName::ALL.into_iter().find(|state| state.as_str() == name).ok_or_else(|| {
+                let known = TaskStateName::ALL.map(TaskStateName::as_str).join(", ");
+                ApiError::bad_request(
+                    format!("`{name}` is not a state"),
+                    &format!("one of {known}"),
+                )
+            })
+        };
+        names.split(',').map(one).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn looks_inside(&self) -> bool {
+        self.label.is_some() || self.project.is_some() || self.node.is_some()
+    }
+}
+
+impl Wanted<'_> {
+    /// What needs no look at the task itself comes first: most are told by that.
+    pub(super) fn lets_through(&self, id: TaskId, brief: &Brief) -> bool {
+        let state = |states: &Vec<TaskStateName>| match brief.state {
+            BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),
+            BriefState::Active => states.contains(&view::active_state(self.model, id)),
+        };
+        self.owner.is_none_or(|owner| owner == Some(brief.owner))
+            && self.states.as_ref().is_none_or(state)
+            && (!self.filter.looks_inside()
+                || self.model.tasks.get(&id).is_some_and(|task| self.inside(task)))
+    }
+
+    fn inside(&self, task: &Task) -> bool {
+        let label = |wanted: &String| match wanted.split_once('=') {
+            Some((key, value)) => task.spec.labels.get(key).is_some_and(|it| it == value),
+            None => task.spec.labels.contains_key(wanted),
+        };
+        let node = |name: &String| {
+            let run = task.last_run.and_then(|run| self.model.runs.get(&run));
+            let mut nodes = run.into_iter().flat_map(|run| &run.parts).map(|part| part.node);
+            nodes.any(|id| self.model.nodes.get(&id).is_some_and(|node| node.name == *name))
+        };
+        let project = |wanted: &String| task.spec.project.as_ref() == Some(wanted);
+        self.filter.label.as_ref().is_none_or(label)
+            && self.filter.project.as_ref().is_none_or(project)
+            && self.filter.node.as_ref().is_none_or(node)
+    }
+}
