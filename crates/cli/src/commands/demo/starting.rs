@@ -30,7 +30,8 @@ pub(super) fn start(leaving: &Leaving) -> Result<(Server, u32), Stop> {
         let server = Server::start(None)?;
         let free = free_gpus(&server, leaving)?;
         if free > 0 {
-            let words = say!("{free} free GPUs of this machine", "使用本机的 {free} 块空闲 GPU");
+            let words =
+                say!("the free GPUs of this machine: {free}", "使用本机的 {free} 块空闲 GPU");
             tell(&format!("{words}\n"))?;
             return Ok((server, free));
         }
