@@ -12,7 +12,9 @@ const USAGE: &str = "\
 Usage:
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (0 unless told)
-  cargo xtask bench [core] [--json]          measure; medians with spread";
+  cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
+  cargo xtask bench one-machine [--json] [--quick]
+                                             measure the real binary on this machine";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -228,3 +228,17 @@ fn a_size_for_a_vc_without_jobs_is_noted() {
     assert_eq!(answer.status, 0, "{answer:?}");
     assert_eq!(answer.stderr, "note: the trace has no jobs of lef\n");
 }
+
+#[test]
+fn a_lab_week_needs_no_trace_and_compares_six_policies() {
+    for (language, sentence) in [("en", "A made-up week of a lab"), ("zh", "虚构的实验室一周")]
+    {
+        let answer = danlu(language, "sim --lab-week");
+        assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{answer:?}");
+        assert!(answer.stdout.starts_with(sentence), "{}", answer.stdout);
+        for policy in ["fifo", "fifo+skip", "fifo+easy", "sjf+skip", "srtf", "las"] {
+            assert!(answer.stdout.matches(policy).count() >= 2, "{policy}:\n{}", answer.stdout);
+        }
+        assert!(answer.stdout.contains("danlu sim --trace jobs.csv"), "{}", answer.stdout);
+    }
+}

@@ -41,6 +41,9 @@ pub(crate) struct Client {
 const MOST_BYTES: u64 = 64 << 20;
 /// The disk of a server may be slow; nobody waits longer for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Every request has its own two, cleared before use: with ureq's 128 kB that takes longer than all else a client does.
+/// The longest path of a request fits in.
+const BUFFER: usize = 16 << 10;
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
 impl Client {
@@ -55,6 +58,8 @@ impl Client {
             .proxy(None)
             .max_idle_connections(0)
             .timeout_connect(Some(TO_CONNECT))
+            .input_buffer_size(BUFFER)
+            .output_buffer_size(BUFFER)
             .build();
         let (agent, base) = match &address {
             Address::Socket(path) => {

@@ -1,102 +1,112 @@
-//! `danlu demo`: a made-up week of a lab under six policies, with nothing to set up.
+//! `danlu demo`: a server of its own with a few tasks, to look at and to play with; nothing of it stays.
 
-use std::fmt::Write as _;
+mod children;
+mod lab;
+mod leaving;
+mod news;
+mod people;
+mod server;
+mod starting;
+mod tour;
 
-use clap::Args;
-use danlu_sim::trace::{
-    Cluster,
-    cluster::{PlacementRule, Unit},
-    evaluate,
-    lab_week::{GPUS_PER_NODE, NODES, lab_week},
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    io::{self, Write as _},
+    os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
+    process::{Command, ExitCode},
 };
 
-use super::sim::{failures, show};
-use crate::{failure::Failure, language::text};
+use clap::Args;
+
+use crate::{
+    failure::{Exit, Failure},
+    language::{say, text},
+    screen,
+};
+use leaving::{Leaving, Stop};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("See the scheduler at work, with nothing to set up", "无需任何准备，看看调度器如何工作"),
-    override_usage = "danlu demo",
+    about = text("See it at work, with nothing to set up", "无需任何准备，看看它如何工作"),
+    override_usage = text("danlu demo [OPTIONS]", "danlu demo [选项]"),
+    after_help = text(
+        "Starts a server of its own in a temporary directory, with simulated GPUs where the\n\
+         machine has none, submits some tasks and shows what happens to them. It then stays\n\
+         for you to play with until Ctrl-C, which ends every task and the server and removes\n\
+         the directory. A server that runs already is not touched.\n\n\
+         Examples:\n  \
+           danlu demo            look, and play with it from another terminal\n  \
+           danlu demo --once     the tour alone, as in scripts: ends by itself\n\n\
+         danlu sim --lab-week shows how policies compare.",
+        "在临时目录中启动一个单独的服务器，机器没有 GPU 时用模拟的 GPU，提交若干任务并显示\n\
+         它们的经过。之后服务器会留着供您试用，直到 Ctrl-C：结束所有任务和服务器，删除该目录。\n\
+         不影响已在运行的服务器。\n\n\
+         示例：\n  \
+           danlu demo            看演示，并在另一个终端里试用\n  \
+           danlu demo --once     只看演示，看完自动结束（供脚本使用）\n\n\
+         danlu sim --lab-week 可比较各种调度策略。",
+    ),
 )]
-pub(crate) struct Arguments {}
-
-const SEED: u64 = 1;
-
-/// Policy, and what it does, in English and in Chinese.
-const POLICIES: [(&str, &str, &str); 6] = [
-    (
-        "fifo",
-        "first come, first served; whoever is first blocks everybody behind",
-        "先来先服务；队首放不下时，后面都得等",
-    ),
-    (
-        "fifo+skip",
-        "whatever fits starts; a large job may wait for ever",
-        "放得下的就开始；大作业可能一直等",
-    ),
-    (
-        "fifo+easy",
-        "later jobs may start if they do not delay the first one",
-        "只要不推迟队首，后面的作业可以先开始",
-    ),
-    ("sjf+skip", "the shortest jobs first, and whatever fits", "最短的作业优先，放得下的就开始"),
-    (
-        "srtf",
-        "the least remaining work first; preempts running jobs for it",
-        "剩余时间最短者优先，必要时抢占正在运行的作业",
-    ),
-    (
-        "las",
-        "who has had little GPU time first; preempts, needs no durations",
-        "已用 GPU 时间少者优先，可抢占；不需要知道时长",
-    ),
-];
-
-pub(crate) fn run(_: &Arguments) -> Result<(), Failure> {
-    let trace = lab_week(SEED);
-    let unit = Unit::Nodes { gpus_each: GPUS_PER_NODE, placement: PlacementRule::Consolidate };
-    let clusters = [Cluster::new(NODES, unit).map_err(|error| failures::cluster(&error))?];
-    let mut evaluations = Vec::new();
-    for (name, ..) in POLICIES {
-        let policy = name.parse().map_err(|error| failures::policy(&error))?;
-        let evaluation = evaluate(&trace, &clusters, policy, &mut |_| ());
-        evaluations.push(evaluation.map_err(|error| failures::replay(&error))?);
-    }
-    let page = introduction(trace.jobs.len()) + &show::tables(&trace, &evaluations, false) + &end();
-    show::stdout(|out| out.write_all(page.as_bytes()))
+pub(crate) struct Arguments {
+    #[arg(long, help = text("End by itself after the tour", "演示完后自动结束"))]
+    once: bool,
 }
 
-fn introduction(jobs: usize) -> String {
-    let gpus = NODES * GPUS_PER_NODE;
-    let mut out = text(
-        &format!(
-            "A made-up week of a lab: {jobs} jobs of six people on {NODES} machines with {GPUS_PER_NODE} GPUs each\n\
-             ({gpus} GPUs), replayed by Danlu's own scheduler under six policies:\n\n"
-        ),
-        &format!(
-            "虚构的实验室一周：六个人的 {jobs} 个作业，{NODES} 台机器，每台 {GPUS_PER_NODE} 块 GPU（共 {gpus} 块），\n\
-             由丹炉真正的调度器按六种策略回放：\n\n"
-        ),
-    )
-    .to_owned();
-    for (name, english, chinese) in POLICIES {
-        let _ = writeln!(out, "  {name:<10} {}", text(english, chinese));
+/// When it was interrupted before everything had been shown, as a shell would tell it.
+const INTERRUPTED: u8 = 130;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    forget_other_servers()?;
+    let leaving = Leaving::watch().map_err(|cause| {
+        Failure::new(
+            Exit::Internal,
+            say!("could not wait for signals: {cause}", "无法等待信号：{cause}"),
+        )
+    })?;
+    let mut seen_all = false;
+    let shown = tour::show(&leaving, arguments.once, &mut seen_all);
+    match shown {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Stop::Left) if seen_all => Ok(ExitCode::SUCCESS),
+        Err(Stop::Left) => Ok(ExitCode::from(INTERRUPTED)),
+        Err(Stop::Failed(failure)) => Err(failure),
     }
-    out.push('\n');
-    out
 }
 
-fn end() -> String {
-    text(
-        "\nBounded slowdown: how many times longer a job took than alone.\n\
-         Fairness: 1 when all six people were slowed down equally.\n\n\
-         Try it with your own jobs (columns submit_time,num_gpus,duration):\n  \
-           danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  \
-           danlu sim --help\n",
-        "\n有界减速比：作业用时是独占运行的几倍。公平性：六个人受到同样的拖延时为 1。\n\n\
-         用您自己的作业试试（列：submit_time,num_gpus,duration）：\n  \
-           danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  \
-           danlu sim --help\n",
-    )
-    .to_owned()
+/// Variables of ours that say something about this person and the machine, not about another server.
+const KEPT: [&str; 3] = ["DANLU_LANG", "DANLU_NVML_PATH", "DANLU_FAKE_NVML"];
+
+/// Starts again without the variables that name another server, its data or its settings: whatever is started from
+/// here inherits them.
+fn forget_other_servers() -> Result<(), Failure> {
+    let misleading: Vec<OsString> =
+        env::vars_os().map(|(name, _)| name).filter(|name| misleads(name)).collect();
+    if misleading.is_empty() {
+        return Ok(());
+    }
+    let mut again = Command::new(children::THIS_PROGRAM);
+    again.args(env::args_os().skip(1));
+    for name in &misleading {
+        again.env_remove(name);
+    }
+    let cause = again.exec();
+    Err(Failure::new(
+        Exit::Internal,
+        say!("could not start danlu again: {cause}", "无法重新启动 danlu：{cause}"),
+    ))
+}
+
+fn misleads(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"DANLU_") && !KEPT.iter().any(|kept| name == *kept)
+}
+
+/// To stdout. A reader that is gone wants nothing more.
+fn tell(words: &str) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    match screen::written(out.write_all(words.as_bytes()).and_then(|()| out.flush())) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Stop::Left),
+        Err(failure) => Err(Stop::Failed(failure)),
+    }
 }

@@ -112,7 +112,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Policy(arguments) => policy::run(&client()?, &arguments),
         Verb::Set(arguments) => set::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),
-        Verb::Demo(arguments) => demo::run(&arguments),
+        Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments),

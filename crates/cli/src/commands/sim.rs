@@ -1,8 +1,9 @@
 //! `danlu sim`: what a policy would have done with a recorded trace.
 
-pub(super) mod failures;
+mod failures;
+mod lab_week;
 mod progress_bar;
-pub(super) mod show;
+mod show;
 
 use std::{fs::File, num::NonZeroU32, path::PathBuf};
 
@@ -26,17 +27,23 @@ use progress_bar::ProgressBar;
         "用真实的调度器回放任务记录，比较各种策略",
     ),
     override_usage = text(
-        "danlu sim --trace FILE --nodes LIST [OPTIONS]\n       danlu sim --trace FILE --placement count --gpus N [OPTIONS]",
-        "danlu sim --trace 文件 --nodes 列表 [选项]\n      danlu sim --trace 文件 --placement count --gpus 数量 [选项]",
+        "danlu sim --trace FILE --nodes LIST [OPTIONS]\n       danlu sim --trace FILE --placement count --gpus N [OPTIONS]\n       danlu sim --lab-week",
+        "danlu sim --trace 文件 --nodes 列表 [选项]\n      danlu sim --trace 文件 --placement count --gpus 数量 [选项]\n      danlu sim --lab-week",
     ),
     after_help = text(ENGLISH_NOTES, CHINESE_NOTES),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, value_name = "FILE", help = text(
+    #[arg(long, value_name = "FILE", required_unless_present = "lab_week", help = text(
         "The trace: a CSV file with one row per job",
         "任务记录：CSV 文件，每行一个作业",
     ))]
-    trace: PathBuf,
+    trace: Option<PathBuf>,
+
+    #[arg(long, exclusive = true, help = text(
+        "Instead of a trace: a made-up week of a lab under six policies",
+        "不用任务记录：回放虚构的实验室一周，比较六种策略",
+    ))]
+    lab_week: bool,
 
     #[arg(
         long,
@@ -114,6 +121,7 @@ Columns of the trace: submit_time, num_gpus, duration; and, where there are any,
 est_duration. Times are in seconds.
 
 Examples:
+  danlu sim --lab-week
   danlu sim --trace jobs.csv --nodes 4
   danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
   danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json";
@@ -129,6 +137,7 @@ const CHINESE_NOTES: &str = "\
 记录的列：submit_time、num_gpus、duration；可选 vc、user、est_duration。时间单位为秒。
 
 示例：
+  danlu sim --lab-week
   danlu sim --trace jobs.csv --nodes 4
   danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
   danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json";
@@ -140,9 +149,12 @@ enum Placement {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(trace) = &arguments.trace else {
+        return lab_week::run();
+    };
     let policies = policies(arguments)?;
     let (sizes, unit) = size(arguments)?;
-    let trace = read_trace(&arguments.trace).map_err(|error| failures::trace(&error))?;
+    let trace = read_trace(trace).map_err(|error| failures::trace(&error))?;
     let clusters = clusters(&trace, sizes, unit).map_err(|error| failures::cluster(&error))?;
     show::unused_sizes(&sizes.unused(&trace));
     let mut evaluations = Vec::new();

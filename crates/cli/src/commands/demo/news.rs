@@ -1,0 +1,201 @@
+//! What has happened to the tasks since the last look, in the order in which it happened.
+
+use std::collections::BTreeMap;
+
+use danlu_core::WaitReason;
+use danlu_wire::api::{TaskStateName, TaskView};
+use jiff::Timestamp;
+
+use crate::{
+    language::{say, text},
+    screen::{clock, colour, places, states, tasks, width},
+};
+
+/// What was last told of each task.
+#[derive(Debug)]
+pub(super) struct News {
+    since: Timestamp,
+    told: BTreeMap<u64, Kind>,
+    /// Seen once. Most that wait for a moment only are not worth a line.
+    seen: BTreeMap<u64, Kind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Waits(TaskStateName),
+    Runs,
+    Ended(TaskStateName),
+}
+
+/// Something that happened to one task, or to several of an array at once.
+#[derive(Debug)]
+struct Item {
+    at: Timestamp,
+    kind: Kind,
+    ids: Vec<u64>,
+    indices: Vec<u64>,
+    array: Option<u64>,
+    name: String,
+    gpus: Vec<u32>,
+    words: String,
+}
+
+impl News {
+    pub(super) fn since(since: Timestamp) -> Self {
+        Self { since, told: BTreeMap::new(), seen: BTreeMap::new() }
+    }
+
+    /// One line each. Every task is given, also those of which nothing is new.
+    pub(super) fn of(&mut self, all: &[TaskView], now: Timestamp) -> Vec<Line> {
+        let mut items: Vec<Item> = Vec::new();
+        for task in all {
+            for kind in self.unheard(task) {
+                join(&mut items, item(task, kind, now));
+            }
+        }
+        items.sort_by_key(|item| (item.at, item.kind, item.ids[0]));
+        items.iter().map(|item| item.line(self.since)).collect()
+    }
+
+    fn unheard(&mut self, task: &TaskView) -> Vec<Kind> {
+        let Some(kind) = kind(task) else { return Vec::new() };
+        let before = self.told.get(&task.id).copied();
+        let just_seen = self.seen.insert(task.id, kind) != Some(kind);
+        if before == Some(kind) || (just_seen && matches!(kind, Kind::Waits(_))) {
+            return Vec::new();
+        }
+        self.told.insert(task.id, kind);
+        // Short ones begin and end between two looks.
+        let began = task.started_at.is_some() && task.exit_code.is_some();
+        let missed = matches!(kind, Kind::Ended(_)) && before != Some(Kind::Runs) && began;
+        missed.then_some(Kind::Runs).into_iter().chain([kind]).collect()
+    }
+}
+
+/// `None` while there is nothing to tell.
+fn kind(task: &TaskView) -> Option<Kind> {
+    match task.state {
+        _ if task.wait == Some(WaitReason::AboutToStart) => None,
+        TaskStateName::Starting => None,
+        TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
+            Some(Kind::Waits(task.state))
+        }
+        state if state.is_over() => Some(Kind::Ended(state)),
+        _ => Some(Kind::Runs),
+    }
+}
+
+fn item(task: &TaskView, kind: Kind, now: Timestamp) -> Item {
+    let time = |stamp: &Option<String>| stamp.as_deref().and_then(clock::read).unwrap_or(now);
+    let (at, gpus, words) = match kind {
+        Kind::Waits(_) => (now, Vec::new(), tasks::why(task, now)),
+        Kind::Runs => (time(&task.started_at), task.gpu_ids.clone(), String::new()),
+        Kind::Ended(_) => (time(&task.ended_at), Vec::new(), ending(task, now)),
+    };
+    let indices = task.index.into_iter().map(u64::from).collect();
+    let name = task.name.clone();
+    Item { at, kind, ids: vec![task.id], indices, array: task.array, name, gpus, words }
+}
+
+fn ending(task: &TaskView, now: Timestamp) -> String {
+    let read = |stamp: &Option<String>| stamp.as_deref().and_then(clock::read);
+    match (task.state, read(&task.started_at), read(&task.ended_at)) {
+        (TaskStateName::Succeeded, Some(started), Some(ended)) => {
+            let took = seconds(started, ended);
+            say!("after {took}", "用时 {took}")
+        }
+        _ => tasks::why_or_where(task, now),
+    }
+}
+
+/// Elements of an array to which the same happened are told in one line.
+fn join(items: &mut Vec<Item>, new: Item) {
+    let same = |item: &&mut Item| {
+        let ended = matches!(item.kind, Kind::Ended(_));
+        let words = ended || item.words == new.words;
+        item.array.is_some() && item.array == new.array && item.kind == new.kind && words
+    };
+    match items.iter_mut().find(same) {
+        Some(item) => {
+            item.ids.extend(new.ids);
+            item.indices.extend(new.indices);
+            item.gpus.extend(new.gpus);
+            item.at = item.at.max(new.at);
+        }
+        None => items.push(new),
+    }
+}
+
+/// What is told in one line.
+#[derive(Debug)]
+pub(super) struct Line {
+    time: String,
+    ids: String,
+    name: String,
+    state: TaskStateName,
+    words: String,
+}
+
+/// Time, ids and name.
+const WIDTHS: [usize; 3] = [4, 3, 10];
+
+impl Item {
+    fn line(&self, since: Timestamp) -> Line {
+        let (state, words) = match self.kind {
+            Kind::Waits(state) | Kind::Ended(state) => (state, self.words.clone()),
+            Kind::Runs => (TaskStateName::Running, on_gpus(&self.gpus)),
+        };
+        let indices = places::list(&self.indices);
+        let element = if indices.is_empty() { String::new() } else { format!("[{indices}]") };
+        Line {
+            time: seconds(since, self.at),
+            ids: places::list(&self.ids),
+            name: format!("{}{element}", self.name),
+            state,
+            words,
+        }
+    }
+}
+
+impl Line {
+    pub(super) fn render(&self, columns: Option<usize>, colour: bool) -> String {
+        let pad = |words: &str, width| " ".repeat(usize::saturating_sub(width, width::of(words)));
+        let [time, ids, name] =
+            [&self.time, &self.ids, &self.name].map(|words| width::plain(words));
+        let state = states::word(self.state);
+        let start = format!(
+            "{}{time}  {}{ids}  {name}{}  ",
+            pad(&time, WIDTHS[0]),
+            pad(&ids, WIDTHS[1]),
+            pad(&name, WIDTHS[2]),
+        );
+        let state_width = state_width();
+        let used = width::of(&start) + state_width + 2;
+        let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(used));
+        let words = width::cut(&width::plain(&self.words), room);
+        let state_padding = pad(state, state_width);
+        let state = colour::paint(state, states::colour(self.state), colour);
+        format!("{start}{state}{state_padding}  {words}").trim_end().to_owned() + "\n"
+    }
+}
+
+/// Of the widest that happens here.
+fn state_width() -> usize {
+    width::of(states::word(TaskStateName::Succeeded))
+}
+
+fn on_gpus(gpus: &[u32]) -> String {
+    let numbers: Vec<u64> = gpus.iter().copied().map(u64::from).collect();
+    let list = places::list(&numbers);
+    match gpus.len() {
+        0 => text("without a GPU", "不用 GPU").to_owned(),
+        1 => say!("on GPU {list}", "GPU {list}"),
+        _ => say!("on GPUs {list}", "GPU {list}"),
+    }
+}
+
+/// `1.2s`.
+fn seconds(from: Timestamp, to: Timestamp) -> String {
+    let length = to.duration_since(from).as_secs_f64().max(0.0);
+    format!("{length:.1}s")
+}

@@ -1,0 +1,261 @@
+//! What is shown, and in which order.
+
+use std::{
+    env, fs, io,
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use danlu_wire::api::{TaskStateName, TaskView};
+use jiff::Timestamp;
+
+use super::{
+    leaving::{Leaving, Stop},
+    news::News,
+    people::{self, Person},
+    server::Server,
+    starting, tell,
+};
+use crate::{
+    client::{Client, Query},
+    failure::{Exit, Failure},
+    language::{say, text},
+    screen::{
+        colour::{self, Colour},
+        width,
+    },
+};
+
+/// Between two looks at the tasks.
+const LOOK: Duration = Duration::from_millis(40);
+/// To read what was said before more comes.
+const READING: Duration = Duration::from_millis(700);
+/// For what takes seconds; longer and something is wrong.
+const LONGEST: Duration = Duration::from_secs(30);
+
+pub(super) fn show(leaving: &Leaving, once: bool, seen_all: &mut bool) -> Result<(), Stop> {
+    let (server, gpus) = starting::start(leaving)?;
+    let path = server.data.parent().unwrap_or(&server.data).display().to_string();
+    let shown = Tour::new(&server, leaving).and_then(|mut tour| {
+        tour.go(gpus)?;
+        *seen_all = true;
+        if once { Ok(()) } else { tour.stay(&path) }
+    });
+    // Whoever closed the terminal is told nothing.
+    let on = colour::wanted(&io::stdout());
+    let words = text("\nending the tasks and the server …", "\n正在结束任务和服务器……");
+    let _ = tell(&format!("{}\n", colour::paint(words, Some(Colour::Dim), on)));
+    server.end()?;
+    let words = say!("all gone, {path} too\n", "已全部清除，包括 {path}\n");
+    let _ = tell(&colour::paint(&words, Some(Colour::Dim), on));
+    shown
+}
+
+struct Tour<'a> {
+    server: &'a Server,
+    leaving: &'a Leaving,
+    client: Client,
+    myself: Person,
+    people: [Person; 2],
+    news: News,
+}
+
+impl<'a> Tour<'a> {
+    fn new(server: &'a Server, leaving: &'a Leaving) -> Result<Self, Stop> {
+        let people = people::two(&server.data, &server.lab);
+        Ok(Self {
+            client: server.client()?,
+            server,
+            leaving,
+            myself: Person::myself(),
+            people,
+            news: News::since(Timestamp::now()),
+        })
+    }
+
+    fn go(&mut self, gpus: u32) -> Result<(), Stop> {
+        let [ann, bo] = self.people.clone();
+        if ann.name == bo.name {
+            let me = &ann.name;
+            tell(&say!("the tasks are yours, {me}\n", "任务属于您（{me}）\n"))?;
+        } else {
+            let (ann, bo) = (&ann.name, &bo.name);
+            tell(&say!("tasks of two users: {ann} and {bo}\n", "两个用户的任务：{ann} 和 {bo}\n"))?;
+        }
+        let half = (gpus / 2).max(1);
+
+        say_first(
+            "Two tasks, the second when the first has succeeded:",
+            "两个任务，前一个成功后才开始后一个：",
+        )?;
+        let prepare = self.submit(&ann, "-J prepare -g 0 prepare.sh")?;
+        self.submit(&ann, &format!("-J train -g {half} -d afterok:{prepare} train.sh"))?;
+        self.look_for(READING)?;
+
+        say_first("An array of six, two at a time:", "六个任务的数组，每次运行两个：")?;
+        self.submit(&bo, "-J sweep -a 0-5%2 sweep.sh")?;
+        self.look_for(READING)?;
+
+        say_first("A typing mistake:", "命令写错了：")?;
+        let wrong = self.submit(&bo, "-J eval -g 0 -- pyhton eval.py")?;
+        self.look_until(|task| task.id != wrong || task.state.is_over())?;
+        self.look_for(READING)?;
+
+        say_first(
+            "One that wants all GPUs waits. What for?",
+            "需要全部 GPU 的任务要等待。等什么？",
+        )?;
+        let big = self.submit(&ann, &format!("-J big -g {gpus} big.sh"))?;
+        self.look_for(2 * LOOK)?;
+        self.run(&self.myself, &format!("why {big}"))?;
+        self.look_until(|task| task.id != big || task.state == TaskStateName::Running)?;
+
+        say_first("And those that come after it:", "还有排在后面的：")?;
+        self.submit(&bo, "-J tune -g 1 train.sh")?;
+        self.submit(&ann, &format!("-J report -g 0 -d afterok:{big} report.sh"))?;
+        self.look_for(READING)?;
+
+        tell("\n")?;
+        self.run(&self.myself, "ls -a")?;
+        self.invite(big, wrong)
+    }
+
+    /// What to do next.
+    fn invite(&self, big: u64, wrong: u64) -> Result<(), Stop> {
+        let (data, lab) = (self.server.data.display(), self.server.lab.display());
+        let address = &self.server.address;
+        let heading = bold(text("Now you, in another terminal:", "轮到您了，在另一个终端里："));
+        let next = big + 1;
+        let mut lines = vec![(format!("export DANLU_SERVER={data}"), String::new())];
+        if let Some(directory) = directory_to_add() {
+            lines.insert(0, (format!("export PATH={directory}:$PATH"), String::new()));
+        }
+        lines.push((format!("cd {lab}"), String::new()));
+        for (command, english, chinese) in [
+            ("danlu ls -a".to_owned(), "what runs, what waits and why", "在运行什么，在等什么"),
+            (format!("danlu why {next}"), "who holds its GPUs", "谁占着 GPU"),
+            (format!("danlu logs -f {big}"), "its output as it comes", "跟踪输出"),
+            (format!("danlu show {wrong}"), "what went wrong", "哪里出了错"),
+            (format!("danlu cancel {big}"), "and see what starts here", "看看接下来什么会开始"),
+            ("danlu submit -g 2 train.sh".to_owned(), "one of your own", "提交自己的任务"),
+            ("danlu gpus".to_owned(), "the GPUs and who holds them", "各块 GPU 及占用者"),
+        ] {
+            lines.push((command, text(english, chinese).to_owned()));
+        }
+        let mut out = format!("\n{heading}\n");
+        let on = colour::wanted(&io::stdout());
+        for (command, words) in lines {
+            let line = format!("  {command:<28} {}", colour::paint(&words, Some(Colour::Dim), on));
+            out += &format!("{}\n", line.trim_end());
+        }
+        out += &say!("\nThe server listens on {address}\n", "\n服务器监听 {address}\n");
+        tell(&out)
+    }
+
+    /// Until the person leaves; what they do is shown meanwhile.
+    fn stay(&mut self, path: &str) -> Result<(), Stop> {
+        let words =
+            say!("Ctrl-C ends all of it and removes {path}", "按 Ctrl-C 结束一切，并删除 {path}",);
+        tell(&format!("{}\n\n", bold(&words)))?;
+        loop {
+            self.look()?;
+            self.leaving.wait(5 * LOOK)?;
+        }
+    }
+
+    /// The id of the task, the first one's of an array.
+    fn submit(&mut self, person: &Person, words: &str) -> Result<u64, Stop> {
+        self.look()?;
+        self.prompt(person, &format!("submit {words}"))?;
+        let words: Vec<String> =
+            format!("submit -q {words}").split(' ').map(str::to_owned).collect();
+        let mut command = person.danlu(&words, &self.server.data, &self.server.lab);
+        let output =
+            command.stderr(Stdio::inherit()).output().map_err(|cause| odd(&cause.to_string()))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let Ok(id) = said.trim().parse() else {
+            // Ctrl-C reaches it as well, and a moment earlier.
+            self.leaving.wait(READING)?;
+            return Err(odd(&said).into());
+        };
+        self.look_for(4 * LOOK)?;
+        Ok(id)
+    }
+
+    /// Talks to the terminal by itself.
+    fn run(&self, person: &Person, words: &str) -> Result<(), Stop> {
+        self.prompt(person, words)?;
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let mut command = person.danlu(&words, &self.server.data, &self.server.lab);
+        let status = command.status().map_err(|cause| odd(&cause.to_string()))?;
+        if !status.success() {
+            self.leaving.wait(READING)?;
+            return Err(odd(&status.to_string()).into());
+        }
+        self.leaving.wait(READING)
+    }
+
+    fn prompt(&self, person: &Person, words: &str) -> Result<(), Stop> {
+        let sign = if person.name == "root" { '#' } else { '$' };
+        tell(&format!("{}{sign} {}\n", person.name, bold(&format!("danlu {words}"))))
+    }
+
+    fn look(&mut self) -> Result<Vec<TaskView>, Stop> {
+        let all = self.client.list(&Query { oldest_first: true, ..Query::default() })?;
+        let (columns, colour) = (width::of_stdout(), colour::wanted(&io::stdout()));
+        for line in self.news.of(&all, Timestamp::now()) {
+            tell(&line.render(columns, colour))?;
+        }
+        Ok(all)
+    }
+
+    fn look_for(&mut self, time: Duration) -> Result<(), Stop> {
+        let since = Instant::now();
+        while since.elapsed() < time {
+            self.look()?;
+            self.leaving.wait(LOOK)?;
+        }
+        Ok(())
+    }
+
+    fn look_until(&mut self, all: impl Fn(&TaskView) -> bool) -> Result<(), Stop> {
+        let since = Instant::now();
+        while !self.look()?.iter().all(&all) {
+            // Somebody may have cancelled it: the tour goes on.
+            if since.elapsed() > LONGEST {
+                return Ok(());
+            }
+            self.leaving.wait(LOOK)?;
+        }
+        Ok(())
+    }
+}
+
+fn say_first(english: &str, chinese: &str) -> Result<(), Stop> {
+    let on = colour::wanted(&io::stdout());
+    tell(&format!("\n{}\n", colour::paint(text(english, chinese), Some(Colour::Yellow), on)))
+}
+
+pub(super) fn bold(words: &str) -> String {
+    if colour::wanted(&io::stdout()) { format!("\x1b[1m{words}\x1b[0m") } else { words.to_owned() }
+}
+
+/// Where this program is, unless a shell would find it anyway.
+fn directory_to_add() -> Option<String> {
+    let this = env::current_exe().ok()?;
+    let directories = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&directories)
+        .map(|directory| directory.join("danlu"))
+        .find(|file| file.is_file());
+    let same = |file: &Path| fs::canonicalize(file).ok() == fs::canonicalize(&this).ok();
+    if found.is_some_and(|file| same(&file)) {
+        return None;
+    }
+    Some(this.parent()?.display().to_string())
+}
+
+fn odd(words: &str) -> Failure {
+    let words = words.trim();
+    Failure::new(Exit::Internal, say!("the demo went wrong: {words}", "演示出错：{words}"))
+}
