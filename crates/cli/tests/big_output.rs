@@ -7,6 +7,7 @@ use std::{
     fs,
     io::Read as _,
     process::Stdio,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -68,6 +69,34 @@ fn follow_keeps_up_to_the_last_byte() {
     let grown = peak_memory(&daemon) - before;
     assert!(grown < MOST_GROWTH, "{} MB more memory", grown / MEGABYTE);
     println!("{} MB more memory", grown / MEGABYTE);
+}
+
+/// A sparse file: as long as one likes, and at no cost for whoever has made it.
+#[test]
+fn a_log_without_lines_holds_up_nobody() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let log = daemon.directory().join("sparse.log");
+    fs::File::create(&log).and_then(|file| file.set_len(64 * GIGABYTE)).expect("a sparse file");
+    let id = daemon.submit(&format!("--output {}", log.display()), "true");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    let mut tail = daemon.command(&["logs", &id, "--tail", "5"]);
+    let mut tail = tail.stdout(Stdio::null()).spawn().expect("it starts");
+    // Within a few rounds the other request has come, and is being answered.
+    let since = Instant::now();
+    let patience = Duration::from_secs(5);
+    let answered = (0..20).all(|_| {
+        let mut other = daemon.command(&["gpus"]);
+        let mut other = other.stdout(Stdio::null()).spawn().expect("it starts");
+        while other.try_wait().expect("it is ours").is_none() && since.elapsed() < patience {
+            thread::sleep(Duration::from_millis(5));
+        }
+        other.kill().and_then(|()| other.wait()).expect("it is ours").success()
+    });
+    tail.kill().and_then(|()| tail.wait()).expect("it is ours");
+    if !answered {
+        daemon.crash();
+    }
+    assert!(answered, "others were not answered within {patience:?}");
 }
 
 /// The most memory that the server has had so far.
