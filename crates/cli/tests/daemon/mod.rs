@@ -213,6 +213,29 @@ impl Drop for Daemon {
     }
 }
 
+/// A server that was started in another way than usual.
+pub(crate) struct Foreground {
+    child: Child,
+    pub(crate) socket: PathBuf,
+}
+
+impl Foreground {
+    pub(crate) fn start(mut command: Command) -> Option<Foreground> {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
+        match ready(&mut child) {
+            Some(socket) => Some(Foreground { child, socket }),
+            None => panic!("it did not start: {:?}", child.wait()),
+        }
+    }
+}
+
+impl Drop for Foreground {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// In the directory of the test.
 const ERRORS: &str = "server.err";
 
