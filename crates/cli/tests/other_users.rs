@@ -164,6 +164,33 @@ fn no_request_touches_a_task_of_somebody_else() {
 }
 
 #[test]
+fn environment_is_shown_to_its_owner_and_to_root() {
+    let Some(lab) = Lab::new() else { return };
+    let mut submit = lab.owner.command(&lab.danlu);
+    submit.env("DANLU_SERVER", lab.daemon.socket()).env("TOKEN_CAPTURED", "c4ptured");
+    submit.args(["submit", "-q", "--hold", "--env", "TOKEN_GIVEN=g1ven", "--", "true"]);
+    let output = submit.output().expect("it starts");
+    let id = String::from_utf8(output.stdout).expect("it is text").trim().to_owned();
+    let shown = |text: &str| (text.contains("c4ptured"), text.contains("g1ven"));
+    let arguments = ["show", id.as_str(), "--json"];
+    assert_eq!(shown(&lab.say(&lab.owner, &arguments)), (true, true), "to the owner");
+    assert_eq!(shown(&lab.daemon.say(&arguments)), (true, true), "to root");
+    assert_eq!(shown(&lab.say(&lab.other, &arguments)), (false, false), "to somebody else");
+    let listed = lab.say(&lab.other, &["ls", "-a", "--json"]);
+    assert_eq!(shown(&listed), (false, false), "in the list");
+}
+
+/// Under `fifo` a smaller number than the usual one passes everybody.
+#[test]
+fn only_root_may_put_a_task_before_those_of_everybody() {
+    let Some(lab) = Lab::new() else { return };
+    let said = lab.ask(&lab.other, &["submit", "-p", "1", "--", "true"]);
+    assert_eq!(said.status, 77, "{said:?}");
+    lab.say(&lab.other, &["submit", "-p", "9", "--", "true"]);
+    assert_eq!(lab.daemon.ask(&["submit", "-p", "1", "--", "true"]).status, 0);
+}
+
+#[test]
 fn a_task_runs_as_its_submitter_with_nothing_of_the_server() {
     let Some(lab) = Lab::new() else { return };
     let Guest { name, uid, .. } = &lab.owner;
