@@ -162,3 +162,16 @@ fn a_server_that_starts_beside_a_foreign_process_gives_out_the_other_gpu() {
         cards.daemon.crash_and_restart();
     }
 }
+
+/// What a GPU uses when nobody does was seen before, and is not what is left on it now.
+#[test]
+fn a_dirty_gpu_is_dirty_for_the_next_server_too() {
+    let Some(mut cards) = Cards::new(Kind::Nvml) else { return };
+    cards.change(0, |card| card.unexplained = 2 * GIGABYTE);
+    until("it is noticed", || cards.state(0) == "dirty");
+    cards.daemon.crash_and_restart();
+    let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
+    assert_eq!(cards.daemon.ask(&["wait", &one]).status, 0);
+    assert_eq!(cards.daemon.say(&["logs", &one]), "1\n", "it must not be given out");
+    assert_eq!(cards.state(0), "dirty");
+}
