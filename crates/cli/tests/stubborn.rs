@@ -105,3 +105,25 @@ fn time_limit_is_kept_while_the_server_is_down() {
     let took = time("ended_at").duration_since(time("started_at")).as_millis();
     assert!((2_000..i128::try_from(LONGEST.as_millis()).unwrap_or(0)).contains(&took), "{took} ms");
 }
+
+#[test]
+fn cancel_reaches_a_task_whose_run_directory_was_deleted() {
+    for restart in [false, true] {
+        let Some(mut task) = stubborn("", false) else { return };
+        let runs = task.daemon.data().join("node/runs");
+        for run in fs::read_dir(runs).expect("it is there") {
+            fs::remove_dir_all(run.expect("it is there").path()).expect("it can be deleted");
+        }
+        if restart {
+            task.daemon.crash_and_restart();
+        }
+        task.daemon.wait_until(&task.id, "running");
+        // Its GPU is not given to anybody else.
+        let next = task.daemon.submit("", "true");
+        assert_eq!(task.daemon.state(&next), "queued");
+        task.daemon.say(&["cancel", &task.id]);
+        assert_eq!(task.daemon.ask(&["wait", &task.id]).status, 130);
+        task.check_nothing_is_left();
+        assert_eq!(task.daemon.ask(&["wait", &next]).status, 0);
+    }
+}
