@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use daemon::Daemon;
+use daemon::{Daemon, Setup, in_memory};
 
 const GIGABYTE: u64 = 1 << 30;
 const MEGABYTE: u64 = 1 << 20;
@@ -20,7 +20,7 @@ const MOST_GROWTH: u64 = 24 * MEGABYTE;
 
 #[test]
 fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
     let before = peak_memory(&daemon);
     let line = "a line of output that is as long as such lines usually are, if not longer";
     let id = daemon.submit("", &format!("yes '{line}' | head -c {GIGABYTE}; echo; echo the end"));
@@ -41,7 +41,7 @@ fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
 #[test]
 fn follow_keeps_up_to_the_last_byte() {
     const BYTES: u64 = 40 * MEGABYTE;
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
     let before = peak_memory(&daemon);
     let id = daemon.submit("--hold", &format!("yes | head -c {BYTES}; echo; echo the end"));
     let mut command = daemon.command(&["logs", "-f", "--raw", &id]);

@@ -27,7 +27,9 @@ impl State {
     fn check_task(&self, task: &Task) -> Result<(), String> {
         let id = task.id;
         ensure(id < self.ledger.next_task, || format!("task {id} has an id of the future"))?;
-        ensure(task.spec_id < self.ledger.next_spec, || format!("task {id} has a spec of the future"))?;
+        ensure(task.spec_id < self.ledger.next_spec, || {
+            format!("task {id} has a spec of the future")
+        })?;
         ensure(self.users.contains_key(&task.owner), || format!("task {id} has no owner"))?;
         match &task.state {
             TaskState::Blocked { on } => {

@@ -74,12 +74,9 @@ impl Event {
             TaskSubmitted { task, spec } => {
                 vec![RowKey::Spec(*spec), RowKey::Task(*task), RowKey::Ledger]
             }
-            TaskEdited { task, spec, was } => vec![
-                RowKey::Spec(*spec),
-                RowKey::Spec(*was),
-                RowKey::Task(*task),
-                RowKey::Ledger,
-            ],
+            TaskEdited { task, spec, was } => {
+                vec![RowKey::Spec(*spec), RowKey::Spec(*was), RowKey::Task(*task), RowKey::Ledger]
+            }
             TaskHeld { task }
             | TaskReleased { task }
             | TaskUnblocked { task }

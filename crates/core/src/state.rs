@@ -54,7 +54,8 @@ impl State {
         }
         for mut task in tasks {
             let spec = specs.get(&task.spec_id);
-            let spec = spec.ok_or_else(|| format!("nobody knows what task {} is to do", task.id))?;
+            let spec =
+                spec.ok_or_else(|| format!("nobody knows what task {} is to do", task.id))?;
             task.spec = Arc::clone(spec);
             state.insert_task(task);
         }

@@ -49,6 +49,12 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     }
 }
 
+/// A directory on no disk, where there is such a thing: for tests that write much and are not about disks.
+pub(crate) fn in_memory() -> TempDir {
+    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    made.expect("a temporary directory")
+}
+
 impl Setup {
     pub(crate) fn simulated(gpus: usize) -> Setup {
         let arguments = vec!["--sim-gpus".to_owned(), gpus.to_string()];
