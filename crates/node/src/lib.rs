@@ -11,6 +11,7 @@ mod boot;
 mod cgroup;
 mod classify;
 mod clock;
+mod cut_off;
 mod filesystem;
 mod fork;
 pub mod gpu;

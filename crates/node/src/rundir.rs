@@ -12,7 +12,7 @@ use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
-use nix::sys::stat::{Mode, fchmod, fstatat, mkdirat};
+use nix::sys::stat::{Mode, fchmod, fstat, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -93,6 +93,10 @@ impl RunRoot {
 
     pub(crate) fn dir(&self, run: RunId) -> io::Result<RunDir> {
         open_directory(&self.runs, Path::new(&name(run))).map(RunDir)
+    }
+
+    pub(crate) fn is_missing(&self, run: RunId) -> bool {
+        self.dir(run).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     pub(crate) fn list(&self) -> io::Result<Vec<RunId>> {
@@ -207,6 +211,11 @@ impl RunDir {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Somebody has taken it away: nobody will read from it or write to it any more.
+    pub(crate) fn is_removed(&self) -> bool {
+        fstat(&self.0).is_ok_and(|facts| facts.st_nlink == 0)
     }
 
     /// Whether nobody holds the lock. Opened anew to find out, so that it is as before afterwards.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::submit::{submitted, tell_limit};
 use crate::{
     client::{Client, Problem},
-    failure::Failure,
+    failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     language::{say, text},
-    screen,
+    screen::{self, width::plain},
     selection::resolve_names,
     task_options::{NewTaskOptions, TaskOptions, environment, merge, of_task, submit_body},
 };
@@ -57,7 +57,11 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     let selected = resolve_names(client, names)?;
     tell_limit(&arguments.options);
     for id in selected.ids {
-        let document = copy(client, &client.task(id)?, arguments)?;
+        let task = client.task(id)?;
+        if !may_copy(client, &task)? {
+            return Err(not_permitted(&task));
+        }
+        let document = copy(client, &task, arguments)?;
         let new = submitted(&document)?.id;
         if arguments.json {
             screen::print_document(&document)?;
@@ -73,10 +77,35 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     Ok(())
 }
 
+fn may_copy(client: &Client, task: &TaskView) -> Result<bool, Failure> {
+    // Shown to those who may.
+    if task.details.as_ref().is_some_and(|details| details.environment.is_some()) {
+        return Ok(true);
+    }
+    let me = client.who_am_i()?;
+    Ok(me.admin || me.user == task.user)
+}
+
+/// Its variables are not shown to others, and a copy without them would be another task.
+fn not_permitted(task: &TaskView) -> Failure {
+    let (id, owner) = (task.id, plain(&task.user));
+    Failure::new(
+        Exit::NotPermitted,
+        say!(
+            "task {id} is of {owner}: only its owner can copy it",
+            "任务 {id} 属于 {owner}：只有其所有者可以复制"
+        ),
+    )
+    .hint(text(
+        "submit the command as your own: danlu submit -- COMMAND",
+        "请自行提交该命令：danlu submit -- 命令",
+    ))
+}
+
 fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<String, Failure> {
     let incomplete = || Problem::Odd("the task has no details".to_owned());
     let mut fields = of_task(task).ok_or_else(incomplete)?;
-    // Somebody else's environment is not ours to see.
+    // None was captured from who does not use this command line.
     let captured = task.details.as_ref().and_then(|details| details.environment.clone());
     fields.insert("environment".into(), json!(captured.unwrap_or_else(environment)));
     merge(&mut fields, arguments.options.fields(client)?);

@@ -80,6 +80,10 @@ fn with_colons(given: &str) -> Option<u64> {
         None => (None, given),
     };
     let parts = clock.split(':').map(whole).collect::<Option<Vec<u64>>>()?;
+    // `90:00` is ninety minutes, but `1:90:00` is a slip. Only the first part may be as large as one likes.
+    if parts.iter().skip(1).any(|part| *part >= 60) {
+        return None;
+    }
     let (hours, minutes, seconds) = match (days, parts.as_slice()) {
         (None, [minutes]) => (0, *minutes, 0),
         (None, [minutes, seconds]) => (0, *minutes, *seconds),
@@ -158,6 +162,9 @@ mod tests {
             "1h1h",
             "30m1h",
             "1:2:3:4",
+            "1:90:00",
+            "1:99",
+            "1-02:60",
             "1-",
             "-",
             "1-1-1",

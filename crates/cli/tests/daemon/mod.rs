@@ -1,54 +1,122 @@
-//! A real server with simulated GPUs, for as long as a test runs.
+//! A real server, with simulated GPUs unless told otherwise, for as long as a test runs.
 #![allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
 
+pub(crate) mod processes;
+
 use std::{
-    io::{BufRead as _, BufReader, Read as _},
+    fs::{self, File},
+    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::danlu::{Answer, answer, client, client_command, command};
+use crate::danlu::{Answer, client, client_command, command};
 
 pub(crate) struct Daemon {
     directory: TempDir,
+    setup: Setup,
     child: Child,
     socket: PathBuf,
 }
 
-const LONGEST: Duration = Duration::from_secs(60);
+/// How the server is started, each time.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
+    /// So many must have been found before a test begins.
+    pub(crate) gpus: usize,
+}
+
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
+
+/// Looks again and again until it is so, and says what it waited for when it never is.
+#[track_caller]
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !so() {
+        assert!(since.elapsed() < LONGEST, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A directory on no disk, where there is such a thing: for tests that write much and are not about disks.
+pub(crate) fn in_memory() -> TempDir {
+    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    made.expect("a temporary directory")
+}
+
+impl Setup {
+    pub(crate) fn simulated(gpus: usize) -> Setup {
+        let arguments = vec!["--sim-gpus".to_owned(), gpus.to_string()];
+        Setup { arguments, variables: Vec::new(), gpus }
+    }
+}
 
 impl Daemon {
     /// `None`, with a line that says so, where there is no such verb.
     pub(crate) fn start() -> Option<Daemon> {
+        Daemon::start_with(Setup::simulated(4))
+    }
+
+    pub(crate) fn start_with(setup: Setup) -> Option<Daemon> {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let data = directory.path().join("data");
-        let (child, socket) = up(&data)?;
-        let daemon = Daemon { directory, child, socket };
+        Daemon::start_in(directory, setup)
+    }
+
+    /// In a directory that the test has prepared.
+    pub(crate) fn start_in(directory: TempDir, setup: Setup) -> Option<Daemon> {
+        let mut child = begin(directory.path(), &setup);
+        let Some(socket) = ready(&mut child) else {
+            child.wait().expect("it ends");
+            let words = fs::read_to_string(directory.path().join(ERRORS)).expect("it is text");
+            assert!(words.contains("unknown verb"), "the server did not start: {words}");
+            println!("skipped: there is no `danlu up`");
+            return None;
+        };
+        let daemon = Daemon { directory, setup, child, socket };
         daemon.wait_for_gpus();
         Some(daemon)
     }
 
     /// The server accepts tasks before its node has said what it has.
     fn wait_for_gpus(&self) {
-        let since = Instant::now();
-        while self.json(&["gpus", "--json"])["gpus"].as_array().is_none_or(|gpus| gpus.len() < 4) {
-            assert!(since.elapsed() < LONGEST, "the GPUs do not appear");
-            thread::sleep(Duration::from_millis(10));
-        }
+        let wanted = self.setup.gpus;
+        until("the GPUs appear", || {
+            let seen = self.json(&["gpus", "--json"]);
+            seen["gpus"].as_array().is_some_and(|gpus| gpus.len() >= wanted)
+        });
     }
 
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A directory of the test's own.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// What it has written to standard error.
+    pub(crate) fn errors(&self) -> String {
+        fs::read_to_string(self.directory.path().join(ERRORS)).unwrap_or_default()
     }
 
     /// Any answer.
@@ -79,8 +147,13 @@ impl Daemon {
     }
 
     #[track_caller]
+    pub(crate) fn show(&self, id: &str) -> Value {
+        self.json(&["show", id, "--json"])["task"].take()
+    }
+
+    #[track_caller]
     pub(crate) fn state(&self, id: &str) -> String {
-        self.json(&["show", id, "--json"])["task"]["state"].as_str().expect("a state").to_owned()
+        self.show(id)["state"].as_str().expect("a state").to_owned()
     }
 
     /// The server has no way to say "when it runs", so that this looks again and again.
@@ -97,14 +170,35 @@ impl Daemon {
         client_command(&self.socket, arguments)
     }
 
-    /// Ends the server as a crash would, and starts another on the same data.
-    pub(crate) fn crash_and_restart(&mut self) {
-        self.child.kill().expect("it runs");
+    /// Ends the server as a crash would.
+    pub(crate) fn crash(&mut self) {
+        self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
-        let data = self.directory.path().join("data");
-        let (child, socket) = up(&data).expect("it started before");
-        self.child = child;
-        self.socket = socket;
+    }
+
+    /// As the system does at its end, or a service manager.
+    pub(crate) fn terminate(&mut self) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"));
+        kill(pid, Signal::SIGTERM).expect("it is ours");
+        assert!(self.child.wait().expect("it ends").success());
+    }
+
+    /// Starts another on the same data, without waiting for it.
+    pub(crate) fn begin_again(&mut self) {
+        self.child = begin(self.directory.path(), &self.setup);
+    }
+
+    /// Starts another on the same data, and waits until it takes requests.
+    #[track_caller]
+    pub(crate) fn start_again(&mut self) {
+        self.begin_again();
+        let socket = ready(&mut self.child);
+        self.socket = socket.unwrap_or_else(|| panic!("it started before: {}", self.errors()));
+    }
+
+    pub(crate) fn crash_and_restart(&mut self) {
+        self.crash();
+        self.start_again();
     }
 
     /// Whether the server's process has ended by itself.
@@ -116,35 +210,64 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         // Tasks outlive their server; nothing of a test should.
-        if !self.has_ended() {
+        if !self.has_ended() && !thread::panicking() {
             self.ask(&["down", "--cancel-tasks"]);
         }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        processes::end_all_with(&self.directory.path().display().to_string());
+    }
+}
+
+/// A server that was started in another way than usual.
+pub(crate) struct Foreground {
+    child: Child,
+    pub(crate) socket: PathBuf,
+}
+
+impl Foreground {
+    pub(crate) fn start(mut command: Command) -> Option<Foreground> {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
+        match ready(&mut child) {
+            Some(socket) => Some(Foreground { child, socket }),
+            None => panic!("it did not start: {:?}", child.wait()),
+        }
+    }
+}
+
+impl Drop for Foreground {
+    fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn up(data: &Path) -> Option<(Child, PathBuf)> {
-    let mut child = command("en")
-        .args(["up", "--sim-gpus", "4", "--listen", "127.0.0.1:0", "--data"])
-        .arg(data)
+/// In the directory of the test.
+const ERRORS: &str = "server.err";
+
+fn begin(directory: &Path, setup: &Setup) -> Child {
+    // A file, which nobody need read and which never blocks.
+    let errors = File::options().create(true).append(true).open(directory.join(ERRORS));
+    command("en")
+        .args(["up", "--listen", "127.0.0.1:0", "--data"])
+        .arg(directory.join("data"))
+        .args(&setup.arguments)
+        .envs(setup.variables.iter().cloned())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(errors.expect("a file"))
         .spawn()
-        .expect("the binary starts");
+        .expect("the binary starts")
+}
+
+/// Where it can be reached, when it can; `None` when it has ended.
+fn ready(child: &mut Child) -> Option<PathBuf> {
     let mut lines = BufReader::new(child.stdout.take().expect("it was piped")).lines();
     let socket = lines.find_map(|line| Some(PathBuf::from(line.ok()?.strip_prefix("socket ")?)));
-    // Nobody reads on, and nothing may block because of that.
-    let mut errors = child.stderr.take().expect("it was piped");
-    let Some(socket) = socket else {
-        let said = answer(child.wait_with_output().expect("it ends"));
-        let mut words = said.stderr;
-        errors.read_to_string(&mut words).expect("it is text");
-        assert!(words.contains("unknown verb"), "the server did not start: {words}");
-        println!("skipped: there is no `danlu up`");
-        return None;
-    };
+    drain(lines);
+    socket
+}
+
+/// Nobody reads on, and nothing may block because of that.
+fn drain(lines: std::io::Lines<BufReader<ChildStdout>>) {
     thread::spawn(move || lines.for_each(drop));
-    thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
-    Some((child, socket))
 }

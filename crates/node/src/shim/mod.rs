@@ -29,9 +29,13 @@ use danlu_wire::launch::LaunchOrder;
 use danlu_wire::rundir::{ShimState, V1};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
+
+/// As which a shim is listed among the processes.
+pub(crate) const NAME: &CStr = c"danlu-shim";
 
 /// What the nursery gives to a shim.
 #[derive(Debug)]
@@ -90,7 +94,7 @@ fn launch(
     let prepare = || -> io::Result<SignalFd> {
         nix::unistd::setsid()?;
         nix::sys::prctl::set_child_subreaper(true)?;
-        let _ = nix::sys::prctl::set_name(c"danlu-shim");
+        let _ = nix::sys::prctl::set_name(NAME);
         signals::notice_children();
         Ok(signals::listen()?)
     };

@@ -101,7 +101,10 @@ impl<'a> Watch<'a> {
         while let Ok(Some(signal)) = self.launched.signals.read_signal() {
             match i32::try_from(signal.ssi_signo) {
                 Ok(number) if number == signals::LOOK as i32 => self.obey(),
-                Ok(number) if number == Signal::SIGTERM as i32 => self.interrupted = true,
+                Ok(number) if number == Signal::SIGTERM as i32 => {
+                    self.interrupted = true;
+                    self.stop_if_cut_off();
+                }
                 _ => {}
             }
         }
@@ -109,7 +112,7 @@ impl<'a> Watch<'a> {
 
     fn obey(&mut self) {
         // What cannot be read now is ordered again with the next report.
-        let Ok(Some(control)) = self.dir.read::<Control>() else { return };
+        let Ok(Some(control)) = self.dir.read::<Control>() else { return self.stop_if_cut_off() };
         let now = Instant::now();
         if let Some(StopRequest { grace, preempted }) = control.stop {
             if preempted {
@@ -122,6 +125,13 @@ impl<'a> Watch<'a> {
         } else if !control.paused && self.stop.is_paused() {
             self.launched.tree.thaw();
             self.stop.resume(now);
+        }
+    }
+
+    /// Without a run directory there is no way to leave an order, so that any signal is the order to stop.
+    fn stop_if_cut_off(&mut self) {
+        if self.dir.is_removed() {
+            self.stop.ask(Instant::now(), clock::duration(self.launched.order.grace));
         }
     }
 

@@ -14,6 +14,7 @@ mod memory;
 mod nursery;
 mod output;
 mod pause;
+mod removed_directory;
 mod restart;
 mod stop;
 mod user;
@@ -63,6 +64,11 @@ fn main() -> ExitCode {
         pause::whole_tree_is_paused_without_cgroups,
         pause::paused_time_does_not_count,
         pause::paused_run_can_be_stopped,
+        removed_directory::shim_ends_with_its_command,
+        removed_directory::stop_reaches_it,
+        removed_directory::time_limit_is_kept,
+        removed_directory::signal_ends_it_without_an_agent,
+        removed_directory::next_agent_knows_it_and_stops_it,
         restart::runs_survive_a_killed_agent,
         restart::end_without_an_agent_is_true,
         restart::agent_killed_at_any_moment,
@@ -74,7 +80,6 @@ fn main() -> ExitCode {
         restart::reboot_is_told_apart,
         restart::damaged_files_count_as_absent,
         restart::run_that_never_started_is_taken_away,
-        restart::shim_of_a_removed_directory_ends,
         restart::full_disk_delays_the_record_and_loses_nothing,
         restart::second_agent_is_refused,
         stop::stubborn_tree_is_gone_with_cgroups,

@@ -319,17 +319,6 @@ pub(crate) fn run_that_never_started_is_taken_away() {
     assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");
 }
 
-pub(crate) fn shim_of_a_removed_directory_ends() {
-    let mut world = World::new();
-    let run = world.launch_shell("sleep 1000");
-    let leader = world.started(run);
-    let shim = pidfd(world.shim_of(run));
-    fs::remove_dir_all(world.run_path(run)).unwrap();
-    kill(leader, Signal::SIGKILL);
-    wait_for_end(&shim);
-    assert_eq!(world.exit(run), Exit::Vanished { rebooted: false });
-}
-
 pub(crate) fn full_disk_delays_the_record_and_loses_nothing() {
     let Some(mut world) = World::on_a_small_disk() else { return };
     let go = world.fifo("go");
@@ -363,7 +352,7 @@ fn now() -> Time {
     Time(since.as_millis().try_into().unwrap())
 }
 
-fn pidfd(pid: u32) -> std::os::fd::OwnedFd {
+pub(crate) fn pidfd(pid: u32) -> std::os::fd::OwnedFd {
     use std::os::fd::FromRawFd as _;
     // SAFETY: takes two numbers; the descriptor is new.
     #[allow(unsafe_code, reason = "there is no other way to a pidfd")]
@@ -373,7 +362,7 @@ fn pidfd(pid: u32) -> std::os::fd::OwnedFd {
     }
 }
 
-fn wait_for_end(pidfd: &std::os::fd::OwnedFd) {
+pub(crate) fn wait_for_end(pidfd: &std::os::fd::OwnedFd) {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd as _;
     let mut ready = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];

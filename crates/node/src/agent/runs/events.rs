@@ -8,7 +8,7 @@ use crate::process::Pidfd;
 use crate::shim::refusal::Refusal;
 use crate::{clock, record};
 use danlu_core::{RunId, Time};
-use danlu_wire::rundir::ShimState;
+use danlu_wire::rundir::{ExitRecord, ShimState};
 use danlu_wire::{FromAgent, LaunchOrder};
 use std::io;
 
@@ -60,7 +60,11 @@ impl Runs {
                 self.end(run, &record::refused(&refusal));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.end(run, &record::vanished(None));
+                let stopped = match self.all.get(&run) {
+                    Some(Phase::Watched(watched)) => watched.stopped_cut_off,
+                    _ => false,
+                };
+                self.end_by(run, &ExitRecord { stopped, ..record::vanished(None) });
             }
             // It cannot be read now, and is to be read later.
             Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),

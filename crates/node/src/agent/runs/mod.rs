@@ -6,6 +6,7 @@ mod unsettled;
 
 use super::life::listen;
 use crate::boot::boot_id;
+use crate::cut_off;
 use crate::process::Pidfd;
 use crate::rundir::RunRoot;
 use crate::{clock, signals};
@@ -81,6 +82,8 @@ struct Watched {
     said: bool,
     /// It has been asked to be, and not to stop.
     paused: bool,
+    /// It was told to stop without an order that could be left in its directory, which is gone.
+    stopped_cut_off: bool,
 }
 
 /// Tokens below are for other things.
@@ -104,6 +107,9 @@ impl Runs {
         };
         for run in found {
             runs.look(run, clock::now(), false);
+        }
+        for (run, shim) in cut_off::find(&runs.root) {
+            runs.watch(run, shim, clock::now(), true);
         }
         // Who connects asks for a report, which says all of this.
         runs.notices.clear();
@@ -139,7 +145,8 @@ impl Runs {
             return;
         }
         self.by_token.insert(token, run);
-        self.all.insert(run, Phase::Watched(Watched { shim, since, said, paused: false }));
+        let watched = Watched { shim, since, said, paused: false, stopped_cut_off: false };
+        self.all.insert(run, Phase::Watched(watched));
     }
 
     /// Ends a run that has no record of its end, and leaves one.
@@ -161,6 +168,11 @@ impl Runs {
 impl Watched {
     fn heed(&mut self, control: &Control) {
         self.paused = control.paused && control.stop.is_none();
+        self.shim.signal(signals::LOOK);
+    }
+
+    fn stop_cut_off(&mut self) {
+        self.stopped_cut_off = true;
         self.shim.signal(signals::LOOK);
     }
 }

@@ -87,6 +87,11 @@ impl Runs {
             self.end(run, &ExitRecord { stopped: true, ..never });
             return;
         }
+        if self.root.is_missing(run)
+            && let Some(Phase::Watched(watched)) = self.all.get_mut(&run)
+        {
+            return watched.stop_cut_off();
+        }
         let preempted = why == StopWhy::Preempted;
         self.control(run, |control| {
             // Asked again, the sooner end counts; the shim sees to that as well.

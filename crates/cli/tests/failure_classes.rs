@@ -1,0 +1,149 @@
+//! How tasks fail: the state, the class, what proves it, and the exit codes of `wait` and `run`.
+
+mod daemon;
+mod danlu;
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use daemon::{Daemon, until};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
+
+struct Failed<'a> {
+    state: &'a str,
+    class: &'a str,
+    evidence: &'a str,
+    code: Value,
+    /// Of `wait`.
+    status: i32,
+}
+
+#[track_caller]
+fn check(daemon: &Daemon, id: &str, expect: &Failed<'_>) {
+    let said = daemon.ask(&["wait", id]);
+    let task = daemon.show(id);
+    assert_eq!(said.status, expect.status, "{task}");
+    assert_eq!(task["state"], expect.state, "{task}");
+    assert_eq!(task["exit_code"], expect.code, "{task}");
+    assert_eq!(task["failure"]["class"], expect.class, "{task}");
+    let evidence = task["failure"]["evidence"].as_str().expect("what proves it");
+    assert!(evidence.contains(expect.evidence), "{evidence}");
+    // A person is told the same.
+    let shown = daemon.say(&["show", id]);
+    assert!(shown.contains(expect.evidence), "{shown}");
+}
+
+#[test]
+fn a_task_that_cannot_be_launched() {
+    let Some(daemon) = Daemon::start() else { return };
+    let script = daemon.directory().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").expect("it can be written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = script.to_str().expect("it is UTF-8");
+    let vanishing = daemon.directory().join("vanishing");
+    fs::create_dir(&vanishing).expect("it can be made");
+    let directory = vanishing.to_str().expect("it is UTF-8");
+
+    let launch = |evidence| Failed {
+        state: "failed",
+        class: "launch",
+        evidence,
+        code: Value::Null,
+        status: 1,
+    };
+    let id = daemon.say(&["submit", "-q", "--", path]);
+    check(&daemon, id.trim(), &launch(path));
+    let id = daemon.submit(&format!("--hold --dir {directory}"), "true");
+    fs::remove_dir(&vanishing).expect("it is empty");
+    daemon.say(&["release", &id]);
+    check(&daemon, &id, &launch(directory));
+    let said = daemon.ask(&["run", "-q", "--", path]);
+    assert_eq!((said.status, said.stdout.as_str()), (1, ""), "{said:?}");
+    // Nothing is left of it that would keep its GPU.
+    let all = daemon.submit("-g 4", "true");
+    assert_eq!(daemon.ask(&["wait", &all]).status, 0);
+}
+
+#[test]
+fn a_command_that_the_shell_does_not_find() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("", "no-such-command");
+    let not_found = Failed {
+        state: "failed",
+        class: "command_not_found",
+        evidence: "127",
+        code: json!(127),
+        status: 127,
+    };
+    check(&daemon, &id, &not_found);
+    assert_eq!(daemon.ask(&["run", "-q", "--", "sh", "-c", "no-such-command"]).status, 127);
+}
+
+#[test]
+fn a_task_that_takes_too_long() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("-t 1s", "sleep 1000");
+    let timeout = Failed {
+        state: "timed_out",
+        class: "timeout",
+        evidence: "time limit",
+        code: json!(124),
+        status: 124,
+    };
+    check(&daemon, &id, &timeout);
+}
+
+#[test]
+fn a_task_that_somebody_kills() {
+    let Some(daemon) = Daemon::start() else { return };
+    let file = daemon.directory().join("pid");
+    let draft = file.with_extension("new");
+    let line =
+        format!("echo $$ > {0}; mv {0} {1}; exec sleep 1000", draft.display(), file.display());
+    for (signal, code) in [(Signal::SIGKILL, 137), (Signal::SIGTERM, 143)] {
+        let id = daemon.submit("", &line);
+        until("it runs", || file.exists());
+        let pid = fs::read_to_string(&file).expect("it is there").trim().parse().expect("a pid");
+        fs::remove_file(&file).expect("it is there");
+        kill(Pid::from_raw(pid), signal).expect("it runs");
+        let evidence = format!("signal {}", signal as i32);
+        let killed = Failed {
+            state: "failed",
+            class: "killed",
+            evidence: &evidence,
+            code: json!(code),
+            status: code,
+        };
+        check(&daemon, &id, &killed);
+    }
+}
+
+#[test]
+fn a_task_that_fails_by_itself() {
+    let Some(daemon) = Daemon::start() else { return };
+    for code in [3, 255] {
+        let id = daemon.submit("", &format!("echo why; exit {code}"));
+        let evidence = format!("exit code {code}");
+        let other = Failed {
+            state: "failed",
+            class: "other",
+            evidence: &evidence,
+            code: json!(code),
+            status: code,
+        };
+        check(&daemon, &id, &other);
+    }
+    assert_eq!(daemon.ask(&["run", "-q", "--", "sh", "-c", "exit 3"]).status, 3);
+    // Those that are stopped or succeed have not failed.
+    let fine = daemon.submit("", "true");
+    let stopped = daemon.submit("", "sleep 1000");
+    daemon.wait_until(&stopped, "running");
+    daemon.say(&["cancel", &stopped, "--wait"]);
+    assert_eq!(daemon.ask(&["wait", &fine]).status, 0);
+    for id in [fine, stopped] {
+        assert_eq!(daemon.show(&id)["failure"], Value::Null);
+    }
+}

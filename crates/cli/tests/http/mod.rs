@@ -1,0 +1,70 @@
+//! HTTP over the server's socket as any program could speak it, without our client in between.
+#![allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    os::unix::net::UnixStream,
+    path::Path,
+};
+
+use serde_json::Value;
+
+/// One connection, which is kept for many requests.
+pub(crate) struct Connection(BufReader<UnixStream>);
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+impl Connection {
+    pub(crate) fn open(socket: &Path) -> Connection {
+        Connection::over(UnixStream::connect(socket).expect("somebody listens"))
+    }
+
+    pub(crate) fn over(stream: UnixStream) -> Connection {
+        Connection(BufReader::new(stream))
+    }
+
+    /// `request` is a method and a path.
+    pub(crate) fn ask(&mut self, request: &str, headers: &str, body: &[u8]) -> Reply {
+        let length = body.len();
+        let head = format!(
+            "{request} HTTP/1.1\r\nhost: danlu\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n{headers}\r\n"
+        );
+        // Who refuses a long body may hang up before it has read all of it.
+        let _ = self.0.get_mut().write_all(&[head.as_bytes(), body].concat());
+        self.reply()
+    }
+
+    pub(crate) fn json(&mut self, request: &str, body: &Value) -> Reply {
+        self.ask(request, "", body.to_string().as_bytes())
+    }
+
+    fn reply(&mut self) -> Reply {
+        let line = self.line();
+        let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
+        let mut length = 0;
+        loop {
+            let line = self.line().to_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.parse().expect("a number");
+            }
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).expect("the whole answer");
+        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        Reply { status: status.unwrap_or_else(|| panic!("no status: {line:?}")), body }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("an answer");
+        line.trim_end().to_owned()
+    }
+}
