@@ -39,8 +39,8 @@ fn check_no_tasks(daemon: &Daemon) {
 fn absurd_sizes() {
     let Some(daemon) = Daemon::start() else { return };
     let long = "x".repeat(100_000);
-    check_submit(&daemon, &["-J", &long], 64, "a name");
-    check_submit(&daemon, &["--description", &long], 64, "a description");
+    check_submit(&daemon, &["-J", &long], 64, "the name is too long");
+    check_submit(&daemon, &["--description", &long], 64, "the description is too long");
     check_submit(&daemon, &["--array", "0-9999999"], 2, "an array has at most 100000 elements");
     check_submit(&daemon, &["-g", "99999"], 64, "GPUs");
     check_submit(&daemon, &["-g", "4294967296"], 2, "it is a number");
@@ -50,7 +50,7 @@ fn absurd_sizes() {
     let many_dependencies = format!("afterok:{}", ["1"; 2_000].join(","));
     check_submit(&daemon, &["-d", &many_dependencies], 64, "dependencies");
     let said = daemon.ask(&["submit", "--", "echo", &long, &long]);
-    check_refused(&said, 64, "a command");
+    check_refused(&said, 64, "the command is too long");
     check_refused(&daemon.ask(&["wait", "5-99999999999"]), 2, "a range has at most");
     check_refused(&daemon.ask(&["show", "99999999999999999999"]), 2, "a task is named by its id");
     check_no_tasks(&daemon);
