@@ -13,12 +13,14 @@ use danlu_core::{Effect, Epoch, Event, Input, RowKey, State, Step, Time, step};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tracing::{error, info, warn};
 
 /// Inputs that are decided and committed together, at most.
 const MOST_IN_A_BATCH: usize = 1_000;
+/// Short tasks begin and end in one commit.
+const NEWS_WAIT: Duration = Duration::from_millis(10);
 /// How often a store that cannot be written is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -44,6 +46,8 @@ struct Pending {
     environments: Vec<Environment>,
     replies: Vec<(oneshot::Sender<Answer>, Answer)>,
     effects: Vec<Effect>,
+    /// Since when there has been nothing but news.
+    news_since: Option<Instant>,
 }
 
 impl Engine {
@@ -79,8 +83,8 @@ impl Engine {
     }
 
     fn run(mut self) {
-        while let Some(first) = self.next_message() {
-            let mut pending = Pending::default();
+        let mut pending = Pending::default();
+        while let Some(first) = self.next_message(pending.is_only_news()) {
             let mut stop = None;
             for message in std::iter::once(first).chain(self.inbox.try_iter()).take(MOST_IN_A_BATCH)
             {
@@ -100,6 +104,10 @@ impl Engine {
                 // A pass refuses nothing.
                 let _ = decide(&mut self.state, Input::Schedule, &mut pending);
             }
+            if pending.is_only_news() && stop.is_none() && self.may_wait(&mut pending) {
+                continue;
+            }
+            let mut pending = std::mem::take(&mut pending);
             let batch = pending.take_batch(&self.state);
             match self.store.commit(&batch) {
                 Ok(()) => {
@@ -116,11 +124,18 @@ impl Engine {
         }
     }
 
+    /// News that lead to nothing share the commit of what comes next, if that comes soon.
+    fn may_wait(&self, pending: &mut Pending) -> bool {
+        let since = *pending.news_since.get_or_insert_with(Instant::now);
+        since.elapsed() < NEWS_WAIT
+    }
+
     /// `None` when nobody is left who could send one.
-    fn next_message(&self) -> Option<Message> {
+    fn next_message(&self, news_wait: bool) -> Option<Message> {
         let now = clock::now();
-        let Some(wake_at) = self.state.wake_at(now) else { return self.inbox.recv().ok() };
-        let wait = Duration::from_millis(wake_at.since(now).0);
+        let wake = self.state.wake_at(now).map(|at| Duration::from_millis(at.since(now).0));
+        let wait = wake.into_iter().chain(news_wait.then_some(NEWS_WAIT)).min();
+        let Some(wait) = wait else { return self.inbox.recv().ok() };
         match self.inbox.recv_timeout(wait) {
             Ok(message) => Some(message),
             Err(RecvTimeoutError::Timeout) => Some(Message::Wake),
@@ -170,6 +185,11 @@ impl Engine {
 }
 
 impl Pending {
+    /// Nobody waits for it and nothing is to be done because of it: that a task has begun, for one.
+    fn is_only_news(&self) -> bool {
+        !self.events.is_empty() && self.replies.is_empty() && self.effects.is_empty()
+    }
+
     /// The rows as they are now, after all inputs of the batch.
     fn take_batch(&mut self, state: &State) -> Batch {
         let changed = std::mem::take(&mut self.changed);

@@ -72,14 +72,16 @@ impl Store {
     pub fn rows(&self) -> Result<Vec<Row>, StoreError> {
         let failed = |error| StoreError::from_sqlite(&self.path, error);
         let mut statement =
-            self.connection.prepare("SELECT kind, id, json FROM rows").map_err(failed)?;
+            self.connection.prepare("SELECT json, kind, major, minor FROM rows").map_err(failed)?;
         let mut found = statement.query([]).map_err(failed)?;
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(failed)? {
-            let json = row.get_ref(2).and_then(|json| Ok(json.as_str()?)).map_err(failed)?;
+            let json = row.get_ref(0).and_then(|json| Ok(json.as_str()?)).map_err(failed)?;
             let parsed = serde_json::from_str(json).map_err(|error| {
-                let id: String = row.get(1).unwrap_or_default();
-                StoreError::damaged(&self.path, format!("row {id} cannot be read: {error}"))
+                let number = |column| row.get::<_, i64>(column).unwrap_or_default();
+                let (kind, major, minor) = (number(1), number(2), number(3));
+                let what = format!("row {kind}/{major}/{minor} cannot be read: {error}");
+                StoreError::damaged(&self.path, what)
             })?;
             rows.push(parsed);
         }
@@ -99,20 +101,20 @@ impl Store {
         let transaction = self.connection.transaction()?;
         {
             let mut put = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO rows (kind, id, json) VALUES (?1, ?2, ?3)",
+                "INSERT OR REPLACE INTO rows (kind, major, minor, json) VALUES (?1, ?2, ?3, ?4)",
             )?;
-            let mut delete =
-                transaction.prepare_cached("DELETE FROM rows WHERE kind = ?1 AND id = ?2")?;
+            let mut delete = transaction
+                .prepare_cached("DELETE FROM rows WHERE kind = ?1 AND major = ?2 AND minor = ?3")?;
             let mut log =
                 transaction.prepare_cached("INSERT INTO events (at, json) VALUES (?1, ?2)")?;
             let mut keep = transaction.prepare_cached(
                 "INSERT OR IGNORE INTO environments (hash, variables) VALUES (?1, ?2)",
             )?;
             for (key, row) in &batch.rows {
-                let (kind, id) = schema::filed(*key);
+                let (kind, major, minor) = schema::filed(*key);
                 match row {
-                    Some(row) => put.execute(params![kind, id, to_json(row)?])?,
-                    None => delete.execute(params![kind, id])?,
+                    Some(row) => put.execute(params![kind, major, minor, to_json(row)?])?,
+                    None => delete.execute(params![kind, major, minor])?,
                 };
             }
             for (at, event) in &batch.events {
@@ -138,9 +140,9 @@ impl Store {
     /// The row of what is not a list; `None` in a database that was made just now.
     pub fn ledger(&self) -> Result<Option<Ledger>, StoreError> {
         let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let sql = "SELECT json FROM rows WHERE kind = 'ledger'";
-        let json = self.connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional();
-        match json.map_err(failed)?.map(|json| serde_json::from_str(&json)) {
+        let sql = "SELECT json FROM rows WHERE kind = ?1";
+        let json = self.connection.query_row(sql, [schema::LEDGER], |row| row.get(0)).optional();
+        match json.map_err(failed)?.map(|json: String| serde_json::from_str(&json)) {
             None => Ok(None),
             Some(Ok(Row::Ledger(ledger))) => Ok(Some(ledger)),
             Some(_) => Err(self.damaged("the ledger cannot be read".to_owned())),

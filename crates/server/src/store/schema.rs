@@ -43,6 +43,24 @@ const MIGRATIONS: &[&str] = &["
         WHERE json LIKE '{\"task_edited\":%';
     UPDATE events SET json = json_set(json, '$.task_removed.spec', json_extract(json, '$.task_removed.task'))
         WHERE json LIKE '{\"task_removed\":%';
+", "
+    -- Numbers as keys: what is new goes to the end, and neighbours share a page.
+    CREATE TABLE numbered (
+        kind INTEGER NOT NULL,
+        major INTEGER NOT NULL,
+        minor INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (kind, major, minor)
+    ) WITHOUT ROWID;
+    INSERT INTO numbered
+        SELECT CASE kind WHEN 'ledger' THEN 0 WHEN 'user' THEN 1 WHEN 'node' THEN 2 WHEN 'spec' THEN 3
+                WHEN 'task' THEN 4 ELSE 5 END,
+            CASE kind WHEN 'run' THEN json_extract(json, '$.run.id.epoch') ELSE CAST(id AS INTEGER) END,
+            CASE kind WHEN 'run' THEN json_extract(json, '$.run.id.number') ELSE 0 END,
+            json
+        FROM rows;
+    DROP TABLE rows;
+    ALTER TABLE numbered RENAME TO rows;
 "];
 
 const NEWEST: usize = MIGRATIONS.len();
@@ -87,14 +105,19 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
     Ok(())
 }
 
-/// Under which kind and id a row is filed.
-pub(super) fn filed(key: RowKey) -> (&'static str, String) {
+/// Under which numbers a row is filed.
+pub(super) fn filed(key: RowKey) -> (i64, i64, i64) {
+    // Ids are counted up from 1: none comes near the end of these.
+    let number = |id: u64| i64::try_from(id).unwrap_or(i64::MAX);
     match key {
-        RowKey::Ledger => ("ledger", String::from("1")),
-        RowKey::User(id) => ("user", id.to_string()),
-        RowKey::Node(id) => ("node", id.to_string()),
-        RowKey::Spec(id) => ("spec", id.to_string()),
-        RowKey::Task(id) => ("task", id.to_string()),
-        RowKey::Run(id) => ("run", id.to_string()),
+        RowKey::Ledger => (LEDGER, 1, 0),
+        RowKey::User(id) => (1, i64::from(id.0), 0),
+        RowKey::Node(id) => (2, i64::from(id.0), 0),
+        RowKey::Spec(id) => (3, number(id.0), 0),
+        RowKey::Task(id) => (4, number(id.0), 0),
+        RowKey::Run(id) => (5, i64::from(id.epoch.0), number(id.number)),
     }
 }
+
+/// The kind of the one row of what is not a list.
+pub(super) const LEDGER: i64 = 0;
