@@ -189,12 +189,17 @@ impl<'a> Plan<'a> {
     fn execute_program(&self) -> (LaunchStage, Errno) {
         let mut refused = Errno::ENOENT;
         for program in &self.programs {
+            // A failed execution costs far more than a look, and a search path is long.
+            if let Err(Errno::ENOENT | Errno::ENOTDIR) =
+                access(program.as_c_str(), AccessFlags::F_OK)
+            {
+                continue;
+            }
             match execute(program, &self.argv, &self.environment) {
                 Errno::ENOEXEC => return (LaunchStage::Command, self.execute_by_shell(program)),
-                Errno::ENOENT if access(program.as_c_str(), AccessFlags::F_OK).is_ok() => {
-                    return (LaunchStage::Interpreter, Errno::ENOENT);
-                }
-                Errno::ENOENT | Errno::ENOTDIR => {}
+                // The program is there, so that it is what its first line names that is not.
+                Errno::ENOENT => return (LaunchStage::Interpreter, Errno::ENOENT),
+                Errno::ENOTDIR => {}
                 // Remembered: the search may still find one that may be run.
                 Errno::EACCES => refused = Errno::EACCES,
                 error => return (LaunchStage::Command, error),
