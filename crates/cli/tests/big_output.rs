@@ -12,6 +12,7 @@ use std::{
 };
 
 use daemon::{Daemon, Setup, in_memory};
+use danlu::Watchdog;
 
 const GIGABYTE: u64 = 1 << 30;
 const MEGABYTE: u64 = 1 << 20;
@@ -46,6 +47,7 @@ fn follow_keeps_up_to_the_last_byte() {
     let id = daemon.submit("--hold", &format!("yes | head -c {BYTES}; echo; echo the end"));
     let mut command = daemon.command(&["logs", "-f", "--raw", &id]);
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let _watchdog = Watchdog::on(&child);
     let mut out = child.stdout.take().expect("it was piped");
     daemon.say(&["release", &id]);
     let since = Instant::now();

@@ -2,16 +2,12 @@
 
 mod daemon;
 mod danlu;
+mod random;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    thread,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, fs, path::Path, thread, time::Duration};
 
 use daemon::{Daemon, Setup};
+use random::Random;
 use serde_json::Value;
 
 /// `$1` is the directory of the test, `$2` how long it takes. What it prints and how it ends follows from its index.
@@ -65,11 +61,8 @@ fn every_task_runs_once_whenever_the_server_is_killed() {
         // An upgrade.
         match kill % 10 {
             4 => drop(daemon.say(&["down"])),
-            9 => {
-                // Who answers has also begun to listen to signals.
-                daemon.say(&["gpus"]);
-                daemon.terminate();
-            }
+            // It has only just said that it is there.
+            9 => daemon.terminate(),
             _ => continue,
         }
         daemon.start_again();
@@ -115,25 +108,4 @@ fn check(daemon: &Daemon, task: &Value, index: u32) {
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
-}
-
-/// Moments that differ from run to run, and can be had again: `DANLU_TEST_SEED=… cargo nextest run …`.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Random {
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |it| it.as_micros());
-        let given = std::env::var("DANLU_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or_else(|| u64::try_from(now()).unwrap_or(1));
-        println!("DANLU_TEST_SEED={seed}");
-        Random(seed.max(1))
-    }
-
-    fn up_to(&mut self, most: Duration) -> Duration {
-        // Marsaglia's xorshift.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        Duration::from_micros(self.0 % u64::try_from(most.as_micros()).unwrap_or(1))
-    }
 }

@@ -14,6 +14,7 @@ use std::{
 };
 
 use daemon::{Daemon, Setup, in_memory};
+use danlu::Watchdog;
 use http::Connection;
 use serde_json::json;
 
@@ -91,6 +92,7 @@ fn submit_all(socket: &Path) {
 
 /// The client's process; an iterator over what it says was acknowledged.
 struct Client {
+    _watchdog: Watchdog,
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
 }
@@ -105,7 +107,7 @@ impl Client {
             .spawn()
             .expect("it starts again");
         let lines = BufReader::new(child.stdout.take().expect("it was piped"));
-        Client { child, lines }
+        Client { _watchdog: Watchdog::on(&child), child, lines }
     }
 
     fn kill(&mut self) {

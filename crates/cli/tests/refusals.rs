@@ -12,7 +12,7 @@ use std::{
 };
 
 use daemon::{Daemon, Setup};
-use danlu::{Answer, answer, command};
+use danlu::{Answer, command};
 use http::{Connection, Reply};
 use serde_json::json;
 
@@ -104,7 +104,7 @@ fn configuration_is_refused_with_its_line_and_column() {
     let up_in = |data: &Path, flags: &[&str]| {
         let mut command = command("en");
         command.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(flags);
-        answer(command.output().expect("it starts"))
+        danlu::said(&mut command)
     };
     let up = |flags: &[&str]| up_in(&data, flags);
     let path = config.to_str().expect("it is UTF-8");
@@ -128,7 +128,7 @@ fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
     daemon.wait_until(&id, "running");
     let mut second = command("en");
     second.args(["up", "--sim-gpus", "2", "--listen", "127.0.0.1:0", "--data"]).arg(daemon.data());
-    let said = answer(second.output().expect("it starts"));
+    let said = danlu::said(&mut second);
     check_refused(&said, 64, "another server uses");
     assert!(!daemon.has_ended());
     assert_eq!(daemon.state(&id), "running");

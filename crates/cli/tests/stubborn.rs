@@ -5,7 +5,8 @@ mod danlu;
 
 use std::fs;
 
-use daemon::{Daemon, LONGEST, Setup, processes, until};
+use daemon::{Daemon, Setup, processes, until};
+use danlu::LONGEST;
 use jiff::Timestamp;
 
 /// Ignores what it can, forks away twice into sessions of its own, without the environment that it was given, and goes

@@ -19,7 +19,7 @@ use nix::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::danlu::{Answer, client, client_command, command};
+use crate::danlu::{Answer, LONGEST, client, client_command, command};
 
 pub(crate) struct Daemon {
     directory: TempDir,
@@ -36,8 +36,6 @@ pub(crate) struct Setup {
     /// So many must have been found before a test begins.
     pub(crate) gpus: usize,
 }
-
-pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
 /// Looks again and again until it is so, and says what it waited for when it never is.
 #[track_caller]

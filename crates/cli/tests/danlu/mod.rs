@@ -3,8 +3,19 @@
 
 use std::{
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread,
+    time::Duration,
 };
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+/// Far beyond what anything here takes; a test that meets it has failed.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -17,12 +28,12 @@ pub(crate) struct Answer {
 pub(crate) fn danlu(language: &str, arguments: &str) -> Answer {
     let mut command = command(language);
     command.args(arguments.split_whitespace());
-    answer(command.output().expect("the binary starts"))
+    said(&mut command)
 }
 
 /// A client of the server behind this socket; arguments one by one.
 pub(crate) fn client(socket: &Path, arguments: &[&str]) -> Answer {
-    answer(client_command(socket, arguments).output().expect("the binary starts"))
+    said(&mut client_command(socket, arguments))
 }
 
 pub(crate) fn client_command(socket: &Path, arguments: &[&str]) -> Command {
@@ -40,6 +51,33 @@ pub(crate) fn command(language: &str) -> Command {
     }
     command.env("DANLU_LANG", language).stdin(Stdio::null());
     command
+}
+
+/// Runs it to its end, which is forced when it does not come.
+pub(crate) fn said(command: &mut Command) -> Answer {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the binary starts");
+    let _watchdog = Watchdog::on(&child);
+    answer(child.wait_with_output().expect("it ends"))
+}
+
+/// Kills a process that is still there after a long time, so that who waits for it does not wait for ever.
+pub(crate) struct Watchdog {
+    _calm: Sender<()>,
+}
+
+impl Watchdog {
+    /// To be dropped before the process is waited for by anybody else.
+    pub(crate) fn on(child: &Child) -> Watchdog {
+        let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
+        let (calm, calmed) = mpsc::channel();
+        thread::spawn(move || {
+            if calmed.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                let _ = kill(pid, Signal::SIGKILL);
+            }
+        });
+        Watchdog { _calm: calm }
+    }
 }
 
 pub(crate) fn answer(output: Output) -> Answer {

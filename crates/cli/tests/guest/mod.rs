@@ -10,7 +10,7 @@ use std::{
 
 use nix::unistd::{User, geteuid};
 
-use crate::danlu::{Answer, answer};
+use crate::danlu::{Answer, said};
 
 pub(crate) struct Guest {
     pub(crate) name: String,
@@ -51,7 +51,7 @@ impl Guest {
     pub(crate) fn ask(&self, danlu: &Path, socket: &Path, arguments: &[&str]) -> Answer {
         let mut command = self.command(danlu);
         command.env("DANLU_SERVER", socket).args(arguments);
-        answer(command.output().expect("the binary starts"))
+        said(&mut command)
     }
 
     /// A directory that is this user's, and nobody else's.

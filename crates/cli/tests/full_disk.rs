@@ -1,0 +1,128 @@
+//! A disk without room: nothing new is accepted, nothing is forgotten, and all goes on when there is room again.
+
+mod daemon;
+mod danlu;
+
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use daemon::{Daemon, Setup, until};
+use nix::unistd::geteuid;
+use tempfile::TempDir;
+
+/// A file system of its own, and small.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, and it says so, where it cannot be had.
+    fn mount(directory: &Path) -> Option<SmallDisk> {
+        fs::create_dir(directory).expect("it can be made");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=100m", "danlu-test"]).arg(directory);
+        if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
+            println!("skipped: only root can mount a small disk, and not everywhere");
+            return None;
+        }
+        Some(SmallDisk(directory.to_owned()))
+    }
+
+    /// Nothing is left, not even for root.
+    fn fill(&self) -> PathBuf {
+        let path = self.0.join("filler");
+        let mut file = File::create(&path).expect("it can be made");
+        for size in [1 << 20, 4096, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// What is declared last goes first: the disk is out of sight, and of the way, before the directory is removed.
+fn server() -> Option<(Daemon, SmallDisk)> {
+    let directory: TempDir = tempfile::tempdir().expect("a temporary directory");
+    let disk = SmallDisk::mount(&directory.path().join("data"))?;
+    Some((Daemon::start_in(directory, Setup::simulated(4))?, disk))
+}
+
+#[test]
+fn nothing_is_forgotten_while_there_is_no_room() {
+    let Some((mut daemon, disk)) = server() else { return };
+    let go = daemon.directory().join("go");
+    let line = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 7", go.display());
+    let first = daemon.submit("", &line);
+    let second = daemon.submit("", &line);
+    daemon.wait_until(&first, "running");
+    daemon.wait_until(&second, "running");
+    let filler = disk.fill();
+
+    let said = daemon.ask(&["submit", "--", "true"]);
+    assert_eq!((said.status, said.stdout.as_str()), (75, ""), "{said:?}");
+    assert!(said.stderr.contains("nearly full") && said.stderr.contains("\nhint: "), "{said:?}");
+    // They end, and neither their shims nor the server can write it down.
+    fs::write(&go, "").expect("another disk");
+    let said = daemon.ask(&["cancel", &second]);
+    assert!([0, 64, 75].contains(&said.status), "{said:?}");
+    daemon.say(&["ls"]);
+    assert!(!daemon.has_ended());
+
+    fs::remove_file(filler).expect("it is there");
+    assert_eq!(daemon.ask(&["wait", &first]).status, 7);
+    assert!([7, 130].contains(&daemon.ask(&["wait", &second]).status));
+    let next = daemon.submit("-g 4", "echo again");
+    assert_eq!(daemon.ask(&["wait", &next]).status, 0);
+    assert_eq!(daemon.say(&["logs", &next]), "again\n");
+}
+
+#[test]
+fn a_crash_without_room_loses_nothing() {
+    let Some((mut daemon, disk)) = server() else { return };
+    let go = daemon.directory().join("go");
+    let line = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 7", go.display());
+    let first = daemon.submit("", &line);
+    daemon.wait_until(&first, "running");
+    let waits = daemon.submit("-g 4", "echo after");
+    let filler = disk.fill();
+    daemon.crash();
+    fs::write(&go, "").expect("another disk");
+    // It may start or refuse to, but must not begin anew.
+    daemon.begin_again();
+    fs::remove_file(filler).expect("it is there");
+    until("there is a server", || {
+        if daemon.has_ended() {
+            daemon.begin_again();
+        }
+        daemon.ask(&["ls"]).status == 0
+    });
+    assert_eq!(daemon.ask(&["wait", &first]).status, 7);
+    assert_eq!(daemon.ask(&["wait", &waits]).status, 0);
+    assert_eq!(daemon.say(&["logs", &waits]), "after\n");
+}
+
+/// Somebody has to make room, and then it is known how it ended.
+#[test]
+fn a_task_that_fills_the_disk_ends_with_its_own_code_when_there_is_room_again() {
+    let Some((mut daemon, disk)) = server() else { return };
+    let ended = daemon.directory().join("ended");
+    let greedy = daemon.submit("", &format!("yes; touch {}; exit 3", ended.display()));
+    until("it has filled the disk", || ended.exists());
+    assert_eq!(daemon.ask(&["submit", "--", "true"]).status, 75);
+    assert!(!daemon.has_ended());
+    for run in fs::read_dir(disk.0.join("node/runs")).expect("it is there") {
+        let log = run.expect("it is there").path().join("output.log");
+        File::options().write(true).truncate(true).open(log).expect("it can be emptied");
+    }
+    assert_eq!(daemon.ask(&["wait", &greedy]).status, 3);
+    let next = daemon.submit("", "echo again");
+    assert_eq!(daemon.ask(&["wait", &next]).status, 0);
+    assert_eq!(daemon.say(&["logs", &next]), "again\n");
+}
