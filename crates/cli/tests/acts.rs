@@ -17,7 +17,7 @@ fn cancel_ends_what_runs_and_what_waits() {
     assert_eq!(daemon.ask(&["cancel", "--label", "a=b"]).status, 64, "it wants a yes");
     assert_eq!(daemon.say(&["cancel", "--label", "a=b", "--yes"]), "cancelled tasks 2,3\n");
     assert_eq!(daemon.state(&waits), "cancelled");
-    daemon.say(&["set", "stop_grace", "500"]);
+    daemon.say(&["set", "stop_grace", "500ms"]);
     daemon.say(&["kill", &runs, "--wait"]);
     assert_eq!(daemon.state(&runs), "cancelled");
     let said = daemon.ask(&["cancel", &runs]);

@@ -223,15 +223,20 @@ fn directories_and_files_are_opened_with_the_rights_of_the_submitter() {
     assert_eq!(output, text(&own));
     assert_eq!(fs::metadata(&log).expect("it is there").uid(), lab.owner.uid);
 
-    for options in [["--dir", &text(&closed)], ["--output", &text(&secret)]] {
+    // A name that is known only when the task starts is not looked at before.
+    let unknown = format!("{}{{gpu_count}}", text(&at.join("secret")));
+    let unseen = at.join("secret1");
+    fs::copy(&secret, &unseen).expect("it can be copied");
+    for options in [["--dir", &text(&closed)], ["--output", &unknown]] {
         let id = lab.submit(&options, "echo overwritten");
         assert_eq!(lab.ask(&lab.owner, &["wait", &id]).status, 1, "{options:?}");
         let failure = lab.daemon.show(&id)["failure"].take();
         assert_eq!(failure["class"], "launch", "{failure}");
         assert!(failure["evidence"].as_str().is_some_and(|it| it.contains("Permission denied")));
-        let said = lab.ask(&lab.owner, &["logs", &id]);
-        assert!(said.status != 0 && said.stdout.is_empty(), "{said:?}");
+        assert_eq!(lab.ask(&lab.owner, &["logs", &id]).stdout, "");
     }
+    let said = lab.ask(&lab.owner, &["submit", "--output", &text(&secret), "--", "true"]);
+    assert!(said.status == 64 && said.stderr.contains("may not write"), "{said:?}");
     assert_eq!(fs::read_to_string(&secret).expect("it is there"), "secret\n");
 
     // The server reads logs as root, and must not be made to read anything else.

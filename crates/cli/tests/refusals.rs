@@ -79,7 +79,7 @@ fn times_and_numbers_that_make_no_sense() {
     check_submit(&daemon, &["--label", "=x"], 2, "it is written as NAME=VALUE");
     check_refused(&daemon.ask(&["logs", "1", "--tail=-1"]), 2, "--tail");
     check_refused(&daemon.ask(&["ls", "-n", "many"]), 2, "--limit");
-    check_refused(&daemon.ask(&["set", "stop_grace", "-1"]), 64, "`stop_grace` cannot be that");
+    check_refused(&daemon.ask(&["set", "stop_grace", "-1"]), 64, "`stop_grace` cannot be `-1`");
     check_no_tasks(&daemon);
 }
 

@@ -43,7 +43,7 @@ const LENGTH: Duration = Duration::from_secs(8);
 fn no_gpu_is_used_twice_and_no_run_begins_twice_whatever_is_killed() {
     let Some(mut daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
     let mut random = Random::new();
-    daemon.say(&["set", "stop_grace", "200"]);
+    daemon.say(&["set", "stop_grace", "200ms"]);
     daemon.say(&["set", "max_losses", "100"]);
     let at = daemon.directory().to_path_buf();
     let directory = at.to_str().expect("it is UTF-8").to_owned();

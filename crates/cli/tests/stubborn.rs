@@ -35,7 +35,7 @@ fn stubborn(options: &str, cgroups: bool) -> Option<Stubborn> {
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
     let word = format!("stubborn-{}", directory.path().display());
     let daemon = Daemon::start_in(directory, setup)?;
-    daemon.say(&["set", "stop_grace", "300"]);
+    daemon.say(&["set", "stop_grace", "300ms"]);
     let options: Vec<&str> = options.split_whitespace().collect();
     let command = ["--", "sh", "-c", STUBBORN, "task", &word];
     let id = daemon.say(&[&["submit", "-q"], &options[..], &command].concat()).trim().to_owned();

@@ -1,6 +1,7 @@
 //! What a run's command really is: its arguments and its environment, placeholders replaced.
 
 use crate::user::Account;
+use danlu_wire::Words;
 use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks, Vendor};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,56 +50,9 @@ pub(crate) fn command_line<'a>(
     }
 }
 
-/// What stands for `{gpu_list}`, `{gpu_count}` and `{task_id}`.
-pub(crate) struct Words {
-    gpu_list: String,
-    gpu_count: String,
-    task_id: String,
-}
-
-impl Words {
-    pub(crate) fn of(order: &LaunchOrder) -> Words {
-        Words {
-            gpu_list: join(order.gpus.assigned.iter().map(|gpu| gpu.index)),
-            gpu_count: order.gpus.assigned.len().to_string(),
-            task_id: order.task.to_string(),
-        }
-    }
-
-    /// In one pass, so that nothing that was put in is replaced again.
-    pub(crate) fn put_into<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if !text.contains('{') {
-            return Cow::Borrowed(text);
-        }
-        let mut result = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(brace) = rest.find('{') {
-            result.push_str(&rest[..brace]);
-            rest = &rest[brace..];
-            let known = [
-                ("{gpu_list}", &self.gpu_list),
-                ("{gpu_count}", &self.gpu_count),
-                ("{task_id}", &self.task_id),
-            ];
-            match known.iter().find(|(name, _)| rest.starts_with(name)) {
-                Some((name, value)) => {
-                    result.push_str(value);
-                    rest = &rest[name.len()..];
-                }
-                None => {
-                    result.push('{');
-                    rest = &rest[1..];
-                }
-            }
-        }
-        result.push_str(rest);
-        Cow::Owned(result)
-    }
-}
-
 fn argv(order: &LaunchOrder, words: &Words) -> Vec<String> {
     let argument =
-        order.gpus.argument.as_ref().map(|argument| format!("{argument}{}", words.gpu_list));
+        order.gpus.argument.as_ref().map(|argument| format!("{argument}{}", words.gpu_list()));
     match &order.command {
         Command::Argv(argv) => {
             let words = argv.iter().map(|word| words.put_into(word).into_owned());
@@ -151,7 +105,8 @@ fn environment<'a>(
         ("DANLU_GPU_UUIDS", uuids(order).into()),
         (PREEMPT_FILE, preempt_file.into()),
     ]);
-    all.extend(order.array_index.map(|index| ("DANLU_ARRAY_INDEX", index.to_string().into())));
+    let index = order.array.map(|element| element.index.to_string());
+    all.extend(index.map(|index| ("DANLU_ARRAY_INDEX", index.into())));
     all.extend(order.ranks.iter().flat_map(rank_variables));
     all
 }
@@ -259,8 +214,9 @@ mod tests {
             "{gpu_count}{task_id}",
             "{other}{",
             "{{task_id}}",
+            "echo ${task_id}",
         ]);
-        let expected = ["train", "--gpus=0,2", "29", "{other}{", "{9}"];
+        let expected = ["train", "--gpus=0,2", "29", "{other}{", "{9}", "echo ${task_id}"];
         check_argv(&order(command, &[0, 2]), &expected);
     }
 

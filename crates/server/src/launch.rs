@@ -6,6 +6,7 @@ use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
 use danlu_core::{GpuId, RunId, State, Task};
 use danlu_node::{RunRoot, user};
+use danlu_wire::Words;
 use danlu_wire::launch::{
     AssignedGpu, Command, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder, Sink,
 };
@@ -38,7 +39,7 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
     let assigned = launch.gpus.iter().map(|id| AssignedGpu { uuid: id.clone(), index: index(id) });
     let mut order = LaunchOrder::new(launch.run, launch.task, command, &how.directory);
     order.attempt = launch.attempt;
-    order.array_index = task.array.map(|element| u64::from(element.index));
+    order.array = task.array;
     order.environment = Environment(variables);
     order.user = as_root.then(|| state.users[&task.owner].name.clone());
     order.output = output(task, &how.output);
@@ -89,6 +90,15 @@ pub(crate) enum Which {
     Stderr,
 }
 
+/// What must be known of a run to find its output.
+#[derive(Debug)]
+pub(crate) struct RunLog {
+    pub(crate) id: RunId,
+    pub(crate) ended: bool,
+    /// That stand in the names of files.
+    pub(crate) words: Words,
+}
+
 /// Finds what runs of the local node have printed.
 #[derive(Debug)]
 pub struct RunFiles {
@@ -105,7 +115,7 @@ impl RunFiles {
     pub(crate) fn open_log(
         &self,
         task: &Task,
-        run: RunId,
+        run: &RunLog,
         which: Which,
         owner: &str,
     ) -> io::Result<LogFile> {
@@ -116,12 +126,18 @@ impl RunFiles {
         };
         match sink {
             Sink::Log => {
-                let path = self.root.log_path(run).ok_or(io::ErrorKind::NotFound)?;
+                let path = match self.root.log_path(run.id) {
+                    Some(path) => path,
+                    // It has printed nothing.
+                    None if run.ended => PathBuf::from("/dev/null"),
+                    None => return Err(io::ErrorKind::NotFound.into()),
+                };
                 LogFile::open(path)
             }
             Sink::Discard => LogFile::open(PathBuf::from("/dev/null")),
             Sink::File { path, .. } => {
-                let log = LogFile::open(Path::new(&task.spec.launch.directory).join(path))?;
+                let path = run.words.put_into(&path);
+                let log = LogFile::open(Path::new(&task.spec.launch.directory).join(&*path))?;
                 let uid = user::find(owner)?.map(|account| account.uid);
                 let theirs = uid == Some(log.file.metadata()?.uid());
                 if theirs { Ok(log) } else { Err(io::ErrorKind::PermissionDenied.into()) }

@@ -1,5 +1,6 @@
 //! Everything a node needs to know to start a run.
 
+use danlu_core::task::ArrayElement;
 use danlu_core::{GpuId, RunId, Span, TaskId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,7 +11,7 @@ pub struct LaunchOrder {
     pub task: TaskId,
     pub attempt: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub array_index: Option<u64>,
+    pub array: Option<ArrayElement>,
     pub command: Command,
     /// Where it runs; entered with the user's rights.
     pub directory: String,
@@ -40,7 +41,7 @@ pub struct LaunchOrder {
     pub ranks: Option<Ranks>,
 }
 
-/// `{gpu_list}`, `{gpu_count}` and `{task_id}` are replaced in it.
+/// `{gpu_list}`, `{task_id}` and the other [`crate::Words`] are replaced in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -141,7 +142,7 @@ impl LaunchOrder {
             run,
             task,
             attempt: 1,
-            array_index: None,
+            array: None,
             command,
             directory: directory.to_owned(),
             environment: Environment::default(),

@@ -5,6 +5,9 @@ pub mod api;
 pub mod frame;
 pub mod launch;
 pub mod rundir;
+pub mod span;
+pub mod words;
 
 pub use agent::{FromAgent, Hello, StopWhy, ToAgent};
 pub use launch::LaunchOrder;
+pub use words::Words;

@@ -1,10 +1,15 @@
 //! `danlu submit`: queue a task, or an array of them.
 
-use std::env;
+use std::{env, path::Path};
 
 use clap::Args;
+use danlu_core::task::Stream;
 use danlu_wire::api::{Document, DryRun, Submit, Submitted};
 use jiff::Timestamp;
+use nix::{
+    errno::Errno,
+    unistd::{AccessFlags, access},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -149,6 +154,34 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
     screen::print(&format!("{words}\n{end}\n"))
 }
 
+/// Only the user can tell what the user may write; hours later it would be too late.
+fn refuse_unwritable(body: &Submit) -> Result<(), Failure> {
+    let file = |stream: &Option<Stream>| match stream {
+        Some(Stream::Append { path } | Stream::Truncate { path }) => Some(path.clone()),
+        Some(Stream::Discard) | None => None,
+    };
+    let output = &body.output;
+    let files = [output.both.clone(), file(&output.stdout), file(&output.stderr)];
+    // What words in a name will stand for is not known yet.
+    for file in files.into_iter().flatten().filter(|file| !file.contains('{')) {
+        let path = Path::new(&body.directory).join(&file);
+        let parent = path.parent().unwrap_or(&path);
+        let subject = if path.exists() { &path } else { parent };
+        let answer = access(subject, AccessFlags::W_OK);
+        if answer == Err(Errno::EACCES) || answer == Err(Errno::EROFS) {
+            return Err(Failure::new(
+                Exit::Refused,
+                say!("you may not write to {file}", "您没有写入 {file} 的权限"),
+            )
+            .hint(text(
+                "choose another file: --output, --stdout",
+                "请换一个文件：--output、--stdout",
+            )));
+        }
+    }
+    Ok(())
+}
+
 impl NewTask {
     /// Everything that the server needs to know. Options of the command line win over those of a script.
     pub(super) fn describe(&self, client: &Client) -> Result<Submit, Failure> {
@@ -166,7 +199,9 @@ impl NewTask {
         if !fields.contains_key("directory") {
             fields.insert("directory".into(), Value::String(working_directory()?));
         }
-        submit_body(fields)
+        let body = submit_body(fields)?;
+        refuse_unwritable(&body)?;
+        Ok(body)
     }
 
     /// The command, and a name for the task if it has none.
@@ -195,6 +230,10 @@ impl NewTask {
                         "脚本中不能写 `--shell`",
                     ),
                 ));
+            }
+            if script.for_slurm {
+                let array = self.new.is_array() || script.fields.contains_key("array");
+                fields.insert("variables".into(), script::slurm_variables(array).into());
             }
             merge(fields, script.fields);
             return Ok((script.command, script.name));

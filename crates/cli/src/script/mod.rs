@@ -21,6 +21,7 @@ use crate::{
     task_options::{Fields, NewTaskOptions, TaskOptions, merge},
 };
 use directives::{Dialect, directives};
+pub(crate) use sbatch::variables as slurm_variables;
 
 /// What a script file stands for.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Script {
     pub(crate) name: String,
     pub(crate) command: Vec<String>,
     pub(crate) fields: Fields,
+    /// It was written for Slurm, and asks its environment for Slurm's variables.
+    pub(crate) for_slurm: bool,
 }
 
 /// Larger files are no scripts.
@@ -49,7 +52,9 @@ pub(crate) fn read(words: &[String], client: &Client) -> Result<Option<Script>, 
         screen::note(&say!("`{file}` is read when the task starts", "`{file}` 将在任务开始时读取"));
     }
     let name = path.rsplit('/').next().unwrap_or(file).to_owned();
-    Ok(Some(Script { name, command: run.command, fields: fields(file, &source, client)? }))
+    let for_slurm = directives(&source).iter().any(|it| matches!(it.dialect, Dialect::Slurm));
+    let fields = fields(file, &source, client)?;
+    Ok(Some(Script { name, command: run.command, fields, for_slurm }))
 }
 
 /// `None` when it is no file, or none with text in it.

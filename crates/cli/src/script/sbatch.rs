@@ -1,5 +1,7 @@
 //! Slurm's options in Danlu's words. What has no equal here is refused, never ignored.
 
+use serde_json::{Map, Value};
+
 use crate::{
     failure::{Exit, Failure},
     given::amount::parse_bytes_in,
@@ -159,13 +161,36 @@ fn export(list: &str) -> Result<Vec<String>, Failure> {
 }
 
 fn file_name(option: &str, file: &str) -> Result<Vec<String>, Failure> {
-    if file.replace("%%", "").contains('%') {
-        return Err(unsupported(&format!("% in file names ({file})")).hint(text(
-            "#SBATCH --output=DIRECTORY gives every task its own ID.log there",
-            "#SBATCH --output=目录 会在其中为每个任务写入 ID.log",
-        )));
+    let mut name = String::new();
+    let mut rest = file.chars();
+    while let Some(letter) = rest.next() {
+        if letter != '%' {
+            name.push(letter);
+            continue;
+        }
+        name += match rest.next() {
+            Some('%') => "%",
+            Some('j' | 'J') => "{task_id}",
+            Some('A') => "{array_id}",
+            Some('a') => "{array_index}",
+            Some('N') => "{node}",
+            _ => {
+                return Err(unsupported(&format!("% in file names ({file})"))
+                    .hint(text("%j, %A, %a and %N are known", "支持 %j、%A、%a 和 %N")));
+            }
+        };
     }
-    Ok(vec![format!("{option}={}", file.replace("%%", "%"))])
+    Ok(vec![format!("{option}={name}")])
+}
+
+/// What a script written for Slurm asks its environment for.
+pub(crate) fn variables(array: bool) -> Map<String, Value> {
+    let mut known = vec![("SLURM_JOB_ID", "{task_id}"), ("SLURM_JOBID", "{task_id}")];
+    if array {
+        known.push(("SLURM_ARRAY_JOB_ID", "{array_id}"));
+        known.push(("SLURM_ARRAY_TASK_ID", "{array_index}"));
+    }
+    known.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
 fn unsupported(what: &str) -> Failure {
@@ -192,6 +217,7 @@ mod tests {
             ("-J a", "--name=a"),
             ("--output=a.out", "--output=a.out"),
             ("-o 100%%.out", "--output=100%.out"),
+            ("-o out/%A_%a-%j.txt", "--output=out/{array_id}_{array_index}-{task_id}.txt"),
             ("-e a.err", "--stderr=a.err"),
             ("--time=1-00:00:00", "--time=1-00:00:00"),
             ("-t 30", "--time=30"),
@@ -233,7 +259,7 @@ mod tests {
             "--mem=0",
             "--mem-per-cpu=4G",
             "--export=NONE",
-            "--output=%j.out",
+            "--output=%x.out",
             "--constraint=a100",
             "--open-mode=truncate",
             "--exclusive",

@@ -111,6 +111,10 @@ impl TaskOptions {
 }
 
 impl NewTaskOptions {
+    pub(crate) fn is_array(&self) -> bool {
+        self.array.is_some()
+    }
+
     pub(crate) fn fields(&self) -> Fields {
         let mut fields = Fields::new();
         put_given(&mut fields, "hold", self.hold.then_some(true));

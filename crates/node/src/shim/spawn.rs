@@ -2,11 +2,12 @@
 
 use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
-use crate::launch::{CommandLine, Words};
+use crate::launch::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::identity::Identity;
 use crate::shim::refusal::Refusal;
 use crate::signals;
+use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;

@@ -2,7 +2,8 @@
 
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::launch::{LogFile, Which};
+use crate::launch::{LogFile, RunLog, Which};
+use crate::model::ReadModel;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -10,7 +11,8 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use danlu_core::{Refusal, Run, RunId, TaskId};
+use danlu_core::{Refusal, Run, RunId, Task, TaskId};
+use danlu_wire::Words;
 use futures_core::Stream;
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -129,8 +131,18 @@ async fn open(api: &Api, task: TaskId, run: RunId, which: Which) -> Result<LogFi
     let model = api.handle.model();
     let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
     let owner = model.users.get(&task.owner).map_or(String::new(), |user| user.name.clone());
+    let run = run_log(&model, task, run);
     let (files, task) = (Arc::clone(&api.files), Arc::clone(task));
-    aside(move || files.open_log(&task, run, which, &owner)).await?.map_err(unreadable)
+    aside(move || files.open_log(&task, &run, which, &owner)).await?.map_err(unreadable)
+}
+
+fn run_log(model: &ReadModel, task: &Task, id: RunId) -> RunLog {
+    let run = model.runs.get(&id);
+    let node = run.and_then(|run| model.nodes.get(&run.parts.first()?.node));
+    let node = node.map_or("", |node| node.name.as_str());
+    let gpus = run.map_or_else(Vec::new, |run| super::view::gpu_ids(model, run));
+    let words = Words::new(task.id, task.array, node, &gpus);
+    RunLog { id, ended: run.is_none_or(|run| run.is_ended()), words }
 }
 
 fn follow_log(

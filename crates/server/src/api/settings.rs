@@ -5,8 +5,9 @@ use super::{Api, ApiError};
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use danlu_core::{Input, Settings};
+use danlu_core::{Input, Settings, Span};
 use danlu_wire::api::ErrorCode;
+use danlu_wire::span;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,13 +34,51 @@ pub(super) async fn change(
 }
 
 fn document(settings: &Settings) -> Value {
-    json!({ "v": 1, "settings": settings })
+    json!({ "v": 1, "settings": shown(settings) })
+}
+
+/// Settings that are lengths of time: people read and write `10s` and `5h`.
+const SPANS: [&str; 5] = [
+    "stop_grace",
+    "min_run_before_preemption",
+    "restart_cost.up_to_8_gpus",
+    "restart_cost.above",
+    "las_threshold",
+];
+
+fn shown(settings: &Settings) -> Value {
+    let mut whole = serde_json::to_value(settings).unwrap_or_default();
+    for key in SPANS {
+        if let Some(entry) = entry(&mut whole, key)
+            && let Some(ms) = entry.as_u64()
+        {
+            *entry = Value::String(span::to_text(Span(ms)));
+        }
+    }
+    whole
+}
+
+fn entry<'a>(whole: &'a mut Value, key: &str) -> Option<&'a mut Value> {
+    key.split('.').try_fold(whole, |at, name| at.get_mut(name))
+}
+
+/// As the core keeps it.
+fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match span::from_text(&text) {
+        Some(Span(ms)) => Ok(ms.into()),
+        None => Err(ApiError::new(
+            ErrorCode::Refused,
+            format!("`{key}` cannot be `{text}`"),
+            "a length of time: 10s, 5m, 1h30m, 2d",
+        )),
+    }
 }
 
 /// The settings with one of them replaced; what is not known or does not fit is refused.
 fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, ApiError> {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();
-    let Some(entry) = key.split('.').try_fold(&mut whole, |at, name| at.get_mut(name)) else {
+    let Some(entry) = entry(&mut whole, key) else {
         let known = serde_json::to_value(settings).unwrap_or_default();
         let names: Vec<&str> =
             known.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -50,7 +89,7 @@ fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, Api
             hint,
         ));
     };
-    *entry = value;
+    *entry = if SPANS.contains(&key) { span_value(key, &value)? } else { value };
     serde_json::from_value(whole).map_err(|error| {
         ApiError::new(
             ErrorCode::Refused,

@@ -15,7 +15,7 @@ use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId};
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 
 pub(super) async fn submit(
     State(api): State<Api>,
@@ -207,6 +207,10 @@ fn check_paths(body: &Submit) -> Result<(), ApiError> {
             let message = format!("there is no directory {} for {file}", parent.display());
             return Err(refused(message, "create it, or choose another file"));
         }
+        if path.is_dir() {
+            let message = format!("{} is a directory", path.display());
+            return Err(refused(message, "name a file in it"));
+        }
     }
     Ok(())
 }
@@ -224,8 +228,12 @@ fn output_files(body: &Submit) -> Vec<String> {
         Some(Stream::Append { path } | Stream::Truncate { path }) => Some(path.clone()),
         Some(Stream::Discard) | None => None,
     };
-    let both = body.output.both.clone().filter(|path| !PathBuf::from(path).is_dir());
-    [both, stream(&body.output.stdout), stream(&body.output.stderr)].into_iter().flatten().collect()
+    // A directory gets a file of its own for each task.
+    let is_file = |path: &String| !FilePath::new(&body.directory).join(path).is_dir();
+    let both = body.output.both.clone().filter(is_file);
+    let all = [both, stream(&body.output.stdout), stream(&body.output.stderr)];
+    // What words in a name will stand for is not known yet.
+    all.into_iter().flatten().filter(|path| !path.contains('{')).collect()
 }
 
 fn refused(message: impl Into<String>, hint: &str) -> ApiError {

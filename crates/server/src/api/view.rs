@@ -223,7 +223,7 @@ fn first_node_name(model: &ReadModel, run: &Run) -> Option<String> {
     run.parts.first().and_then(|part| node_name(model, part.node))
 }
 
-fn gpu_ids(model: &ReadModel, run: &Run) -> Vec<u32> {
+pub(crate) fn gpu_ids(model: &ReadModel, run: &Run) -> Vec<u32> {
     let index = |node: &Node, id: &danlu_core::GpuId| {
         node.gpus.iter().find(|gpu| gpu.id == *id).map(|gpu| gpu.index)
     };

@@ -71,11 +71,20 @@ fn holder(task: &TaskView, now: Timestamp) -> String {
     }
 }
 
+/// Command lines go on for screens; their beginning tells enough.
+fn shortened(command: &str) -> String {
+    const MOST: usize = 48;
+    match command.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &command[..end]),
+        None => command.to_owned(),
+    }
+}
+
 pub(in crate::commands) fn foreign(process: &ForeignView) -> String {
     let (user, pid) = (width::plain(&process.user), process.pid);
     let mut about = Vec::new();
     if !process.command.is_empty() {
-        about.push(width::plain(&process.command));
+        about.push(shortened(&width::plain(&process.command)));
     }
     about.extend(process.memory.map(amounts::bytes_in_words));
     let about = about.join(", ");

@@ -1,0 +1,66 @@
+//! Words in commands, variables and file names that stand for what is known when a run starts.
+
+use crate::launch::LaunchOrder;
+use danlu_core::TaskId;
+use danlu_core::task::ArrayElement;
+use std::borrow::Cow;
+
+/// What stands for `{task_id}`, `{array_id}`, `{array_index}`, `{node}`, `{gpu_list}` and `{gpu_count}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    known: [(&'static str, String); 6],
+}
+
+impl Words {
+    /// Outside of an array, its id is the task's and the index is 0.
+    pub fn new(task: TaskId, array: Option<ArrayElement>, node: &str, gpus: &[u32]) -> Words {
+        let list: Vec<String> = gpus.iter().map(u32::to_string).collect();
+        let (first, index) = array.map_or((task, 0), |element| (element.first, element.index));
+        Words {
+            known: [
+                ("{task_id}", task.to_string()),
+                ("{array_id}", first.to_string()),
+                ("{array_index}", index.to_string()),
+                ("{node}", node.to_owned()),
+                ("{gpu_list}", list.join(",")),
+                ("{gpu_count}", list.len().to_string()),
+            ],
+        }
+    }
+
+    pub fn of(order: &LaunchOrder) -> Words {
+        let gpus: Vec<u32> = order.gpus.assigned.iter().map(|gpu| gpu.index).collect();
+        Words::new(order.task, order.array, &order.node, &gpus)
+    }
+
+    pub fn gpu_list(&self) -> &str {
+        &self.known[4].1
+    }
+
+    /// In one pass, so that nothing that was put in is replaced again. `${task_id}` is a shell's variable.
+    pub fn put_into<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !text.contains('{') {
+            return Cow::Borrowed(text);
+        }
+        let mut result = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(brace) = rest.find('{') {
+            result.push_str(&rest[..brace]);
+            rest = &rest[brace..];
+            let of_shell = result.ends_with('$');
+            let word = self.known.iter().find(|(name, _)| !of_shell && rest.starts_with(name));
+            match word {
+                Some((name, value)) => {
+                    result.push_str(value);
+                    rest = &rest[name.len()..];
+                }
+                None => {
+                    result.push('{');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        result.push_str(rest);
+        Cow::Owned(result)
+    }
+}
