@@ -83,6 +83,8 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
         Ok(figures) => figures,
         // No mistake in the command line, so that its usage would not help.
         Err(problem) => {
+            // Ctrl-C ends clients as well, whose end is then no problem of its own.
+            let problem = go_on().err().unwrap_or(problem);
             eprintln!("error: {problem}");
             return Ok(false);
         }

@@ -118,11 +118,11 @@ impl<'a> Tour<'a> {
 
         tell("\n")?;
         self.run(&self.myself, "ls -a")?;
-        self.invite(big, wrong)
+        self.invite(big, wrong, half)
     }
 
     /// What to do next.
-    fn invite(&self, big: u64, wrong: u64) -> Result<(), Stop> {
+    fn invite(&self, big: u64, wrong: u64, half: u32) -> Result<(), Stop> {
         let (data, lab) = (self.server.data.display(), self.server.lab.display());
         let address = &self.server.address;
         let heading = bold(text("Now you, in another terminal:", "轮到您了，在另一个终端里："));
@@ -138,7 +138,7 @@ impl<'a> Tour<'a> {
             (format!("danlu logs -f {big}"), "its output as it comes", "跟踪输出"),
             (format!("danlu show {wrong}"), "what went wrong", "哪里出了错"),
             (format!("danlu cancel {big}"), "and see what starts here", "看看接下来什么会开始"),
-            ("danlu submit -g 2 train.sh".to_owned(), "one of your own", "提交自己的任务"),
+            (format!("danlu submit -g {half} train.sh"), "one of your own", "提交自己的任务"),
             ("danlu gpus".to_owned(), "the GPUs and who holds them", "各块 GPU 及占用者"),
         ] {
             lines.push((command, text(english, chinese).to_owned()));
