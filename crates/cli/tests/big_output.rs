@@ -2,6 +2,7 @@
 
 mod daemon;
 mod danlu;
+mod http;
 
 use std::{
     fs,
@@ -13,6 +14,7 @@ use std::{
 
 use daemon::{Daemon, Setup, in_memory};
 use danlu::Watchdog;
+use http::Connection;
 
 const GIGABYTE: u64 = 1 << 30;
 const MEGABYTE: u64 = 1 << 20;
@@ -33,6 +35,9 @@ fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
     assert_eq!(tail.lines().count(), 5);
     assert!(tail.ends_with("\nthe end\n"), "{tail}");
     assert!(took < Duration::from_secs(2), "a tail took {took:?}");
+    // Who asks for all of it at once gets a part.
+    let all = format!("GET /api/v1/tasks/{id}/logs?offset=0&limit={}", 1_u64 << 40);
+    assert_eq!(Connection::open(daemon.socket()).ask(&all, "", b"").status, 200);
     let grown = peak_memory(&daemon) - before;
     assert!(grown < MOST_GROWTH, "{} MB more memory", grown / MEGABYTE);
     println!("tail {took:?}, {} MB more memory", grown / MEGABYTE);

@@ -86,14 +86,17 @@ fn nothing_is_forgotten_while_there_is_no_room() {
 #[test]
 fn a_crash_without_room_loses_nothing() {
     let Some((mut daemon, disk)) = server() else { return };
-    let go = daemon.directory().join("go");
-    let line = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 7", go.display());
-    let first = daemon.submit("", &line);
+    let at = daemon.directory().to_path_buf();
+    let line =
+        "cd \"$0\"; echo >> ran; while [ ! -e go ]; do sleep 0.02; done; touch ended; exit 7";
+    let options = ["submit", "-q", "--", "sh", "-c", line, at.to_str().expect("it is UTF-8")];
+    let first = daemon.say(&options).trim().to_owned();
     daemon.wait_until(&first, "running");
     let waits = daemon.submit("-g 4", "echo after");
     let filler = disk.fill();
     daemon.crash();
-    fs::write(&go, "").expect("another disk");
+    fs::write(at.join("go"), "").expect("another disk");
+    until("the command has ended", || at.join("ended").exists());
     // It may start or refuse to, but must not begin anew.
     daemon.begin_again();
     fs::remove_file(filler).expect("it is there");
@@ -106,6 +109,7 @@ fn a_crash_without_room_loses_nothing() {
     assert_eq!(daemon.ask(&["wait", &first]).status, 7);
     assert_eq!(daemon.ask(&["wait", &waits]).status, 0);
     assert_eq!(daemon.say(&["logs", &waits]), "after\n");
+    assert_eq!(fs::read_to_string(at.join("ran")).expect("it is there"), "\n", "it ran twice");
 }
 
 /// Somebody has to make room, and then it is known how it ended.

@@ -258,7 +258,7 @@ fn a_server_without_root_serves_its_own_user_only() {
     let mut up = owner.command(&danlu);
     up.args(["up", "--sim-gpus", "1", "--listen", "127.0.0.1:0", "--data"]);
     up.arg(home.join("data")).env("HOME", &home);
-    let Some(server) = daemon::Foreground::start(up) else { return };
+    let server = daemon::Foreground::start(up);
     let ask = |who: &Guest, arguments: &[&str]| who.ask(&danlu, &server.socket, arguments);
     assert_eq!(ask(&owner, &["submit", "-q", "-g", "0", "--", "id", "-u"]).stdout, "1\n");
     assert_eq!(ask(&owner, &["wait", "1"]).status, 0);

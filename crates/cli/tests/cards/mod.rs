@@ -50,7 +50,7 @@ impl Cards {
                 let library = built_library().display().to_string();
                 let fake = ("DANLU_FAKE_NVML".to_owned(), file.display().to_string());
                 let variables = vec![("DANLU_NVML_PATH".to_owned(), library), fake];
-                (Setup { arguments: Vec::new(), variables, gpus: 2 }, file)
+                (Setup { arguments: Vec::new(), variables, ..Setup::simulated(2) }, file)
             }
             Kind::Simulated => {
                 let file = directory.path().join("data/simulated/gpus.json");

@@ -19,7 +19,7 @@ use nix::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::danlu::{Answer, LONGEST, client, client_command, command};
+use crate::danlu::{Answer, BUILT, LONGEST, client, client_command, command_of};
 
 pub(crate) struct Daemon {
     directory: TempDir,
@@ -31,6 +31,7 @@ pub(crate) struct Daemon {
 /// How the server is started, each time.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
+    pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
     /// So many must have been found before a test begins.
@@ -56,7 +57,7 @@ pub(crate) fn in_memory() -> TempDir {
 impl Setup {
     pub(crate) fn simulated(gpus: usize) -> Setup {
         let arguments = vec!["--sim-gpus".to_owned(), gpus.to_string()];
-        Setup { arguments, variables: Vec::new(), gpus }
+        Setup { program: BUILT.into(), arguments, variables: Vec::new(), gpus }
     }
 }
 
@@ -224,10 +225,10 @@ pub(crate) struct Foreground {
 }
 
 impl Foreground {
-    pub(crate) fn start(mut command: Command) -> Option<Foreground> {
+    pub(crate) fn start(mut command: Command) -> Foreground {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
         match ready(&mut child) {
-            Some(socket) => Some(Foreground { child, socket }),
+            Some(socket) => Foreground { child, socket },
             None => panic!("it did not start: {:?}", child.wait()),
         }
     }
@@ -246,7 +247,7 @@ const ERRORS: &str = "server.err";
 fn begin(directory: &Path, setup: &Setup) -> Child {
     // A file, which nobody need read and which never blocks.
     let errors = File::options().create(true).append(true).open(directory.join(ERRORS));
-    command("en")
+    command_of(&setup.program, "en")
         .args(["up", "--listen", "127.0.0.1:0", "--data"])
         .arg(directory.join("data"))
         .args(&setup.arguments)

@@ -14,6 +14,8 @@ use nix::{
     unistd::Pid,
 };
 
+pub(crate) const BUILT: &str = env!("CARGO_BIN_EXE_danlu");
+
 /// Far beyond what anything here takes; a test that meets it has failed.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
@@ -44,7 +46,12 @@ pub(crate) fn client_command(socket: &Path, arguments: &[&str]) -> Command {
 
 /// Nothing of the surroundings leaks into a test.
 pub(crate) fn command(language: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_danlu"));
+    command_of(Path::new(BUILT), language)
+}
+
+/// The same of another copy of the binary.
+pub(crate) fn command_of(program: &Path, language: &str) -> Command {
+    let mut command = Command::new(program);
     for name in ["DANLU_SERVER", "DANLU_DATA", "DANLU_TOKEN", "DANLU_CONFIG", "NO_COLOR", "COLUMNS"]
     {
         command.env_remove(name);
