@@ -3,7 +3,7 @@
 use arc_swap::ArcSwap;
 use danlu_core::gpu::GpuReport;
 use danlu_core::ids::GpuId;
-use danlu_node::gpu::{Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError};
+use danlu_node::gpu::{Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind};
 use danlu_node::{RunRoot, boot_id, run_of_process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub(super) fn start(
     };
     let (after, waiting) = mpsc::channel::<AfterLook>();
     // Simulated GPUs say themselves when something has changed: nobody need look.
-    let after = eye.monitor.as_ref().is_some_and(|it| it.period().is_some()).then_some(after);
+    let after = (config.kind != Some(ProbeKind::Sim)).then_some(after);
     let watch = move || {
         while eye.wait(&woken) {
             let waited: Vec<AfterLook> = waiting.try_iter().collect();
