@@ -131,6 +131,7 @@ async fn listen(
         files: Arc::new(RunFiles::new(files)),
         config: Arc::new(config.clone()),
         live,
+        accounts: Arc::default(),
         stop,
         own_uid,
     };

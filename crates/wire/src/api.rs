@@ -392,31 +392,21 @@ impl ErrorCode {
     }
 }
 
+/// Numbers in any order as ranges, each from its first to its last.
+pub fn ranges(numbers: impl IntoIterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut sorted: Vec<u32> = numbers.into_iter().collect();
+    sorted.sort_unstable();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in sorted {
+        match ranges.last_mut() {
+            Some((_, last)) if last.saturating_add(1) >= number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    ranges
+}
+
 impl ArrayLine {
-    /// Elements come in any order; those that follow each other make a range.
-    pub fn add(&mut self, id: u64, index: u32, state: TaskStateName) {
-        self.first = if self.indices.is_empty() { id } else { self.first.min(id) };
-        self.last = self.last.max(id);
-        *self.counts.entry(state).or_default() += 1;
-        match self.indices.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(index) => *last = index,
-            _ => self.indices.push((index, index)),
-        }
-    }
-
-    /// To be called when all have been added.
-    pub fn sort(&mut self) {
-        self.indices.sort_unstable();
-        let mut merged: Vec<(u32, u32)> = Vec::new();
-        for (first, last) in std::mem::take(&mut self.indices) {
-            match merged.last_mut() {
-                Some((_, end)) if end.saturating_add(1) >= first => *end = last.max(*end),
-                _ => merged.push((first, last)),
-            }
-        }
-        self.indices = merged;
-    }
-
     pub fn len(&self) -> usize {
         self.counts.values().sum()
     }

@@ -1,6 +1,6 @@
 //! Lengths of time as people write them in settings: `10s`, `5m`, `1h30m`, `2d`.
 
-use danlu_core::Span;
+use danlu_core::{Span, limits};
 
 const UNITS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
@@ -25,7 +25,7 @@ pub fn to_text(Span(ms): Span) -> String {
 pub fn from_text(text: &str) -> Option<Span> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u64>() {
-        return Some(Span(seconds.checked_mul(1_000)?));
+        return sensible(seconds.checked_mul(1_000)?);
     }
     let mut total = 0_u64;
     let mut rest = text;
@@ -38,7 +38,11 @@ pub fn from_text(text: &str) -> Option<Span> {
         total = total.checked_add(number.checked_mul(length)?)?;
         rest = &rest[end..];
     }
-    (!text.is_empty()).then_some(Span(total))
+    if text.is_empty() { None } else { sensible(total) }
+}
+
+fn sensible(ms: u64) -> Option<Span> {
+    Some(Span(ms)).filter(|span| *span <= limits::LONGEST)
 }
 
 #[cfg(test)]
@@ -64,9 +68,18 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in
-            ["", " ", "s", "5x", "-5s", "1.5h", "99999999999999999999", "5 m", "99999999999d"]
-        {
+        for text in [
+            "",
+            " ",
+            "s",
+            "5x",
+            "-5s",
+            "1.5h",
+            "99999999999999999999",
+            "5 m",
+            "99999d",
+            "400000000",
+        ] {
             assert_eq!(from_text(text), None, "{text}");
         }
     }

@@ -56,8 +56,7 @@ impl FromRequestParts<Api> for Caller {
             ));
         }
         let admin = uid == 0 || uid == api.own_uid;
-        let os_user = nix::unistd::User::from_uid(uid.into()).ok().flatten();
-        let name = os_user.map_or_else(|| format!("uid{uid}"), |user| user.name);
+        let name = api.accounts.name(uid).await;
         let known = api
             .handle
             .model()

@@ -88,6 +88,12 @@ impl Filter {
 }
 
 impl Wanted<'_> {
+    /// Tasks that have a run are few, however many there are in all.
+    pub(super) fn only_active(&self) -> bool {
+        let active = |state: &TaskStateName| !state.is_waiting() && !state.is_over();
+        self.states.as_ref().is_some_and(|states| states.iter().all(active))
+    }
+
     /// What needs no look at the task itself comes first: most are told by that.
     pub(super) fn lets_through(&self, id: TaskId, brief: &Brief) -> bool {
         let state = |states: &Vec<TaskStateName>| match brief.state {

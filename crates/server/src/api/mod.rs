@@ -1,5 +1,6 @@
 //! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
 
+mod accounts;
 mod caller;
 mod cluster;
 mod daemon;
@@ -13,6 +14,7 @@ mod tasks;
 mod view;
 mod words;
 
+pub use accounts::Accounts;
 pub use caller::Peer;
 pub(crate) use error::ApiError;
 
@@ -33,6 +35,7 @@ pub struct Api {
     pub files: Arc<RunFiles>,
     pub config: Arc<crate::config::Config>,
     pub live: crate::backend::LiveGpus,
+    pub accounts: Arc<Accounts>,
     /// Tells the process to end.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.

@@ -4,13 +4,12 @@ use super::caller::Caller;
 use super::filter::{Filter, Wanted};
 use super::tasks::views;
 use super::{Api, ApiError, view};
-use crate::model::{Brief, BriefState, ReadModel};
+use crate::model::{ArrayDigest, ReadModel};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use danlu_core::task::ArrayElement;
 use danlu_core::{TaskId, Time};
-use danlu_wire::api::{ArrayLine, Document, Line, Overview, TaskStateName};
+use danlu_wire::api::{ArrayLine, Document, Line, Overview, TaskStateName, ranges};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of what waits, and of what has ended.
@@ -42,11 +41,10 @@ pub(super) async fn overview(
         }
     }
     let wanted = filter.wanted(&model)?;
-    let mut found = open_lines(&wanted, &model, |brief| {
-        overview.waiting += usize::from(brief.owner == caller.id && brief.is_waiting());
-    });
+    let mut found = open_lines(&wanted, &model);
+    overview.waiting = model.digest.waiting_of(caller.id);
     overview.not_shown = found.not_shown;
-    found.lines.extend(ended_lines(&wanted, &model, &found.arrays));
+    found.lines.extend(ended_lines(&wanted, &model));
     drop(wanted);
     let shown = found.lines.iter().map(|line| line.shown).collect();
     let tasks = views(&api, shown).await?;
@@ -60,8 +58,6 @@ pub(super) async fn overview(
 
 struct Found {
     lines: Vec<Folded>,
-    /// The arrays that have a line, or would have if there were room.
-    arrays: BTreeSet<TaskId>,
     not_shown: usize,
 }
 
@@ -72,81 +68,99 @@ struct Folded {
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, mut count: impl FnMut(&Brief)) -> Found {
+fn open_lines(wanted: &Wanted<'_>, model: &ReadModel) -> Found {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
-    let mut arrays = BTreeSet::new();
     let mut not_shown = 0;
-    for (id, brief) in model.briefs.iter().filter(|(_, brief)| !brief.is_over()) {
-        count(brief);
-        let first = brief.array.map(|element| element.first);
-        let folded = first.is_some_and(|first| arrays.contains(&first));
-        if folded || !wanted.lets_through(*id, brief) {
-            continue;
-        }
-        arrays.extend(first);
-        let line = fold(model, *id, brief);
-        let runs = match &line.array {
-            Some(array) => array.counts.keys().any(|state| !state.is_waiting() && !state.is_over()),
-            None => !brief.is_waiting(),
-        };
+    let mut put = |id: TaskId, runs: bool, count: usize| {
         if runs {
-            active.push(line);
+            active.push(id);
         } else if waiting.len() < WAITING_LINES {
-            waiting.push(line);
+            waiting.push(id);
         } else {
-            not_shown += line.array.map_or(1, |array| array.len());
+            not_shown += count;
+        }
+    };
+    let digest = &model.digest;
+    let arrays = digest.open_arrays.iter().filter_map(|first| digest.arrays.get_key_value(first));
+    let mut arrays = arrays.filter(|(_, array)| is_wanted(wanted, model, array)).peekable();
+    for (id, brief) in &digest.open_singles {
+        while let Some((first, array)) = arrays.next_if(|(first, _)| *first < id) {
+            put(*first, !array.active.is_empty(), array.size());
+        }
+        if wanted.lets_through(*id, brief) {
+            put(*id, !brief.is_waiting(), 1);
         }
     }
-    active.append(&mut waiting);
-    Found { lines: active, arrays, not_shown }
+    arrays.for_each(|(first, array)| put(*first, !array.active.is_empty(), array.size()));
+    let lines = active.into_iter().chain(waiting).map(|id| line(model, id));
+    Found { lines: lines.collect(), not_shown }
+}
+
+fn is_wanted(wanted: &Wanted<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
+    let spokesman = array.spokesman();
+    let brief = spokesman.and_then(|id| model.briefs.get_key_value(&id));
+    brief.is_some_and(|(id, brief)| wanted.lets_through(*id, brief))
 }
 
 /// The newest first.
-fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel, shown: &BTreeSet<TaskId>) -> Vec<Folded> {
+fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel) -> Vec<Folded> {
+    let digest = &model.digest;
+    let mut arrays = BTreeSet::new();
     let mut lines = Vec::new();
-    let mut arrays = shown.clone();
-    for (id, brief) in model.briefs.iter().rev().filter(|(_, brief)| brief.is_over()) {
+    for id in digest.ended.iter().rev() {
         if lines.len() == ENDED_LINES {
             break;
         }
+        let Some(brief) = model.briefs.get(id) else { continue };
         let first = brief.array.map(|element| element.first);
-        let folded = first.is_some_and(|first| arrays.contains(&first));
-        if !folded && wanted.lets_through(*id, brief) {
+        let has_line =
+            |first: TaskId| digest.open_arrays.contains(&first) || arrays.contains(&first);
+        if !first.is_some_and(has_line) && wanted.lets_through(*id, brief) {
             arrays.extend(first);
-            lines.push(fold(model, *id, brief));
+            lines.push(line(model, first.unwrap_or(*id)));
         }
     }
     lines
 }
 
-/// The whole array that a task belongs to: its elements have ids that follow each other.
-fn fold(model: &ReadModel, id: TaskId, brief: &Brief) -> Folded {
-    let Some(ArrayElement { first, .. }) = brief.array else {
-        return Folded { shown: id, array: None };
+/// Of a task, or of the array whose first element it is.
+fn line(model: &ReadModel, id: TaskId) -> Folded {
+    let array = model.digest.arrays.get(&id).filter(|array| array.size() > 1);
+    let Some(array) = array else {
+        let alone = model.digest.arrays.get(&id).and_then(ArrayDigest::spokesman);
+        return Folded { shown: alone.unwrap_or(id), array: None };
     };
-    let element = |(id, brief): (&TaskId, &Brief)| {
-        let index = brief.array.filter(|element| element.first == first)?.index;
-        Some((*id, index, brief.state))
-    };
-    let mut line = ArrayLine::default();
+    let mut counts: BTreeMap<TaskStateName, usize> =
+        array.counts.iter().map(|(state, count)| (*state, *count)).collect();
     let mut since: Option<Time> = None;
-    let mut waits = None;
-    for (id, index, state) in model.briefs.range(first..).map_while(element) {
-        let name = match state {
-            BriefState::Waiting(name) | BriefState::Ended(name) => name,
-            BriefState::Active => view::active_state(model, id),
-        };
-        line.add(id.0, index, name);
-        if name == TaskStateName::Running {
-            let run = model.tasks.get(&id).and_then(|task| model.runs.get(&task.last_run?));
+    for id in &array.active {
+        let state = view::active_state(model, *id);
+        *counts.entry(state).or_default() += 1;
+        if state == TaskStateName::Running {
+            let run = model.tasks.get(id).and_then(|task| model.runs.get(&task.last_run?));
             since = since.into_iter().chain(run.and_then(|run| view::started_at(run))).min();
         }
-        waits = waits.or(name.is_waiting().then_some(id));
     }
-    line.sort();
-    line.running_since = since.map(view::rfc3339);
-    // One that waits tells why.
-    let shown = waits.unwrap_or(id);
-    let alone = line.len() == 1;
-    Folded { shown, array: (!alone).then_some(line) }
+    let (first, last) = array.first_and_last().unwrap_or((id, id));
+    let summary = ArrayLine {
+        first: first.0,
+        last: last.0,
+        indices: indices(model, array),
+        counts,
+        running_since: since.map(view::rfc3339),
+    };
+    Folded { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
+}
+
+/// As they were submitted, while none has been removed; then of those that are left.
+fn indices(model: &ReadModel, array: &ArrayDigest) -> Vec<(u32, u32)> {
+    let task = array.spokesman().and_then(|id| model.tasks.get(&id));
+    let submitted = task.and_then(|task| task.spec.array.as_ref());
+    match submitted {
+        Some(spec) if spec.indices.len() == array.size() => ranges(spec.indices.iter().copied()),
+        _ => {
+            let ids = array.waiting.iter().chain(&array.active).chain(&array.ended);
+            ranges(ids.filter_map(|id| Some(model.briefs.get(id)?.array?.index)))
+        }
+    }
 }

@@ -12,6 +12,7 @@ use danlu_wire::api::{
     Act, ActName, ActResult, Acted, Document, MOST_ROWS, OneTask, TaskStateName, TaskView, Tasks,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A client that waits is answered at the latest after this, and asks again.
@@ -31,7 +32,15 @@ pub(super) async fn list(
     let limit = filter.limit.clamp(1, MOST_ROWS);
     let mut found = Vec::new();
     let mut total = 0;
-    let all: Box<dyn Iterator<Item = (&TaskId, &Brief)> + Send> = if filter.oldest_first {
+    let all: Box<dyn Iterator<Item = (&TaskId, &Brief)> + Send> = if wanted.only_active() {
+        let tasks: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
+        let briefs: Vec<_> = tasks.iter().filter_map(|id| model.briefs.get_key_value(id)).collect();
+        if filter.oldest_first {
+            Box::new(briefs.into_iter())
+        } else {
+            Box::new(briefs.into_iter().rev())
+        }
+    } else if filter.oldest_first {
         Box::new(model.briefs.iter())
     } else {
         Box::new(model.briefs.iter().rev())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
+use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView, ranges};
 use jiff::Timestamp;
 
 use crate::{
@@ -42,28 +42,38 @@ pub(super) fn table(lines: &[Line], with_user: bool, now: Timestamp) -> Table {
 
 /// In the order of the list; an array stands where its first element does, as far as its elements are listed.
 pub(super) fn folded(all: Vec<TaskView>) -> Vec<Line> {
-    let mut lines: Vec<(TaskView, ArrayLine)> = Vec::new();
+    let mut lines: Vec<Vec<TaskView>> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     for task in all {
-        let array = task.array.unwrap_or(task.id);
-        let place = *places.entry(array).or_insert(lines.len());
-        let (id, index, state) = (task.id, task.index.unwrap_or_default(), task.state);
-        let began = task.started_at.clone().filter(|_| state == TaskStateName::Running);
+        let place = *places.entry(task.array.unwrap_or(task.id)).or_insert(lines.len());
         if place == lines.len() {
-            lines.push((task, ArrayLine::default()));
-        } else if state.is_waiting() && !lines[place].0.state.is_waiting() {
-            // One that waits tells why.
-            lines[place].0 = task;
+            lines.push(Vec::new());
         }
-        let line = &mut lines[place].1;
-        line.add(id, index, state);
-        line.running_since = line.running_since.take().into_iter().chain(began).min();
+        lines[place].push(task);
     }
-    let line = |(task, mut array): (TaskView, ArrayLine)| {
-        array.sort();
-        Line { task, array: Some(array).filter(|array| array.len() > 1) }
-    };
-    lines.into_iter().map(line).collect()
+    lines.into_iter().filter_map(line).collect()
+}
+
+fn line(mut elements: Vec<TaskView>) -> Option<Line> {
+    // One that waits tells why.
+    let spokesman = elements.iter().position(|task| task.state.is_waiting()).unwrap_or(0);
+    let array = (elements.len() > 1).then(|| {
+        let ids = || elements.iter().map(|task| task.id);
+        let running = elements.iter().filter(|task| task.state == TaskStateName::Running);
+        let mut counts = BTreeMap::new();
+        for task in &elements {
+            *counts.entry(task.state).or_default() += 1;
+        }
+        ArrayLine {
+            first: ids().min().unwrap_or_default(),
+            last: ids().max().unwrap_or_default(),
+            indices: ranges(elements.iter().filter_map(|task| task.index)),
+            counts,
+            running_since: running.filter_map(|task| task.started_at.clone()).min(),
+        }
+    });
+    let task = (!elements.is_empty()).then(|| elements.swap_remove(spokesman))?;
+    Some(Line { task, array })
 }
 
 fn single(task: &TaskView, now: Timestamp) -> Vec<Cell> {

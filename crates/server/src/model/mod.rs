@@ -2,14 +2,18 @@
 //!
 //! Readers never wait for the engine, nor the engine for readers.
 
+mod brief;
+mod digest;
+
+pub use brief::{Brief, BriefState};
+pub use digest::{ArrayDigest, Digest};
+
 use crate::store::Batch;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
-use danlu_core::task::{ArrayElement, Outcome, TaskState};
 use danlu_core::{
     Epoch, Event, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User, UserId,
 };
-use danlu_wire::api::TaskStateName;
 use imbl::{OrdMap, OrdSet};
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -22,26 +26,11 @@ pub struct ReadModel {
     pub tasks: OrdMap<TaskId, Arc<Task>>,
     /// The same tasks in a few bytes each, side by side, for going through all of them.
     pub briefs: OrdMap<TaskId, Brief>,
+    pub digest: Digest,
     pub runs: OrdMap<RunId, Arc<Run>>,
     /// Runs that have not ended.
     pub active: OrdSet<RunId>,
     pub runs_of: OrdSet<(TaskId, RunId)>,
-}
-
-/// What most lists ask of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Brief {
-    pub owner: UserId,
-    pub array: Option<ArrayElement>,
-    pub state: BriefState,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BriefState {
-    Waiting(TaskStateName),
-    /// Its run tells more.
-    Active,
-    Ended(TaskStateName),
 }
 
 /// The engine's side.
@@ -102,36 +91,6 @@ impl Publisher {
     }
 }
 
-impl Brief {
-    fn of(task: &Task) -> Brief {
-        let state = match &task.state {
-            TaskState::Held => BriefState::Waiting(TaskStateName::Held),
-            TaskState::Blocked { .. } => BriefState::Waiting(TaskStateName::Blocked),
-            TaskState::Queued { .. } => BriefState::Waiting(TaskStateName::Queued),
-            TaskState::Active { .. } => BriefState::Active,
-            TaskState::Finished { outcome, .. } => BriefState::Ended(match outcome {
-                Outcome::Succeeded => TaskStateName::Succeeded,
-                Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
-                    TaskStateName::Failed
-                }
-                Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
-                    TaskStateName::Cancelled
-                }
-                Outcome::TimedOut => TaskStateName::TimedOut,
-            }),
-        };
-        Brief { owner: task.owner, array: task.array, state }
-    }
-
-    pub fn is_over(&self) -> bool {
-        matches!(self.state, BriefState::Ended(_))
-    }
-
-    pub fn is_waiting(&self) -> bool {
-        matches!(self.state, BriefState::Waiting(_))
-    }
-}
-
 impl Reader {
     pub fn model(&self) -> Arc<ReadModel> {
         self.shared.load_full()
@@ -157,7 +116,9 @@ impl ReadModel {
     }
 
     fn put_task(&mut self, task: Task) {
-        self.briefs.insert(task.id, Brief::of(&task));
+        let brief = Brief::of(&task);
+        let before = self.briefs.insert(task.id, brief);
+        self.digest.change(task.id, before, Some(brief));
         self.tasks.insert(task.id, Arc::new(task));
     }
 
@@ -188,7 +149,8 @@ impl ReadModel {
             RowKey::Node(id) => drop(self.nodes.remove(&id)),
             RowKey::Task(id) => {
                 self.tasks.remove(&id);
-                self.briefs.remove(&id);
+                let before = self.briefs.remove(&id);
+                self.digest.change(id, before, None);
             }
             RowKey::Run(id) => {
                 if let Some(run) = self.runs.remove(&id) {
