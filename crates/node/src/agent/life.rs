@@ -79,6 +79,8 @@ impl Life {
             self.runs.look_again();
             self.launch_queued();
             self.speak();
+            // After the launches: they wait for the GPUs of what is forgotten.
+            self.runs.tidy();
             if !go_on {
                 break;
             }
@@ -124,6 +126,7 @@ impl Life {
 
     fn report(&mut self) {
         let Inventory { capacity, gpus } = (self.inventory)();
+        self.runs.tidy();
         let runs = self.runs.report();
         // What was noticed before is said before.
         self.speak();

@@ -34,6 +34,8 @@ pub(super) struct Runs {
     /// In a phase that is to be looked at again, and when.
     unsettled: Vec<RunId>,
     look_again_at: Option<Instant>,
+    /// Their directories are still there, for a moment.
+    forgotten: Vec<RunId>,
     patience: Duration,
     /// To be said, in order.
     pub(super) notices: Vec<FromAgent>,
@@ -102,6 +104,7 @@ impl Runs {
             unborn: 0,
             unsettled: Vec::new(),
             look_again_at: None,
+            forgotten: Vec::new(),
             patience: LEAST_PATIENCE,
             notices: Vec::new(),
         };

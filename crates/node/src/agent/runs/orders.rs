@@ -106,13 +106,21 @@ impl Runs {
 
     pub(in crate::agent) fn forget(&mut self, run: RunId) {
         if let Some(Phase::Ended { .. }) = self.all.get(&run) {
+            self.all.remove(&run);
+            self.forgotten.push(run);
+        }
+    }
+
+    /// Takes away the directories of forgotten runs.
+    pub(in crate::agent) fn tidy(&mut self) {
+        for run in self.forgotten.drain(..) {
             // A directory that stays is met again by the next agent, and forgotten by it.
             let _ = self.root.forget(run);
-            self.all.remove(&run);
         }
     }
 
     pub(in crate::agent) fn drop_log(&mut self, run: RunId) {
+        self.tidy();
         if !self.all.contains_key(&run) {
             let _ = self.root.drop_log(run);
         }
