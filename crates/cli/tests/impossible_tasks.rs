@@ -105,3 +105,19 @@ fn refusals_over_http_are_documents() {
         assert!(reply.body["error"]["hint"].is_string(), "{request}: {reply:?}");
     }
 }
+
+#[test]
+fn gpus_are_named_by_numbers_that_exist() {
+    let Some(daemon) = Daemon::start() else { return };
+    let said = daemon.ask(&["submit", "--gpu-ids", "1,9", "--", "true"]);
+    assert_eq!(said.status, 64, "{said:?}");
+    assert!(said.stderr.contains("numbers 1,9") && said.stderr.contains("\nhint: "), "{said:?}");
+    check_no_tasks(&daemon);
+    let id = daemon.submit("--gpu-ids 3,1", "echo $CUDA_VISIBLE_DEVICES");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    assert_eq!(daemon.say(&["logs", &id]), "1,3\n");
+    assert_eq!(daemon.json(&["show", &id, "--json"])["task"]["gpus"], 2);
+    let copy = daemon.say(&["clone", &id, "-q"]).trim().to_owned();
+    assert_eq!(daemon.ask(&["wait", &copy]).status, 0);
+    assert_eq!(daemon.say(&["logs", &copy]), "1,3\n");
+}

@@ -44,6 +44,11 @@ fn submits() {
         "`--gpus <N|MODEL:N>` cannot be `x`: it is a number, or a model and a number: 2, x:1",
     );
     check(
+        "submit --gpu-ids 0,x -- true",
+        2,
+        "`--gpu-ids <LIST>` cannot be `0,x`: GPU numbers are written as 0,2 or 0-3",
+    );
+    check(
         "submit -t soon -- true",
         2,
         "`--time <TIME>` cannot be `soon`: a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
@@ -75,7 +80,6 @@ fn submits() {
 
 #[test]
 fn what_is_not_there_yet_is_refused() {
-    check("submit --gpu-ids 0,1 -- true", 64, "`--gpu-ids` is not there yet");
     check("submit --shared --vram 20G -- true", 64, "`--shared` is not there yet");
     check("submit --begin 22:00 -- true", 64, "`--begin` is not there yet");
     check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");

@@ -129,7 +129,9 @@ fn holders(state: &State, request: &Request) -> Vec<RunId> {
         let mut holds = state.held_by(*id).iter();
         holds.any(|hold| {
             let node = &state.nodes[&hold.node];
-            let alike = (request.gpus > 0 && hold.gpus != GpuMask::NONE)
+            let pinned = node.pinned_gpus(request).unwrap_or(GpuMask::NONE);
+            let wanted = if pinned == GpuMask::NONE { hold.gpus } else { hold.gpus.and(pinned) };
+            let alike = (request.gpus > 0 && wanted != GpuMask::NONE)
                 || (request.cpus > 0 && hold.cpus > 0)
                 || (request.memory > 0 && hold.memory > 0);
             alike && node.is_open() && node.accepts(request)

@@ -75,6 +75,12 @@ impl Node {
         self.gpus_where(|gpu| gpu.matches(request))
     }
 
+    /// Those that were asked for by their numbers; `None` where some of them are not here.
+    pub(crate) fn pinned_gpus(&self, request: &Request) -> Option<GpuMask> {
+        let pinned = self.gpus_where(|gpu| request.gpu_ids.contains(&gpu.index));
+        (pinned.count() as usize == request.gpu_ids.len()).then_some(pinned)
+    }
+
     pub(crate) fn accepts(&self, request: &Request) -> bool {
         request.node.as_ref().is_none_or(|wanted| wanted.matches(&self.name, &self.labels))
     }

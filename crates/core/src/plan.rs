@@ -105,7 +105,8 @@ fn check_part(state: &State, task: &Task, part: &Part) -> Result<(), &'static st
     if !node.free_gpus().contains(part.gpus) {
         return Err("a GPU is not free");
     }
-    if !node.matching_gpus(request).contains(part.gpus) {
+    let pinned = node.pinned_gpus(request).ok_or("the node has not got the GPUs it asked for")?;
+    if !node.matching_gpus(request).contains(part.gpus) || !part.gpus.contains(pinned) {
         return Err("the task asked for other GPUs");
     }
     if !state.pool().has_room(part.node, request) {

@@ -129,6 +129,7 @@ impl Pool {
         let finder = Finder { pool: self, request, nodes };
         match rule {
             _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),
+            _ if !request.gpu_ids.is_empty() => finder.on_one_node(request.gpus).map(one_part),
             PlacementRule::Count if request.span_nodes => finder.anywhere(),
             _ if request.gpus <= self.largest || !request.span_nodes => {
                 finder.on_one_node(request.gpus).map(one_part)
@@ -249,8 +250,13 @@ impl Finder<'_> {
         }
         let usable = self.usable(slot);
         let fits = usable.count() >= gpus && slot.has_room(self.request);
-        let accepts = || self.nodes[&slot.node].accepts(self.request);
-        (fits && accepts()).then(|| Part { node: slot.node, gpus: usable.lowest(gpus) })
+        let node = &self.nodes[&slot.node];
+        if !fits || !node.accepts(self.request) {
+            return None;
+        }
+        let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
+        let others = usable.without(pinned).lowest(gpus.saturating_sub(pinned.count()));
+        Some(Part { node: slot.node, gpus: pinned.with(others) })
     }
 
     fn usable(&self, slot: &Slot) -> GpuMask {

@@ -22,6 +22,8 @@ pub struct Request {
     /// Part of the GPU model's name, in any case.
     pub gpu_model: Option<String>,
     pub node: Option<NodeSelector>,
+    /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
+    pub gpu_ids: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,6 +45,7 @@ impl Request {
             && self.gpu_memory == 0
             && self.gpu_model.is_none()
             && self.node.is_none()
+            && self.gpu_ids.is_empty()
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Needs {
     pub gpu_memory: u64,
     pub gpu_model: Option<String>,
     pub node: Option<danlu_core::resources::NodeSelector>,
+    /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
+    pub gpu_ids: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

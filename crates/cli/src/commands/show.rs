@@ -205,6 +205,11 @@ fn needs(details: &TaskDetails) -> String {
         Some(model) => parts.push(format!("{gpus} × {model}")),
         None => parts.push(format!("{gpus} GPU")),
     }
+    if !request.gpu_ids.is_empty() {
+        let ids: Vec<u64> = request.gpu_ids.iter().copied().map(u64::from).collect();
+        let ids = places::list(&ids);
+        parts.push(say!("with the numbers {ids}", "编号 {ids}"));
+    }
     if request.gpu_memory > 0 {
         let size = amounts::exact_bytes(request.gpu_memory);
         parts.push(say!("{size} of GPU memory each", "每块显存 {size}"));

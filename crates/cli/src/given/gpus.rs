@@ -36,6 +36,26 @@ fn complaint(given: &str) -> String {
     )
 }
 
+/// `--gpu-ids 0,2` or `0-3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GpuIds(pub(crate) Vec<u32>);
+
+pub(crate) fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
+    let complaint =
+        || text("GPU numbers are written as 0,2 or 0-3", "GPU 编号写作 0,2 或 0-3").to_owned();
+    let mut ids = Vec::new();
+    for part in given.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| whole::<u32>(text).ok_or_else(complaint);
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last || last - first > 1_000 {
+            return Err(complaint());
+        }
+        ids.extend(first..=last);
+    }
+    Ok(GpuIds(ids))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,6 +42,7 @@ impl TaskOptions {
             put(fields, "gpus", wish.count);
             put(fields, "gpu_model", &wish.model);
         }
+        put_given(fields, "gpu_ids", needs.gpu_ids.as_ref().map(|ids| &ids.0));
         put_given(fields, "gpu_memory", needs.vram);
         put_given(fields, "cpus", needs.cpus);
         put_given(fields, "memory", needs.mem);
@@ -153,6 +154,7 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
         "gpus": request.gpus,
         "cpus": request.cpus,
         "memory": request.memory,
+        "gpu_ids": request.gpu_ids,
         "gpu_memory": request.gpu_memory,
         "gpu_model": request.gpu_model,
         "node": request.node,
@@ -329,7 +331,6 @@ mod tests {
     #[test]
     fn what_is_not_there_yet_is_refused() {
         for line in [
-            "--gpu-ids 0,1",
             "--shared",
             "--idle-util 50",
             "--nodes 2",

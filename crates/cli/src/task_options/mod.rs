@@ -17,7 +17,7 @@ use crate::{
         amount::parse_bytes,
         array::parse_array,
         dependency::{Wishes, parse_dependencies},
-        gpus::{GpuWish, parse_gpus},
+        gpus::{GpuIds, GpuWish, parse_gpu_ids, parse_gpus},
         pair::{Pair, parse_pair},
         stream::{Target, parse_target},
         time_limit::{TimeLimit, parse_time_limit},
@@ -50,6 +50,12 @@ struct Needs {
         "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）",
     ))]
     gpus: Option<GpuWish>,
+
+    #[arg(long, value_name = "LIST", value_parser = parse_gpu_ids, help = text(
+        "These GPUs by their numbers: 0,2 (danlu gpus shows them); the rest of --gpus are any",
+        "指定 GPU 编号：0,2（见 danlu gpus）；--gpus 的其余部分任选",
+    ))]
+    gpu_ids: Option<GpuIds>,
 
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help = text(
         "Memory that each GPU must have: 40G",

@@ -10,8 +10,6 @@ use crate::{
 #[derive(Debug, Default, Args)]
 pub(super) struct Planned {
     #[arg(long, hide = true)]
-    gpu_ids: Option<String>,
-    #[arg(long, hide = true)]
     shared: bool,
     #[arg(long, hide = true)]
     idle_util: Option<String>,
@@ -37,7 +35,6 @@ pub(super) struct Planned {
 impl Planned {
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
-            ("--gpu-ids", self.gpu_ids.is_some(), NUMBER_OF_GPUS),
             ("--shared", self.shared, WHOLE_GPUS),
             ("--idle-util", self.idle_util.is_some(), WHOLE_GPUS),
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
@@ -61,10 +58,6 @@ impl Planned {
 
 type Hint = (&'static str, &'static str);
 
-const NUMBER_OF_GPUS: Hint = (
-    "ask for a number of GPUs: --gpus 2; danlu gpus shows them",
-    "请写数量：--gpus 2；danlu gpus 可查看",
-);
 const WHOLE_GPUS: Hint = ("a task has its GPUs to itself: --gpus 1", "任务独占 GPU：--gpus 1");
 const ONE_MACHINE: Hint =
     ("a task runs on one machine: leave it out", "任务只在一台机器上运行：请去掉它");

@@ -12,7 +12,7 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
 }
 
 /// Start from the front of the queue until one has to wait for a run to end; answers that one.
-/// A task that would not fit even then holds up nobody.
+/// A task that would not fit even then holds up nobody, nor does one that waits for GPUs that it has named.
 pub(super) fn start_in_order(view: &mut View<'_>, plan: &mut Plan) -> Option<Rank> {
     let state = view.state;
     for rank in state.queue().iter() {
@@ -20,7 +20,9 @@ pub(super) fn start_in_order(view: &mut View<'_>, plan: &mut Plan) -> Option<Ran
         if let Some(placement) = view.place(request) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-        } else if view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks) {
+        } else if request.gpu_ids.is_empty()
+            && (view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks))
+        {
             return Some(rank);
         }
     }

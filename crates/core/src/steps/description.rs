@@ -11,6 +11,7 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_launch(&spec.launch)?;
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
+    at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
         return Err(Refusal::BadTimeLimit);

@@ -218,6 +218,10 @@ fn gibibytes(bytes: u64) -> String {
 fn describe(request: &Request) -> String {
     let mut words = vec![format!("{} GPUs", request.gpus)];
     words.extend(request.gpu_model.as_ref().map(|model| format!("of model {model}")));
+    if !request.gpu_ids.is_empty() {
+        let numbers: Vec<String> = request.gpu_ids.iter().map(u32::to_string).collect();
+        words.push(format!("with the numbers {}", numbers.join(",")));
+    }
     if request.gpu_memory > 0 {
         words.push(format!("with {} each", gibibytes(request.gpu_memory)));
     }

@@ -1,9 +1,10 @@
 //! Where a task goes.
 
-use crate::lab::{lab, wants};
+use crate::lab::{ANN, lab, wants};
 use danlu_core::resources::NodeSelector;
 use danlu_core::settings::{Backfill, Order, PlacementRule};
 use danlu_core::task::TaskSpec;
+use danlu_core::{Input, Refusal, TaskId, WaitReason};
 
 fn spanning(gpus: u32) -> TaskSpec {
     let mut spec = wants(gpus);
@@ -80,4 +81,47 @@ fn a_named_node_and_a_model_are_respected() {
     lab.submit(there);
     lab.schedule();
     assert_eq!(lab.task(1), "starting n2[0]");
+}
+
+fn pinned(gpus: u32, ids: &[u32]) -> TaskSpec {
+    let mut spec = wants(gpus);
+    spec.request.gpu_ids = ids.to_vec();
+    spec
+}
+
+#[test]
+fn named_gpus_are_given_and_others_fill_up() {
+    let mut lab = lab(&[4]);
+    lab.submit(pinned(1, &[2]));
+    lab.submit(pinned(2, &[3]));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[2]", "starting n1[0,3]"]);
+}
+
+#[test]
+fn who_waits_for_named_gpus_holds_up_nobody() {
+    for backfill in [Backfill::None, Backfill::Skip, Backfill::Easy] {
+        let mut lab = lab(&[3]);
+        lab.policy(Order::Fifo, backfill);
+        lab.submit(pinned(1, &[0]));
+        lab.submit(pinned(2, &[0, 1]));
+        lab.submit(wants(1));
+        lab.schedule();
+        let expected = ["starting n1[0]", "queued", "starting n1[1]"];
+        assert_eq!(lab.tasks(), expected, "{backfill:?}");
+        let why = danlu_core::explain(&lab.state, TaskId(2), lab.now).unwrap();
+        assert!(matches!(why, WaitReason::Resources { held_by } if held_by.len() == 2));
+    }
+}
+
+#[test]
+fn named_gpus_are_of_one_node_that_has_them_all() {
+    let mut lab = lab(&[2, 4]);
+    lab.submit(pinned(2, &[1, 3]));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n2[1,3]"]);
+    let refused = lab.try_act(Input::Submit { by: ANN, spec: pinned(1, &[4]), key: None });
+    assert!(matches!(refused, Err(Refusal::Impossible { .. })));
+    let refused = lab.try_act(Input::Submit { by: ANN, spec: pinned(1, &[0, 1]), key: None });
+    assert!(matches!(refused, Err(Refusal::TooMany { what: "GPU numbers", .. })));
 }

@@ -111,8 +111,11 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         ApiError::bad_request(message, "variables are NAME=value, without zero bytes")
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
-    let gpus = body.gpus.unwrap_or(u32::from(has_gpus));
-    let Needs { cpus, memory, gpu_memory, gpu_model, node } = body.request;
+    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids } = body.request;
+    gpu_ids.sort_unstable();
+    gpu_ids.dedup();
+    let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
+    let gpus = body.gpus.unwrap_or(u32::from(has_gpus)).max(named);
     let request = Request {
         gpus,
         // A GPU task takes no CPU slot unless it says so; a CPU task takes one.
@@ -122,6 +125,7 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         gpu_memory,
         gpu_model,
         node,
+        gpu_ids,
     };
     let launch = LaunchSpec {
         shell: body.shell,
@@ -174,6 +178,7 @@ fn described(task: &Task) -> Submit {
             gpu_memory: spec.request.gpu_memory,
             gpu_model: spec.request.gpu_model,
             node: spec.request.node,
+            gpu_ids: spec.request.gpu_ids,
         },
         time_limit: spec.time_limit.map(|span| span.0 / 1000),
         retries: spec.retries,

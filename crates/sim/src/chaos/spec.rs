@@ -97,6 +97,10 @@ impl World {
                 let value = self.dice.pick(&["east", "west"]).unwrap_or("east").to_owned();
                 request.node = Some(NodeSelector::Label { key: "hall".to_owned(), value });
             }
+            4 if request.gpus > 0 && !request.span_nodes => {
+                let first = u32::try_from(self.dice.below(largest)).unwrap_or(0);
+                request.gpu_ids = vec![first];
+            }
             _ => {}
         }
         request

@@ -6,7 +6,7 @@ use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::{Launch, StopOrder};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::run::StopReason;
-use danlu_core::{Effect, Event, Input, NodeId, Request, RunId, TaskId};
+use danlu_core::{Effect, Event, GpuId, Input, NodeId, Request, RunId, TaskId};
 
 impl Oracle {
     pub(super) fn decided(&self, effect: &Effect) -> Verdict {
@@ -72,6 +72,13 @@ impl Oracle {
             ensure!(false, "run {run} is launched on node {node} before its first report");
             return Ok(());
         };
+        let index = |id: &GpuId| gpus.iter().find(|gpu| gpu.id == *id).map(|gpu| gpu.index);
+        let given: Vec<u32> = launch.gpus.iter().filter_map(index).collect();
+        let named = &spec.request.gpu_ids;
+        ensure!(
+            named.iter().all(|wanted| given.contains(wanted)),
+            "run {run} asked for the GPUs {named:?} and is given {given:?}"
+        );
         for id in &launch.gpus {
             let gpu = gpus.iter().find(|gpu| gpu.id == *id);
             let condition = gpu.map(|gpu| &gpu.condition);
