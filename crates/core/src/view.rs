@@ -41,6 +41,21 @@ impl<'a> View<'a> {
         self.assume(Assumption::Taken(holds(request, placement)));
     }
 
+    /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.
+    pub fn set_named_aside(&mut self, request: &Request) {
+        let rule = self.state.settings().placement;
+        let Some(placement) = self.state.idle_pool().place(request, rule, &self.state.nodes) else {
+            return;
+        };
+        let kept = placement.parts.iter().filter_map(|part| {
+            let named = self.state.nodes[&part.node].pinned_gpus(request)?;
+            let gpus = named.and(self.pool.free_on(part.node));
+            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0 })
+        });
+        let kept = kept.collect();
+        self.assume(Assumption::Taken(kept));
+    }
+
     /// As if the run had ended and given back what can be used of its GPUs.
     pub fn assume_end(&mut self, run: RunId) {
         let idle = self.state.idle_pool();

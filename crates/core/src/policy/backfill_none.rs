@@ -12,7 +12,8 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
 }
 
 /// Start from the front of the queue until one has to wait for a run to end; answers that one.
-/// A task that would not fit even then holds up nobody, nor does one that waits for GPUs that it has named.
+/// A task that would not fit even then holds up nobody. One that waits for nothing but GPUs that it has named
+/// keeps those of them that are free, and holds up nobody on the others.
 pub(super) fn start_in_order(view: &mut View<'_>, plan: &mut Plan) -> Option<Rank> {
     let state = view.state;
     for rank in state.queue().iter() {
@@ -20,9 +21,9 @@ pub(super) fn start_in_order(view: &mut View<'_>, plan: &mut Plan) -> Option<Ran
         if let Some(placement) = view.place(request) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-        } else if request.gpu_ids.is_empty()
-            && (view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks))
-        {
+        } else if request.names_everything() {
+            view.set_named_aside(request);
+        } else if view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks) {
             return Some(rank);
         }
     }

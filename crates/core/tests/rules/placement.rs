@@ -107,10 +107,11 @@ fn who_waits_for_named_gpus_holds_up_nobody() {
         lab.submit(pinned(2, &[0, 1]));
         lab.submit(wants(1));
         lab.schedule();
-        let expected = ["starting n1[0]", "queued", "starting n1[1]"];
-        assert_eq!(lab.tasks(), expected, "{backfill:?}");
+        // What it has named is kept for it, except under a policy that keeps nothing for anybody.
+        let other = if backfill == Backfill::Skip { "starting n1[1]" } else { "starting n1[2]" };
+        assert_eq!(lab.tasks(), ["starting n1[0]", "queued", other], "{backfill:?}");
         let why = danlu_core::explain(&lab.state, TaskId(2), lab.now).unwrap();
-        assert!(matches!(why, WaitReason::Resources { held_by } if held_by.len() == 2));
+        assert!(matches!(why, WaitReason::Resources { .. }), "{why:?}");
     }
 }
 

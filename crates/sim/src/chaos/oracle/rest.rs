@@ -2,6 +2,7 @@
 
 use super::Oracle;
 use super::launches::has_model;
+use crate::chaos::card::Card;
 use crate::chaos::disk::Disk;
 use crate::chaos::machine::Machine;
 use crate::chaos::verdict::{Verdict, ensure};
@@ -104,9 +105,11 @@ fn room(machine: &Machine, request: &Request) -> Option<usize> {
     if !accepts || request.cpus > capacity.cpus || request.memory > capacity.memory {
         return None;
     }
-    let fits = machine
-        .cards
-        .iter()
-        .filter(|card| card.memory >= request.gpu_memory && has_model(request, card.model));
-    Some(fits.count())
+    let fitting = || {
+        let fits =
+            |card: &&Card| card.memory >= request.gpu_memory && has_model(request, card.model);
+        machine.cards.iter().filter(fits)
+    };
+    let has = |wanted: &u32| fitting().any(|card| card.index == *wanted);
+    request.gpu_ids.iter().all(has).then(|| fitting().count())
 }
