@@ -96,7 +96,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let (local, live) = Local::start(&local_config(&config))?;
     let store = Store::open(&config.data.join("danlu.db"))?;
     let epoch = epoch::choose(&config.data, &store)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        // Threads for slow files go soon, so that an idle server is quite still.
+        .thread_keep_alive(Duration::from_secs(1))
+        .build();
     let runtime = runtime.map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
         local.attach(handle);

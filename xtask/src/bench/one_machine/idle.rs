@@ -57,5 +57,7 @@ fn over(
     let before: Vec<u64> = servers.iter().map(read).collect::<Result<_, _>>()?;
     wait(time)?;
     let after: Vec<u64> = servers.iter().map(read).collect::<Result<_, _>>()?;
-    Ok(after.iter().zip(&before).map(|(after, before)| (after - before) as f64).collect())
+    // A thread that has ended takes its counter with it.
+    let grown = |(after, before): (&u64, &u64)| after.saturating_sub(*before) as f64;
+    Ok(after.iter().zip(&before).map(grown).collect())
 }
