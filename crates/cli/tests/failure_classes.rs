@@ -147,3 +147,109 @@ fn a_task_that_fails_by_itself() {
         assert_eq!(daemon.show(&id)["failure"], Value::Null);
     }
 }
+
+const OUT_OF_MEMORY: &str =
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.";
+
+/// What Python prints when a program raises this.
+fn raising(last: &str) -> String {
+    format!(
+        "printf '%s\\n' 'Traceback (most recent call last):' '  File \"train.py\", line 9, in <module>' \
+         '{last}' >&2; exit 1"
+    )
+}
+
+#[test]
+fn what_a_task_prints_last_tells_why_it_failed() {
+    let Some(daemon) = Daemon::start() else { return };
+    for (line, class) in [
+        (OUT_OF_MEMORY, "cuda_oom"),
+        ("ModuleNotFoundError: No module named transformers", "env_missing"),
+        ("OSError: [Errno 28] No space left on device", "disk_full"),
+        ("torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:219", "nccl"),
+        ("KeyError: lr", "python_exception"),
+        ("MemoryError", "host_oom"),
+    ] {
+        let id = daemon.submit("", &raising(line));
+        let failed = Failed { state: "failed", class, evidence: line, code: json!(1), status: 1 };
+        check(&daemon, &id, &failed);
+    }
+}
+
+#[test]
+fn what_others_have_printed_into_the_same_file_does_not_count() {
+    let Some(daemon) = Daemon::start() else { return };
+    let file = daemon.directory().join("all.log");
+    let path = file.to_str().expect("it is UTF-8");
+    fs::write(&file, "cp: error writing: No space left on device\n").expect("it can be written");
+    let other = Failed {
+        state: "failed",
+        class: "other",
+        evidence: "exit code 3",
+        code: json!(3),
+        status: 3,
+    };
+    let id = daemon.submit(&format!("--output {path}"), "exit 3");
+    check(&daemon, &id, &other);
+    let id = daemon.submit(&format!("--output {path}"), &raising(OUT_OF_MEMORY));
+    let oom = Failed {
+        state: "failed",
+        class: "cuda_oom",
+        evidence: OUT_OF_MEMORY,
+        code: json!(1),
+        status: 1,
+    };
+    check(&daemon, &id, &oom);
+    let id = daemon.submit(&format!("--stdout /dev/null --stderr {path}"), &raising("KeyError: x"));
+    let raised = Failed { class: "python_exception", evidence: "KeyError: x", ..oom };
+    check(&daemon, &id, &raised);
+}
+
+#[test]
+fn retries_are_for_the_failures_that_were_named() {
+    let Some(daemon) = Daemon::start() else { return };
+    daemon.say(&["set", "retry_backoff", "10ms"]);
+    let line = format!("echo attempt $DANLU_ATTEMPT; {}", raising(OUT_OF_MEMORY));
+    let once = daemon.submit("--retries 2:nccl,timeout", &line);
+    let thrice = daemon.submit("--retries 2:cuda_oom", &line);
+    daemon.ask(&["wait", &once, &thrice]);
+    assert_eq!(daemon.show(&once)["runs"].as_array().map(Vec::len), Some(1));
+    let runs = daemon.show(&thrice)["runs"].clone();
+    let classes: Vec<&Value> =
+        runs.as_array().into_iter().flatten().map(|run| &run["failure"]["class"]).collect();
+    assert_eq!(classes, ["cuda_oom"; 3]);
+    // Each run keeps its own log.
+    for attempt in ["1", "2", "3"] {
+        let log = daemon.say(&["logs", &thrice, "--run", attempt]);
+        assert!(log.starts_with(&format!("attempt {attempt}\n")), "{log}");
+    }
+    let said = daemon.ask(&["submit", "--retries", "2:oom", "--", "true"]);
+    assert!(said.status == 2 && said.stderr.contains("cuda_oom"), "{said:?}");
+}
+
+#[test]
+fn a_retry_waits_a_while_and_says_until_when() {
+    let Some(daemon) = Daemon::start() else { return };
+    daemon.say(&["set", "retry_backoff", "1h"]);
+    daemon.say(&["set", "default_retries", "1"]);
+    let id = daemon.submit("", "exit 1");
+    until("it waits to be tried again", || daemon.show(&id)["wait"]["reason"] == "retry_at");
+    assert_eq!(daemon.show(&id)["state"], "queued");
+    assert!(daemon.say(&["why", &id]).contains("tried again at"));
+    daemon.say(&["start", &id]);
+    assert_eq!(daemon.ask(&["wait", &id]).status, 1);
+    assert_eq!(daemon.show(&id)["attempt"], 2);
+}
+
+#[test]
+fn a_task_begins_when_it_was_told_to() {
+    let Some(daemon) = Daemon::start() else { return };
+    let later = daemon.submit("--begin now+2h", "true");
+    assert_eq!(daemon.show(&later)["wait"]["reason"], "begins");
+    assert!(daemon.say(&["why", &later]).contains("begins at"));
+    daemon.say(&["edit", &later, "--begin", "now"]);
+    let soon = daemon.submit("--begin now+1", "true");
+    assert_eq!(daemon.ask(&["wait", &later, &soon]).status, 0);
+    let said = daemon.ask(&["submit", "--begin", "yesterday", "--", "true"]);
+    assert_eq!(said.status, 2, "{said:?}");
+}

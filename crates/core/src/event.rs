@@ -21,6 +21,8 @@ pub enum Event {
     TaskUnblocked { task: TaskId },
     TaskRequeued { task: TaskId, why: RequeueReason },
     TaskRetried { task: TaskId },
+    /// The time before which it was not to start has come.
+    TaskDue { task: TaskId },
     TaskEdited { task: TaskId, spec: SpecId, was: SpecId },
     /// These have changed places.
     TasksMoved { tasks: Vec<TaskId> },
@@ -82,6 +84,7 @@ impl Event {
             | TaskUnblocked { task }
             | TaskRequeued { task, .. }
             | TaskRetried { task }
+            | TaskDue { task }
             | TaskFinished { task, .. } => vec![RowKey::Task(*task)],
             TasksMoved { tasks } => tasks.iter().map(|task| RowKey::Task(*task)).collect(),
             TaskRemoved { task, spec, runs } => {

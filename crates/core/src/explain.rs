@@ -19,6 +19,10 @@ const NAMED: usize = 16;
 pub enum WaitReason {
     /// Until somebody releases it.
     Held,
+    /// It begins then.
+    Begins { at: Time },
+    /// It has failed, and is tried again then.
+    RetryAt { at: Time },
     /// Until these have ended.
     Dependencies { on: Vec<TaskId> },
     /// There is no node at all.
@@ -57,6 +61,10 @@ pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
 }
 
 fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
+    if let Some(at) = task.not_before {
+        let begins = task.spec.begin == Some(at);
+        return if begins { WaitReason::Begins { at } } else { WaitReason::RetryAt { at } };
+    }
     let request = &task.spec.request;
     let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);
     if let Some(at_once) = at_once

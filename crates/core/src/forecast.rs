@@ -29,7 +29,8 @@ pub struct Forecast {
 pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let task = state.tasks.get(&id).filter(|task| task.is_queued())?;
     let rank = policy::rank(task, state.settings());
-    forecast(state, &task.spec.request, |other| other < rank, now).starts_at
+    let starts_at = forecast(state, &task.spec.request, |other| other < rank, now).starts_at?;
+    Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
 /// What would happen to a new task: refused, or started there and then.
@@ -43,7 +44,14 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
         return Ok(Forecast::default());
     }
     let earlier = |other: Rank| (other.not_urgent, other.priority) <= (!spec.urgent, spec.priority);
-    Ok(forecast(state, &spec.request, earlier, now))
+    let forecast = forecast(state, &spec.request, earlier, now);
+    match spec.begin.filter(|begin| *begin > now) {
+        None => Ok(forecast),
+        Some(begin) => {
+            let starts_at = forecast.starts_at.map(|at| at.max(begin));
+            Ok(Forecast { starts_at, placement: None })
+        }
+    }
 }
 
 /// Everything before it starts in order, and none before its turn: with backfilling it may be earlier.

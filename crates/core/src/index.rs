@@ -14,6 +14,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Index {
     pub(crate) queue: Queue,
+    /// Queued tasks whose time has not come, by when it does.
+    pub(crate) later: BTreeSet<(Time, TaskId)>,
+    /// Those of them that wait to be tried again, by when they failed.
+    pub(crate) retried: BTreeSet<(Time, TaskId)>,
     /// Arrays of which only so many elements may run at once.
     throttles: BTreeMap<TaskId, Throttle>,
     /// What can be given out now.
@@ -86,6 +90,8 @@ impl Index {
     /// The order has changed.
     pub(crate) fn rebuild_queue(&mut self, tasks: &Tasks, settings: &Settings) {
         self.queue = Queue::default();
+        self.later.clear();
+        self.retried.clear();
         self.throttles.clear();
         for task in tasks.values() {
             self.enqueue(task, tasks, settings);
@@ -93,8 +99,13 @@ impl Index {
     }
 
     fn enqueue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        if let Some(delay) = Delay::of(task) {
+            self.later.insert((delay.until, task.id));
+            self.retried.extend(delay.failed_at.map(|at| (at, task.id)));
+            return;
+        }
         let Some((array, at_once)) = task.throttle() else {
-            if task.is_queued() {
+            if task.is_due() {
                 self.queue.insert(task, settings);
             }
             return;
@@ -117,8 +128,15 @@ impl Index {
     }
 
     fn dequeue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        if let Some(delay) = Delay::of(task) {
+            self.later.remove(&(delay.until, task.id));
+            if let Some(at) = delay.failed_at {
+                self.retried.remove(&(at, task.id));
+            }
+            return;
+        }
         let Some((array, _)) = task.throttle() else {
-            if task.is_queued() {
+            if task.is_due() {
                 self.queue.remove(task, settings);
             }
             return;
@@ -139,6 +157,22 @@ impl Index {
         if throttle.active == 0 && throttle.waiting.is_empty() {
             self.throttles.remove(&array);
         }
+    }
+}
+
+/// Why a queued task is not in the queue.
+struct Delay {
+    until: Time,
+    /// Unless it merely begins later.
+    failed_at: Option<Time>,
+}
+
+impl Delay {
+    fn of(task: &Task) -> Option<Delay> {
+        let TaskState::Queued { since } = task.state else { return None };
+        let until = task.not_before?;
+        let begins = task.spec.begin == Some(until);
+        Some(Delay { until, failed_at: (!begins).then_some(since) })
     }
 }
 

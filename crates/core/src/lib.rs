@@ -3,9 +3,11 @@
 //! Start with [`step()`]: every change of [`State`] is one call of it.
 
 mod check;
+pub mod diagnosis;
 pub mod effect;
 pub mod event;
 pub mod explain;
+pub mod failure;
 pub mod forecast;
 pub mod gpu;
 pub mod ids;
@@ -34,6 +36,7 @@ pub mod view;
 pub use effect::Effect;
 pub use event::Event;
 pub use explain::{WaitReason, explain};
+pub use failure::{Failure, FailureClass};
 pub use forecast::{Forecast, dry_run, expected_start};
 pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};

@@ -44,6 +44,8 @@ mutants! {
     CancelRequeues: "a cancelled run's task is queued again",
     RetryAfterSuccess: "a successful task with retries runs again",
     RetriesForEver: "a failing task is retried without limit",
+    RetryClassIgnored: "a failure is retried whatever classes the task named",
+    BackoffForgotten: "a failing task is retried at once",
     PreemptedIsFailed: "a preempted task counts as failed",
     NeverStartedIsFailed: "a task whose launch was dropped counts as failed",
     DependencyAnyOutcome: "afterok is released by a failure",

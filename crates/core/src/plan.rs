@@ -163,6 +163,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     turn.state.change_task(id, |task| {
         task.state = TaskState::Active { run: run_id };
         task.attempts = attempt;
+        task.not_before = None;
         task.last_run = Some(run_id);
     });
     turn.event(Event::RunLaunched { run: run_id, task: id, nodes });

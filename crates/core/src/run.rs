@@ -1,5 +1,6 @@
 //! One attempt of a task, on one node or on several at once.
 
+use crate::failure::Failure;
 use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
 use crate::task::Canceller;
 use crate::time::{Span, Time};
@@ -37,6 +38,9 @@ pub enum RunState {
     },
     Ended {
         exit: Exit,
+        /// Why, if it failed or was stopped for others.
+        #[serde(default)]
+        failure: Option<Failure>,
         at: Time,
     },
 }
@@ -66,6 +70,8 @@ pub enum PartState {
         exit: Exit,
         /// The shim had begun to stop it: the exit is not the command's own will.
         stopped: bool,
+        #[serde(default)]
+        failure: Option<Failure>,
         at: Time,
     },
 }
@@ -109,6 +115,9 @@ pub enum Exit {
 pub struct Ending {
     pub exit: Exit,
     pub stopped: bool,
+    /// What the node has found out about a failure.
+    #[serde(default)]
+    pub failure: Option<Failure>,
     pub started_at: Option<Time>,
     pub ended_at: Time,
 }
@@ -171,6 +180,19 @@ impl RunPart {
 impl Exit {
     pub fn is_success(&self) -> bool {
         *self == Exit::Code(0)
+    }
+
+    pub fn in_words(&self) -> String {
+        match self {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(signal) => format!("ended by signal {signal}"),
+            Exit::TimedOut => "the time limit was reached".to_owned(),
+            Exit::Launch { message } => message.clone(),
+            Exit::NeverStarted => "never started".to_owned(),
+            Exit::Vanished { rebooted: true } => "its machine was rebooted".to_owned(),
+            Exit::Vanished { rebooted: false } => "it vanished without a result".to_owned(),
+            Exit::Abandoned => "given up while its node was away".to_owned(),
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! What an administrator can choose about scheduling.
 
+use crate::failure::FailureClass;
+use crate::mutant::{Mutant, mutated};
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -20,6 +23,14 @@ pub struct Settings {
     pub restart_cost: RestartCost,
     /// GPU time after which `las` puts a task into its second queue.
     pub las_threshold: Span,
+    /// Of tasks that do not say how often they are to be tried again.
+    pub default_retries: u32,
+    /// Failures after which a task that names none is tried again; empty: all but a reached time limit.
+    pub retry_on: BTreeSet<FailureClass>,
+    /// Between a failure and the next try; twice as long after each further one …
+    pub retry_backoff: Span,
+    /// … up to this.
+    pub retry_backoff_max: Span,
 }
 
 /// Who comes first.
@@ -77,6 +88,10 @@ impl Default for Settings {
             min_run_before_preemption: Span::from_secs(300),
             restart_cost: RestartCost::default(),
             las_threshold: Span::from_secs(18_000),
+            default_retries: 0,
+            retry_on: BTreeSet::new(),
+            retry_backoff: Span::from_secs(1),
+            retry_backoff_max: Span::from_secs(600),
         }
     }
 }
@@ -88,6 +103,15 @@ impl Default for RestartCost {
 }
 
 impl Settings {
+    /// How long to wait after so many failures.
+    pub(crate) fn backoff(&self, failures: u32) -> Span {
+        let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+        if mutated(Mutant::BackoffForgotten) {
+            return Span::ZERO;
+        }
+        self.retry_backoff.times(doubled).min(self.retry_backoff_max)
+    }
+
     pub(crate) fn restart_cost(&self, gpus: u32) -> Span {
         if gpus <= 8 { self.restart_cost.up_to_8_gpus } else { self.restart_cost.above }
     }

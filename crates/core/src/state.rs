@@ -141,7 +141,8 @@ impl State {
 
     /// When to look again although nothing has happened by then.
     pub fn wake_at(&self, now: Time) -> Option<Time> {
-        policy::wake_at(self, now)
+        let due = self.index.later.first().map(|(at, _)| (*at).max(now));
+        [policy::wake_at(self, now), due].into_iter().flatten().min()
     }
 
     pub(crate) fn held_by(&self, run: RunId) -> &[Hold] {

@@ -1,5 +1,6 @@
 //! One piece of work that somebody asked for.
 
+use crate::failure::FailureClass;
 use crate::ids::{RunId, SpecId, TaskId, UserId};
 use crate::resources::Request;
 use crate::run::Exit;
@@ -38,6 +39,12 @@ pub struct Task {
     /// Work that stopping and starting again has added.
     pub restart_cost: Span,
     pub last_run: Option<RunId>,
+    /// Queued, but not to be started before: it begins later, or failed a moment ago.
+    #[serde(default)]
+    pub not_before: Option<Time>,
+    /// Bytes of the GPU that was too small for it: a larger one is better.
+    #[serde(default)]
+    pub wants_more_memory_than: Option<u64>,
 }
 
 /// What the submitter asked for. Replaced as a whole when a waiting task is edited.
@@ -55,6 +62,10 @@ pub struct TaskSpec {
     /// How long it is believed to run, where somebody knows better than the time limit.
     pub expected: Option<Span>,
     pub retries: u32,
+    /// After these failures only; empty: as the settings say.
+    pub retry_on: BTreeSet<FailureClass>,
+    /// Not to be started before.
+    pub begin: Option<Time>,
     pub preemptible: bool,
     pub urgent: bool,
     /// Smaller is earlier.
@@ -184,6 +195,8 @@ impl Default for TaskSpec {
             time_limit: None,
             expected: None,
             retries: 0,
+            retry_on: BTreeSet::new(),
+            begin: None,
             preemptible: false,
             urgent: false,
             priority: DEFAULT_PRIORITY,
@@ -197,6 +210,11 @@ impl Default for TaskSpec {
 impl Task {
     pub fn is_queued(&self) -> bool {
         matches!(self.state, TaskState::Queued { .. })
+    }
+
+    /// Queued, and its time has come.
+    pub fn is_due(&self) -> bool {
+        self.is_queued() && self.not_before.is_none()
     }
 
     pub fn is_finished(&self) -> bool {

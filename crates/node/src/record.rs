@@ -15,6 +15,7 @@ pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
         boot_id: boot_id().to_owned(),
         exit,
         launch_failure: None,
+        failure: None,
         stopped: false,
         interrupted: false,
         started_at,

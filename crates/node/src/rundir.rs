@@ -197,6 +197,11 @@ impl RunDir {
         Ok(renameat(&self.0, draft.as_str(), &self.0, T::NAME)?)
     }
 
+    pub(crate) fn open(&self, name: &str) -> io::Result<File> {
+        let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+        Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
     pub(crate) fn create(&self, name: &str, how: OFlag, mode: u32) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW | how;
         Ok(File::from(openat(&self.0, name, flags, Mode::from_bits_truncate(mode))?))

@@ -133,7 +133,9 @@ impl Engine {
     /// `None` when nobody is left who could send one.
     fn next_message(&self, news_wait: bool) -> Option<Message> {
         let now = clock::now();
-        let wake = self.state.wake_at(now).map(|at| Duration::from_millis(at.since(now).0));
+        // Nothing is started any more, so nothing is due.
+        let wake = self.state.wake_at(now).filter(|_| !self.closed);
+        let wake = wake.map(|at| Duration::from_millis(at.since(now).0));
         let wait = wake.into_iter().chain(news_wait.then_some(NEWS_WAIT)).min();
         let Some(wait) = wait else { return self.inbox.recv().ok() };
         match self.inbox.recv_timeout(wait) {

@@ -4,9 +4,9 @@
 //! added, none changes or goes away within a version.
 
 use danlu_core::task::{Dependency, Output};
-use danlu_core::{Request, WaitReason};
+use danlu_core::{FailureClass, Request, WaitReason};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub const VERSION: u32 = 1;
 
@@ -53,7 +53,12 @@ pub struct Submit {
     #[serde(flatten)]
     pub request: Needs,
     pub time_limit: Option<u64>,
-    pub retries: u32,
+    /// Left out: as the setting `default_retries` says.
+    pub retries: Option<u32>,
+    /// After these failures only; empty: as the setting `retry_on` says.
+    pub retry_on: BTreeSet<FailureClass>,
+    /// Not before this time.
+    pub begin: Option<String>,
     pub preemptible: bool,
     pub urgent: bool,
     pub priority: Option<i32>,
@@ -202,6 +207,10 @@ pub struct TaskDetails {
     pub request: Request,
     pub after: Vec<Dependency>,
     pub retries: u32,
+    #[serde(default)]
+    pub retry_on: BTreeSet<FailureClass>,
+    #[serde(default)]
+    pub begin: Option<String>,
     pub preemptible: bool,
     pub output: Output,
     pub gpu_argument: Option<String>,
@@ -248,6 +257,9 @@ pub struct RunView {
     pub ended_at: Option<String>,
     pub exit_code: Option<i32>,
     pub exit: Option<String>,
+    /// Why it failed, or that it was stopped for others.
+    #[serde(default)]
+    pub failure: Option<Failure>,
 }
 
 /// `POST /tasks/act`: the same for many tasks.

@@ -4,7 +4,7 @@
 
 use crate::agent::Used;
 use danlu_core::run::{Ending, Exit};
-use danlu_core::{Span, Time};
+use danlu_core::{Failure, Span, Time};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -77,6 +77,9 @@ pub struct ExitRecord {
     pub exit: Exit,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_failure: Option<LaunchFailure>,
+    /// What was found out about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// A stop had begun: the exit is not the command's own will.
     pub stopped: bool,
     /// The shim itself was told to end, as all processes are when a machine goes down.
@@ -134,6 +137,7 @@ impl ExitRecord {
         Ending {
             exit: if went_down { Exit::Vanished { rebooted: true } } else { self.exit.clone() },
             stopped: self.stopped,
+            failure: self.failure.clone().filter(|_| !went_down),
             started_at: self.started_at,
             ended_at: self.ended_at,
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use danlu_core::run::{Ending, Exit};
-use danlu_core::{Epoch, RunId, SessionId, Span, TaskId, Time};
+use danlu_core::{Epoch, Failure, FailureClass, RunId, SessionId, Span, TaskId, Time};
 use danlu_wire::agent::Used;
 use danlu_wire::frame::{Decoder, FRAME_BYTES, FrameError, encode};
 use danlu_wire::launch::{Command, Environment};
@@ -54,6 +54,7 @@ fn answers_come_back() {
     let ending = Ending {
         exit: Exit::Signal(9),
         stopped: true,
+        failure: Some(Failure::new(FailureClass::Killed, "ended by signal 9")),
         started_at: Some(Time(5)),
         ended_at: Time(9),
     };

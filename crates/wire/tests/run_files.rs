@@ -25,6 +25,7 @@ fn exit() -> ExitRecord {
         boot_id: "b0".into(),
         exit: Exit::Signal(15),
         launch_failure: None,
+        failure: None,
         stopped: false,
         interrupted: true,
         started_at: Some(Time(1)),

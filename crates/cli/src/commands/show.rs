@@ -120,8 +120,14 @@ impl Page {
             .collect();
         self.line(text("after", "依赖"), &after.join(","));
         if details.retries > 0 {
-            self.line(text("retries", "重试次数"), &details.retries.to_string());
+            let classes: Vec<&str> = details.retry_on.iter().map(|it| it.as_str()).collect();
+            let only =
+                if classes.is_empty() { String::new() } else { format!(":{}", classes.join(",")) };
+            self.line(text("retries", "重试次数"), &format!("{}{only}", details.retries));
         }
+        let begin = details.begin.as_deref().and_then(clock::read);
+        let begin = begin.map(|begin| clock::long(begin, Timestamp::now()));
+        self.line(text("not before", "不早于"), &begin.unwrap_or_default());
         if details.preemptible {
             self.line(text("preemptible", "可抢占"), text("yes", "是"));
         }
@@ -157,7 +163,7 @@ impl Page {
                 states::other(&run.state).into(),
                 places::place(run.nodes.first().map(String::as_str), &run.gpu_ids).into(),
                 took.unwrap_or_else(|| "–".to_owned()).into(),
-                run.exit.clone().unwrap_or_default().into(),
+                how(run).into(),
             ]);
         }
         let on = colour::wanted(&io::stdout());
@@ -185,6 +191,17 @@ impl Page {
             let padding = " ".repeat(14_usize.saturating_sub(width::of(label)));
             self.out += &format!("  {label}{padding}{}\n", width::plain(words));
         }
+    }
+}
+
+/// An exit code alone says little.
+fn how(run: &RunView) -> String {
+    let exit = run.exit.clone().unwrap_or_default();
+    match &run.failure {
+        Some(failure) if !["other", "killed", "launch", "timeout"].contains(&&*failure.class) => {
+            format!("{exit} ({})", failure.class)
+        }
+        _ => exit,
     }
 }
 

@@ -81,9 +81,11 @@ fn sentence(task: &TaskView, now: Timestamp) -> String {
 /// What one would ask next.
 fn circumstances(client: &Client, wait: &WaitReason, now: Timestamp) -> Result<String, Failure> {
     match wait {
-        WaitReason::Held | WaitReason::AboutToStart | WaitReason::ArrayLimit { .. } => {
-            Ok(String::new())
-        }
+        WaitReason::Held
+        | WaitReason::AboutToStart
+        | WaitReason::Begins { .. }
+        | WaitReason::RetryAt { .. }
+        | WaitReason::ArrayLimit { .. } => Ok(String::new()),
         WaitReason::Dependencies { on } => {
             on.iter().map(|id| other_task(client, id.0, now)).collect()
         }

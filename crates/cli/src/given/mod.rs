@@ -2,9 +2,11 @@
 
 pub(crate) mod amount;
 pub(crate) mod array;
+pub(crate) mod begin;
 pub(crate) mod dependency;
 pub(crate) mod gpus;
 pub(crate) mod pair;
+pub(crate) mod retries;
 pub(crate) mod stream;
 pub(crate) mod task_ids;
 pub(crate) mod task_state;

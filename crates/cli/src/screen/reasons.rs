@@ -21,6 +21,14 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
         WaitReason::Resources { held_by } if held_by.is_empty() => {
             text("for room on a machine", "等待机器有空位")
         }
+        WaitReason::Begins { at } => {
+            let at = point(*at, now);
+            return say!("begins at {at}", "将于 {at} 开始");
+        }
+        WaitReason::RetryAt { at } => {
+            let at = point(*at, now);
+            return say!("failed; tried again at {at}", "失败后将于 {at} 重试");
+        }
         WaitReason::Dependencies { on } => {
             let on = tasks(on);
             return say!("after {on}", "等待任务 {on}");
@@ -69,6 +77,11 @@ fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String
         Some(at) => say!("would delay task {first} (≈{at})", "会推迟任务 {first}（≈{at}）"),
         None => say!("would delay task {first}", "会推迟任务 {first}"),
     }
+}
+
+fn point(time: Time, now: Timestamp) -> String {
+    let time = Timestamp::from_millisecond(time.0).ok();
+    time.map_or_else(|| "?".to_owned(), |time| clock::short(time, now))
 }
 
 fn tasks(ids: &[TaskId]) -> String {

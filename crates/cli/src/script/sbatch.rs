@@ -50,10 +50,7 @@ fn meaning(name: &str) -> Meaning {
             "there are no partitions: choose by --gpus MODEL:N or --node",
             "没有分区：请用 --gpus 型号:数量 或 --node 选择",
         ),
-        "begin" | "b" => Refused(
-            "keep it back with --hold, and danlu release ID later",
-            "可先用 --hold 扣住，再 danlu release ID",
-        ),
+        "begin" | "b" => As("--begin"),
         "mem-per-cpu" | "mem-per-gpu" => Refused("say it in all: --mem 64G", "请写总量：--mem 64G"),
         _ => Refused("take the line out", "请去掉该行"),
     }

@@ -16,7 +16,7 @@ use crate::{
         pair::{Pair, parse_pair},
         task_ids::TaskName,
     },
-    language::{say, text},
+    language::text,
     selection::resolve_one,
 };
 
@@ -59,7 +59,11 @@ impl TaskOptions {
         put_given(fields, "priority", turn.priority);
         put_given(fields, "urgent", turn.urgent.then_some(true));
         put_given(fields, "preemptible", turn.preemptible.then_some(true));
-        put_given(fields, "retries", turn.retries.as_deref().map(retries).transpose()?);
+        if let Some(retries) = &turn.retries {
+            put(fields, "retries", retries.times);
+            put(fields, "retry_on", &retries.on);
+        }
+        put_given(fields, "begin", turn.begin.map(|begin| begin.0.to_string()));
         if let Some(wishes) = &turn.after {
             let after = wishes.0.iter().map(|wish| dependencies(client, *wish));
             put(fields, "after", after.collect::<Result<Vec<_>, _>>()?.concat());
@@ -160,6 +164,7 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
         "node": request.node,
         "time_limit": task.time_limit,
         "retries": details.retries,
+        "retry_on": details.retry_on,
         "preemptible": details.preemptible,
         "urgent": task.urgent,
         "priority": task.priority,
@@ -202,23 +207,6 @@ fn selector(given: &str) -> NodeSelector {
         Ok(Pair { name, value }) => NodeSelector::Label { key: name, value },
         Err(_) => NodeSelector::Name(given.to_owned()),
     }
-}
-
-fn retries(given: &str) -> Result<u32, Failure> {
-    if let Some((count, _)) = given.split_once(':') {
-        return Err(Failure::new(
-            Exit::Refused,
-            text("retries by failure class are not there yet", "暂不支持按失败类别重试"),
-        )
-        .hint(format!("--retries {count}")));
-    }
-    given.parse().map_err(|_| {
-        Failure::new(
-            Exit::Usage,
-            say!("`--retries` cannot be `{given}`", "`--retries` 不能是 `{given}`"),
-        )
-        .hint("--retries 3")
-    })
 }
 
 fn dependencies(client: &Client, wish: Wish) -> Result<Vec<Dependency>, Failure> {
@@ -293,7 +281,9 @@ mod tests {
             "-p -3 --urgent --preemptible",
             &json!({"priority": -3, "urgent": true, "preemptible": true}),
         );
-        check("--retries 2 --hold", &json!({"retries": 2, "hold": true}));
+        check("--retries 2 --hold", &json!({"retries": 2, "retry_on": [], "hold": true}));
+        check("--retries 2:cuda_oom", &json!({"retries": 2, "retry_on": ["cuda_oom"]}));
+        check("--begin 2026-11-20T22:00:00Z", &json!({"begin": "2026-11-20T22:00:00Z"}));
         check(
             "-d afterok:12,afterany:14",
             &json!({"after": [{"task": 12, "kind": "after_ok"}, {"task": 14, "kind": "after_any"}]}),
@@ -334,13 +324,11 @@ mod tests {
             "--shared",
             "--idle-util 50",
             "--nodes 2",
-            "--begin 22:00",
             "--resource a:1",
             "--grid a=1,2",
             "--conda x",
             "--venv x",
             "--notify a@b",
-            "--retries 2:cuda_oom",
         ] {
             let failure = fields(line).expect_err(line);
             assert_eq!(failure.status(), Exit::Refused as u8, "{line}");

@@ -16,9 +16,11 @@ use crate::{
     given::{
         amount::parse_bytes,
         array::parse_array,
+        begin::{Begin, parse_begin},
         dependency::{Wishes, parse_dependencies},
         gpus::{GpuIds, GpuWish, parse_gpu_ids, parse_gpus},
         pair::{Pair, parse_pair},
+        retries::{Retries, parse_retries},
         stream::{Target, parse_target},
         time_limit::{TimeLimit, parse_time_limit},
     },
@@ -106,11 +108,17 @@ struct Turn {
     ))]
     after: Option<Wishes>,
 
-    #[arg(long, value_name = "N", help = text(
-        "Run again up to N times when it fails",
-        "失败后最多重试 N 次",
+    #[arg(long, value_name = "N[:CLASS,…]", value_parser = parse_retries, help = text(
+        "Run again up to N times when it fails; 2:cuda_oom,nccl after such failures only",
+        "失败后最多重试 N 次；2:cuda_oom,nccl 表示仅在这类失败后重试",
     ))]
-    retries: Option<String>,
+    retries: Option<Retries>,
+
+    #[arg(long, value_name = "TIME", value_parser = parse_begin, help = text(
+        "Not before this time: 22:00, 2026-11-20 08:00, now+2h, tomorrow",
+        "不早于该时间开始：22:00、2026-11-20 08:00、now+2h、tomorrow",
+    ))]
+    begin: Option<Begin>,
 
     #[arg(long, help = text(
         "May be stopped and queued again for a more urgent task",

@@ -19,8 +19,6 @@ pub(super) struct Planned {
     #[arg(long, hide = true)]
     nodes: Option<String>,
     #[arg(long, hide = true)]
-    begin: Option<String>,
-    #[arg(long, hide = true)]
     resource: Vec<String>,
     #[arg(long, hide = true)]
     grid: Vec<String>,
@@ -38,7 +36,6 @@ impl Planned {
             ("--shared", self.shared, WHOLE_GPUS),
             ("--idle-util", self.idle_util.is_some(), WHOLE_GPUS),
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
-            ("--begin", self.begin.is_some(), HOLD),
             ("--resource", !self.resource.is_empty(), LEAVE_OUT),
             ("--grid", !self.grid.is_empty(), ARRAY),
             ("--conda", self.conda.is_some(), CONDA),
@@ -61,10 +58,6 @@ type Hint = (&'static str, &'static str);
 const WHOLE_GPUS: Hint = ("a task has its GPUs to itself: --gpus 1", "任务独占 GPU：--gpus 1");
 const ONE_MACHINE: Hint =
     ("a task runs on one machine: leave it out", "任务只在一台机器上运行：请去掉它");
-const HOLD: Hint = (
-    "keep it back with --hold, and danlu release ID later",
-    "可先用 --hold 扣住，再 danlu release ID",
-);
 const ARRAY: Hint = (
     "use --array, and choose by DANLU_ARRAY_INDEX in the script",
     "请用 --array，并在脚本中按 DANLU_ARRAY_INDEX 选择",

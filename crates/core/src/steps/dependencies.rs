@@ -6,6 +6,7 @@ use crate::mutant::{Mutant, mutated};
 use crate::state::State;
 use crate::step::Turn;
 use crate::task::{Dependency, DependencyKind, Outcome, TaskState};
+use crate::time::Span;
 use std::collections::BTreeSet;
 
 /// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
@@ -55,10 +56,13 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
     }
 }
 
-/// Put an active task whose run has ended back into the queue, at its old place.
-pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason) {
+/// Put an active task whose run has ended back into the queue, at its old place, to be started after `wait`.
+pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait: Span) {
     let since = turn.now;
-    turn.state.change_task(id, |task| task.state = TaskState::Queued { since });
+    turn.state.change_task(id, |task| {
+        task.state = TaskState::Queued { since };
+        task.not_before = (wait > Span::ZERO).then_some(since + wait);
+    });
     turn.event(Event::TaskRequeued { task: id, why });
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod boot;
+pub(crate) mod conclude;
 pub(crate) mod dependencies;
 pub(crate) mod description;
 pub(crate) mod nodes;

@@ -1,20 +1,21 @@
-//! The life of a run after its launch: started, asked to stop, ended, and what then becomes of its task.
+//! The life of a run after its launch: started, asked to stop, paused, and the end of its parts.
 
 use crate::effect::{Effect, StopOrder};
-use crate::event::{Event, RequeueReason};
+use crate::event::Event;
+use crate::failure::Failure;
 use crate::ids::{NodeId, RunId, SessionId, TaskId};
 use crate::input::Actor;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Link;
 use crate::refusal::Refusal;
-use crate::run::{Ending, Exit, PartState, Run, RunPart, RunState, STOP_SLACK, StopReason};
+use crate::run::{Ending, Exit, PartState, RunPart, RunState, STOP_SLACK, StopReason};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
-use crate::steps::dependencies::{finish, requeue};
+use crate::steps::conclude::end_run;
 use crate::steps::nodes::ignore_late;
 use crate::steps::permission::own_task;
 use crate::steps::tasks::wrong_state;
-use crate::task::{Outcome, TaskState};
+use crate::task::TaskState;
 use crate::time::Time;
 
 pub(crate) fn part_started(turn: &mut Turn<'_>, node: NodeId, id: RunId, at: Time) -> Answer {
@@ -150,7 +151,8 @@ pub(crate) fn abandon(turn: &mut Turn<'_>, by: Actor, id: RunId) -> Answer {
 
 /// A part is over and its node has no record of how.
 pub(crate) fn end_without_record(turn: &mut Turn<'_>, node: NodeId, run: RunId, exit: Exit) {
-    let ending = Ending { exit, stopped: false, started_at: None, ended_at: turn.now };
+    let ending =
+        Ending { exit, stopped: false, failure: None, started_at: None, ended_at: turn.now };
     end_part(turn, node, run, ending);
 }
 
@@ -160,8 +162,9 @@ pub(crate) fn is_open(state: &State, node: NodeId, id: RunId) -> bool {
 }
 
 pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: Ending) {
-    let Ending { exit, stopped, started_at, ended_at: at } = ending;
-    let state = PartState::Ended { exit: exit.clone(), stopped, at };
+    let Ending { exit, stopped, failure, started_at, ended_at: at } = ending;
+    let failure = failure.map(|told| Failure::new(told.class, &told.evidence));
+    let state = PartState::Ended { exit: exit.clone(), stopped, failure, at };
     turn.state.set_part(id, node, started_at, state);
     turn.event(Event::PartEnded { run: id, node, exit: exit.clone() });
     if turn.state.drop_missing_gpus(node) {
@@ -178,102 +181,6 @@ pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: End
         let run = &turn.state.runs[&id];
         if !run.parts.iter().any(|part| matches!(part.state, PartState::Launching { .. })) {
             turn.state.change_run(id, |run| run.state = RunState::Running { since: at });
-        }
-    }
-}
-
-fn end_run(turn: &mut Turn<'_>, id: RunId) {
-    let now = turn.now;
-    let run = &turn.state.runs[&id];
-    let (task, stopping) = (run.task, run.state.clone());
-    let (exit, stopped) = verdict(run);
-    let ran = now.since(run.launched_at);
-    let gpus = run.gpu_count();
-    turn.state.change_run(id, |run| run.state = RunState::Ended { exit: exit.clone(), at: now });
-    let preempted =
-        stopped && matches!(stopping, RunState::Stopping { why: StopReason::Preempted, .. });
-    let restart_cost = turn.state.settings().restart_cost(gpus);
-    turn.state.change_task(task, |task| {
-        if exit == Exit::NeverStarted {
-            task.attempts -= 1;
-        } else {
-            task.attained += ran;
-        }
-        if preempted {
-            task.progress += ran;
-            task.restart_cost += restart_cost;
-        }
-    });
-    turn.event(Event::RunEnded { run: id, task, exit: exit.clone() });
-    match stopping {
-        RunState::Stopping { why: StopReason::Cancelled { by }, .. }
-            if stopped || !exit.is_success() =>
-        {
-            if mutated(Mutant::CancelRequeues) {
-                return requeue(turn, task, RequeueReason::Preempted);
-            }
-            finish(turn, task, Outcome::Cancelled { by });
-        }
-        _ if preempted && !mutated(Mutant::PreemptedIsFailed) => {
-            requeue(turn, task, RequeueReason::Preempted);
-        }
-        // By an order that this state never gave: it was restored from a time before it.
-        _ if stopped && !preempted && exit != Exit::TimedOut => {
-            requeue(turn, task, RequeueReason::Lost);
-        }
-        _ => conclude(turn, task, exit),
-    }
-}
-
-/// How the run as a whole ended: as the part that ended badly first; and whether it was made to.
-fn verdict(run: &Run) -> (Exit, bool) {
-    let culprit = match run.state {
-        RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
-        _ => None,
-    };
-    let ends = run.parts.iter().filter(|part| culprit.is_none_or(|node| node == part.node));
-    let ends = ends.filter_map(|part| match &part.state {
-        PartState::Ended { exit, stopped, .. } => Some((exit, *stopped)),
-        _ => None,
-    });
-    let stopped = ends.clone().any(|(_, stopped)| stopped);
-    let bad = ends.map(|(exit, _)| exit).find(|exit| !exit.is_success());
-    (bad.cloned().unwrap_or(Exit::Code(0)), stopped)
-}
-
-/// What a run's own end means for its task.
-fn conclude(turn: &mut Turn<'_>, id: TaskId, exit: Exit) {
-    let settings = turn.state.settings();
-    let (requeue_lost, max_losses) = (settings.requeue_lost, settings.max_losses);
-    let task = &turn.state.tasks[&id];
-    let (retries, attempts) = (task.spec.retries, task.attempts);
-    match exit {
-        Exit::Code(0) if mutated(Mutant::RetryAfterSuccess) && task.attempts <= retries => {
-            requeue(turn, id, RequeueReason::Failed);
-        }
-        Exit::Code(0) => finish(turn, id, Outcome::Succeeded),
-        Exit::TimedOut => finish(turn, id, Outcome::TimedOut),
-        Exit::NeverStarted if !mutated(Mutant::NeverStartedIsFailed) => {
-            requeue(turn, id, RequeueReason::NeverStarted);
-        }
-        Exit::Vanished { .. } | Exit::Abandoned if requeue_lost => {
-            turn.state.change_task(id, |task| task.losses += 1);
-            if turn.state.tasks[&id].losses <= max_losses {
-                requeue(turn, id, RequeueReason::Lost);
-            } else {
-                finish(turn, id, Outcome::GaveUp { attempts });
-            }
-        }
-        exit => {
-            turn.state.change_task(id, |task| task.failures += 1);
-            let again = turn.state.tasks[&id].failures <= retries;
-            match exit {
-                _ if again || mutated(Mutant::RetriesForEver) => {
-                    requeue(turn, id, RequeueReason::Failed);
-                }
-                Exit::Launch { message } => finish(turn, id, Outcome::LaunchError { message }),
-                exit => finish(turn, id, Outcome::Failed { exit }),
-            }
         }
     }
 }

@@ -1,19 +1,40 @@
 //! Decide what starts: ask the policy, check what it says, do it.
 
+use crate::event::Event;
 use crate::ids::TaskId;
 use crate::input::Actor;
 use crate::plan::{self, Plan};
 use crate::policy;
 use crate::refusal::Refusal;
+use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::require_admin;
 use crate::steps::tasks::wrong_state;
+use crate::time::{Span, Time};
 use crate::view::View;
+use std::collections::BTreeSet;
 
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
+    wake(turn);
     let plan = policy::plan(turn.state, turn.now);
     plan::apply(turn, plan);
     Ok(Reply::Done)
+}
+
+/// Tasks whose time has come join the queue.
+fn wake(turn: &mut Turn<'_>) {
+    for id in due(turn.state, turn.now) {
+        turn.state.change_task(id, |task| task.not_before = None);
+        turn.event(Event::TaskDue { task: id });
+    }
+}
+
+/// A clock that was set back to before a failure says nothing about how long ago that was: whoever waits to be
+/// tried again does not wait for it.
+fn due(state: &State, now: Time) -> BTreeSet<TaskId> {
+    let of_their_time = state.index.later.range(..=(now, TaskId(u64::MAX)));
+    let set_back = state.index.retried.range((now + Span(1), TaskId(0))..);
+    of_their_time.chain(set_back).map(|(_, id)| *id).collect()
 }
 
 /// An admin starts a queued task now. Order does not count; what others hold does.

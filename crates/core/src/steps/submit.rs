@@ -78,6 +78,8 @@ fn add(
         progress: Span::ZERO,
         restart_cost: Span::ZERO,
         last_run: None,
+        not_before: spec.begin.filter(|begin| *begin > turn.now),
+        wants_more_memory_than: None,
     });
     turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
     if !hold {
@@ -100,11 +102,17 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
         return Err(Refusal::Circle(id));
     }
     let (held, was) = (task.state == TaskState::Held, task.spec_id);
+    // A new beginning takes the place of any other wait.
+    let begins = (task.spec.begin != spec.begin).then_some(spec.begin);
+    let now = turn.now;
     let (spec_id, spec) = turn.state.new_spec(spec);
     turn.state.change_task(id, |task| {
         task.spec = spec;
         task.spec_id = spec_id;
         task.edited = true;
+        if let Some(begin) = begins {
+            task.not_before = begin.filter(|begin| *begin > now);
+        }
         // Out of the queue and off its old dependencies, until they are settled anew.
         task.state = TaskState::Held;
     });

@@ -57,8 +57,10 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if !task.is_finished() {
         return Err(wrong_state(task, "finished", "retried"));
     }
+    let now = turn.now;
     turn.state.change_task(id, |task| {
         task.state = TaskState::Held;
+        task.not_before = task.spec.begin.filter(|begin| *begin > now);
         task.failures = 0;
         task.losses = 0;
         task.attained = Span::ZERO;

@@ -29,6 +29,7 @@ fn any_ending() -> impl Strategy<Value = Ending> {
     (exit, any::<bool>(), any::<i64>()).prop_map(|(exit, stopped, at)| Ending {
         exit,
         stopped,
+        failure: None,
         started_at: None,
         ended_at: Time(at),
     })

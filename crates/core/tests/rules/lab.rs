@@ -34,7 +34,10 @@ pub(crate) fn lab(gpus: &[u32]) -> Lab {
     for (name, admin) in [("ann", false), ("bob", false), ("admin", true)] {
         lab.act(Input::AddUser { by: Actor::Daemon, name: name.into(), admin });
     }
-    lab.configure(|settings| settings.backfill = Backfill::None);
+    lab.configure(|settings| {
+        settings.backfill = Backfill::None;
+        settings.retry_backoff = Span::ZERO;
+    });
     for (number, gpus) in (1..).zip(gpus) {
         let (name, labels) = (format!("n{number}"), BTreeMap::new());
         lab.act(Input::AddNode { by: Actor::Daemon, name, labels });
@@ -73,7 +76,7 @@ pub(crate) fn after(kind: DependencyKind, tasks: &[u64]) -> TaskSpec {
 }
 
 pub(crate) fn ending(exit: Exit, stopped: bool) -> Ending {
-    Ending { exit, stopped, started_at: None, ended_at: Time(0) }
+    Ending { exit, stopped, failure: None, started_at: None, ended_at: Time(0) }
 }
 
 impl Lab {

@@ -7,6 +7,7 @@ mod arrays;
 mod cancel;
 mod dependencies;
 mod edit;
+mod failures;
 mod forecast;
 mod gpus;
 mod lab;

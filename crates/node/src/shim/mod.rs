@@ -4,10 +4,12 @@
 //! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
 
 pub(crate) mod identity;
+mod kernel;
 pub(crate) mod notices;
 pub(crate) mod refusal;
 mod spawn;
 mod stop;
+mod tail;
 mod tree;
 mod watch;
 
@@ -76,6 +78,7 @@ struct Launched {
     launching: Launching,
     signals: SignalFd,
     started_at: Time,
+    identity: Identity,
 }
 
 /// Invariant: `state.json` is there before the command may begin. So where there is none, nothing ever ran.
@@ -124,7 +127,7 @@ fn launch(
     });
     match begun {
         Ok((leader, launching, started_at)) => {
-            Ok(Launched { run, order, tree, leader, launching, signals, started_at })
+            Ok(Launched { run, order, tree, leader, launching, signals, started_at, identity })
         }
         Err(refusal) => {
             // A child that waits for the word goes by itself when it hears that there is none.

@@ -6,6 +6,7 @@ use crate::launch::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::identity::Identity;
 use crate::shim::refusal::Refusal;
+use crate::shim::tail::Starts;
 use crate::signals;
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
@@ -13,14 +14,14 @@ use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::libc;
-use nix::sys::stat::{Mode, umask};
+use nix::sys::stat::{Mode, fstat, umask};
 use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, dup2_stdin, dup2_stdout};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, NulError};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// A child that is ready, and waits for the word.
@@ -33,7 +34,12 @@ pub(super) struct Poised {
 
 /// A command that has been given the word.
 #[derive(Debug)]
-pub(super) struct Launching(UnixStream);
+pub(super) struct Launching {
+    link: UnixStream,
+    heard: Vec<u8>,
+    /// Where the files of its streams ended, if others have written there too.
+    pub(super) starts: Starts,
+}
 
 /// Everything worked out beforehand, so that the child only has to do it.
 pub(super) struct Plan<'a> {
@@ -63,6 +69,9 @@ enum Target {
 
 /// What the child says when it cannot go on: a stage and an error number.
 type Complaint = [u8; 5];
+
+/// Comes before the two numbers of [`Starts`]; no stage has this number.
+const STARTS: u8 = u8::MAX;
 
 const STAGES: [LaunchStage; 9] = [
     LaunchStage::RunDirectory,
@@ -156,16 +165,21 @@ impl<'a> Plan<'a> {
         if link.read_exact(&mut [0]).is_err() {
             return None;
         }
-        ready.and_then(|()| self.execute(at)).err()
+        ready.and_then(|()| self.execute(link, at)).err()
     }
 
-    fn execute<F>(&self, at: impl Fn(LaunchStage) -> F) -> Result<(), (LaunchStage, Errno)>
+    fn execute<F>(
+        &self,
+        link: &mut UnixStream,
+        at: impl Fn(LaunchStage) -> F,
+    ) -> Result<(), (LaunchStage, Errno)>
     where
         F: Fn(Errno) -> (LaunchStage, Errno),
     {
         umask(self.umask);
         nix::unistd::chdir(self.directory.as_c_str()).map_err(at(LaunchStage::Directory))?;
         self.connect_streams(&at)?;
+        self.tell_starts(link);
         close_others_on_exec().map_err(at(LaunchStage::Process))?;
         signals::unblock_all().map_err(at(LaunchStage::Process))?;
         Err(self.execute_program())
@@ -184,6 +198,19 @@ impl<'a> Plan<'a> {
             None => stdout,
         };
         dup2_stderr(stderr.as_fd()).map_err(at(LaunchStage::Stderr))
+    }
+
+    /// Files that others have written to before: what they wrote says nothing about this run.
+    fn tell_starts(&self, link: &mut UnixStream) {
+        let appends = |target: &Target| matches!(target, Target::Path(_, flags) if !flags.contains(OFlag::O_TRUNC));
+        if !appends(&self.stdout) && !self.stderr.as_ref().is_some_and(appends) {
+            return;
+        }
+        let size = |fd: BorrowedFd<'_>| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
+        let mut message = vec![STARTS];
+        message.extend(size(io::stdout().as_fd()).to_ne_bytes());
+        message.extend(size(io::stderr().as_fd()).to_ne_bytes());
+        let _ = link.write_all(&message);
     }
 
     /// As `execvp` does it: a place that has not got it is passed over, and a script without a first line is for the shell.
@@ -236,30 +263,41 @@ impl Poised {
         // A child that has died already is noticed as any other.
         let _ = self.link.write_all(&[1]);
         self.link.set_nonblocking(true)?;
-        Ok(Launching(self.link))
+        Ok(Launching { link: self.link, heard: Vec::new(), starts: [0; 2] })
     }
 }
 
 impl Launching {
     /// `Ok` when the command has begun; `None` while that is not known.
     pub(super) fn outcome(&mut self) -> Option<Result<(), (LaunchStage, Errno)>> {
-        let mut complaint: Complaint = [0; 5];
-        match self.0.read(&mut complaint) {
-            Ok(5) => {
-                let stage = STAGES.get(usize::from(complaint[0])).copied();
-                let [_, number @ ..] = complaint;
-                let error = Errno::from_raw(i32::from_ne_bytes(number));
-                Some(Err((stage.unwrap_or(LaunchStage::Process), error)))
+        let mut block = [0; 32];
+        let over = loop {
+            match self.link.read(&mut block) {
+                Ok(0) => break true,
+                Ok(count) => self.heard.extend_from_slice(&block[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
+                Err(_) => break true,
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            _ => Some(Ok(())),
+        };
+        if self.heard.first() == Some(&STARTS) && self.heard.len() > size_of::<Starts>() {
+            let mut numbers = self.heard[1..].chunks_exact(8).map(|bytes| {
+                u64::from_ne_bytes(bytes.try_into().expect("a chunk has eight bytes"))
+            });
+            self.starts = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
+            self.heard.drain(..=size_of::<Starts>());
         }
+        if let Ok([stage, number @ ..]) = Complaint::try_from(self.heard.as_slice()) {
+            let stage = STAGES.get(usize::from(stage)).copied();
+            let error = Errno::from_raw(i32::from_ne_bytes(number));
+            return Some(Err((stage.unwrap_or(LaunchStage::Process), error)));
+        }
+        over.then_some(Ok(()))
     }
 }
 
 impl AsFd for Launching {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.0.as_fd()
+        self.link.as_fd()
     }
 }
 

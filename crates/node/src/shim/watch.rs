@@ -1,14 +1,16 @@
 //! Watches over a command until nothing of it is left.
 
-use super::Launched;
 use super::notices::Notices;
 use super::refusal::Refusal;
 use super::stop::{Next, Stop};
+use super::tail::tail;
 use super::tree::{Ended, NoChildren, reap};
+use super::{Launched, kernel};
 use crate::rundir::{PREEMPT, RunDir};
 use crate::{clock, record, signals};
-use danlu_core::Span;
+use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
+use danlu_core::{Failure, Span};
 use danlu_wire::agent::Used;
 use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
 use nix::fcntl::OFlag;
@@ -30,12 +32,14 @@ pub(super) struct Watch<'a> {
     /// Somebody lives below the shim.
     children: bool,
     interrupted: bool,
+    begun: Instant,
 }
 
 impl<'a> Watch<'a> {
     pub(super) fn new(launched: Launched, dir: &'a RunDir, notices: Notices) -> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
-        let stop = Stop::new(Instant::now(), limit, clock::duration(launched.order.grace));
+        let begun = Instant::now();
+        let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
         Watch {
             launched,
             dir,
@@ -46,6 +50,7 @@ impl<'a> Watch<'a> {
             leader_ended: None,
             children: true,
             interrupted: false,
+            begun,
         }
     }
 
@@ -199,6 +204,30 @@ impl<'a> Watch<'a> {
             record::ended(exit, Some(self.launched.started_at))
         };
         let (stopped, interrupted) = (self.stop.was_asked(), self.interrupted);
-        ExitRecord { stopped, interrupted, used, ..begun }
+        let failure = if stopped { None } else { self.diagnose(&begun.exit, &used) };
+        ExitRecord { stopped, interrupted, used, failure, ..begun }
+    }
+
+    /// Why it failed, from all that is left of it.
+    fn diagnose(&self, exit: &Exit, used: &Used) -> Option<Failure> {
+        if !matches!(exit, Exit::Code(_) | Exit::Signal(_)) || exit.is_success() {
+            return None;
+        }
+        let Launched { order, identity, launching, leader, .. } = &self.launched;
+        let log = tail(order, self.dir, identity, launching.starts);
+        let signs = ["Killed", "SIGKILL", "signal 9", "exitcode: -9"];
+        let subject = kernel::Subject {
+            since: kernel::stamp(self.begun.elapsed()),
+            leader: leader.as_raw().unsigned_abs(),
+            uid: identity.account.uid,
+            killed: matches!(exit, Exit::Signal(9) | Exit::Code(137))
+                || signs.iter().any(|sign| log.contains(sign)),
+            cards: kernel::cards(&order.gpus),
+        };
+        // Reading a whole log of a kernel takes a moment: only where it may have something to say.
+        let told = subject.killed || !subject.cards.is_empty();
+        let kernel = told.then(|| kernel::look(&subject)).flatten();
+        let oom_kills = used.oom_kills.unwrap_or(0);
+        diagnose(exit, &Clues { oom_kills, kernel: kernel.as_ref(), log: &log })
     }
 }

@@ -38,13 +38,18 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 5] = [
+const SPANS: [&str; 7] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
     "restart_cost.above",
     "las_threshold",
+    "retry_backoff",
+    "retry_backoff_max",
 ];
+
+/// Settings that are lists: people write `nccl,cuda_oom`.
+const LISTS: [&str; 1] = ["retry_on"];
 
 fn shown(settings: &Settings) -> Value {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();
@@ -53,6 +58,14 @@ fn shown(settings: &Settings) -> Value {
             && let Some(ms) = entry.as_u64()
         {
             *entry = Value::String(span::to_text(Span(ms)));
+        }
+    }
+    for key in LISTS {
+        if let Some(entry) = entry(&mut whole, key)
+            && let Some(words) = entry.as_array()
+        {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            *entry = Value::String(words.join(","));
         }
     }
     whole
@@ -89,7 +102,14 @@ fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, Api
             hint,
         ));
     };
-    *entry = if SPANS.contains(&key) { span_value(key, &value)? } else { value };
+    *entry = match value.as_str() {
+        _ if SPANS.contains(&key) => span_value(key, &value)?,
+        Some(words) if LISTS.contains(&key) => {
+            let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+            words.map(|word| Value::String(word.to_owned())).collect()
+        }
+        _ => value,
+    };
     serde_json::from_value(whole).map_err(|error| {
         ApiError::new(
             ErrorCode::Refused,

@@ -11,7 +11,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
-use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId};
+use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time};
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
@@ -107,6 +107,7 @@ pub(super) async fn edit(
 
 fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     check_paths(&body)?;
+    let begin = body.begin.as_deref().map(time).transpose()?;
     let environment = environment::pack(&body.environment).map_err(|message| {
         ApiError::bad_request(message, "variables are NAME=value, without zero bytes")
     })?;
@@ -147,7 +148,9 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         request,
         time_limit: body.time_limit.map(Span::from_secs),
         expected: None,
-        retries: body.retries,
+        retries: body.retries.unwrap_or(model.ledger.settings.default_retries),
+        retry_on: body.retry_on,
+        begin,
         preemptible: body.preemptible,
         urgent: body.urgent,
         priority: body.priority.unwrap_or(DEFAULT_PRIORITY),
@@ -181,7 +184,9 @@ fn described(task: &Task) -> Submit {
             gpu_ids: spec.request.gpu_ids,
         },
         time_limit: spec.time_limit.map(|span| span.0 / 1000),
-        retries: spec.retries,
+        retries: Some(spec.retries),
+        retry_on: spec.retry_on,
+        begin: spec.begin.map(super::view::rfc3339),
         preemptible: spec.preemptible,
         urgent: spec.urgent,
         priority: Some(spec.priority),
@@ -193,6 +198,16 @@ fn described(task: &Task) -> Submit {
         gpus_by_uuid: spec.launch.gpus_by_uuid,
         dry_run: false,
     }
+}
+
+fn time(given: &str) -> Result<Time, ApiError> {
+    let time: Result<jiff::Timestamp, _> = given.parse();
+    time.map(|time| Time(time.as_millisecond())).map_err(|_| {
+        ApiError::bad_request(
+            format!("`{given}` is not a time"),
+            "as in RFC 3339: 2026-11-20T22:00:00+08:00",
+        )
+    })
 }
 
 /// What can be seen to be wrong now need not fail hours later. Rights are the user's at the start.

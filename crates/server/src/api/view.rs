@@ -5,7 +5,7 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunState};
 use danlu_core::task::{Outcome, TaskState};
-use danlu_core::{Node, Run, Task, TaskId, Time, WaitReason};
+use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
     Failure, ForeignView, GpuView, NodeView, RunView, TaskDetails, TaskStateName, TaskView,
 };
@@ -41,7 +41,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
             _ => None,
         },
         exit_code: run.filter(|_| over).and_then(exit_code),
-        failure: task.outcome().and_then(failure),
+        failure: task.outcome().and_then(|outcome| failure(outcome, run)),
         attempt: task.attempts.max(1),
         array: task.array.map(|element| element.first.0),
         index: task.array.map(|element| element.index),
@@ -70,6 +70,8 @@ pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) ->
         request: spec.request.clone(),
         after: spec.after.clone(),
         retries: spec.retries,
+        retry_on: spec.retry_on.clone(),
+        begin: spec.begin.map(rfc3339),
         preemptible: spec.preemptible,
         output: spec.launch.output.clone(),
         gpu_argument: spec.launch.gpu_argument.clone(),
@@ -190,7 +192,11 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
         exit: match &run.state {
-            RunState::Ended { exit, .. } => Some(super::words::exit(exit)),
+            RunState::Ended { exit, .. } => Some(exit.in_words()),
+            _ => None,
+        },
+        failure: match &run.state {
+            RunState::Ended { failure, .. } => failure.as_ref().map(told),
             _ => None,
         },
     }
@@ -257,27 +263,34 @@ fn exit_code(run: &Run) -> Option<i32> {
     }
 }
 
-fn failure(outcome: &Outcome) -> Option<Failure> {
-    let failure =
-        |class: &str, evidence: Option<String>| Some(Failure { class: class.to_owned(), evidence });
+/// Of a task that has ended: as its last run did.
+fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
+    let last = run.and_then(|run| match &run.state {
+        RunState::Ended { failure, .. } => failure.as_ref().map(told),
+        _ => None,
+    });
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
-        Outcome::TimedOut => failure("timeout", Some("the time limit was reached".to_owned())),
-        Outcome::LaunchError { message } => failure("launch", Some(message.clone())),
-        Outcome::GaveUp { attempts } => {
-            failure("killed", Some(format!("its machine went down in {attempts} attempts")))
+        Outcome::GaveUp { attempts } => Some(Failure {
+            class: FailureClass::Killed.as_str().to_owned(),
+            evidence: Some(format!("its machine went down in {attempts} attempts")),
+        }),
+        Outcome::TimedOut => last.or_else(|| plain(&Exit::TimedOut)),
+        Outcome::LaunchError { message } => {
+            last.or_else(|| plain(&Exit::Launch { message: message.clone() }))
         }
-        Outcome::Failed { exit } => {
-            let evidence = Some(super::words::exit(exit));
-            match exit {
-                Exit::Code(127) => failure("command_not_found", evidence),
-                Exit::Signal(_) | Exit::Vanished { .. } | Exit::Abandoned => {
-                    failure("killed", evidence)
-                }
-                _ => failure("other", evidence),
-            }
-        }
+        Outcome::Failed { exit } => last.or_else(|| plain(exit)),
     }
+}
+
+/// For runs of which nothing else is known.
+fn plain(exit: &Exit) -> Option<Failure> {
+    danlu_core::Failure::of_exit(exit).as_ref().map(told)
+}
+
+fn told(failure: &danlu_core::Failure) -> Failure {
+    let evidence = Some(failure.evidence.clone());
+    Failure { class: failure.class.as_str().to_owned(), evidence }
 }
 
 fn foreign(condition: &GpuCondition) -> Vec<ForeignView> {

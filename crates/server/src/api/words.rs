@@ -1,7 +1,7 @@
 //! States and reasons in English words, for programs that show them as they are. Clients that speak
 //! the person's own language go by the fields beside them.
 
-use danlu_core::run::Exit;
+use super::view::rfc3339;
 use danlu_core::task::Outcome;
 use danlu_core::{RunId, TaskId, WaitReason};
 
@@ -11,6 +11,8 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::Dependencies { on } => {
             format!("after {}", list(on.iter().map(TaskId::to_string)))
         }
+        WaitReason::Begins { at } => format!("begins at {}", rfc3339(*at)),
+        WaitReason::RetryAt { at } => format!("failed; tried again at {}", rfc3339(*at)),
         WaitReason::NoNodes => "there is no node yet".to_owned(),
         WaitReason::NeverFits => "no node is large enough any more".to_owned(),
         WaitReason::NodesUnavailable { .. } => {
@@ -34,25 +36,12 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
 pub(crate) fn ended(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::TimedOut => None,
-        Outcome::Failed { exit: why } => Some(exit(why)),
+        Outcome::Failed { exit } => Some(exit.in_words()),
         Outcome::DependencyFailed { on } => Some(format!("task {on} did not end as needed")),
         Outcome::GaveUp { attempts } => {
             Some(format!("its machine went down in {attempts} attempts"))
         }
         Outcome::LaunchError { message } => Some(message.clone()),
-    }
-}
-
-pub(crate) fn exit(exit: &Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("exit code {code}"),
-        Exit::Signal(signal) => format!("ended by signal {signal}"),
-        Exit::TimedOut => "the time limit was reached".to_owned(),
-        Exit::Launch { message } => message.clone(),
-        Exit::NeverStarted => "never started".to_owned(),
-        Exit::Vanished { rebooted: true } => "its machine was rebooted".to_owned(),
-        Exit::Vanished { rebooted: false } => "it vanished without a result".to_owned(),
-        Exit::Abandoned => "given up while its node was away".to_owned(),
     }
 }
 

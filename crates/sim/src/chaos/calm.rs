@@ -52,6 +52,10 @@ impl World {
                 Row::Task(task) if task.spec.command == ["serve"] => {
                     inputs.push(Input::Cancel { by, task: task.id });
                 }
+                // Its clock was set back by days.
+                Row::Task(task) if task.spec.begin > Some(self.daemon_clock() + PATIENCE) => {
+                    inputs.push(Input::Cancel { by, task: task.id });
+                }
                 Row::Task(task) if task.state == TaskState::Held => {
                     inputs.push(Input::Release { by, task: task.id });
                 }

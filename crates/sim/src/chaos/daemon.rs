@@ -180,7 +180,7 @@ impl World {
         }
         self.disk.commit(&state, turns.iter().flat_map(|turn| &turn.step.events));
         self.tally.commits += 1;
-        self.oracle.committed(&turns, &self.disk, self.daemon.epoch)?;
+        self.oracle.committed(&turns, &self.disk, self.daemon.epoch, self.daemon_clock())?;
         self.count(&turns);
         if self.dice.chance(20) {
             self.rows_are_the_whole_state(&state)?;

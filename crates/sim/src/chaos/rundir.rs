@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use super::world::World;
 use danlu_core::effect::Launch;
 use danlu_core::run::{Ending, Exit};
-use danlu_core::{NodeMessage, RunId, Span, Time};
+use danlu_core::{Failure, NodeMessage, RunId, Span, Time};
 
 #[derive(Debug)]
 pub(super) struct RunDir {
@@ -42,11 +42,11 @@ impl RunDir {
     }
 
     /// When it ends by itself and how: by its own will or by its time limit.
-    fn natural_end(&self, since: Time) -> (Time, Exit) {
-        let Behaviour { span, exit } = Behaviour::of(&self.launch);
+    fn natural_end(&self, since: Time) -> (Time, Exit, Option<Failure>) {
+        let Behaviour { span, exit, failure } = Behaviour::of(&self.launch);
         match self.launch.spec.time_limit {
-            Some(limit) if limit < span => (since + limit, Exit::TimedOut),
-            _ => (since + span, exit),
+            Some(limit) if limit < span => (since + limit, Exit::TimedOut, None),
+            _ => (since + span, exit, failure),
         }
     }
 }
@@ -90,7 +90,13 @@ impl World {
         if !matches!(dir.stage, Stage::Starting) {
             return Ok(());
         }
-        let never = |exit, stopped| Ending { exit, stopped, started_at: None, ended_at: clock };
+        let never = |exit, stopped| Ending {
+            exit,
+            stopped,
+            failure: None,
+            started_at: None,
+            ended_at: clock,
+        };
         if dir.stopping && self.dice.chance(500) {
             return self.run_ends(machine, run, never(Exit::Signal(15), true));
         }
@@ -99,7 +105,7 @@ impl World {
             let message = "exec format error".to_owned();
             return self.run_ends(machine, run, never(Exit::Launch { message }, false));
         }
-        let (ends_at, _) = dir.natural_end(now);
+        let (ends_at, ..) = dir.natural_end(now);
         dir.stage = Stage::Alive { since: now, ends_at };
         let stopping = dir.stopping;
         let launch = dir.launch.clone();
@@ -128,16 +134,16 @@ impl World {
         if ends_at != self.now || dir.paused_since.is_some() {
             return Ok(());
         }
-        let (_, exit) = dir.natural_end(since);
+        let (_, exit, failure) = dir.natural_end(since);
         let stopped = dir.stopping;
-        self.end_alive(machine, run, exit, stopped)
+        self.end_alive(machine, run, (exit, failure), stopped)
     }
 
     pub(super) fn end_alive(
         &mut self,
         machine: usize,
         run: RunId,
-        exit: Exit,
+        (exit, failure): (Exit, Option<Failure>),
         stopped: bool,
     ) -> Verdict {
         let it = &self.machines[machine];
@@ -146,7 +152,7 @@ impl World {
         };
         let started_at = Some(it.clock(*since));
         let ended_at = it.clock(self.now);
-        self.run_ends(machine, run, Ending { exit, stopped, started_at, ended_at })
+        self.run_ends(machine, run, Ending { exit, stopped, failure, started_at, ended_at })
     }
 
     /// The exit file is written; the agent tells when it can.

@@ -3,7 +3,8 @@
 use super::world::World;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
-use danlu_core::{Actor, Input, Request, Span, TaskId};
+use danlu_core::{Actor, FailureClass, Input, Request, Span, TaskId};
+use std::collections::BTreeSet;
 
 const GB: u64 = 1 << 30;
 
@@ -29,7 +30,8 @@ impl World {
     pub(super) fn wish_edit(&mut self, by: Actor, task: TaskId) -> Option<Input> {
         let state = self.daemon.state.as_ref()?;
         let mut spec = TaskSpec::clone(&state.tasks.get(&task)?.spec);
-        match self.dice.below(4) {
+        match self.dice.below(5) {
+            4 => spec.begin = Some(self.daemon_clock() + self.dice.span(0, 30_000)),
             0 => spec.request = self.wish_request(),
             1 => spec.after = self.wish_dependencies(),
             2 => spec.retries += 1,
@@ -46,10 +48,15 @@ impl World {
             2..=4 => self.dice.between(1, 3).to_string(),
             _ => "0".to_owned(),
         };
-        let command = match self.dice.below(25) {
+        let mut command = match self.dice.below(25) {
             0 => vec!["serve".to_owned()],
             _ => vec!["work".to_owned(), span.to_string(), exit],
         };
+        if command.len() == 3 && self.dice.chance(600) {
+            command.push(self.wish_class().as_str().to_owned());
+        }
+        let begins = self.dice.chance(60);
+        let begin = self.daemon_clock() + self.dice.span(0, 30_000);
         let limited = self.dice.chance(500);
         let guessed = self.dice.chance(200);
         TaskSpec {
@@ -59,6 +66,8 @@ impl World {
             time_limit: limited.then(|| Span(span / 2 + self.dice.below(span * 4))),
             expected: guessed.then(|| Span(span / 2 + self.dice.below(span * 2))),
             retries: u32::try_from(self.dice.below(8).saturating_sub(4)).unwrap_or(0),
+            retry_on: self.wish_classes(),
+            begin: begins.then_some(begin),
             preemptible: self.dice.chance(self.workload.preemptible),
             urgent: self.dice.chance(60),
             priority: if self.dice.chance(200) { 5 + self.dice.index(10) as i32 } else { 5 },
@@ -66,6 +75,17 @@ impl World {
             hold: self.dice.chance(50),
             ..TaskSpec::default()
         }
+    }
+
+    fn wish_class(&mut self) -> FailureClass {
+        let common = [FailureClass::CudaOom, FailureClass::Nccl, FailureClass::Other];
+        self.dice.pick(&common).unwrap_or(FailureClass::Other)
+    }
+
+    /// Most people do not name any.
+    pub(super) fn wish_classes(&mut self) -> BTreeSet<FailureClass> {
+        let count = self.dice.below(5).saturating_sub(2);
+        (0..count).map(|_| self.wish_class()).collect()
     }
 
     fn wish_request(&mut self) -> Request {

@@ -42,7 +42,7 @@ impl World {
         let exits =
             [Exit::Signal(15), Exit::Signal(15), Exit::Signal(9), Exit::Code(0), Exit::Code(143)];
         let exit = self.dice.pick(&exits).unwrap_or(Exit::Signal(9));
-        self.end_alive(machine, run, exit, true)
+        self.end_alive(machine, run, (exit, None), true)
     }
 
     /// Freeze or thaw it. A paused run does nothing but keep its GPUs.
@@ -107,6 +107,7 @@ impl World {
         }
         let exit = Exit::Vanished { rebooted: false };
         let ended_at = it.clock(self.now);
-        self.run_ends(machine, run, Ending { exit, stopped: false, started_at: None, ended_at })
+        let ending = Ending { exit, stopped: false, failure: None, started_at: None, ended_at };
+        self.run_ends(machine, run, ending)
     }
 }

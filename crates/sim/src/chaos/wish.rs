@@ -139,6 +139,7 @@ impl World {
     }
 
     pub(super) fn draw_settings(&mut self) -> Settings {
+        let retry_on = self.wish_classes();
         let dice = &mut self.dice;
         let orders = [Order::Fifo, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
@@ -156,6 +157,10 @@ impl World {
                 above: dice.span(0, 9000),
             },
             las_threshold: Span(dice.scale(500, 60_000)),
+            default_retries: 0,
+            retry_on,
+            retry_backoff: Span(dice.scale(1, 5_000)),
+            retry_backoff_max: Span(dice.scale(1_000, 60_000)),
         }
     }
 }

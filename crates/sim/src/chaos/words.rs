@@ -115,6 +115,7 @@ impl fmt::Display for Happened<'_> {
             Event::TaskReleased { task } => write!(f, "task {task} released"),
             Event::TaskUnblocked { task } => write!(f, "task {task} unblocked"),
             Event::TaskRequeued { task, why } => write!(f, "task {task} queued again: {why:?}"),
+            Event::TaskDue { task } => write!(f, "the time of task {task} has come"),
             Event::TaskRetried { task } => write!(f, "task {task} to be run again"),
             Event::TaskEdited { task, .. } => write!(f, "task {task} edited"),
             Event::TasksMoved { tasks } => write!(f, "{} tasks moved", tasks.len()),

@@ -243,6 +243,7 @@ impl World<'_> {
             let ending = Ending {
                 exit: exit.clone(),
                 stopped,
+                failure: None,
                 started_at: Some(running.since),
                 ended_at: self.now,
             };

@@ -33,11 +33,18 @@ impl Oracle {
             }
             (Input::Cancel { by, task }, _) => self.permitted(*by, *task)?.cancelled = true,
             (Input::Hold { by, task }, _) => self.permitted(*by, *task)?.held = true,
-            (Input::Release { by, task } | Input::Retry { by, task }, _) => {
+            (Input::Configure { settings, .. }, _) => self.record.settings = settings.clone(),
+            (Input::Release { by, task }, _) => self.permitted(*by, *task)?.held = false,
+            (Input::Retry { by, task }, _) => {
                 self.permitted(*by, *task)?.held = false;
+                self.waits_for_its_beginning(*task);
             }
             (Input::Edit { by, task, spec }, _) => {
+                let before = self.permitted(*by, *task)?.spec.begin;
                 self.permitted(*by, *task)?.spec = Arc::new(spec.clone());
+                if before != spec.begin {
+                    self.waits_for_its_beginning(*task);
+                }
                 self.release(*task);
             }
             (
@@ -99,6 +106,7 @@ impl Oracle {
             let array = spec.array.as_ref().map(|_| first);
             tasks.insert(id, TaskFact::new(owner, key.filter(|_| id == first), &spec, array));
             self.release(id);
+            self.waits_for_its_beginning(id);
         }
         Ok(())
     }

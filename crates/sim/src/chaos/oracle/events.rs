@@ -17,6 +17,7 @@ impl Oracle {
                 self.task_retried(*task);
                 Ok(())
             }
+            Event::TaskDue { task } => self.task_due(*task),
             Event::TaskRequeued { task, why } => self.task_requeued(*task, *why),
             Event::TaskRemoved { task, .. } => {
                 if let Some(fact) = self.record.tasks.remove(task) {
@@ -85,7 +86,7 @@ impl Oracle {
         fact.failures += u32::from(why == RequeueReason::Failed);
         let (failures, retries) = (fact.failures, fact.spec.retries);
         ensure!(failures <= retries, "task {id} is tried again {failures} times, not {retries}");
-        Ok(())
+        if why == RequeueReason::Failed { self.tried_again(id) } else { Ok(()) }
     }
 
     fn run_paused(&mut self, run: RunId, paused: bool) {

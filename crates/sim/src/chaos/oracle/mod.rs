@@ -11,12 +11,13 @@ mod outcomes;
 mod record;
 mod rest;
 mod told;
+mod tries;
 mod truth;
 
 use super::daemon::Turn;
 use super::disk::Disk;
 use super::verdict::Verdict;
-use danlu_core::Epoch;
+use danlu_core::{Epoch, Time};
 
 pub(super) use record::Record;
 
@@ -26,11 +27,19 @@ pub(super) struct Oracle {
     pub(super) record: Record,
     truth: truth::Truth,
     told: told::Told,
+    clock: tries::Clock,
 }
 
 impl Oracle {
     /// A batch is on disk: from now on nobody may contradict it.
-    pub(super) fn committed(&mut self, turns: &[Turn], disk: &Disk, epoch: Epoch) -> Verdict {
+    pub(super) fn committed(
+        &mut self,
+        turns: &[Turn],
+        disk: &Disk,
+        epoch: Epoch,
+        clock: Time,
+    ) -> Verdict {
+        self.clock.shows(clock);
         for turn in turns {
             self.told.hear(&turn.input);
             self.answered(turn)?;
@@ -41,6 +50,7 @@ impl Oracle {
                 self.decided(effect)?;
             }
             self.launched_whole(turn)?;
+            self.launched_in_time(turn)?;
         }
         let events = turns.iter().flat_map(|turn| &turn.step.events);
         self.record.agrees_with(disk, events)

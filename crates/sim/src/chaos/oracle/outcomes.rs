@@ -126,6 +126,9 @@ impl Oracle {
                 | Outcome::TimedOut
                 | Outcome::LaunchError { .. }
         );
+        if own_end && *outcome != Outcome::Succeeded && !fact.cancelled {
+            self.no_try_is_left(id)?;
+        }
         let cancelled = matches!(outcome, Outcome::Cancelled { .. });
         ensure!(
             !fact.cancelled || cancelled || own_end,

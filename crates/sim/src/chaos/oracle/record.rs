@@ -1,11 +1,12 @@
 //! What the daemon has durably recorded and answered. A restored backup rewinds it.
 
 use super::Oracle;
+use super::tries::Wait;
 use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::{DependencyKind, Outcome, TaskSpec};
-use danlu_core::{Event, NodeId, Row, RowKey, RunId, TaskId, UserId};
+use danlu_core::{Event, NodeId, Row, RowKey, RunId, Settings, TaskId, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ pub(in crate::chaos) struct Record {
     pub(super) drained: BTreeSet<NodeId>,
     pub(super) admins: BTreeSet<UserId>,
     pub(super) nodes: BTreeMap<NodeId, NodeFact>,
+    pub(super) settings: Settings,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +47,8 @@ pub(super) struct TaskFact {
     pub(super) last_run: Option<RunId>,
     /// Times it was queued again because it failed, since somebody last asked for it.
     pub(super) failures: u32,
+    /// It is not to be launched before.
+    pub(super) waits: Option<Wait>,
 }
 
 #[derive(Debug, Clone)]
@@ -77,6 +81,7 @@ impl TaskFact {
             released: BTreeSet::new(),
             last_run: None,
             failures: 0,
+            waits: None,
         }
     }
 
