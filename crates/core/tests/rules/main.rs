@@ -19,5 +19,6 @@ mod plans;
 mod preemption;
 mod restart;
 mod retries;
+mod seed_bugs;
 mod submit;
 mod why;
