@@ -4,21 +4,27 @@
 //!     <root>/agent.lock         held by the one agent of this root
 //!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives
 //!     <root>/logs/<run>.log     output of runs that are forgotten
+//!     <root>/spare/<number>/    directories of forgotten runs, emptied, for the next
 //! ```
+//!
+//! A file system is slow to make again what was deleted a moment ago (ext4 looks at every file number that was freed
+//! within the last minutes), so that a directory with its two files is used again and again.
 
 use crate::filesystem::{self, Network};
 use danlu_core::{Epoch, RunId};
 use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat, renameat};
+use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, renameat, renameat2};
 use nix::sys::stat::{Mode, fchmod, fstat, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+use std::ffi::CString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 pub(crate) const OUTPUT: &str = "output.log";
@@ -27,13 +33,28 @@ pub(crate) const PREEMPT: &str = "preempt";
 /// Others may pass through to what is theirs (a log, the notice of a preemption), and see nothing else.
 const PASSABLE: u32 = 0o711;
 
+/// To write to a file that is there.
+const WRITE: OFlag = OFlag::O_WRONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
+
 /// The directory that an agent keeps its runs in.
 #[derive(Debug)]
 pub struct RunRoot {
     path: PathBuf,
     runs: OwnedFd,
     logs: OwnedFd,
+    spare: OwnedFd,
+    spares: Mutex<Spares>,
 }
+
+/// The names of what is in `spare`, as far as this process has put it there.
+#[derive(Debug, Default)]
+struct Spares {
+    names: Vec<String>,
+    next: u64,
+}
+
+/// As many as may start at the same moment.
+const MOST_SPARES: usize = 64;
 
 /// One run directory, open.
 ///
@@ -57,7 +78,7 @@ impl RunRoot {
     /// Makes what is missing.
     pub fn open(path: &Path) -> Result<RunRoot, RootError> {
         let unusable = |error| RootError::Unusable { path: path.to_owned(), error };
-        for directory in [path.to_owned(), path.join("runs"), path.join("logs")] {
+        for directory in ["", "runs", "logs", "spare"].map(|name| path.join(name)) {
             fs::DirBuilder::new()
                 .recursive(true)
                 .mode(PASSABLE)
@@ -69,8 +90,17 @@ impl RunRoot {
             return Err(RootError::Network { path, kind });
         }
         let open = |name| open_directory(nix::fcntl::AT_FDCWD, &path.join(name));
-        let (runs, logs) = (open("runs").map_err(unusable)?, open("logs").map_err(unusable)?);
-        Ok(RunRoot { path, runs, logs })
+        let open = |name| open(name).map_err(unusable);
+        let (runs, logs, spare) = (open("runs")?, open("logs")?, open("spare")?);
+        Ok(RunRoot { path, runs, logs, spare, spares: Mutex::default() })
+    }
+
+    /// What the agent before this one has left: only who emptied a directory knows that it is empty.
+    pub(crate) fn drop_spares(&self) -> io::Result<()> {
+        for entry in fs::read_dir(self.path.join("spare"))? {
+            fs::remove_dir_all(entry?.path())?;
+        }
+        Ok(())
     }
 
     pub fn path(&self) -> &Path {
@@ -79,6 +109,15 @@ impl RunRoot {
 
     /// `None` when it exists: then somebody has started it already.
     pub(crate) fn create(&self, run: RunId) -> io::Result<Option<RunDir>> {
+        let made = match self.take_spare(run) {
+            Err(Errno::EEXIST) => return Ok(None),
+            Ok(taken) => taken,
+            // Whatever was wrong with it, a new one will do.
+            Err(_) => false,
+        };
+        if made {
+            return self.dir(run).map(Some);
+        }
         match mkdirat(&self.runs, name(run).as_str(), Mode::from_bits_truncate(PASSABLE)) {
             Ok(()) => {
                 let dir = self.dir(run)?;
@@ -89,6 +128,26 @@ impl RunRoot {
             Err(Errno::EEXIST) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// False when there is none. As with a new one, it cannot be taken for a run that has a directory.
+    fn take_spare(&self, run: RunId) -> Result<bool, Errno> {
+        let Some(spare) = self.spares().names.pop() else { return Ok(false) };
+        let taken = renameat2(
+            &self.spare,
+            spare.as_str(),
+            &self.runs,
+            name(run).as_str(),
+            RenameFlags::RENAME_NOREPLACE,
+        );
+        if taken == Err(Errno::EEXIST) {
+            self.spares().names.push(spare);
+        }
+        taken.map(|()| true)
+    }
+
+    fn spares(&self) -> std::sync::MutexGuard<'_, Spares> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn dir(&self, run: RunId) -> io::Result<RunDir> {
@@ -119,7 +178,34 @@ impl RunRoot {
         if log.is_ok_and(|log| log.st_size > 0) {
             renameat(&dir, OUTPUT, &self.logs, log_name(run).as_str())?;
         }
-        self.remove_open(run, &dir)
+        match self.keep_spare(run, &dir) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => self.remove_open(run, &dir),
+        }
+    }
+
+    /// Empties it for another run. False where that is not worth it, or not safe.
+    fn keep_spare(&self, run: RunId, dir: &RunDir) -> io::Result<bool> {
+        if self.spares().names.len() >= MOST_SPARES || !dir.lock()? {
+            return Ok(false);
+        }
+        // Never the log again: whoever it belonged to may have it open. The other two are ours alone.
+        for name in dir.names()? {
+            if [ShimState::NAME, ExitRecord::NAME]
+                .iter()
+                .any(|kept| kept.as_bytes() == name.to_bytes())
+            {
+                openat(dir, name.as_c_str(), WRITE | OFlag::O_TRUNC, Mode::empty())?;
+            } else {
+                unlinkat(dir, name.as_c_str(), UnlinkatFlags::NoRemoveDir)?;
+            }
+        }
+        let mut spares = self.spares();
+        let spare = spares.next.to_string();
+        renameat(&self.runs, name(run).as_str(), &self.spare, spare.as_str())?;
+        spares.next += 1;
+        spares.names.push(spare);
+        Ok(true)
     }
 
     /// Takes a run directory away with all that is in it.
@@ -139,12 +225,8 @@ impl RunRoot {
             Err(Errno::ENOTEMPTY) => {}
             other => return Ok(other?),
         }
-        let mut listing = Dir::from_fd(dir.0.try_clone()?)?;
-        for entry in listing.iter() {
-            let entry = entry?;
-            if entry.file_name() != c"." && entry.file_name() != c".." {
-                unlinkat(dir, entry.file_name(), UnlinkatFlags::NoRemoveDir)?;
-            }
+        for entry in dir.names()? {
+            unlinkat(dir, entry.as_c_str(), UnlinkatFlags::NoRemoveDir)?;
         }
         Ok(remove()?)
     }
@@ -191,15 +273,43 @@ impl RunDir {
 
     /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
     pub(crate) fn write<T: RunFile>(&self, content: &T) -> io::Result<()> {
+        let content = content.to_bytes();
+        if self.fill(T::NAME, &content)? {
+            return Ok(());
+        }
         let draft = format!(".{}", T::NAME);
         let mut file = self.create(&draft, OFlag::O_TRUNC, 0o600)?;
-        file.write_all(&content.to_bytes())?;
+        file.write_all(&content)?;
         Ok(renameat(&self.0, draft.as_str(), &self.0, T::NAME)?)
     }
 
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// A file that is there and empty, as in a spare directory, needs no draft: it is as good as absent until the one
+    /// short write is done. False when there is none, or it took only a part.
+    fn fill(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+        let file = match openat(&self.0, name, WRITE, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::ENOENT) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(file.metadata()?.len() == 0 && file.write_at(content, 0)? == content.len())
+    }
+
+    fn names(&self) -> io::Result<Vec<CString>> {
+        let mut names = Vec::new();
+        // A descriptor of its own: where it stands in the list is otherwise shared.
+        let mut listing = Dir::from_fd(open_directory(&self.0, Path::new("."))?)?;
+        for entry in listing.iter() {
+            let entry = entry?;
+            if entry.file_name() != c"." && entry.file_name() != c".." {
+                names.push(entry.file_name().to_owned());
+            }
+        }
+        Ok(names)
     }
 
     pub(crate) fn create(&self, name: &str, how: OFlag, mode: u32) -> io::Result<File> {
@@ -305,6 +415,46 @@ mod tests {
             fs::write(&path, damage).unwrap();
             assert_eq!(dir.read::<Control>().unwrap(), None, "{damage:?}");
         }
+    }
+
+    #[test]
+    fn directories_are_used_again_and_show_nothing_of_the_run_before() {
+        let (_directory, root) = root();
+        let other = RunId { number: 41, ..RUN };
+        let third = RunId { number: 42, ..RUN };
+        let first = root.create(RUN).unwrap().unwrap();
+        let state = ShimState {
+            v: danlu_wire::rundir::V1,
+            shim: crate::process::Process::this().unwrap().mark(),
+            boot_id: String::new(),
+            leader: 7,
+            started_at: danlu_core::Time(8),
+            cgroups: danlu_wire::rundir::CgroupPaths::default(),
+        };
+        first.write(&state).unwrap();
+        first.write(&Control { paused: true, ..Control::default() }).unwrap();
+        first.create(PREEMPT, OFlag::empty(), 0o644).unwrap();
+        let inode = fstat(&first).unwrap().st_ino;
+        drop(first);
+        root.forget(RUN).unwrap();
+        assert_eq!(root.list().unwrap(), []);
+
+        let second = root.create(other).unwrap().unwrap();
+        assert_eq!(fstat(&second).unwrap().st_ino, inode, "it is the same directory");
+        assert_eq!(second.names().unwrap(), [CString::new(ShimState::NAME).unwrap()]);
+        assert_eq!(second.read::<ShimState>().unwrap(), None);
+        second.write(&state).unwrap();
+        assert_eq!(second.read::<ShimState>().unwrap().unwrap().leader, 7);
+        assert!(root.create(other).unwrap().is_none());
+
+        // Somebody still has it.
+        assert!(second.lock().unwrap());
+        root.forget(other).unwrap();
+        assert_ne!(fstat(root.create(third).unwrap().unwrap()).unwrap().st_ino, inode);
+        root.forget(third).unwrap();
+        root.drop_spares().unwrap();
+        assert_eq!(fs::read_dir(root.path.join("spare")).unwrap().count(), 0);
+        assert!(root.create(RUN).unwrap().is_some(), "a spare that is gone is not missed");
     }
 
     #[test]

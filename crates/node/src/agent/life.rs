@@ -3,8 +3,9 @@
 use super::Inventory;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
-use crate::nursery::{Answer, Link, Starts};
+use crate::nursery::{Answer, Link, ShimNews};
 use crate::rundir::RunRoot;
+use crate::shim::notices::Notice;
 use danlu_core::SessionId;
 use danlu_core::input::NodeReport;
 use danlu_wire::{FromAgent, Hello, ToAgent};
@@ -23,7 +24,7 @@ pub(super) struct Life {
     orders: Receiver<ToAgent>,
     /// `None` after a new one could not be started.
     link: Option<Link>,
-    starts: Starts,
+    news: ShimNews,
     with_cgroups: bool,
     runs: Runs,
     inventory: Box<dyn FnMut() -> Inventory + Send>,
@@ -32,13 +33,13 @@ pub(super) struct Life {
 
 const ORDERS: Token = Token(0);
 const ANSWERS: Token = Token(1);
-const STARTS: Token = Token(2);
+const NEWS: Token = Token(2);
 
 impl Life {
     pub(super) fn new(
         root: RunRoot,
         with_cgroups: bool,
-        (link, starts): (Link, Starts),
+        (link, news): (Link, ShimNews),
         wake: Arc<EventFd>,
         orders: Receiver<ToAgent>,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
@@ -47,10 +48,10 @@ impl Life {
         let epoll = Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
         listen(&epoll, wake.as_fd(), ORDERS)?;
         listen(&epoll, link.socket(), ANSWERS)?;
-        listen(&epoll, &starts, STARTS)?;
+        listen(&epoll, &news, NEWS)?;
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
-        Ok(Life { epoll, wake, orders, link, starts, with_cgroups, runs, inventory, notice })
+        Ok(Life { epoll, wake, orders, link, news, with_cgroups, runs, inventory, notice })
     }
 
     pub(super) fn run(mut self) {
@@ -66,13 +67,13 @@ impl Life {
                 Err(error) => panic!("epoll cannot fail on descriptors of our own: {error}"),
             };
             // A start is heard before the end that follows it.
-            self.hear_starts();
+            self.hear_shims();
             let mut go_on = true;
             for event in &events[..count] {
                 match Token(event.data()) {
                     ORDERS => go_on = self.obey(),
                     ANSWERS => self.hear_nursery(),
-                    STARTS => {}
+                    NEWS => {}
                     shim => self.runs.shim_ended(shim),
                 }
             }
@@ -139,9 +140,12 @@ impl Life {
         }
     }
 
-    fn hear_starts(&mut self) {
-        for (run, at, leader) in self.starts.hear() {
-            self.runs.started(run, at, leader);
+    fn hear_shims(&mut self) {
+        for notice in self.news.hear() {
+            match notice {
+                Notice::Started { run, at, leader } => self.runs.started(run, at, leader),
+                Notice::Ended { run } => self.runs.result_is_there(run),
+            }
         }
     }
 
@@ -169,7 +173,7 @@ impl Life {
     }
 
     fn start_nursery(&mut self) -> io::Result<()> {
-        let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.starts)?;
+        let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
         listen(&self.epoll, link.socket(), ANSWERS)?;
         self.link = Some(link);
         Ok(())

@@ -5,7 +5,7 @@
 mod life;
 mod runs;
 
-use crate::nursery::{Link, Starts};
+use crate::nursery::{Link, ShimNews};
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
 use danlu_core::node::Capacity;
@@ -81,24 +81,17 @@ impl Agent {
         let system = |action| move |error: io::Error| AgentError::System { action, error };
         let root = RunRoot::open(&root)?;
         let lock = lock(&root)?;
-        let starts = Starts::new().map_err(system("make a pipe"))?;
-        let link =
-            Link::start(root.path(), cgroups, &starts).map_err(system("start the nursery"))?;
+        root.drop_spares().map_err(system("empty the directory for spare ones"))?;
+        let news = ShimNews::new().map_err(system("make a pipe"))?;
+        let link = Link::start(root.path(), cgroups, &news).map_err(system("start the nursery"))?;
         let nursery = link.pid();
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| system("make an event")(error.into()))?;
         let wake = Arc::new(wake);
         let (orders, received) = sync_channel(ORDERS);
-        let life = Life::new(
-            root,
-            cgroups,
-            (link, starts),
-            Arc::clone(&wake),
-            received,
-            inventory,
-            notice,
-        )
-        .map_err(system("adopt the run directories"))?;
+        let life =
+            Life::new(root, cgroups, (link, news), Arc::clone(&wake), received, inventory, notice)
+                .map_err(system("adopt the run directories"))?;
         let thread = std::thread::Builder::new()
             .name("danlu-agent".to_owned())
             .spawn(move || {

@@ -3,12 +3,13 @@
 use super::{ARGUMENT, WITHOUT_CGROUPS, handover};
 use crate::process::Pidfd;
 use crate::rundir::RunDir;
-use crate::shim::notices::parse_started;
-use danlu_core::{RunId, Time};
+use crate::shim::notices::{Notice, parse};
+use danlu_core::RunId;
 use danlu_wire::LaunchOrder;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg,
     sendmsg, socketpair,
@@ -28,9 +29,9 @@ pub(crate) struct Link {
     child: Child,
 }
 
-/// What shims say of the starts of their commands. One for the whole life of an agent: shims outlive their nursery.
+/// What shims say of the starts and ends of their commands. One for the whole life of an agent: shims outlive their nursery.
 #[derive(Debug)]
-pub(crate) struct Starts {
+pub(crate) struct ShimNews {
     reader: File,
     /// For the next nursery.
     writer: OwnedFd,
@@ -74,7 +75,7 @@ const MESSAGE_BYTES: usize = 4096;
 
 impl Link {
     /// Starts this very program anew, even if its file has been replaced meanwhile.
-    pub(crate) fn start(root: &Path, with_cgroups: bool, starts: &Starts) -> io::Result<Link> {
+    pub(crate) fn start(root: &Path, with_cgroups: bool, news: &ShimNews) -> io::Result<Link> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let (socket, nursery_socket) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
@@ -87,7 +88,7 @@ impl Link {
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(nursery_socket))
-            .stdout(Stdio::from(starts.writer.try_clone()?))
+            .stdout(Stdio::from(news.writer.try_clone()?))
             .spawn()?;
         Ok(Link { socket, child })
     }
@@ -96,9 +97,6 @@ impl Link {
     pub(crate) fn launch(&self, order: &mut LaunchOrder, dir: &RunDir) -> io::Result<()> {
         let request = Request { run: order.run, user: order.user.clone() };
         let message = serde_json::to_vec(&request).map_err(io::Error::from)?;
-        if message.len() > MESSAGE_BYTES {
-            return Err(io::Error::other("the name of the user is too long"));
-        }
         let order = handover::write(order)?;
         let fds = [dir.as_fd().as_raw_fd(), order.as_fd().as_raw_fd()];
         Ok(send_message(self.socket.as_fd(), &message, &fds)?)
@@ -142,14 +140,14 @@ impl Link {
     }
 }
 
-impl Starts {
-    pub(crate) fn new() -> io::Result<Starts> {
+impl ShimNews {
+    pub(crate) fn new() -> io::Result<ShimNews> {
         let (reader, writer) = nix::unistd::pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-        Ok(Starts { reader: reader.into(), writer, partial: Vec::new() })
+        Ok(ShimNews { reader: reader.into(), writer, partial: Vec::new() })
     }
 
     /// What has been said, without waiting for more.
-    pub(crate) fn hear(&mut self) -> Vec<(RunId, Time, u32)> {
+    pub(crate) fn hear(&mut self) -> Vec<Notice> {
         let mut buffer = [0; 4096];
         while let Ok(count) = self.reader.read(&mut buffer)
             && count > 0
@@ -160,14 +158,20 @@ impl Starts {
             return Vec::new();
         };
         let whole: Vec<u8> = self.partial.drain(..=end).collect();
-        String::from_utf8_lossy(&whole).lines().filter_map(parse_started).collect()
+        String::from_utf8_lossy(&whole).lines().filter_map(parse).collect()
     }
 }
 
-impl AsFd for Starts {
+impl AsFd for ShimNews {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
+}
+
+/// Whether the next request is there already.
+pub(super) fn is_waiting(socket: &OwnedFd) -> bool {
+    let mut request = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    poll(&mut request, PollTimeout::ZERO).is_ok_and(|count| count > 0)
 }
 
 /// The nursery's side. `None` when the agent is gone.
@@ -196,7 +200,14 @@ pub(super) fn send(socket: &OwnedFd, run: RunId, forked: Result<&Pidfd, &io::Err
     let _ = send_message(socket.as_fd(), &message, &fds);
 }
 
-fn send_message(socket: BorrowedFd<'_>, message: &[u8], fds: &[RawFd]) -> Result<(), Errno> {
+pub(super) fn send_message(
+    socket: BorrowedFd<'_>,
+    message: &[u8],
+    fds: &[RawFd],
+) -> Result<(), Errno> {
+    if message.len() > MESSAGE_BYTES {
+        return Err(Errno::EMSGSIZE);
+    }
     let rights = [ControlMessage::ScmRights(fds)];
     let rights = if fds.is_empty() { &rights[..0] } else { &rights[..] };
     let content = [IoSlice::new(message)];
@@ -211,7 +222,10 @@ fn send_message(socket: BorrowedFd<'_>, message: &[u8], fds: &[RawFd]) -> Result
 /// A message and the descriptors that came with it.
 type Received = (Vec<u8>, Vec<OwnedFd>);
 
-fn receive_message(socket: BorrowedFd<'_>, flags: MsgFlags) -> Result<Option<Received>, Errno> {
+pub(super) fn receive_message(
+    socket: BorrowedFd<'_>,
+    flags: MsgFlags,
+) -> Result<Option<Received>, Errno> {
     let mut content = vec![0; MESSAGE_BYTES];
     let mut space = cmsg_space!([RawFd; 2]);
     let mut slices = [IoSliceMut::new(&mut content)];

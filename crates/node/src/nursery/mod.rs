@@ -1,25 +1,26 @@
-//! The small process without threads that all shims are forked from.
+//! The small process without threads that all shims are forked from, one of them ahead of its time.
 //!
 //! The agent starts it and talks to it by a socket; when the agent is gone, so is the nursery. Shims are its children
 //! only in name: nobody waits for them, and they live on without it.
 
 pub(crate) mod handover;
 mod link;
+mod spare;
 mod users;
 
-pub(crate) use link::{Answer, Link, Starts};
+pub(crate) use link::{Answer, Link, ShimNews};
 
 use crate::cgroup::Cgroups;
 use crate::fork::{Fork, fork};
+use crate::process::Pidfd;
 use crate::rundir::RunDir;
-use crate::shim::identity::{Identity, NoIdentity};
 use crate::{shim, signals};
-use danlu_core::RunId;
-use link::{receive, send};
+use link::{is_waiting, receive, send};
 use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
+use spare::{Errand, Side, Spare};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
@@ -86,36 +87,63 @@ impl Nursery {
 
     /// Until the agent is gone.
     fn serve(&mut self) {
+        let mut spare = self.spare();
         while let Ok(Some((request, dir, order))) = receive(&self.requests) {
-            let identity = self.users.find(request.user.as_deref());
-            // SAFETY: a nursery has no threads.
-            match unsafe { fork(None) } {
-                Ok(Fork::Child { .. }) => self.become_shim(request.run, dir, order, identity),
-                Ok(Fork::Parent { pidfd, .. }) => send(&self.requests, request.run, Ok(&pidfd)),
-                Err(error) => send(&self.requests, request.run, Err(&error)),
+            let run = request.run;
+            let errand = Errand { run, identity: self.users.find(request.user.as_deref()) };
+            let sent = spare.take().and_then(|spare| spare.send(&errand, &dir, &order).ok());
+            match sent.map_or_else(|| self.fork_for(errand, dir, order), Ok) {
+                Ok(shim) => send(&self.requests, run, Ok(&shim)),
+                Err(error) => send(&self.requests, run, Err(&error)),
+            }
+            // In a burst a spare would only be one more to talk to.
+            if !is_waiting(&self.requests) {
+                spare = self.spare();
             }
         }
     }
 
-    fn become_shim(
-        &self,
-        run: RunId,
-        dir: RunDir,
-        order: File,
-        identity: Result<Identity, NoIdentity>,
-    ) -> ! {
+    /// Without one, shims are forked when they are needed.
+    fn spare(&self) -> Option<Spare> {
+        match Spare::fork().ok()? {
+            Side::Nursery(spare) => Some(spare),
+            Side::Shim(link) => self.in_child(|| {
+                let prepared = shim::Prepared::new();
+                if let Some((errand, dir, order)) = spare::receive(&link) {
+                    drop(link);
+                    self.run_shim(errand, dir, order, prepared);
+                }
+            }),
+        }
+    }
+
+    fn fork_for(&self, errand: Errand, dir: RunDir, order: File) -> io::Result<Pidfd> {
+        // SAFETY: a nursery has no threads.
+        match unsafe { fork(None) }? {
+            Fork::Parent { pidfd, .. } => Ok(pidfd),
+            Fork::Child { .. } => {
+                self.in_child(|| self.run_shim(errand, dir, order, shim::Prepared::new()))
+            }
+        }
+    }
+
+    fn in_child(&self, life: impl FnOnce()) -> ! {
         // The agent must see the nursery's end even while shims live.
         // SAFETY: the descriptor is open, and this process does not use it again: it ends below.
         unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(&self.requests)) };
         // The words of a panic would go nowhere, and the run counts as vanished either way.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let Ok(notices) = self.notices.try_clone() else { return };
-            let path = self.root.join("runs").join(run.to_string());
-            let path = path.to_string_lossy().into_owned();
-            shim::run(shim::Handed { run, dir, path, order, notices, identity }, &self.cgroups);
-        }));
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
         // SAFETY: ends the process at once; nothing of the nursery's is flushed or torn down here.
         unsafe { libc::_exit(0) }
+    }
+
+    fn run_shim(&self, errand: Errand, dir: RunDir, order: File, prepared: shim::Prepared) {
+        let Errand { run, identity } = errand;
+        let Ok(notices) = self.notices.try_clone() else { return };
+        let path = self.root.join("runs").join(run.to_string());
+        let path = path.to_string_lossy().into_owned();
+        let handed = shim::Handed { run, dir, path, order, notices, identity, prepared };
+        shim::run(handed, &self.cgroups);
     }
 }
 

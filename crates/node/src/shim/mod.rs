@@ -51,13 +51,32 @@ pub(crate) struct Handed {
     /// Where the agent listens, if it still does.
     pub(crate) notices: File,
     pub(crate) identity: Result<Identity, NoIdentity>,
+    pub(crate) prepared: Prepared,
+}
+
+/// A process that can be a shim, whatever its run will be.
+#[derive(Debug)]
+pub(crate) struct Prepared(io::Result<SignalFd>);
+
+impl Prepared {
+    pub(crate) fn new() -> Prepared {
+        let prepare = || -> io::Result<SignalFd> {
+            nix::unistd::setsid()?;
+            nix::sys::prctl::set_child_subreaper(true)?;
+            signals::notice_children();
+            Ok(signals::listen()?)
+        };
+        Prepared(prepare())
+    }
 }
 
 /// The whole life of a shim.
 pub(crate) fn run(handed: Handed, cgroups: &Cgroups) {
-    let Handed { run, dir, path, order, notices, identity } = handed;
-    let record = match launch(run, &dir, &path, order, identity, cgroups) {
-        Ok(launched) => Watch::new(launched, &dir, Notices::new(notices)).until_the_end(),
+    let Handed { run, dir, path, order, notices, identity, prepared } = handed;
+    let _ = nix::sys::prctl::set_name(NAME);
+    let mut notices = Notices::new(notices);
+    let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
+        Ok(launched) => Watch::new(launched, &dir, &mut notices).until_the_end(),
         Err(refusal) => record::refused(&refusal),
     };
     // A full disk has room again some day; until then the run is not over for anybody. A directory that somebody has
@@ -67,6 +86,7 @@ pub(crate) fn run(handed: Handed, cgroups: &Cgroups) {
     {
         std::thread::sleep(Duration::from_secs(1));
     }
+    notices.say_ended(run);
 }
 
 /// A command that has been given the word to begin.
@@ -92,16 +112,10 @@ fn launch(
     path: &str,
     order: File,
     identity: Result<Identity, NoIdentity>,
+    prepared: Prepared,
     cgroups: &Cgroups,
 ) -> Result<Launched, Refusal> {
-    let prepare = || -> io::Result<SignalFd> {
-        nix::unistd::setsid()?;
-        nix::sys::prctl::set_child_subreaper(true)?;
-        let _ = nix::sys::prctl::set_name(NAME);
-        signals::notice_children();
-        Ok(signals::listen()?)
-    };
-    let signals = prepare().map_err(|error| Refusal::process(&error))?;
+    let signals = prepared.0.map_err(|error| Refusal::process(&error))?;
     let Handover { order, environment } = handover::read(&order)
         .map_err(|error| Refusal::order(&format!("the order cannot be read: {error}")))?;
     let identity = identity.map_err(|problem| Refusal::identity(&problem))?;

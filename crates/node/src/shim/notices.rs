@@ -1,4 +1,5 @@
-//! Tells the agent of the start. It may be slow to listen, or gone: then `state.json` tells its successor.
+//! Tells the agent of the start and of the end. It may be slow to listen, or gone: then `state.json` and the end of the
+//! shim itself tell the same.
 
 use danlu_core::{Epoch, RunId, Time};
 use nix::unistd::Pid;
@@ -21,6 +22,12 @@ impl Notices {
         self.send_rest();
     }
 
+    /// The result is there to be read. Said once: the agent need not wait until all of the shim is torn down.
+    pub(super) fn say_ended(mut self, run: RunId) {
+        self.send_rest();
+        let _ = self.pipe.write(format!("{} {}\n", run.epoch, run.number).as_bytes());
+    }
+
     pub(super) fn send_rest(&mut self) {
         let Some(line) = &self.unsaid else { return };
         // So short a line is written whole or not at all.
@@ -39,10 +46,17 @@ fn started_line(run: RunId, started_at: Time, leader: Pid) -> String {
     format!("{} {} {} {leader}\n", run.epoch, run.number, started_at.0)
 }
 
-/// What [`started_line`] has written.
-pub(crate) fn parse_started(line: &str) -> Option<(RunId, Time, u32)> {
+/// What a shim has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notice {
+    Started { run: RunId, at: Time, leader: u32 },
+    Ended { run: RunId },
+}
+
+pub(crate) fn parse(line: &str) -> Option<Notice> {
     let mut words = line.split(' ');
     let epoch = Epoch(words.next()?.parse().ok()?);
     let run = RunId { epoch, number: words.next()?.parse().ok()? };
-    Some((run, Time(words.next()?.parse().ok()?), words.next()?.parse().ok()?))
+    let Some(at) = words.next() else { return Some(Notice::Ended { run }) };
+    Some(Notice::Started { run, at: Time(at.parse().ok()?), leader: words.next()?.parse().ok()? })
 }

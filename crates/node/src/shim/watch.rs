@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(super) struct Watch<'a> {
     launched: Launched,
     dir: &'a RunDir,
-    notices: Notices,
+    notices: &'a mut Notices,
     /// Whether the command has begun, or could not, is not known yet.
     undecided: bool,
     refusal: Option<Refusal>,
@@ -36,7 +36,7 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(launched: Launched, dir: &'a RunDir, notices: Notices) -> Watch<'a> {
+    pub(super) fn new(launched: Launched, dir: &'a RunDir, notices: &'a mut Notices) -> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));

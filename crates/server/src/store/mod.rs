@@ -1,6 +1,7 @@
 //! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
 
 mod error;
+mod log_room;
 mod schema;
 
 pub use error::StoreError;
@@ -63,6 +64,7 @@ impl Store {
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
+        log_room::make(path);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
         Ok(Store { path: path.to_owned(), connection, newest_event })

@@ -47,6 +47,13 @@ impl Runs {
         }
     }
 
+    /// Its shim is about to end, and has nothing more to do.
+    pub(in crate::agent) fn result_is_there(&mut self, run: RunId) {
+        if let Some(Phase::Watched(watched)) = self.all.get(&run) {
+            self.shim_ended(watched.token);
+        }
+    }
+
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
         // Its pidfd is closed with its phase, and is then waited for no longer.
         let Some(run) = self.by_token.remove(&token) else { return };

@@ -79,6 +79,7 @@ enum Phase {
 #[derive(Debug)]
 struct Watched {
     shim: Pidfd,
+    token: Token,
     since: Time,
     /// It has been said that the command runs.
     said: bool,
@@ -148,7 +149,8 @@ impl Runs {
             return;
         }
         self.by_token.insert(token, run);
-        let watched = Watched { shim, since, said, paused: false, stopped_cut_off: false };
+        let (paused, stopped_cut_off) = (false, false);
+        let watched = Watched { shim, token, since, said, paused, stopped_cut_off };
         self.all.insert(run, Phase::Watched(watched));
     }
 
