@@ -6,25 +6,25 @@
 //!     <root>/logs/<run>.log     output of runs that are forgotten
 //!     <root>/spare/<number>/    directories of forgotten runs, emptied, for the next
 //! ```
-//!
-//! A file system is slow to make again what was deleted a moment ago (ext4 looks at every file number that was freed
-//! within the last minutes), so that a directory with its two files is used again and again.
+
+mod spares;
 
 use crate::filesystem::{self, Network};
 use danlu_core::{Epoch, RunId};
 use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, RenameFlags, openat, renameat, renameat2};
+use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+use spares::Spares;
 use std::ffi::CString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use thiserror::Error;
 
 pub(crate) const OUTPUT: &str = "output.log";
@@ -45,16 +45,6 @@ pub struct RunRoot {
     spare: OwnedFd,
     spares: Mutex<Spares>,
 }
-
-/// The names of what is in `spare`, as far as this process has put it there.
-#[derive(Debug, Default)]
-struct Spares {
-    names: Vec<String>,
-    next: u64,
-}
-
-/// As many as may start at the same moment.
-const MOST_SPARES: usize = 64;
 
 /// One run directory, open.
 ///
@@ -95,14 +85,6 @@ impl RunRoot {
         Ok(RunRoot { path, runs, logs, spare, spares: Mutex::default() })
     }
 
-    /// What the agent before this one has left: only who emptied a directory knows that it is empty.
-    pub(crate) fn drop_spares(&self) -> io::Result<()> {
-        for entry in fs::read_dir(self.path.join("spare"))? {
-            fs::remove_dir_all(entry?.path())?;
-        }
-        Ok(())
-    }
-
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -128,26 +110,6 @@ impl RunRoot {
             Err(Errno::EEXIST) => Ok(None),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// False when there is none. As with a new one, it cannot be taken for a run that has a directory.
-    fn take_spare(&self, run: RunId) -> Result<bool, Errno> {
-        let Some(spare) = self.spares().names.pop() else { return Ok(false) };
-        let taken = renameat2(
-            &self.spare,
-            spare.as_str(),
-            &self.runs,
-            name(run).as_str(),
-            RenameFlags::RENAME_NOREPLACE,
-        );
-        if taken == Err(Errno::EEXIST) {
-            self.spares().names.push(spare);
-        }
-        taken.map(|()| true)
-    }
-
-    fn spares(&self) -> std::sync::MutexGuard<'_, Spares> {
-        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn dir(&self, run: RunId) -> io::Result<RunDir> {
@@ -182,30 +144,6 @@ impl RunRoot {
             Ok(true) => Ok(()),
             Ok(false) | Err(_) => self.remove_open(run, &dir),
         }
-    }
-
-    /// Empties it for another run. False where that is not worth it, or not safe.
-    fn keep_spare(&self, run: RunId, dir: &RunDir) -> io::Result<bool> {
-        if self.spares().names.len() >= MOST_SPARES || !dir.lock()? {
-            return Ok(false);
-        }
-        // Never the log again: whoever it belonged to may have it open. The other two are ours alone.
-        for name in dir.names()? {
-            if [ShimState::NAME, ExitRecord::NAME]
-                .iter()
-                .any(|kept| kept.as_bytes() == name.to_bytes())
-            {
-                openat(dir, name.as_c_str(), WRITE | OFlag::O_TRUNC, Mode::empty())?;
-            } else {
-                unlinkat(dir, name.as_c_str(), UnlinkatFlags::NoRemoveDir)?;
-            }
-        }
-        let mut spares = self.spares();
-        let spare = spares.next.to_string();
-        renameat(&self.runs, name(run).as_str(), &self.spare, spare.as_str())?;
-        spares.next += 1;
-        spares.names.push(spare);
-        Ok(true)
     }
 
     /// Takes a run directory away with all that is in it.
@@ -370,9 +308,9 @@ mod tests {
     use super::*;
     use danlu_wire::rundir::Control;
 
-    const RUN: RunId = RunId { epoch: Epoch(2), number: 40 };
+    pub(super) const RUN: RunId = RunId { epoch: Epoch(2), number: 40 };
 
-    fn root() -> (tempfile::TempDir, RunRoot) {
+    pub(super) fn root() -> (tempfile::TempDir, RunRoot) {
         let directory = tempfile::tempdir().unwrap();
         let root = RunRoot::open(&directory.path().join("made/on/the/way")).unwrap();
         (directory, root)
@@ -415,46 +353,6 @@ mod tests {
             fs::write(&path, damage).unwrap();
             assert_eq!(dir.read::<Control>().unwrap(), None, "{damage:?}");
         }
-    }
-
-    #[test]
-    fn directories_are_used_again_and_show_nothing_of_the_run_before() {
-        let (_directory, root) = root();
-        let other = RunId { number: 41, ..RUN };
-        let third = RunId { number: 42, ..RUN };
-        let first = root.create(RUN).unwrap().unwrap();
-        let state = ShimState {
-            v: danlu_wire::rundir::V1,
-            shim: crate::process::Process::this().unwrap().mark(),
-            boot_id: String::new(),
-            leader: 7,
-            started_at: danlu_core::Time(8),
-            cgroups: danlu_wire::rundir::CgroupPaths::default(),
-        };
-        first.write(&state).unwrap();
-        first.write(&Control { paused: true, ..Control::default() }).unwrap();
-        first.create(PREEMPT, OFlag::empty(), 0o644).unwrap();
-        let inode = fstat(&first).unwrap().st_ino;
-        drop(first);
-        root.forget(RUN).unwrap();
-        assert_eq!(root.list().unwrap(), []);
-
-        let second = root.create(other).unwrap().unwrap();
-        assert_eq!(fstat(&second).unwrap().st_ino, inode, "it is the same directory");
-        assert_eq!(second.names().unwrap(), [CString::new(ShimState::NAME).unwrap()]);
-        assert_eq!(second.read::<ShimState>().unwrap(), None);
-        second.write(&state).unwrap();
-        assert_eq!(second.read::<ShimState>().unwrap().unwrap().leader, 7);
-        assert!(root.create(other).unwrap().is_none());
-
-        // Somebody still has it.
-        assert!(second.lock().unwrap());
-        root.forget(other).unwrap();
-        assert_ne!(fstat(root.create(third).unwrap().unwrap()).unwrap().st_ino, inode);
-        root.forget(third).unwrap();
-        root.drop_spares().unwrap();
-        assert_eq!(fs::read_dir(root.path.join("spare")).unwrap().count(), 0);
-        assert!(root.create(RUN).unwrap().is_some(), "a spare that is gone is not missed");
     }
 
     #[test]
