@@ -180,10 +180,12 @@ fn environment_is_shown_to_its_owner_and_to_root() {
     assert_eq!(shown(&listed), (false, false), "in the list");
 }
 
-/// Under `fifo` a smaller number than the usual one passes everybody.
+/// Under `fifo` a smaller number than the usual one passes everybody; where users take turns, only the owner's others.
 #[test]
 fn only_root_may_put_a_task_before_those_of_everybody() {
     let Some(lab) = Lab::new() else { return };
+    lab.say(&lab.other, &["submit", "-p", "1", "--", "true"]);
+    lab.daemon.say(&["policy", "set", "fifo"]);
     let said = lab.ask(&lab.other, &["submit", "-p", "1", "--", "true"]);
     assert_eq!(said.status, 77, "{said:?}");
     lab.say(&lab.other, &["submit", "-p", "9", "--", "true"]);

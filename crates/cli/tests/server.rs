@@ -8,7 +8,7 @@ use daemon::Daemon;
 #[test]
 fn settings_and_configuration() {
     let Some(daemon) = Daemon::start() else { return };
-    assert_eq!(daemon.say(&["policy"]), "fifo+easy\n");
+    assert_eq!(daemon.say(&["policy"]), "balance+easy\n");
     assert_eq!(daemon.say(&["policy", "set", "sjf+skip"]), "sjf+skip\n");
     assert_eq!(daemon.say(&["set", "order"]), "order = sjf\n");
     assert_eq!(daemon.say(&["set", "max_losses", "3"]), "max_losses = 3\n");

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum Event {
     Booted { epoch: Epoch },
     UserAdded { user: UserId },
+    UserChanged { user: UserId },
     SettingsChanged,
 
     TaskSubmitted { task: TaskId, spec: SpecId },
@@ -73,6 +74,7 @@ impl Event {
             RunEnded { run, .. } if mutated(Mutant::TaskRowNotNamed) => vec![RowKey::Run(*run)],
             Booted { .. } | SettingsChanged => vec![RowKey::Ledger],
             UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
+            UserChanged { user } => vec![RowKey::User(*user)],
             TaskSubmitted { task, spec } => {
                 vec![RowKey::Spec(*spec), RowKey::Task(*task), RowKey::Ledger]
             }

@@ -68,7 +68,7 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     let request = &task.spec.request;
     let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);
     if let Some(at_once) = at_once
-        && !state.queue().contains(&policy::rank(task, state.settings()))
+        && !state.queue().contains(task, state.settings())
     {
         return WaitReason::ArrayLimit { at_once };
     }

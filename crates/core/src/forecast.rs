@@ -2,16 +2,17 @@
 
 use crate::ids::{RunId, TaskId, UserId};
 use crate::input::Actor;
-use crate::policy;
+use crate::policy::{self, Line};
 use crate::queue::{Estimate, Rank};
 use crate::refusal::Refusal;
 use crate::resources::{Placement, Request};
 use crate::state::State;
 use crate::steps::submit;
-use crate::task::{TaskSpec, TaskState};
+use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::{Span, Time};
 use crate::view::View;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Tasks before it in the queue that are looked at. With more nobody can tell.
 const MOST_BEFORE: usize = 1_000;
@@ -28,8 +29,13 @@ pub struct Forecast {
 /// Of a queued task: when its turn comes at the latest, as far as time limits tell.
 pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let task = state.tasks.get(&id).filter(|task| task.is_queued())?;
-    let rank = policy::rank(task, state.settings());
-    let starts_at = forecast(state, &task.spec.request, |other| other < rank, now).starts_at?;
+    let settings = state.settings();
+    let rank = policy::rank(task, settings);
+    let line = match state.queue().contains(task, settings) {
+        true => Line::new(state),
+        false => Line::with_guest(state, policy::lane(task, settings), rank),
+    };
+    let starts_at = forecast(state, line, rank, &task.spec.request, now).starts_at?;
     Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
@@ -43,8 +49,10 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
     if spec.hold || spec.after.iter().any(waits_for) {
         return Ok(Forecast::default());
     }
-    let earlier = |other: Rank| (other.not_urgent, other.priority) <= (!spec.urgent, spec.priority);
-    let forecast = forecast(state, &spec.request, earlier, now);
+    let task = submit::new_task(state, by, &Arc::new(spec.clone()), now);
+    let (lane, rank) =
+        (policy::lane(&task, state.settings()), policy::rank(&task, state.settings()));
+    let forecast = forecast(state, Line::with_guest(state, lane, rank), rank, &spec.request, now);
     match spec.begin.filter(|begin| *begin > now) {
         None => Ok(forecast),
         Some(begin) => {
@@ -55,41 +63,63 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
 }
 
 /// Everything before it starts in order, and none before its turn: with backfilling it may be earlier.
-fn forecast(
-    state: &State,
-    request: &Request,
-    is_before: impl Fn(Rank) -> bool,
+fn forecast<'a>(
+    state: &'a State,
+    mut line: Line<'a>,
+    wanted: Rank,
+    request: &'a Request,
     now: Time,
 ) -> Forecast {
-    let mut before: Vec<Rank> =
-        state.queue().iter().filter(|rank| is_before(*rank)).take(MOST_BEFORE + 1).collect();
-    if before.len() > MOST_BEFORE || state.settings().order.is_preemptive() {
+    if state.settings().order.is_preemptive() {
         return Forecast::default();
     }
     let mut future = Future::new(state, now);
-    before.retain(|rank| future.view.fits_when_idle(&state.tasks[&rank.task].spec.request));
-    for rank in before {
-        let task = &state.tasks[&rank.task];
-        let Some(placement) = future.wait_for(&task.spec.request) else {
-            return Forecast::default();
+    let mut before = 0;
+    while let Some(lane) = line.first() {
+        let Some(rank) = line.next_in(lane) else {
+            line.close(lane);
+            continue;
         };
-        future.start(&task.spec.request, placement, Estimate::of(task));
+        let task = state.tasks.get(&rank.task).filter(|_| rank != wanted);
+        let asked = task.map_or(request, |task| &task.spec.request);
+        if let Some(task) = task
+            && !future.view.fits_when_idle(asked)
+        {
+            line.drop_request(&task.spec.request);
+            continue;
+        }
+        // Whose turn it is may be different after an end.
+        let Some(placement) = future.view.place(asked) else {
+            if future.next_end(&mut line) {
+                continue;
+            }
+            break;
+        };
+        let Some(task) = task else {
+            let starts_at = future.now;
+            let placement = (starts_at == now).then_some(placement);
+            return Forecast { starts_at: Some(starts_at), placement };
+        };
+        before += 1;
+        if before > MOST_BEFORE {
+            break;
+        }
+        line.start(lane, rank, asked);
+        future.start(task, placement);
     }
-    let Some(placement) = future.wait_for(request) else { return Forecast::default() };
-    let starts_at = future.now;
-    Forecast { starts_at: Some(starts_at), placement: (starts_at == now).then_some(placement) }
+    Forecast::default()
 }
 
 /// The machines as they will be, one end after the other.
 struct Future<'a> {
     view: View<'a>,
     now: Time,
-    ends: BTreeMap<(Time, usize), End>,
+    ends: BTreeMap<(Time, usize), End<'a>>,
 }
 
-enum End {
+enum End<'a> {
     Run(RunId),
-    Assumed(Request, Placement),
+    Assumed(&'a Task, Placement),
 }
 
 impl<'a> Future<'a> {
@@ -101,30 +131,40 @@ impl<'a> Future<'a> {
         Future { view: View::new(state, now), now, ends: ends.collect() }
     }
 
-    /// The first place for it, at the time it has come to then; `None` if there is never one that is known of.
-    fn wait_for(&mut self, request: &Request) -> Option<Placement> {
-        loop {
-            if let Some(placement) = self.view.place(request) {
-                return Some(placement);
-            }
-            let ((at, _), end) = self.ends.pop_first()?;
-            self.now = self.now.max(at);
-            match end {
-                End::Run(run) => self.view.assume_end(run),
-                End::Assumed(request, placement) => self.view.assume_end_of(&request, &placement),
-            }
+    /// Everything that ends next has ended; `false` if nothing is known to end.
+    fn next_end(&mut self, line: &mut Line<'a>) -> bool {
+        let Some(((at, _), _)) = self.ends.first_key_value() else { return false };
+        let at = *at;
+        self.now = self.now.max(at);
+        while let Some(entry) = self.ends.first_entry()
+            && entry.key().0 == at
+        {
+            let state = self.view.state;
+            let task = match entry.remove() {
+                End::Run(run) => {
+                    self.view.assume_end(run);
+                    &state.tasks[&state.runs[&run].task]
+                }
+                End::Assumed(task, placement) => {
+                    self.view.assume_end_of(&task.spec.request, &placement);
+                    task
+                }
+            };
+            line.end(task.owner, &task.spec.request);
         }
+        true
     }
 
-    fn start(&mut self, request: &Request, placement: Placement, estimate: Estimate) {
-        self.view.assume_start(request, &placement);
+    fn start(&mut self, task: &'a Task, placement: Placement) {
+        self.view.assume_start(&task.spec.request, &placement);
+        let estimate = Estimate::of(task);
         if estimate != Estimate::UNKNOWN {
             let number = self.ends.len() + self.view.state.index.releases.len();
             let mut key = (self.now + Span(estimate.0), number);
             while self.ends.contains_key(&key) {
                 key.1 += 1;
             }
-            self.ends.insert(key, End::Assumed(request.clone(), placement));
+            self.ends.insert(key, End::Assumed(task, placement));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
-use crate::policy;
+use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::resources::Hold;
@@ -18,6 +18,9 @@ pub(crate) struct Index {
     pub(crate) later: BTreeSet<(Time, TaskId)>,
     /// Those of them that wait to be tried again, by when they failed.
     pub(crate) retried: BTreeSet<(Time, TaskId)>,
+    /// What users have running, and whose turn it is under `balance`.
+    pub(crate) running: BTreeMap<UserId, Running>,
+    pub(crate) turns: Turns,
     /// Arrays of which only so many elements may run at once.
     throttles: BTreeMap<TaskId, Throttle>,
     /// What can be given out now.
@@ -36,6 +39,43 @@ pub(crate) struct Index {
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
+}
+
+/// Runs that have not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Running {
+    pub tasks: u64,
+    pub gpus: u64,
+}
+
+/// The users with queued tasks, in the order of `balance`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Turns {
+    order: BTreeSet<(Standing, UserId)>,
+    filed: BTreeMap<UserId, Standing>,
+}
+
+impl Turns {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (Standing, UserId)> {
+        self.order.iter().copied()
+    }
+
+    /// `None`: there is nothing to take a turn with.
+    pub(crate) fn file(&mut self, user: UserId, standing: Option<Standing>) {
+        if self.filed.get(&user) == standing.as_ref() {
+            return;
+        }
+        let before = match standing {
+            Some(standing) => {
+                self.order.insert((standing, user));
+                self.filed.insert(user, standing)
+            }
+            None => self.filed.remove(&user),
+        };
+        if let Some(before) = before {
+            self.order.remove(&(before, user));
+        }
+    }
 }
 
 /// The elements of a limited array: as many of the first as may still start are in the queue.
@@ -92,6 +132,7 @@ impl Index {
         self.queue = Queue::default();
         self.later.clear();
         self.retried.clear();
+        self.turns = Turns::default();
         self.throttles.clear();
         for task in tasks.values() {
             self.enqueue(task, tasks, settings);

@@ -7,6 +7,7 @@ use crate::run::{Ending, RunReport};
 use crate::settings::Settings;
 use crate::task::TaskSpec;
 use crate::time::Time;
+use crate::user::UserChange;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ pub enum Input {
     /// store was restored from a backup.
     Boot { epoch: Epoch },
     AddUser { by: Actor, name: String, admin: bool },
+    SetUser { by: Actor, user: UserId, change: UserChange },
     Submit { by: UserId, spec: TaskSpec, key: Option<String> },
     Cancel { by: Actor, task: TaskId },
     Hold { by: Actor, task: TaskId },

@@ -58,6 +58,7 @@ mutants! {
     PartFailureIgnored: "the other parts of a run go on when one has failed",
     HeadNeverReserved: "backfill never reserves for the first in the queue",
     ImpossibleHeadBlocks: "a task that cannot run holds up those behind it",
+    ClassesIgnored: "a user below zero takes turns with everybody else",
     UncheckedPlan: "decisions are carried out without being checked, and placement forgets what it took",
 }
 

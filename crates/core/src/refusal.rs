@@ -1,6 +1,7 @@
 //! Why a person's request was refused, with what to do about it.
 
 use crate::ids::{NodeId, RunId, TaskId};
+use crate::thousandths::Thousandths;
 use thiserror::Error;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -45,6 +46,8 @@ pub enum Refusal {
     BadTimeLimit,
     #[error("a priority below 5, or `urgent`, passes everybody: this needs an admin")]
     PassesEverybody,
+    #[error("a {what} is a number between {least} and {most}")]
+    OutOfRange { what: &'static str, least: Thousandths, most: Thousandths },
     #[error("the key was used before with another task description")]
     KeyReused,
     #[error("tasks may not wait for each other in a circle: {0} would wait for itself")]
@@ -83,6 +86,7 @@ impl Refusal {
             BadVariable { .. } => "names are not empty and have no `=`: --env NAME=VALUE",
             BadTimeLimit => "for example -t 90m, -t 2h, -t 1-12:00:00",
             PassesEverybody => "leave the priority at 5 or above, or ask an administrator",
+            OutOfRange { .. } => "with at most three decimal places, such as 0.5",
             KeyReused => "use a new key for a new task",
             Circle(_) => "leave that dependency out",
             NoRoom(_) => "danlu why ID tells what holds its GPUs",

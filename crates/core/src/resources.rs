@@ -38,13 +38,6 @@ impl Request {
         Request { gpus, ..Request::default() }
     }
 
-    /// It needs nothing but GPUs that it has named.
-    pub(crate) fn names_everything(&self) -> bool {
-        self.gpus > 0
-            && self.gpu_ids.len() == self.gpus as usize
-            && (self.cpus, self.memory) == (0, 0)
-    }
-
     /// Nothing but a number of GPUs: answered from counts, without looking at single nodes.
     pub(crate) fn is_plain(&self) -> bool {
         self.cpus == 0

@@ -37,6 +37,8 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
+    /// Users in turn, by what they have running over their priority.
+    Balance,
     /// In the order of submission.
     Fifo,
     /// The shortest expected run first.
@@ -79,7 +81,7 @@ pub struct RestartCost {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            order: Order::Fifo,
+            order: Order::Balance,
             backfill: Backfill::Easy,
             placement: PlacementRule::Consolidate,
             stop_grace: Span::from_secs(10),
@@ -120,5 +122,10 @@ impl Settings {
 impl Order {
     pub fn is_preemptive(self) -> bool {
         matches!(self, Order::Srtf | Order::Las)
+    }
+
+    /// Users take turns; everything else is between the tasks of one user.
+    pub fn is_by_user(self) -> bool {
+        matches!(self, Order::Balance)
     }
 }

@@ -5,17 +5,17 @@
 
 use crate::gpu::{Gpu, GpuCondition, GpuReport};
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
-use crate::index::Index;
+use crate::index::{Index, Running};
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
-use crate::policy;
+use crate::policy::{self, balance};
 use crate::pool::Pool;
-use crate::queue::Queue;
+use crate::queue::{Lane, Queue};
 use crate::resources::{GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
-use crate::settings::Settings;
+use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::Time;
 use crate::user::User;
@@ -152,6 +152,34 @@ impl State {
     pub(crate) fn set_settings(&mut self, settings: Settings) {
         self.ledger.settings = settings;
         self.index.rebuild_queue(&self.tasks, &self.ledger.settings);
+        let users: Vec<UserId> = self.users.keys().copied().collect();
+        users.into_iter().for_each(|user| self.refile(user));
+    }
+
+    pub(crate) fn insert_user(&mut self, user: User) {
+        self.users.insert(user.id, user);
+    }
+
+    pub(crate) fn change_user(&mut self, id: UserId, change: impl FnOnce(&mut User)) {
+        change(self.users.get_mut(&id).expect("the caller has looked the user up"));
+        self.refile(id);
+    }
+
+    /// What a user has running.
+    pub fn running_of(&self, user: UserId) -> Running {
+        self.index.running.get(&user).copied().unwrap_or_default()
+    }
+
+    /// A user's place among those who wait may be another.
+    fn refile(&mut self, user: UserId) {
+        if self.settings().order != Order::Balance {
+            return;
+        }
+        let oldest = self.index.queue.submitted_from(Lane::User(user), TaskId(0)).next();
+        let gpus = self.running_of(user).gpus;
+        let standing = oldest.zip(self.users.get(&user));
+        let standing = standing.map(|(oldest, user)| balance::standing(user, gpus, oldest));
+        self.index.turns.file(user, standing);
     }
 
     pub(crate) fn insert_task(&mut self, task: Task) {
@@ -160,8 +188,10 @@ impl State {
             self.index.keys.insert((task.owner, key.clone()), id);
         }
         self.index.share_spec(&task);
+        let owner = task.owner;
         self.tasks.insert(id, task);
         self.index.list_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
+        self.refile(owner);
     }
 
     pub(crate) fn change_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
@@ -174,6 +204,7 @@ impl State {
             self.index.share_spec(&self.tasks[&id]);
             self.index.unshare_spec(spec);
         }
+        self.refile(self.tasks[&id].owner);
     }
 
     /// What a task is to be asked to do, under a number of its own.
@@ -195,6 +226,7 @@ impl State {
         for run in &runs {
             self.runs.remove(run);
         }
+        self.refile(task.owner);
         runs.into_iter().collect()
     }
 
@@ -286,8 +318,22 @@ impl State {
             if let Some(at) = run.release_at() {
                 self.index.releases.insert((at, run.id));
             }
+            self.count_running(run.task, 1);
         }
         self.runs.insert(run.id, run);
+    }
+
+    /// A run of this task begins (1) or has ended (-1).
+    fn count_running(&mut self, task: TaskId, runs: i64) {
+        let task = &self.tasks[&task];
+        let (owner, gpus) = (task.owner, i64::from(task.spec.request.gpus));
+        let running = self.index.running.entry(owner).or_default();
+        running.tasks = running.tasks.saturating_add_signed(runs);
+        running.gpus = running.gpus.saturating_add_signed(runs * gpus);
+        if running.tasks == 0 {
+            self.index.running.remove(&owner);
+        }
+        self.refile(owner);
     }
 
     /// Change a run's own state, not that of its parts.
@@ -296,9 +342,14 @@ impl State {
         if let Some(at) = run.release_at() {
             self.index.releases.remove(&(at, id));
         }
+        let was_ended = run.is_ended();
         change(run);
         if run.is_ended() {
             self.index.held.remove(&id);
+            let task = run.task;
+            if !was_ended {
+                self.count_running(task, -1);
+            }
         } else if let Some(at) = run.release_at() {
             self.index.releases.insert((at, id));
         }

@@ -38,6 +38,7 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     match input {
         Input::Boot { epoch } => boot::boot(turn, epoch),
         Input::AddUser { by, name, admin } => admin::add_user(turn, by, name, admin),
+        Input::SetUser { by, user, change } => admin::set_user(turn, by, user, &change),
         Input::Configure { by, settings } => admin::configure(turn, by, settings),
         Input::Submit { by, spec, key } => submit::submit(turn, by, spec, key),
         Input::Cancel { by, task } => tasks::cancel(turn, by, task),

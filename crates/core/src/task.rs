@@ -25,6 +25,9 @@ pub struct Task {
     pub array: Option<ArrayElement>,
     /// Its place among tasks of equal rank; its id unless somebody moved it.
     pub place: u64,
+    /// Its urgency and priority are its owner's own word: they count between the owner's tasks alone.
+    #[serde(default)]
+    pub own_claims: bool,
     pub state: TaskState,
     /// Runs that really started, or may have.
     pub attempts: u32,

@@ -2,6 +2,7 @@
 
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
+use crate::node::Node;
 use crate::pool::Pool;
 use crate::resources::{Hold, Placement, Request};
 use crate::state::State;
@@ -39,6 +40,15 @@ impl<'a> View<'a> {
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
         self.assume(Assumption::Taken(holds(request, placement)));
+    }
+
+    /// Whether it waits for GPUs that it has named, and would start on others.
+    pub fn waits_for_named(&self, request: &Request) -> bool {
+        let named_are_free = |node: &Node| {
+            let named = node.pinned_gpus(request);
+            named.is_some_and(|named| self.pool.free_on(node.id).contains(named))
+        };
+        !request.gpu_ids.is_empty() && !self.state.nodes.values().any(named_are_free)
     }
 
     /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.

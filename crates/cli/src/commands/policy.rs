@@ -16,16 +16,24 @@ use crate::{
     override_usage = text("danlu policy [show | set NAME]", "danlu policy [show | set 名称]"),
     after_help = text(
         "NAME is an order, or an order and a backfill rule:\n  \
-           fifo  first come, first served      none  the first in the queue blocks the others\n  \
-           sjf   shortest first                skip  whatever fits starts\n  \
-           srtf  shortest rest first           easy  a later task starts if it delays nobody\n  \
-           las   least service first\n\n\
+           balance  users in turn, who has few GPUs first (the default)\n  \
+           fifo     first come, first served\n  \
+           sjf      shortest first\n  \
+           srtf     shortest rest first, preempts\n  \
+           las      least service first, preempts\n\n  \
+           none     the first in the queue blocks the others\n  \
+           skip     whatever fits starts\n  \
+           easy     a later task starts if it does not delay the first (the default)\n\n\
          Examples:\n  danlu policy\n  danlu policy set fifo+easy",
         "名称是次序，或次序加回填规则：\n  \
-           fifo  先来先服务        none  队首挡住后面的任务\n  \
-           sjf   最短优先          skip  放得下的就开始\n  \
-           srtf  剩余最短优先      easy  不推迟队首的任务可以先开始\n  \
-           las   已得服务最少优先\n\n\
+           balance  用户轮流，占用 GPU 少的优先（默认）\n  \
+           fifo     先来先服务\n  \
+           sjf      最短优先\n  \
+           srtf     剩余最短优先，可抢占\n  \
+           las      已得服务最少优先，可抢占\n\n  \
+           none     队首挡住后面的任务\n  \
+           skip     放得下的就开始\n  \
+           easy     不推迟队首的任务可以先开始（默认）\n\n\
          示例：\n  danlu policy\n  danlu policy set fifo+easy",
     ),
     disable_help_subcommand = true,
@@ -44,7 +52,7 @@ enum What {
     },
     #[command(about = text("Change it, at once", "修改策略，立即生效"), override_usage = text("danlu policy set NAME", "danlu policy set 名称"))]
     Set {
-        #[arg(value_name = "NAME", help = text("Such as fifo, or fifo+easy", "如 fifo 或 fifo+easy"))]
+        #[arg(value_name = "NAME", help = text("Such as balance, or fifo+easy", "如 balance 或 fifo+easy"))]
         name: String,
     },
 }

@@ -2,10 +2,11 @@
 //! they do not delay it.
 
 use super::backfill_none::start_in_order;
+use super::line::Line;
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
-use crate::queue::{Estimate, Rank};
+use crate::queue::{Estimate, Lane, Rank};
 use crate::resources::{Placement, Request};
 use crate::state::State;
 use crate::time::{Span, Time};
@@ -16,20 +17,21 @@ const OVERDUE: Span = Span::from_secs(1);
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let Some(head) = start_in_order(&mut view, &mut plan) else {
+    let mut line = Line::new(view.state);
+    let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
         return plan;
     };
     if !something_fits(&view) {
         return plan;
     }
     let mut reservation = Reservation::make(&view, head, &plan);
-    let mut last = head;
-    while let Some((rank, placement)) = reservation.next_to_start(&view, last) {
+    line.pass_over(lane, head);
+    while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut line) {
         let task = &view.state.tasks[&rank.task];
         reservation.admit(&task.spec.request, &placement, Estimate::of(task));
         view.assume_start(&task.spec.request, &placement);
         plan.start(rank.task, placement);
-        last = rank;
+        line.start(lane, rank, &task.spec.request);
     }
     plan
 }
@@ -43,7 +45,7 @@ fn something_fits(view: &View<'_>) -> bool {
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
-    let head = start_in_order(&mut view, &mut plan)?;
+    let (_, head) = start_in_order(&mut Line::new(state), &mut view, &mut plan)?;
     Some((head, Reservation::make(&view, head, &plan).begins_at))
 }
 
@@ -85,24 +87,36 @@ impl<'a> Reservation<'a> {
         Reservation { head, begins_at, then, longest }
     }
 
-    /// The first after `last` that can start now without delaying the head.
-    fn next_to_start(&mut self, view: &View<'a>, last: Rank) -> Option<(Rank, Placement)> {
-        let mut best: Option<(Rank, Placement)> = None;
+    /// The next in line that can start now without delaying the head.
+    fn next_to_start(
+        &mut self,
+        view: &View<'a>,
+        line: &mut Line<'a>,
+    ) -> Option<(Lane, Rank, Placement)> {
+        let mut startable: Vec<(&Request, Placement, Estimate)> = Vec::new();
         for (request, alike) in view.state.queue().requests() {
             let Some(placement) = view.place(request) else {
                 continue;
             };
-            let longest = if self.leaves_room(request, &placement) {
-                Estimate::UNKNOWN
-            } else {
-                self.longest
-            };
-            let first = alike.first_after(Some(last), longest);
-            if let Some(rank) = first.filter(|rank| best.as_ref().is_none_or(|b| *rank < b.0)) {
-                best = Some((rank, placement));
+            let leaves_room = self.leaves_room(request, &placement);
+            let longest = if leaves_room { Estimate::UNKNOWN } else { self.longest };
+            if alike.shortest().is_some_and(|shortest| shortest <= longest) {
+                startable.push((request, placement, longest));
             }
         }
-        best
+        if startable.is_empty() {
+            return None;
+        }
+        while let Some(lane) = line.first() {
+            let next = startable.iter().filter_map(|(request, placement, longest)| {
+                Some((line.next_alike(lane, request, *longest)?, placement))
+            });
+            if let Some((rank, placement)) = next.min_by_key(|(rank, _)| *rank) {
+                return Some((lane, rank, placement.clone()));
+            }
+            line.close(lane);
+        }
+        None
     }
 
     /// Whether the head still fits at its time if this keeps its GPUs beyond it.

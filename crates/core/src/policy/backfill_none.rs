@@ -1,30 +1,55 @@
-//! Strict order: who cannot start holds up everybody behind.
+//! Strict order: who cannot start holds up everybody behind, but for tasks without GPUs.
 
+use super::line::Line;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
-use crate::queue::Rank;
+use crate::queue::{Lane, Rank};
 use crate::view::View;
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    start_in_order(&mut view, &mut plan);
+    let mut line = Line::new(view.state);
+    let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
+        return plan;
+    };
+    // A head that waits for GPUs alone loses nothing to a task that takes none.
+    let queue = view.state.queue();
+    let head_request = &view.state.tasks[&head.task].spec.request;
+    if head_request.gpus > 0 && (head_request.cpus, head_request.memory) == (0, 0) {
+        line.pass_over(lane, head);
+        let with_gpus = queue.requests().map(|(request, _)| request);
+        with_gpus.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
+        start_in_order(&mut line, &mut view, &mut plan);
+    }
     plan
 }
 
-/// Start from the front of the queue until one has to wait for a run to end; answers that one.
-/// A task that would not fit even then holds up nobody. One that waits for nothing but GPUs that it has named
+/// Start from the front of the line until one has to wait for a run to end; answers that one.
+/// A task that would not fit even then holds up nobody. One that waits for GPUs that it has named
 /// keeps those of them that are free, and holds up nobody on the others.
-pub(super) fn start_in_order(view: &mut View<'_>, plan: &mut Plan) -> Option<Rank> {
+pub(super) fn start_in_order<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<(Lane, Rank)> {
     let state = view.state;
-    for rank in state.queue().iter() {
+    while let Some(lane) = line.first() {
+        let Some(rank) = line.next_in(lane) else {
+            line.close(lane);
+            continue;
+        };
         let request = &state.tasks[&rank.task].spec.request;
         if let Some(placement) = view.place(request) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-        } else if request.names_everything() {
+            line.start(lane, rank, request);
+        } else if view.waits_for_named(request) {
             view.set_named_aside(request);
+            line.drop_request(request);
         } else if view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks) {
-            return Some(rank);
+            return Some((lane, rank));
+        } else {
+            line.drop_request(request);
         }
     }
     None

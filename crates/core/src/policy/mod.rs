@@ -3,14 +3,17 @@
 mod backfill_easy;
 mod backfill_none;
 mod backfill_skip;
+pub(crate) mod balance;
 mod fifo;
 mod las;
+mod line;
 mod preempt;
 mod sjf;
 mod srtf;
+mod standing;
 
 use crate::plan::Plan;
-use crate::queue::Rank;
+use crate::queue::{Lane, Rank};
 use crate::run::{Run, RunState};
 use crate::settings::{Backfill, Order, Settings};
 use crate::state::State;
@@ -19,6 +22,8 @@ use crate::time::{Span, Time};
 use crate::view::View;
 
 pub(crate) use backfill_easy::reservation;
+pub(crate) use line::Line;
+pub(crate) use standing::Standing;
 
 /// What should start and stop now.
 pub fn plan(state: &State, now: Time) -> Plan {
@@ -35,27 +40,32 @@ pub fn plan(state: &State, now: Time) -> Plan {
     }
 }
 
-/// A queued task's place in the queue. It depends on nothing that changes while the task waits.
+/// Whom a task takes turns with.
+pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
+    if settings.order.is_by_user() { Lane::User(task.owner) } else { Lane::Everybody }
+}
+
+/// A queued task's place in its lane. It depends on nothing that changes while the task waits.
 pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
     let key = match settings.order {
-        Order::Fifo => fifo::key(),
+        Order::Fifo | Order::Balance => fifo::key(),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, Span::ZERO),
         Order::Las => las::key(task, Span::ZERO, settings.las_threshold),
     };
-    Rank::of(task, key)
+    if settings.order.is_by_user() { Rank::of(task, key) } else { Rank::between_all(task, key) }
 }
 
 /// The place that a running task would have now.
 pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Time) -> Rank {
     let ran = now.since(run.launched_at);
     let key = match settings.order {
-        Order::Fifo => fifo::key(),
+        Order::Fifo | Order::Balance => fifo::key(),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, ran),
         Order::Las => las::key(task, ran, settings.las_threshold),
     };
-    Rank::of(task, key)
+    Rank::between_all(task, key)
 }
 
 /// The next instant at which a plan may be different although nothing has happened.

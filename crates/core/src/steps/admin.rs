@@ -8,7 +8,8 @@ use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::require_admin;
-use crate::user::User;
+use crate::thousandths::Thousandths;
+use crate::user::{User, UserChange};
 
 pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool) -> Answer {
     require_admin(turn.state, by)?;
@@ -22,9 +23,26 @@ pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool
     }
     let id = state.ledger.next_user;
     state.ledger.next_user = UserId(id.0 + 1);
-    state.users.insert(id, User { id, name, admin });
+    state.insert_user(User::new(id, name, admin));
     turn.event(Event::UserAdded { user: id });
     Ok(Reply::User(id))
+}
+
+pub(crate) fn set_user(turn: &mut Turn<'_>, by: Actor, id: UserId, change: &UserChange) -> Answer {
+    require_admin(turn.state, by)?;
+    if !turn.state.users.contains_key(&id) {
+        return Err(Refusal::NoSuchUser);
+    }
+    let UserChange { priority } = *change;
+    if priority.is_some_and(|priority| !priority.is_sound()) {
+        let most = Thousandths::MOST;
+        return Err(Refusal::OutOfRange { what: "priority", least: Thousandths(-most.0), most });
+    }
+    turn.state.change_user(id, |user| {
+        user.priority = priority.unwrap_or(user.priority);
+    });
+    turn.event(Event::UserChanged { user: id });
+    Ok(Reply::Done)
 }
 
 pub(crate) fn configure(turn: &mut Turn<'_>, by: Actor, settings: Settings) -> Answer {

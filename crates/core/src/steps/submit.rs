@@ -15,7 +15,7 @@ use crate::steps::description::{self, at_most};
 use crate::steps::permission::{own_task, require_admin};
 use crate::steps::tasks::wrong_state;
 use crate::task::{ArrayElement, DEFAULT_PRIORITY, Task, TaskSpec, TaskState};
-use crate::time::Span;
+use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -57,19 +57,30 @@ fn add(
     key: Option<String>,
     array: Option<ArrayElement>,
 ) {
-    let id = turn.state.ledger.next_task;
+    let task = Task { key, array, ..new_task(turn.state, owner, spec, turn.now) };
+    let id = task.id;
     turn.state.ledger.next_task = TaskId(id.0 + 1);
-    let hold = spec.hold;
-    turn.state.insert_task(Task {
+    turn.state.insert_task(Task { spec_id: *spec_id, ..task });
+    turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
+    if !spec.hold {
+        dependencies::settle(turn, id);
+    }
+}
+
+/// As it would be submitted now.
+pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: Time) -> Task {
+    let id = state.ledger.next_task;
+    Task {
         id,
         owner,
         spec: Arc::clone(spec),
-        spec_id: *spec_id,
-        submitted_at: turn.now,
-        key,
+        spec_id: state.ledger.next_spec,
+        submitted_at: now,
+        key: None,
         edited: false,
-        array,
+        array: None,
         place: id.0,
+        own_claims: require_admin(state, Actor::User(owner)).is_err(),
         state: TaskState::Held,
         attempts: 0,
         failures: 0,
@@ -78,12 +89,8 @@ fn add(
         progress: Span::ZERO,
         restart_cost: Span::ZERO,
         last_run: None,
-        not_before: spec.begin.filter(|begin| *begin > turn.now),
+        not_before: spec.begin.filter(|begin| *begin > now),
         wants_more_memory_than: None,
-    });
-    turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
-    if !hold {
-        dependencies::settle(turn, id);
     }
 }
 
@@ -105,6 +112,7 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     // A new beginning takes the place of any other wait.
     let begins = (task.spec.begin != spec.begin).then_some(spec.begin);
     let now = turn.now;
+    let claims = claims_after_edit(turn.state, by, task, &spec);
     let (spec_id, spec) = turn.state.new_spec(spec);
     turn.state.change_task(id, |task| {
         task.spec = spec;
@@ -113,6 +121,7 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
         if let Some(begin) = begins {
             task.not_before = begin.filter(|begin| *begin > now);
         }
+        task.own_claims = claims;
         // Out of the queue and off its old dependencies, until they are settled anew.
         task.state = TaskState::Held;
     });
@@ -121,6 +130,13 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
         dependencies::settle(turn, id);
     }
     Ok(Reply::Done)
+}
+
+/// An admin who gives a task an earlier place means it; what its owner has claimed stays a claim.
+fn claims_after_edit(state: &State, by: Actor, task: &Task, spec: &TaskSpec) -> bool {
+    let same = (spec.urgent, spec.priority) == (task.spec.urgent, task.spec.priority);
+    let admin = require_admin(state, by).is_ok();
+    if same || !goes_before(spec, &task.spec) { task.own_claims } else { !admin }
 }
 
 /// Whether `task` waits for `other`, or is it, over any number of steps. Finished tasks count too: they may be
@@ -181,14 +197,20 @@ fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Ref
     check_possible(state, &spec.request)
 }
 
-/// Whoever goes before the others by their own word goes before everybody: that is for admins to give.
+/// Where tasks stand in one line, whoever goes before the others goes before everybody: that is for admins to give.
+/// Where users take turns, it is between their own tasks.
 fn check_rank(state: &State, by: Actor, spec: &TaskSpec, before: &TaskSpec) -> Result<(), Refusal> {
-    let earlier = spec.priority < before.priority.min(DEFAULT_PRIORITY);
-    let admin = require_admin(state, by).is_ok();
-    if !admin && (earlier || spec.urgent && !before.urgent) {
+    let free = state.settings().order.is_by_user() || require_admin(state, by).is_ok();
+    if !free && goes_before(spec, before) {
         return Err(Refusal::PassesEverybody);
     }
     Ok(())
+}
+
+/// Whether it claims an earlier place than it had, and than everybody has unasked.
+fn goes_before(spec: &TaskSpec, before: &TaskSpec) -> bool {
+    let earlier = spec.priority < before.priority.min(DEFAULT_PRIORITY);
+    earlier || spec.urgent && !before.urgent
 }
 
 /// Refuse what no known node could ever run, whatever its state is now. While some node has

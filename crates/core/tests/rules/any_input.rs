@@ -117,8 +117,13 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
 }
 
 fn any_settings() -> impl Strategy<Value = Settings> {
-    let order =
-        prop_oneof![Just(Order::Fifo), Just(Order::Sjf), Just(Order::Srtf), Just(Order::Las)];
+    let order = prop_oneof![
+        2 => Just(Order::Balance),
+        1 => Just(Order::Fifo),
+        1 => Just(Order::Sjf),
+        1 => Just(Order::Srtf),
+        1 => Just(Order::Las),
+    ];
     let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
     let placement = prop_oneof![Just(PlacementRule::Consolidate), Just(PlacementRule::Count)];
     let spans = (any::<u64>(), 0u64..100_000, any::<u64>());
@@ -167,6 +172,10 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Undrain { by, node }),
         2 => any_settings().prop_map(|settings| Input::Configure { by: Actor::Daemon, settings }),
+        1 => (actor(), 1u32..5, any::<i64>(), -2i64..3).prop_map(|(by, user, wild, tame)| {
+            let priority = Some(Thousandths(if wild % 4 == 0 { wild } else { tame * 1_000 }));
+            Input::SetUser { by, user: UserId(user), change: user::UserChange { priority } }
+        }),
         12 => (node(), 1u64..9, any_message()).prop_map(|(node, session, message)| {
             Input::Node { node, session: SessionId(session), message }
         }),
@@ -185,6 +194,7 @@ proptest! {
             let _ = lab.try_act(input);
             for id in lab.state.tasks.keys() {
                 let _ = explain(&lab.state, *id, lab.now);
+                let _ = expected_start(&lab.state, *id, lab.now);
             }
             lab.state.wake_at(lab.now);
         }

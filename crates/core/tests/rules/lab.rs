@@ -34,8 +34,9 @@ pub(crate) fn lab(gpus: &[u32]) -> Lab {
     for (name, admin) in [("ann", false), ("bob", false), ("admin", true)] {
         lab.act(Input::AddUser { by: Actor::Daemon, name: name.into(), admin });
     }
+    lab.policy(Order::Fifo, Backfill::None);
     lab.configure(|settings| {
-        settings.backfill = Backfill::None;
+        settings.min_run_before_preemption = Settings::default().min_run_before_preemption;
         settings.retry_backoff = Span::ZERO;
     });
     for (number, gpus) in (1..).zip(gpus) {

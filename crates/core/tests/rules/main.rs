@@ -4,6 +4,7 @@
 
 mod any_input;
 mod arrays;
+mod balance;
 mod cancel;
 mod dependencies;
 mod edit;

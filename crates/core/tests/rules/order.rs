@@ -164,3 +164,34 @@ fn a_cpu_task_is_placed_by_its_slots() {
     lab.schedule();
     assert_eq!(lab.tasks(), ["starting n1[]", "queued", "starting n1[]"]);
 }
+
+#[test]
+fn a_task_without_gpus_never_waits_behind_one_that_waits_for_gpus() {
+    for backfill in [Backfill::None, Backfill::Skip, Backfill::Easy] {
+        let mut lab = lab(&[2]);
+        lab.policy(Order::Fifo, backfill);
+        lab.submit(wants(1));
+        lab.submit(wants(2));
+        lab.submit(wants(1));
+        let mut cpu = wants(0);
+        cpu.request.cpus = 1;
+        lab.submit(cpu);
+        lab.schedule();
+        assert_eq!([lab.task(2), lab.task(4)], ["queued", "starting n1[]"], "{backfill:?}");
+        assert_eq!(lab.task(3) == "queued", backfill == Backfill::None, "{backfill:?}");
+    }
+}
+
+#[test]
+fn a_head_that_waits_for_cpus_too_is_not_starved_of_them() {
+    let mut lab = lab(&[2]);
+    lab.submit(wants(1));
+    let mut both = wants(2);
+    both.request.cpus = 16;
+    lab.submit(both);
+    let mut cpu = wants(0);
+    cpu.request.cpus = 1;
+    lab.submit(cpu);
+    lab.schedule();
+    assert_eq!([lab.task(2), lab.task(3)], ["queued", "queued"]);
+}

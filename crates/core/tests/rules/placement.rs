@@ -116,6 +116,21 @@ fn who_waits_for_named_gpus_holds_up_nobody() {
 }
 
 #[test]
+fn who_has_named_some_gpus_waits_for_those_alone_until_they_are_free() {
+    let mut lab = lab(&[4]);
+    lab.submit(pinned(1, &[0]));
+    lab.submit(pinned(3, &[0]));
+    lab.submit(wants(2));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued", "starting n1[1,2]"]);
+    // Now it waits for any two others, like everybody: in strict order nobody passes.
+    lab.ended(1, danlu_core::run::Exit::Code(0));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.tasks()[1..], ["queued", "starting n1[1,2]", "queued"]);
+}
+
+#[test]
 fn named_gpus_are_of_one_node_that_has_them_all() {
     let mut lab = lab(&[2, 4]);
     lab.submit(pinned(2, &[1, 3]));

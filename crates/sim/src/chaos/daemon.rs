@@ -7,6 +7,7 @@ use super::client::Ticket;
 use super::connection::End;
 use super::faults::Fault;
 use super::inspect::{changed_rows_are_named, rows_of};
+use super::turns::classes_are_kept;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
 use danlu_core::{
@@ -160,6 +161,9 @@ impl World {
         if let Err(refusal) = &step.reply {
             let silent = step.events.is_empty() && step.effects.is_empty();
             ensure!(silent, "a refusal ({refusal}) had consequences: {:?}", step.events);
+        }
+        if input == Input::Schedule {
+            classes_are_kept(state, &step.events, now)?;
         }
         if let Some(before) = before {
             changed_rows_are_named(&before, &rows_of(state), &step.events)?;

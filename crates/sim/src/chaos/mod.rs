@@ -28,6 +28,7 @@ mod spec;
 mod stop;
 mod storm;
 mod tally;
+mod turns;
 mod verdict;
 mod wish;
 mod words;

@@ -5,7 +5,8 @@ use super::world::World;
 use danlu_core::run::RunState;
 use danlu_core::settings::{Backfill, Order, PlacementRule, RestartCost, Settings};
 use danlu_core::task::TaskState;
-use danlu_core::{Input, NodeId, RunId, Span, TaskId};
+use danlu_core::user::UserChange;
+use danlu_core::{Input, NodeId, RunId, Span, TaskId, Thousandths, UserId};
 
 /// What is typical of one seed's people.
 #[derive(Debug)]
@@ -124,7 +125,8 @@ impl World {
         let going = |state: &RunState| !matches!(state, RunState::Ended { .. });
         let runs = state.runs.values().filter(|run| going(&run.state));
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
-        Some(match self.dice.below(16) {
+        let users: Vec<UserId> = state.users.keys().copied().collect();
+        Some(match self.dice.below(20) {
             0..=2 => Input::Drain { by, node: self.dice.pick(&nodes)? },
             3..=7 => Input::Undrain { by, node: self.dice.pick(&nodes)? },
             8 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
@@ -134,6 +136,12 @@ impl World {
                 Input::AddNode { by, name: it.name.clone(), labels: it.labels.clone() }
             }
             11..=12 => Input::Abandon { by, run: self.dice.pick(&runs)? },
+            13..=16 => {
+                let user = self.dice.pick(&users)?;
+                let priority = self.dice.pick(&[-2_000, -1, 0, 1, 500, 1_000, 3_000]);
+                let change = UserChange { priority: priority.map(Thousandths) };
+                Input::SetUser { by, user, change }
+            }
             _ => Input::Configure { by, settings: self.draw_settings() },
         })
     }
@@ -141,11 +149,12 @@ impl World {
     pub(super) fn draw_settings(&mut self) -> Settings {
         let retry_on = self.wish_classes();
         let dice = &mut self.dice;
-        let orders = [Order::Fifo, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
+        let orders =
+            [Order::Balance, Order::Balance, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
         let placements = [PlacementRule::Consolidate, PlacementRule::Count];
         Settings {
-            order: dice.pick(&orders).unwrap_or(Order::Fifo),
+            order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),
             placement: dice.pick(&placements).unwrap_or(PlacementRule::Consolidate),
             stop_grace: Span(dice.scale(100, 20_000)),

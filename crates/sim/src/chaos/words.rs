@@ -15,6 +15,7 @@ impl fmt::Display for Asked<'_> {
         match self.0 {
             Input::Boot { epoch } => write!(f, "boot, epoch {epoch}"),
             Input::AddUser { name, .. } => write!(f, "add user {name}"),
+            Input::SetUser { user, change, .. } => write!(f, "set user {user}: {change:?}"),
             Input::Submit { by, spec, key } => {
                 let key = key.as_deref().unwrap_or("no key");
                 let request = &spec.request;
@@ -109,6 +110,7 @@ impl fmt::Display for Happened<'_> {
         match self.0 {
             Event::Booted { epoch } => write!(f, "booted in epoch {epoch}"),
             Event::UserAdded { user } => write!(f, "user {user} added"),
+            Event::UserChanged { user } => write!(f, "user {user} changed"),
             Event::SettingsChanged => write!(f, "settings changed"),
             Event::TaskSubmitted { task, .. } => write!(f, "task {task} submitted"),
             Event::TaskHeld { task } => write!(f, "task {task} held"),

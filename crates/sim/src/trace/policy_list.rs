@@ -33,8 +33,13 @@ pub enum PolicyError {
     PreemptiveBackfill(String),
 }
 
-const ORDERS: [(&str, Order); 4] =
-    [("fifo", Order::Fifo), ("sjf", Order::Sjf), ("srtf", Order::Srtf), ("las", Order::Las)];
+const ORDERS: [(&str, Order); 5] = [
+    ("fifo", Order::Fifo),
+    ("sjf", Order::Sjf),
+    ("srtf", Order::Srtf),
+    ("las", Order::Las),
+    ("balance", Order::Balance),
+];
 const BACKFILLS: [(&str, Backfill); 3] =
     [("none", Backfill::None), ("skip", Backfill::Skip), ("easy", Backfill::Easy)];
 const ESTIMATES: [(&str, Estimates); 2] =
@@ -144,6 +149,7 @@ mod tests {
         check("srtf", Ok("srtf"));
         check("srtf@column", Ok("srtf@column"));
         check("las2", Ok("las"));
+        check("balance+easy", Ok("balance+easy"));
     }
 
     #[test]
@@ -154,7 +160,10 @@ mod tests {
         check("fifo@guess", Err("there are no estimates `guess`"));
         check("las+skip", Err("`las` takes no backfill: it preempts instead"));
         let hint = PolicyError::UnknownOrder(String::new()).hint();
-        assert!(hint.starts_with("policies: fifo, sjf, srtf, las; also fifo-skip"), "{hint}");
+        assert!(
+            hint.starts_with("policies: fifo, sjf, srtf, las, balance; also fifo-skip"),
+            "{hint}"
+        );
     }
 
     #[test]

@@ -1,0 +1,47 @@
+//! How lanes compare: whose turn it is next.
+
+use crate::ids::TaskId;
+use std::cmp::Ordering;
+
+/// Smaller comes first. No two lanes are equal, as no task is the oldest of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Standing {
+    /// Lower ones come before all higher ones, whatever else.
+    pub(super) class: i64,
+    pub(super) share: Ratio,
+    /// The task that has waited longest.
+    pub(super) oldest: TaskId,
+}
+
+/// A fraction, compared exactly.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ratio {
+    pub(super) over: u64,
+    /// More than nothing.
+    pub(super) under: u64,
+}
+
+impl Ratio {
+    pub(super) const ZERO: Ratio = Ratio { over: 0, under: 1 };
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Ratio) -> Ordering {
+        let (ours, theirs) = (u128::from(self.over), u128::from(other.over));
+        (ours * u128::from(other.under)).cmp(&(theirs * u128::from(self.under)))
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Ratio) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Ratio) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ratio {}
