@@ -104,7 +104,7 @@ const GROUPS: [Group; 5] = [
         ],
     ),
     ("Machines", "机器", &["gpus", "nodes", "doctor"]),
-    ("Server", "服务器", &["up", "down", "reload", "policy", "set", "config"]),
+    ("Server", "服务器", &["up", "down", "reload", "policy", "set", "user", "config"]),
     ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
 ];
 

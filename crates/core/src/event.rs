@@ -30,13 +30,13 @@ pub enum Event {
     TaskFinished { task: TaskId, outcome: Outcome },
     TaskRemoved { task: TaskId, spec: SpecId, runs: Vec<RunId> },
 
-    RunLaunched { run: RunId, task: TaskId, nodes: Vec<NodeId> },
+    RunLaunched { run: RunId, task: TaskId, #[serde(default)] owner: UserId, nodes: Vec<NodeId> },
     PartStarted { run: RunId, node: NodeId },
     RunPaused { run: RunId },
     RunResumed { run: RunId },
     RunStopping { run: RunId, why: StopReason },
     PartEnded { run: RunId, node: NodeId, exit: Exit },
-    RunEnded { run: RunId, task: TaskId, exit: Exit },
+    RunEnded { run: RunId, task: TaskId, #[serde(default)] owner: UserId, exit: Exit },
 
     NodeAdded { node: NodeId },
     NodeRemoved { node: NodeId },
@@ -71,7 +71,9 @@ impl Event {
             TaskSubmitted { task, spec } if mutated(Mutant::LedgerNotNamed) => {
                 vec![RowKey::Spec(*spec), RowKey::Task(*task)]
             }
-            RunEnded { run, .. } if mutated(Mutant::TaskRowNotNamed) => vec![RowKey::Run(*run)],
+            RunEnded { run, owner, .. } if mutated(Mutant::TaskRowNotNamed) => {
+                vec![RowKey::Run(*run), RowKey::User(*owner)]
+            }
             Booted { .. } | SettingsChanged => vec![RowKey::Ledger],
             UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
             UserChanged { user } => vec![RowKey::User(*user)],
@@ -93,8 +95,9 @@ impl Event {
                 let runs = runs.iter().map(|run| RowKey::Run(*run));
                 runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
             }
-            RunLaunched { run, task, .. } => {
-                vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::Ledger]
+            RunLaunched { run, task, owner, .. } => {
+                let user = RowKey::User(*owner);
+                vec![RowKey::Run(*run), RowKey::Task(*task), user, RowKey::Ledger]
             }
             PartStarted { run, .. }
             | RunPaused { run }
@@ -103,7 +106,9 @@ impl Event {
             | PartEnded { run, .. } => {
                 vec![RowKey::Run(*run)]
             }
-            RunEnded { run, task, .. } => vec![RowKey::Run(*run), RowKey::Task(*task)],
+            RunEnded { run, task, owner, .. } => {
+                vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::User(*owner)]
+            }
             NodeAdded { node } => vec![RowKey::Node(*node), RowKey::Ledger],
             NodeRemoved { node }
             | NodeConnected { node, .. }

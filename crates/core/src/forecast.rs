@@ -32,8 +32,8 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let settings = state.settings();
     let rank = policy::rank(task, settings);
     let line = match state.queue().contains(task, settings) {
-        true => Line::new(state),
-        false => Line::with_guest(state, policy::lane(task, settings), rank),
+        true => Line::new(state, now),
+        false => Line::with_guest(state, now, policy::lane(task, settings), rank),
     };
     let starts_at = forecast(state, line, rank, &task.spec.request, now).starts_at?;
     Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
@@ -52,7 +52,8 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
     let task = submit::new_task(state, by, &Arc::new(spec.clone()), now);
     let (lane, rank) =
         (policy::lane(&task, state.settings()), policy::rank(&task, state.settings()));
-    let forecast = forecast(state, Line::with_guest(state, lane, rank), rank, &spec.request, now);
+    let forecast =
+        forecast(state, Line::with_guest(state, now, lane, rank), rank, &spec.request, now);
     match spec.begin.filter(|begin| *begin > now) {
         None => Ok(forecast),
         Some(begin) => {

@@ -28,7 +28,17 @@ number_id!(
     SpecId(u64)
 );
 number_id!(NodeId(u32));
-number_id!(UserId(u32));
+number_id!(
+    /// 0 is nobody.
+    UserId(u32)
+);
+
+impl Default for UserId {
+    fn default() -> UserId {
+        UserId(0)
+    }
+}
+
 number_id!(
     /// One connection to a node. A new connection has a higher number than any before it.
     SessionId(u64)

@@ -21,6 +21,8 @@ pub(crate) struct Index {
     /// What users have running, and whose turn it is under `balance`.
     pub(crate) running: BTreeMap<UserId, Running>,
     pub(crate) turns: Turns,
+    /// The users of each group.
+    pub(crate) groups: BTreeMap<String, BTreeSet<UserId>>,
     /// Arrays of which only so many elements may run at once.
     throttles: BTreeMap<TaskId, Throttle>,
     /// What can be given out now.

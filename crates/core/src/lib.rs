@@ -31,6 +31,7 @@ mod steps;
 pub mod task;
 pub mod thousandths;
 pub mod time;
+pub mod usage;
 pub mod user;
 pub mod view;
 

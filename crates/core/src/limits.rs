@@ -9,6 +9,8 @@ pub const GPUS_PER_TASK: u32 = 4096;
 pub const OPEN_TASKS: usize = 1_000_000;
 pub const NODES: usize = 10_000;
 pub const USERS: usize = 100_000;
+/// Groups of users that have a weight, and projects that have a quota.
+pub const GROUPS: usize = 1_000;
 pub const DEPENDENCIES_PER_TASK: usize = 1_000;
 pub const COMMAND_BYTES: usize = 128 * 1024;
 pub const NAME_BYTES: usize = 256;

@@ -131,7 +131,7 @@ fn check_preempt(state: &State, id: RunId) -> Result<(), (TaskId, &'static str)>
 fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     let (state, now) = (&*turn.state, turn.now);
     let Some(task) = state.tasks.get(&id) else { return };
-    let spec = Arc::clone(&task.spec);
+    let (owner, spec) = (task.owner, Arc::clone(&task.spec));
     let epoch = if mutated(Mutant::EpochIgnored) { Epoch(0) } else { state.ledger.epoch };
     let run = Run {
         id: RunId { epoch, number: state.ledger.next_run },
@@ -158,6 +158,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
             nodes: nodes.clone(),
         })));
     }
+    turn.state.charge(owner, now);
     turn.state.ledger.next_run += 1;
     turn.state.insert_run(run);
     turn.state.change_task(id, |task| {
@@ -166,7 +167,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
         task.not_before = None;
         task.last_run = Some(run_id);
     });
-    turn.event(Event::RunLaunched { run: run_id, task: id, nodes });
+    turn.event(Event::RunLaunched { run: run_id, task: id, owner, nodes });
 }
 
 fn run_part(state: &State, part: &Part) -> RunPart {

@@ -59,6 +59,15 @@ pub(crate) struct Alike {
     by_estimate: BTreeMap<Estimate, usize>,
 }
 
+impl Lane {
+    pub(crate) fn user(self) -> Option<UserId> {
+        match self {
+            Lane::Everybody => None,
+            Lane::User(user) => Some(user),
+        }
+    }
+}
+
 impl Rank {
     pub(crate) fn of(task: &Task, key: i64) -> Rank {
         let (not_urgent, priority) = (!task.spec.urgent, task.spec.priority);

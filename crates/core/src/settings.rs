@@ -2,9 +2,10 @@
 
 use crate::failure::FailureClass;
 use crate::mutant::{Mutant, mutated};
+use crate::thousandths::Thousandths;
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -31,6 +32,7 @@ pub struct Settings {
     pub retry_backoff: Span,
     /// … up to this.
     pub retry_backoff_max: Span,
+    pub fair: FairSettings,
 }
 
 /// Who comes first.
@@ -39,6 +41,8 @@ pub struct Settings {
 pub enum Order {
     /// Users in turn, by what they have running over their priority.
     Balance,
+    /// Users in turn, by what they have used of late over their weight.
+    Fair,
     /// In the order of submission.
     Fifo,
     /// The shortest expected run first.
@@ -70,6 +74,16 @@ pub enum PlacementRule {
     Count,
 }
 
+/// How `fair` counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FairSettings {
+    /// After this long, use counts half.
+    pub half_life: Span,
+    /// The weights of groups of users; others have 1.
+    pub groups: BTreeMap<String, Thousandths>,
+}
+
 /// Work that a preemption adds to a task, as policies reckon it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -94,7 +108,14 @@ impl Default for Settings {
             retry_on: BTreeSet::new(),
             retry_backoff: Span::from_secs(1),
             retry_backoff_max: Span::from_secs(600),
+            fair: FairSettings::default(),
         }
+    }
+}
+
+impl Default for FairSettings {
+    fn default() -> Self {
+        FairSettings { half_life: Span::from_secs(7 * 86_400), groups: BTreeMap::new() }
     }
 }
 
@@ -126,6 +147,6 @@ impl Order {
 
     /// Users take turns; everything else is between the tasks of one user.
     pub fn is_by_user(self) -> bool {
-        matches!(self, Order::Balance)
+        matches!(self, Order::Balance | Order::Fair)
     }
 }

@@ -18,6 +18,7 @@ use crate::run::{PartState, Run, RunPart};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::Time;
+use crate::usage::Usage;
 use crate::user::User;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl State {
         for row in rows {
             match row {
                 Row::Ledger(ledger) => state.ledger = ledger,
-                Row::User(user) => drop(state.users.insert(user.id, user)),
+                Row::User(user) => state.insert_user(user),
                 Row::Node(node) => state.insert_node(node),
                 Row::Spec { id, spec } => drop(specs.insert(id, spec)),
                 Row::Task(task) => tasks.push(task),
@@ -74,7 +75,7 @@ impl State {
     /// The same state with every index made anew.
     pub(crate) fn rebuilt(&self) -> State {
         let mut state = State { ledger: self.ledger.clone(), ..State::default() };
-        state.users.clone_from(&self.users);
+        self.users.values().for_each(|user| state.insert_user(user.clone()));
         for node in self.nodes.values() {
             state.insert_node(stored(node));
         }
@@ -157,12 +158,43 @@ impl State {
     }
 
     pub(crate) fn insert_user(&mut self, user: User) {
+        if let Some(group) = &user.group {
+            self.index.groups.entry(group.clone()).or_default().insert(user.id);
+        }
         self.users.insert(user.id, user);
     }
 
     pub(crate) fn change_user(&mut self, id: UserId, change: impl FnOnce(&mut User)) {
-        change(self.users.get_mut(&id).expect("the caller has looked the user up"));
+        let mut user = self.users.remove(&id).expect("the caller has looked the user up");
+        if let Some(group) = &user.group
+            && let Some(members) = self.index.groups.get_mut(group)
+        {
+            members.remove(&id);
+            if members.is_empty() {
+                self.index.groups.remove(group);
+            }
+        }
+        change(&mut user);
+        self.insert_user(user);
         self.refile(id);
+    }
+
+    pub(crate) fn members_of(&self, group: &str) -> impl Iterator<Item = UserId> {
+        self.index.groups.get(group).into_iter().flatten().copied()
+    }
+
+    /// What a user has used until now, as `fair` counts it.
+    pub fn used_by(&self, user: UserId, now: Time) -> Usage {
+        let used = self.users.get(&user).map(|user| user.used).unwrap_or_default();
+        used.until(now, self.running_of(user).gpus, self.settings().fair.half_life)
+    }
+
+    /// To be called before a user's running GPUs change: what they had until now is counted.
+    pub(crate) fn charge(&mut self, user: UserId, now: Time) {
+        let used = self.used_by(user, now);
+        if let Some(user) = self.users.get_mut(&user) {
+            user.used = used;
+        }
     }
 
     /// What a user has running.

@@ -5,9 +5,19 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
+/// In JSON a plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(into = "Number", try_from = "Number")]
 pub struct Thousandths(pub i64);
+
+/// As JSON has it; `2` and `2.0` are the same.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(i64),
+    Decimal(f64),
+    Text(String),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a number with at most three decimal places, between -1000000 and 1000000")]
@@ -21,6 +31,28 @@ impl Thousandths {
 
     pub fn is_sound(self) -> bool {
         self.0.unsigned_abs() <= Thousandths::MOST.0.unsigned_abs()
+    }
+}
+
+impl From<Thousandths> for Number {
+    fn from(Thousandths(number): Thousandths) -> Number {
+        match number % 1_000 {
+            0 => Number::Whole(number / 1_000),
+            _ => Number::Decimal(number as f64 / 1_000.0),
+        }
+    }
+}
+
+impl TryFrom<Number> for Thousandths {
+    type Error = NotThousandths;
+
+    fn try_from(number: Number) -> Result<Thousandths, NotThousandths> {
+        match number {
+            Number::Whole(number) => number.to_string().parse(),
+            // The shortest decimals that mean this number, which are those that somebody wrote.
+            Number::Decimal(number) => number.to_string().parse(),
+            Number::Text(text) => text.parse(),
+        }
     }
 }
 

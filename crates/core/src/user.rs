@@ -2,6 +2,7 @@
 
 use crate::ids::UserId;
 use crate::thousandths::Thousandths;
+use crate::usage::Usage;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,15 @@ pub struct User {
     /// For `balance`: below zero before everybody, zero before all above it, else the share of the GPUs.
     #[serde(default = "one")]
     pub priority: Thousandths,
+    /// For `fair`: more is a larger share.
+    #[serde(default = "one")]
+    pub weight: Thousandths,
+    /// Whose members share what the group's weight gives them.
+    #[serde(default)]
+    pub group: Option<String>,
+    /// As of the last start or end of one of their runs.
+    #[serde(default)]
+    pub used: Usage,
 }
 
 /// What is to be different; the rest stays.
@@ -19,11 +29,22 @@ pub struct User {
 #[serde(default, deny_unknown_fields)]
 pub struct UserChange {
     pub priority: Option<Thousandths>,
+    pub weight: Option<Thousandths>,
+    /// Empty: none.
+    pub group: Option<String>,
 }
 
 impl User {
     pub(crate) fn new(id: UserId, name: String, admin: bool) -> User {
-        User { id, name, admin, priority: Thousandths::ONE }
+        User {
+            id,
+            name,
+            admin,
+            priority: Thousandths::ONE,
+            weight: Thousandths::ONE,
+            group: None,
+            used: Usage::default(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! added, none changes or goes away within a version.
 
 use danlu_core::task::{Dependency, Output};
-use danlu_core::{FailureClass, Request, WaitReason};
+use danlu_core::{FailureClass, Request, Thousandths, WaitReason};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -348,6 +348,29 @@ pub struct NodeView {
     pub tasks: Vec<u64>,
     pub version: Option<String>,
     pub last_contact_at: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Users {
+    pub users: Vec<UserView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneUser {
+    pub user: UserView,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserView {
+    pub name: String,
+    pub admin: bool,
+    pub priority: Thousandths,
+    pub weight: Thousandths,
+    pub group: Option<String>,
+    pub running_tasks: u64,
+    pub running_gpus: u64,
+    /// As `fair` counts it: what is long ago counts less.
+    pub used_gpu_seconds: u64,
 }
 
 /// An answer that says no: `{"error": {...}}`.

@@ -34,6 +34,7 @@ mod sim;
 mod start;
 mod submit;
 mod up;
+mod user;
 mod version;
 mod wait;
 mod why;
@@ -71,6 +72,7 @@ verbs! {
     Reload(reload::Arguments) = "reload" [],
     Policy(policy::Arguments) = "policy" [],
     Set(set::Arguments) = "set" [],
+    User(user::Arguments) = "user" [],
     Config(config::Arguments) = "config" [],
     Demo(demo::Arguments) = "demo" [],
     Sim(sim::Arguments) = "sim" [],
@@ -111,6 +113,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Reload(arguments) => reload::run(&client()?, &arguments),
         Verb::Policy(arguments) => policy::run(&client()?, &arguments),
         Verb::Set(arguments) => set::run(&client()?, &arguments),
+        Verb::User(arguments) => user::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),
         Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),

@@ -17,6 +17,7 @@ use crate::{
     after_help = text(
         "NAME is an order, or an order and a backfill rule:\n  \
            balance  users in turn, who has few GPUs first (the default)\n  \
+           fair     users in turn, who has used little of late first\n  \
            fifo     first come, first served\n  \
            sjf      shortest first\n  \
            srtf     shortest rest first, preempts\n  \
@@ -27,6 +28,7 @@ use crate::{
          Examples:\n  danlu policy\n  danlu policy set fifo+easy",
         "名称是次序，或次序加回填规则：\n  \
            balance  用户轮流，占用 GPU 少的优先（默认）\n  \
+           fair     用户轮流，近来用得少的优先\n  \
            fifo     先来先服务\n  \
            sjf      最短优先\n  \
            srtf     剩余最短优先，可抢占\n  \

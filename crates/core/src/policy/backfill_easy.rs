@@ -17,7 +17,7 @@ const OVERDUE: Span = Span::from_secs(1);
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state);
+    let mut line = Line::new(view.state, view.now);
     let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
         return plan;
     };
@@ -45,7 +45,7 @@ fn something_fits(view: &View<'_>) -> bool {
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
-    let (_, head) = start_in_order(&mut Line::new(state), &mut view, &mut plan)?;
+    let (_, head) = start_in_order(&mut Line::new(state, now), &mut view, &mut plan)?;
     Some((head, Reservation::make(&view, head, &plan).begins_at))
 }
 

@@ -8,7 +8,7 @@ use crate::view::View;
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state);
+    let mut line = Line::new(view.state, view.now);
     let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
         return plan;
     };

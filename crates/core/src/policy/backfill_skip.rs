@@ -8,7 +8,7 @@ use crate::view::View;
 /// be tried again. So this costs as much as there are distinct requests, not tasks.
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state);
+    let mut line = Line::new(view.state, view.now);
     while let Some(lane) = line.first() {
         let Some(rank) = line.next_in(lane) else {
             line.close(lane);

@@ -9,10 +9,15 @@ use crate::user::User;
 pub(crate) fn standing(user: &User, running_gpus: u64, oldest: TaskId) -> Standing {
     let priority = user.priority.0;
     match u64::try_from(priority) {
-        Ok(under @ 1..) => {
-            Standing { class: 1, share: Ratio { over: running_gpus, under }, oldest }
+        Ok(under @ 1..) => Standing {
+            class: 1,
+            group: Ratio::ZERO,
+            share: Ratio { over: running_gpus, under },
+            oldest,
+        },
+        _ if mutated(Mutant::ClassesIgnored) => {
+            Standing { class: 1, group: Ratio::ZERO, share: Ratio::ZERO, oldest }
         }
-        _ if mutated(Mutant::ClassesIgnored) => Standing { class: 1, share: Ratio::ZERO, oldest },
-        _ => Standing { class: priority, share: Ratio::ZERO, oldest },
+        _ => Standing { class: priority, group: Ratio::ZERO, share: Ratio::ZERO, oldest },
     }
 }

@@ -1,13 +1,16 @@
 //! Who is next in a pass. Every start changes whose turn it is.
 
 use super::balance;
+use super::fair::Used;
 use super::standing::{Ratio, Standing};
 use crate::ids::{TaskId, UserId};
 use crate::queue::{Estimate, Lane, Queue, Rank};
 use crate::resources::Request;
 use crate::settings::Order;
 use crate::state::State;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::time::Time;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::iter::Peekable;
 
 pub(crate) struct Line<'a> {
@@ -18,6 +21,8 @@ pub(crate) struct Line<'a> {
     /// The others. What stands here may be too early: it is looked at again when it is first.
     open: BTreeSet<(Standing, Lane)>,
     seen: BTreeMap<Lane, Seen>,
+    /// For `fair`.
+    used: Option<Used<'a>>,
     /// Nobody who asks for one of these is to be had in this pass any more.
     dropped: BTreeSet<&'a Request>,
     /// A task that is not in the queue, to see when its turn would come.
@@ -38,12 +43,25 @@ struct Seen {
 }
 
 impl<'a> Line<'a> {
-    pub(crate) fn new(state: &'a State) -> Line<'a> {
+    pub(crate) fn new(state: &'a State, now: Time) -> Line<'a> {
         let queue = state.queue();
+        let used = (state.settings().order == Order::Fair).then(|| {
+            let users = queue.lanes().filter_map(Lane::user);
+            Used::now(state, users, now)
+        });
         let fresh: Box<dyn Iterator<Item = (Standing, Lane)> + 'a> = match state.settings().order {
             Order::Balance => {
                 let users = state.index.turns.in_order();
                 Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
+            }
+            Order::Fair => {
+                let standing = |lane: Lane| {
+                    let user = &state.users[&lane.user()?];
+                    let oldest = queue.submitted_from(lane, TaskId(0)).next()?;
+                    Some(Reverse((used.as_ref()?.standing(state, user, oldest), lane)))
+                };
+                let mut heap: BinaryHeap<_> = queue.lanes().filter_map(standing).collect();
+                Box::new(std::iter::from_fn(move || heap.pop().map(|Reverse(first)| first)))
             }
             _ => Box::new(queue.lanes().map(|lane| (EVERYBODYS, lane))),
         };
@@ -53,14 +71,19 @@ impl<'a> Line<'a> {
             fresh: fresh.peekable(),
             open: BTreeSet::new(),
             seen: BTreeMap::new(),
+            used,
             dropped: BTreeSet::new(),
             guest: None,
         }
     }
 
     /// … with one more task at the end of those that rank like it.
-    pub(crate) fn with_guest(state: &'a State, lane: Lane, rank: Rank) -> Line<'a> {
-        let mut line = Line::new(state);
+    pub(crate) fn with_guest(state: &'a State, now: Time, lane: Lane, rank: Rank) -> Line<'a> {
+        let mut line = Line::new(state, now);
+        if let Some(user) = lane.user().filter(|_| line.used.is_some()) {
+            let waiting = state.queue().lanes().filter_map(Lane::user).chain([user]);
+            line.used = Some(Used::now(state, waiting, now));
+        }
         line.guest = Some((lane, rank));
         if line.queue.first_after(lane, None).is_none() {
             line.file(lane);
@@ -130,6 +153,9 @@ impl<'a> Line<'a> {
             return;
         }
         seen.more_gpus += i64::from(request.gpus);
+        if let (Some(used), Some(user)) = (&mut self.used, lane.user()) {
+            used.assume(&self.state.users[&user], i64::from(request.gpus));
+        }
         seen.started.insert(rank.task);
         if let Some(oldest) = seen.oldest {
             let mut rest = queue.submitted_from(lane, oldest);
@@ -142,6 +168,9 @@ impl<'a> Line<'a> {
         let lane = Lane::User(owner);
         if self.state.settings().order.is_by_user() && self.next_in(lane).is_some() {
             self.seen.entry(lane).or_default().more_gpus -= i64::from(request.gpus);
+            if let Some(used) = &mut self.used {
+                used.assume(&self.state.users[&owner], -i64::from(request.gpus));
+            }
             self.file(lane);
         }
     }
@@ -180,10 +209,14 @@ impl<'a> Line<'a> {
         let seen = self.seen.get(&lane);
         let oldest = seen.and_then(|seen| seen.oldest).unwrap_or(TaskId(0));
         let running = self.state.running_of(user).gpus;
+        if let Some(used) = &self.used {
+            return used.standing(self.state, &self.state.users[&user], oldest);
+        }
         let gpus = running.saturating_add_signed(seen.map_or(0, |seen| seen.more_gpus));
         balance::standing(&self.state.users[&user], gpus, oldest)
     }
 }
 
 /// There is only one lane.
-const EVERYBODYS: Standing = Standing { class: 0, share: Ratio::ZERO, oldest: TaskId(0) };
+const EVERYBODYS: Standing =
+    Standing { class: 0, group: Ratio::ZERO, share: Ratio::ZERO, oldest: TaskId(0) };

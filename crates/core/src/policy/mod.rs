@@ -4,6 +4,7 @@ mod backfill_easy;
 mod backfill_none;
 mod backfill_skip;
 pub(crate) mod balance;
+mod fair;
 mod fifo;
 mod las;
 mod line;
@@ -48,7 +49,7 @@ pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
 /// A queued task's place in its lane. It depends on nothing that changes while the task waits.
 pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
     let key = match settings.order {
-        Order::Fifo | Order::Balance => fifo::key(),
+        Order::Fifo | Order::Balance | Order::Fair => fifo::key(),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, Span::ZERO),
         Order::Las => las::key(task, Span::ZERO, settings.las_threshold),
@@ -60,7 +61,7 @@ pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
 pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Time) -> Rank {
     let ran = now.since(run.launched_at);
     let key = match settings.order {
-        Order::Fifo | Order::Balance => fifo::key(),
+        Order::Fifo | Order::Balance | Order::Fair => fifo::key(),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, ran),
         Order::Las => las::key(task, ran, settings.las_threshold),

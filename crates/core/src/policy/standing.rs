@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 pub(crate) struct Standing {
     /// Lower ones come before all higher ones, whatever else.
     pub(super) class: i64,
+    pub(super) group: Ratio,
     pub(super) share: Ratio,
     /// The task that has waited longest.
     pub(super) oldest: TaskId,

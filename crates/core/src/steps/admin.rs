@@ -7,6 +7,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::step::{Answer, Reply, Turn};
+use crate::steps::description::{at_most, check_text};
 use crate::steps::permission::require_admin;
 use crate::thousandths::Thousandths;
 use crate::user::{User, UserChange};
@@ -33,23 +34,49 @@ pub(crate) fn set_user(turn: &mut Turn<'_>, by: Actor, id: UserId, change: &User
     if !turn.state.users.contains_key(&id) {
         return Err(Refusal::NoSuchUser);
     }
-    let UserChange { priority } = *change;
-    if priority.is_some_and(|priority| !priority.is_sound()) {
-        let most = Thousandths::MOST;
-        return Err(Refusal::OutOfRange { what: "priority", least: Thousandths(-most.0), most });
-    }
+    let UserChange { priority, weight, group } = change;
+    let most = Thousandths::MOST;
+    within("priority", *priority, Thousandths(-most.0))?;
+    within("weight", *weight, Thousandths(1))?;
+    group.iter().try_for_each(|group| check_text("group", group))?;
     turn.state.change_user(id, |user| {
         user.priority = priority.unwrap_or(user.priority);
+        user.weight = weight.unwrap_or(user.weight);
+        if let Some(group) = group {
+            user.group = Some(group.clone()).filter(|group| !group.is_empty());
+        }
     });
     turn.event(Event::UserChanged { user: id });
     Ok(Reply::Done)
 }
 
+fn within(
+    what: &'static str,
+    number: Option<Thousandths>,
+    least: Thousandths,
+) -> Result<(), Refusal> {
+    let most = Thousandths::MOST;
+    match number.is_none_or(|number| (least..=most).contains(&number)) {
+        true => Ok(()),
+        false => Err(Refusal::OutOfRange { what, least, most }),
+    }
+}
+
 pub(crate) fn configure(turn: &mut Turn<'_>, by: Actor, settings: Settings) -> Answer {
     require_admin(turn.state, by)?;
+    check_settings(&settings)?;
     turn.state.set_settings(settings);
     turn.event(Event::SettingsChanged);
     Ok(Reply::Done)
+}
+
+fn check_settings(settings: &Settings) -> Result<(), Refusal> {
+    let groups = &settings.fair.groups;
+    at_most("groups", groups.len(), limits::GROUPS)?;
+    groups.iter().try_for_each(|(group, weight)| {
+        check_text("group", group)?;
+        within("weight", Some(*weight), Thousandths(1))
+    })
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {

@@ -27,6 +27,8 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
         false => failure.or_else(|| Failure::of_exit(&exit)),
     };
     let ended = RunState::Ended { exit: exit.clone(), failure: failure.clone(), at: now };
+    let owner = turn.state.tasks[&task].owner;
+    turn.state.charge(owner, now);
     turn.state.change_run(id, |run| run.state = ended);
     let restart_cost = turn.state.settings().restart_cost(gpus);
     turn.state.change_task(task, |task| {
@@ -40,7 +42,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
             task.restart_cost += restart_cost;
         }
     });
-    turn.event(Event::RunEnded { run: id, task, exit: exit.clone() });
+    turn.event(Event::RunEnded { run: id, task, owner, exit: exit.clone() });
     match stopping {
         RunState::Stopping { why: StopReason::Cancelled { by }, .. }
             if stopped || !exit.is_success() =>

@@ -119,6 +119,7 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
 fn any_settings() -> impl Strategy<Value = Settings> {
     let order = prop_oneof![
         2 => Just(Order::Balance),
+        1 => Just(Order::Fair),
         1 => Just(Order::Fifo),
         1 => Just(Order::Sjf),
         1 => Just(Order::Srtf),
@@ -174,7 +175,10 @@ fn any_input() -> impl Strategy<Value = Input> {
         2 => any_settings().prop_map(|settings| Input::Configure { by: Actor::Daemon, settings }),
         1 => (actor(), 1u32..5, any::<i64>(), -2i64..3).prop_map(|(by, user, wild, tame)| {
             let priority = Some(Thousandths(if wild % 4 == 0 { wild } else { tame * 1_000 }));
-            Input::SetUser { by, user: UserId(user), change: user::UserChange { priority } }
+            let weight = priority.filter(|_| tame > 0);
+            let group = (tame == 0).then(|| "vision".to_owned());
+            let change = user::UserChange { priority, weight, group };
+            Input::SetUser { by, user: UserId(user), change }
         }),
         12 => (node(), 1u64..9, any_message()).prop_map(|(node, session, message)| {
             Input::Node { node, session: SessionId(session), message }

@@ -21,7 +21,7 @@ fn submit(lab: &mut Lab, by: UserId, spec: TaskSpec) -> u64 {
 }
 
 fn prioritise(lab: &mut Lab, user: UserId, priority: i64) {
-    let change = UserChange { priority: Some(Thousandths(priority)) };
+    let change = UserChange { priority: Some(Thousandths(priority)), ..UserChange::default() };
     lab.act(Input::SetUser { by: Actor::Daemon, user, change });
 }
 
@@ -187,7 +187,7 @@ fn a_changed_priority_takes_effect_at_the_next_start() {
 fn only_admins_set_priorities_and_only_sensible_ones() {
     let mut lab = balanced(&[1]);
     let set = |by, user, priority| {
-        let change = UserChange { priority: Some(Thousandths(priority)) };
+        let change = UserChange { priority: Some(Thousandths(priority)), ..UserChange::default() };
         Input::SetUser { by: Actor::User(by), user, change }
     };
     assert_eq!(lab.try_act(set(ANN, ANN, 5)), Err(Refusal::AdminOnly));

@@ -9,6 +9,7 @@ mod cancel;
 mod dependencies;
 mod edit;
 mod failures;
+mod fair;
 mod forecast;
 mod gpus;
 mod lab;

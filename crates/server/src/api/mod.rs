@@ -11,6 +11,7 @@ mod overview;
 mod settings;
 mod submit;
 mod tasks;
+mod users;
 mod view;
 mod words;
 
@@ -23,7 +24,7 @@ use crate::launch::RunFiles;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 use danlu_wire::api::MOST_BODY_BYTES;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -57,6 +58,8 @@ pub fn local_router(api: Api) -> Router {
         .route("/nodes", get(cluster::nodes))
         .route("/status", get(cluster::status))
         .route("/settings", get(settings::show).patch(settings::change))
+        .route("/users", get(users::list))
+        .route("/users/{name}", patch(users::change))
         .route("/config", get(daemon::config))
         .route("/whoami", get(daemon::whoami))
         .route("/server/logs", get(logs::of_server))

@@ -38,7 +38,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 7] = [
+const SPANS: [&str; 8] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -46,6 +46,7 @@ const SPANS: [&str; 7] = [
     "las_threshold",
     "retry_backoff",
     "retry_backoff_max",
+    "fair.half_life",
 ];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.
@@ -88,28 +89,26 @@ fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
     }
 }
 
+/// Lists whose names are free: naming one makes it, `null` takes it away.
+const OPEN_LISTS: [&str; 1] = ["fair.groups"];
+
 /// The settings with one of them replaced; what is not known or does not fit is refused.
 fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, ApiError> {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();
-    let Some(entry) = entry(&mut whole, key) else {
-        let known = serde_json::to_value(settings).unwrap_or_default();
-        let names: Vec<&str> =
-            known.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let hint = format!("one of {}", names.join(", "));
-        return Err(ApiError::new(
-            ErrorCode::NotFound,
-            format!("there is no setting `{key}`"),
-            hint,
-        ));
-    };
-    *entry = match value.as_str() {
-        _ if SPANS.contains(&key) => span_value(key, &value)?,
-        Some(words) if LISTS.contains(&key) => {
-            let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
-            words.map(|word| Value::String(word.to_owned())).collect()
-        }
-        _ => value,
-    };
+    if let Some((list, name)) = in_open_list(key) {
+        change_open_list(&mut whole, list, name, value);
+    } else if let Some(entry) = entry(&mut whole, key) {
+        *entry = match value.as_str() {
+            _ if SPANS.contains(&key) => span_value(key, &value)?,
+            Some(words) if LISTS.contains(&key) => {
+                let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+                words.map(|word| Value::String(word.to_owned())).collect()
+            }
+            _ => value,
+        };
+    } else {
+        return Err(unknown(settings, key));
+    }
     serde_json::from_value(whole).map_err(|error| {
         ApiError::new(
             ErrorCode::Refused,
@@ -117,4 +116,28 @@ fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, Api
             "danlu set shows the values",
         )
     })
+}
+
+fn unknown(settings: &Settings, key: &str) -> ApiError {
+    let known = serde_json::to_value(settings).unwrap_or_default();
+    let names: Vec<&str> =
+        known.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let hint = format!("one of {}", names.join(", "));
+    ApiError::new(ErrorCode::NotFound, format!("there is no setting `{key}`"), hint)
+}
+
+fn in_open_list(key: &str) -> Option<(&'static str, &str)> {
+    let named = |list: &'static str| {
+        let name = key.strip_prefix(list)?.strip_prefix('.')?;
+        (!name.is_empty()).then_some((list, name))
+    };
+    OPEN_LISTS.into_iter().find_map(named)
+}
+
+fn change_open_list(whole: &mut Value, list: &str, name: &str, value: Value) {
+    let Some(Value::Object(list)) = entry(whole, list) else { return };
+    match value {
+        Value::Null => drop(list.remove(name)),
+        value => drop(list.insert(name.to_owned(), value)),
+    }
 }

@@ -3,10 +3,11 @@
 use super::dice::Dice;
 use super::world::World;
 use danlu_core::run::RunState;
-use danlu_core::settings::{Backfill, Order, PlacementRule, RestartCost, Settings};
+use danlu_core::settings::{Backfill, FairSettings, Order, PlacementRule, RestartCost, Settings};
 use danlu_core::task::TaskState;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, NodeId, RunId, Span, TaskId, Thousandths, UserId};
+use std::collections::BTreeMap;
 
 /// What is typical of one seed's people.
 #[derive(Debug)]
@@ -139,7 +140,14 @@ impl World {
             13..=16 => {
                 let user = self.dice.pick(&users)?;
                 let priority = self.dice.pick(&[-2_000, -1, 0, 1, 500, 1_000, 3_000]);
-                let change = UserChange { priority: priority.map(Thousandths) };
+                let weight = self.dice.pick(&[1, 1_000, 5_000]).map(Thousandths);
+                let group = self.dice.pick(&["", "vision", "speech"]).map(str::to_owned);
+                let priority = priority.map(Thousandths);
+                let change = match self.dice.below(3) {
+                    0 => UserChange { weight, ..UserChange::default() },
+                    1 => UserChange { group, ..UserChange::default() },
+                    _ => UserChange { priority, ..UserChange::default() },
+                };
                 Input::SetUser { by, user, change }
             }
             _ => Input::Configure { by, settings: self.draw_settings() },
@@ -149,8 +157,15 @@ impl World {
     pub(super) fn draw_settings(&mut self) -> Settings {
         let retry_on = self.wish_classes();
         let dice = &mut self.dice;
-        let orders =
-            [Order::Balance, Order::Balance, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
+        let orders = [
+            Order::Balance,
+            Order::Balance,
+            Order::Fair,
+            Order::Fifo,
+            Order::Sjf,
+            Order::Srtf,
+            Order::Las,
+        ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
         let placements = [PlacementRule::Consolidate, PlacementRule::Count];
         Settings {
@@ -170,6 +185,10 @@ impl World {
             retry_on,
             retry_backoff: Span(dice.scale(1, 5_000)),
             retry_backoff_max: Span(dice.scale(1_000, 60_000)),
+            fair: FairSettings {
+                half_life: Span(dice.scale(1, 600_000)),
+                groups: BTreeMap::from([("vision".to_owned(), Thousandths(2_500))]),
+            },
         }
     }
 }

@@ -123,7 +123,7 @@ impl fmt::Display for Happened<'_> {
             Event::TasksMoved { tasks } => write!(f, "{} tasks moved", tasks.len()),
             Event::TaskFinished { task, outcome } => write!(f, "task {task} finished: {outcome:?}"),
             Event::TaskRemoved { task, .. } => write!(f, "task {task} removed"),
-            Event::RunLaunched { run, task, nodes } => {
+            Event::RunLaunched { run, task, nodes, .. } => {
                 write!(f, "run {run} (task {task}) launched on")?;
                 nodes.iter().try_for_each(|node| write!(f, " {node}"))
             }
@@ -134,7 +134,7 @@ impl fmt::Display for Happened<'_> {
             Event::PartEnded { run, node, exit } => {
                 write!(f, "run {run} ended on {node}: {exit:?}")
             }
-            Event::RunEnded { run, task, exit } => {
+            Event::RunEnded { run, task, exit, .. } => {
                 write!(f, "run {run} (task {task}) ended: {exit:?}")
             }
             Event::NodeAdded { node } => write!(f, "node {node} added"),

@@ -33,12 +33,13 @@ pub enum PolicyError {
     PreemptiveBackfill(String),
 }
 
-const ORDERS: [(&str, Order); 5] = [
+const ORDERS: [(&str, Order); 6] = [
     ("fifo", Order::Fifo),
     ("sjf", Order::Sjf),
     ("srtf", Order::Srtf),
     ("las", Order::Las),
     ("balance", Order::Balance),
+    ("fair", Order::Fair),
 ];
 const BACKFILLS: [(&str, Backfill); 3] =
     [("none", Backfill::None), ("skip", Backfill::Skip), ("easy", Backfill::Easy)];
@@ -154,14 +155,14 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        check("fair", Err("there is no policy `fair`"));
+        check("unfair", Err("there is no policy `unfair`"));
         check("", Err("there is no policy ``"));
         check("fifo+hard", Err("there is no backfill `hard`"));
         check("fifo@guess", Err("there are no estimates `guess`"));
         check("las+skip", Err("`las` takes no backfill: it preempts instead"));
         let hint = PolicyError::UnknownOrder(String::new()).hint();
         assert!(
-            hint.starts_with("policies: fifo, sjf, srtf, las, balance; also fifo-skip"),
+            hint.starts_with("policies: fifo, sjf, srtf, las, balance, fair; also fifo-skip"),
             "{hint}"
         );
     }

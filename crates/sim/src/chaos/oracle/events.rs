@@ -28,7 +28,9 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::RunLaunched { run, task, nodes } => self.run_launched(*run, *task, nodes, epoch),
+            Event::RunLaunched { run, task, nodes, .. } => {
+                self.run_launched(*run, *task, nodes, epoch)
+            }
             Event::PartEnded { run, node, exit } => self.part_ended(*run, *node, exit),
             Event::RunEnded { run, exit, .. } => self.run_ended(*run, exit),
             Event::RunPaused { run } => {

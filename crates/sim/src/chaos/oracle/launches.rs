@@ -97,7 +97,7 @@ impl Oracle {
     /// A run's parts are launched together and are what the task asked for.
     pub(super) fn launched_whole(&self, turn: &Turn) -> Verdict {
         for event in &turn.step.events {
-            if let Event::RunLaunched { run, task, nodes } = event {
+            if let Event::RunLaunched { run, task, nodes, .. } = event {
                 self.parts_fit(turn, *run, *task, nodes.len())?;
                 // Who starts a task by hand goes before any limit.
                 if !matches!(turn.input, Input::Start { .. }) {
