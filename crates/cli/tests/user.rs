@@ -42,3 +42,32 @@ fn groups_have_weights() {
     assert_eq!(daemon.ask(&["set", "fair.groups.vision", "0"]).status, 64);
     assert_eq!(daemon.ask(&["set", "fair.groups.vision", "null"]).status, 69, "it is gone");
 }
+
+#[test]
+fn quotas_are_set_and_explained() {
+    let Some(daemon) = Daemon::start() else { return };
+    assert_eq!(
+        daemon.say(&["set", "quota.user.running_gpus", "1"]),
+        "quota.user.running_gpus = 1\n"
+    );
+    assert_eq!(daemon.ask(&["set", "quota.user.running_gpus", "many"]).status, 64);
+    let refused = daemon.ask(&["submit", "-g", "2", "--", "true"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+    assert!(refused.stderr.contains("over quota"), "{refused:?}");
+    let first = daemon.say(&["submit", "-q", "-g", "1", "--", "sleep", "1000"]);
+    let second = daemon.say(&["submit", "-q", "-g", "1", "--", "sleep", "1000"]);
+    let why = daemon.say(&["why", second.trim()]);
+    assert!(why.contains("quota: 1 of 1 GPUs in use"), "{why}");
+    let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
+    let me = me.as_str().expect("a name");
+    let user = daemon.json(&["user", "set", me, "running_gpus=2", "--json"])["user"].clone();
+    assert_eq!(user["quota"]["running_gpus"], 2);
+    daemon.json(&["user", "set", me, "running_gpus=default", "--json"]);
+    assert_eq!(
+        daemon.say(&["set", "quota.project.llm.queued_tasks", "0"]),
+        "quota.project.llm.queued_tasks = 0\n"
+    );
+    let refused = daemon.ask(&["submit", "--project", "llm", "--", "true"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+    daemon.say(&["cancel", first.trim(), second.trim()]);
+}

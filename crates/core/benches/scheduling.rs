@@ -1,4 +1,4 @@
-//! What one decision costs: a full cluster of 1,000 nodes with 8 GPUs each, and a long queue.
+//! What one decision costs: a full cluster and a long queue, over the number of queued tasks, of GPUs and of users.
 //!
 //! `cargo xtask bench core` runs it; `--json` prints one document instead of the table.
 
@@ -21,9 +21,10 @@ use danlu_core::{
 };
 use std::time::{Duration, Instant};
 
-const NODES: u32 = 1_000;
 const GPUS_PER_NODE: u32 = 8;
 const QUEUES: [usize; 3] = [1_000, 10_000, 100_000];
+const NODES: [u32; 3] = [1, 100, 1_000];
+const USERS: [u32; 3] = [10, 100, 1_000];
 const ROUNDS: usize = 51;
 const NOW: Time = Time::from_secs(100_000);
 /// What lab users give as time limits, in seconds.
@@ -32,7 +33,13 @@ const LIMITS: [u64; 8] = [900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 172_
 fn main() {
     let json = std::env::args().any(|argument| argument == "--json");
     let mut results = Vec::new();
-    for (name, order, backfill) in [
+    let policies = [
+        ("balance", Order::Balance, Backfill::None),
+        ("balance+skip", Order::Balance, Backfill::Skip),
+        ("balance+easy", Order::Balance, Backfill::Easy),
+        ("fair", Order::Fair, Backfill::None),
+        ("fair+skip", Order::Fair, Backfill::Skip),
+        ("fair+easy", Order::Fair, Backfill::Easy),
         ("fifo", Order::Fifo, Backfill::None),
         ("fifo+skip", Order::Fifo, Backfill::Skip),
         ("fifo+easy", Order::Fifo, Backfill::Easy),
@@ -41,18 +48,32 @@ fn main() {
         ("sjf+easy", Order::Sjf, Backfill::Easy),
         ("srtf", Order::Srtf, Backfill::None),
         ("las", Order::Las, Backfill::None),
-    ] {
-        for queued in QUEUES {
-            let mut cluster = Cluster::full(order, backfill, queued);
-            results.push(Figure::new("pass_nothing_free", name, queued, cluster.passes()));
-            results.push(Figure::new("pass_one_gpu_freed", name, queued, cluster.freed_passes()));
-            results.push(Figure::new("submit", name, queued, cluster.submits()));
+    ];
+    for (policy, order, backfill) in policies {
+        let largest = Size { queued: QUEUES[2], nodes: NODES[2], users: USERS[0] };
+        let queues = QUEUES.map(|queued| Size { queued, ..largest });
+        let nodes = [NODES[0], NODES[1]].map(|nodes| Size { nodes, ..largest });
+        let users = [USERS[1], USERS[2]].map(|users| Size { users, ..largest });
+        for size in queues.into_iter().chain(nodes).chain(users) {
+            let mut cluster = Cluster::full(order, backfill, size);
+            let mut add = |what, times| results.push(Figure::new(what, policy, size, times));
+            add("pass_nothing_free", cluster.passes());
+            add("pass_one_gpu_freed", cluster.freed_passes());
+            add("submit", cluster.submits());
         }
     }
     if json { print_json(&results) } else { print_table(&results) }
 }
 
+#[derive(Clone, Copy)]
+struct Size {
+    queued: usize,
+    nodes: u32,
+    users: u32,
+}
+
 struct Cluster {
+    users: u32,
     state: State,
     running: Vec<RunId>,
     submitted: usize,
@@ -60,22 +81,25 @@ struct Cluster {
 
 impl Cluster {
     /// Every GPU is in use and `queued` tasks wait.
-    fn full(order: Order, backfill: Backfill, queued: usize) -> Cluster {
-        let mut cluster = Cluster { state: State::new(), running: Vec::new(), submitted: 0 };
+    fn full(order: Order, backfill: Backfill, size: Size) -> Cluster {
+        let Size { queued, nodes, users } = size;
+        let mut cluster = Cluster { users, state: State::new(), running: Vec::new(), submitted: 0 };
         cluster.act(Input::Boot { epoch: Epoch(1) });
         let by = Actor::Daemon;
-        cluster.act(Input::AddUser { by, name: "ann".into(), admin: false });
+        for number in 1..=users {
+            cluster.act(Input::AddUser { by, name: format!("user{number}"), admin: false });
+        }
         cluster.act(Input::Configure { by, settings: settings(order, backfill) });
-        for number in 1..=NODES {
+        for number in 1..=nodes {
             cluster.add_node(number);
         }
         // One-GPU tasks of 900 s, the shortest there is: no order wants to preempt them.
-        for _ in 0..NODES * GPUS_PER_NODE {
+        for _ in 0..nodes * GPUS_PER_NODE {
             cluster.submit(1, 900);
         }
         let started = cluster.act(Input::Schedule);
         cluster.running = launched(&started);
-        assert_eq!(cluster.running.len(), (NODES * GPUS_PER_NODE) as usize);
+        assert_eq!(cluster.running.len(), (nodes * GPUS_PER_NODE) as usize);
         if backfill != Backfill::None || order.is_preemptive() {
             // A head that has to wait, so that the others are measured overtaking it.
             cluster.submit(8, 900);
@@ -122,7 +146,8 @@ impl Cluster {
             preemptible: true,
             ..TaskSpec::default()
         };
-        self.act(Input::Submit { by: UserId(1), spec, key: None });
+        let by = UserId(self.submitted as u32 % self.users + 1);
+        self.act(Input::Submit { by, spec, key: None });
     }
 
     fn passes(&mut self) -> Vec<Duration> {
@@ -132,7 +157,8 @@ impl Cluster {
     /// One run ends; what does the pass cost that gives its GPU to somebody else?
     fn freed_passes(&mut self) -> Vec<Duration> {
         let mut times = Vec::with_capacity(ROUNDS);
-        for _ in 0..ROUNDS {
+        // A single node empties when the others have to wait for a large one.
+        for _ in 0..ROUNDS.min(self.running.len() - 1) {
             let run = self.running.remove(self.running.len() / 2);
             let node = self.state.runs[&run].parts[0].node;
             let exit = Exit::Code(0);
@@ -173,7 +199,7 @@ fn launched(step: &Step) -> Vec<RunId> {
 struct Figure {
     what: &'static str,
     policy: &'static str,
-    queued: usize,
+    size: Size,
     low_us: f64,
     median_us: f64,
     high_us: f64,
@@ -183,26 +209,28 @@ impl Figure {
     fn new(
         what: &'static str,
         policy: &'static str,
-        queued: usize,
+        size: Size,
         mut times: Vec<Duration>,
     ) -> Figure {
         times.sort();
         let at =
             |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e6;
         let (low_us, median_us, high_us) = (at(0.1), at(0.5), at(0.9));
-        Figure { what, policy, queued, low_us, median_us, high_us }
+        Figure { what, policy, size, low_us, median_us, high_us }
     }
 }
 
 fn print_table(results: &[Figure]) {
-    println!("{NODES} nodes x {GPUS_PER_NODE} GPUs, all in use; microseconds, {ROUNDS} rounds");
+    println!("all GPUs in use; microseconds, {ROUNDS} rounds");
     println!(
-        "{:<20} {:<10} {:>8} {:>10} {:>10} {:>10}",
-        "what", "policy", "queued", "median", "p10", "p90"
+        "{:<20} {:<13} {:>8} {:>6} {:>6} {:>10} {:>10} {:>10}",
+        "what", "policy", "queued", "GPUs", "users", "median", "p10", "p90"
     );
-    for Figure { what, policy, queued, low_us, median_us, high_us } in results {
+    for Figure { what, policy, size, low_us, median_us, high_us } in results {
+        let Size { queued, nodes, users } = size;
+        let gpus = nodes * GPUS_PER_NODE;
         println!(
-            "{what:<20} {policy:<10} {queued:>8} {median_us:>10.1} {low_us:>10.1} {high_us:>10.1}"
+            "{what:<20} {policy:<13} {queued:>8} {gpus:>6} {users:>6} {median_us:>10.1} {low_us:>10.1} {high_us:>10.1}"
         );
     }
 }
@@ -210,9 +238,11 @@ fn print_table(results: &[Figure]) {
 fn print_json(results: &[Figure]) {
     let rows: Vec<String> = results
         .iter()
-        .map(|Figure { what, policy, queued, low_us, median_us, high_us }| {
+        .map(|Figure { what, policy, size, low_us, median_us, high_us }| {
+            let Size { queued, nodes, users } = size;
+            let gpus = nodes * GPUS_PER_NODE;
             format!(
-                r#"{{"what":"{what}","policy":"{policy}","queued":{queued},"median_us":{median_us:.1},"p10_us":{low_us:.1},"p90_us":{high_us:.1}}}"#
+                r#"{{"what":"{what}","policy":"{policy}","queued":{queued},"gpus":{gpus},"users":{users},"median_us":{median_us:.1},"p10_us":{low_us:.1},"p90_us":{high_us:.1}}}"#
             )
         })
         .collect();

@@ -14,6 +14,8 @@ pub enum Event {
     Booted { epoch: Epoch },
     UserAdded { user: UserId },
     UserChanged { user: UserId },
+    /// GPU time of a project with a quota was counted.
+    ProjectCharged { project: String },
     SettingsChanged,
 
     TaskSubmitted { task: TaskId, spec: SpecId },
@@ -74,7 +76,7 @@ impl Event {
             RunEnded { run, owner, .. } if mutated(Mutant::TaskRowNotNamed) => {
                 vec![RowKey::Run(*run), RowKey::User(*owner)]
             }
-            Booted { .. } | SettingsChanged => vec![RowKey::Ledger],
+            Booted { .. } | SettingsChanged | ProjectCharged { .. } => vec![RowKey::Ledger],
             UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
             UserChanged { user } => vec![RowKey::User(*user)],
             TaskSubmitted { task, spec } => {

@@ -3,6 +3,7 @@
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::policy;
 use crate::pool::Pool;
+use crate::quota::{self, Excess};
 use crate::resources::{GpuMask, Request};
 use crate::settings::Backfill;
 use crate::state::State;
@@ -41,6 +42,8 @@ pub enum WaitReason {
     Behind { first: TaskId },
     /// It would fit, but might delay this one, which is expected to start then.
     WouldDelay { first: TaskId, starts_at: Option<Time> },
+    /// Its owner or its project may not have more at once.
+    Quota(Excess),
     /// Others come first under a preemptive order.
     Outranked,
     /// Everything is there: the next scheduling pass starts it.
@@ -71,6 +74,9 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
         && !state.queue().contains(task, state.settings())
     {
         return WaitReason::ArrayLimit { at_once };
+    }
+    if let Some(excess) = quota::excess_now(state, task, now) {
+        return WaitReason::Quota(excess);
     }
     let view = View::new(state, now);
     if !view.fits_when_idle(request) {

@@ -1,7 +1,6 @@
 //! When a task may start, if everything takes as long as it is believed to.
 
 use crate::ids::{RunId, TaskId, UserId};
-use crate::input::Actor;
 use crate::policy::{self, Line};
 use crate::queue::{Estimate, Rank};
 use crate::refusal::Refusal;
@@ -41,7 +40,7 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
 
 /// What would happen to a new task: refused, or started there and then.
 pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<Forecast, Refusal> {
-    submit::check_new(state, Actor::User(by), spec, None)?;
+    submit::check_new(state, by, spec, None, now)?;
     let waits_for = |after: &crate::task::Dependency| {
         let task = state.tasks.get(&after.task);
         task.is_some_and(|task| !matches!(task.state, TaskState::Finished { .. }))
@@ -105,7 +104,7 @@ fn forecast<'a>(
         if before > MOST_BEFORE {
             break;
         }
-        line.start(lane, rank, asked);
+        line.start(lane, rank);
         future.start(task, placement);
     }
     Forecast::default()

@@ -4,6 +4,7 @@ use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
+use crate::quota::Load;
 use crate::resources::Hold;
 use crate::settings::Settings;
 use crate::task::{Task, TaskSpec, TaskState};
@@ -18,8 +19,10 @@ pub(crate) struct Index {
     pub(crate) later: BTreeSet<(Time, TaskId)>,
     /// Those of them that wait to be tried again, by when they failed.
     pub(crate) retried: BTreeSet<(Time, TaskId)>,
-    /// What users have running, and whose turn it is under `balance`.
-    pub(crate) running: BTreeMap<UserId, Running>,
+    /// What users and projects have running and waiting.
+    pub(crate) of_users: BTreeMap<UserId, Loads>,
+    pub(crate) of_projects: BTreeMap<String, Loads>,
+    /// Whose turn it is under `balance`.
     pub(crate) turns: Turns,
     /// The users of each group.
     pub(crate) groups: BTreeMap<String, BTreeSet<UserId>>,
@@ -43,11 +46,21 @@ pub(crate) struct Index {
     pub(crate) open_tasks: usize,
 }
 
-/// Runs that have not ended.
+/// Tasks that have not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Running {
-    pub tasks: u64,
-    pub gpus: u64,
+pub(crate) struct Loads {
+    pub(crate) running: Load,
+    pub(crate) waiting: Load,
+}
+
+impl Loads {
+    fn change(&mut self, task: &Task, change: fn(Load, Load) -> Load) {
+        let load = Load::of(&task.spec.request);
+        match task.state {
+            TaskState::Active { .. } => self.running = change(self.running, load),
+            _ => self.waiting = change(self.waiting, load),
+        }
+    }
 }
 
 /// The users with queued tasks, in the order of `balance`.
@@ -94,6 +107,10 @@ impl Index {
         self.enqueue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks += 1;
+            self.of_users.entry(task.owner).or_default().change(task, Load::plus);
+            if let Some(project) = &task.spec.project {
+                self.of_projects.entry(project.clone()).or_default().change(task, Load::plus);
+            }
             for dependency in &task.spec.after {
                 self.dependents.entry(dependency.task).or_default().insert(task.id);
             }
@@ -104,6 +121,10 @@ impl Index {
         self.dequeue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks -= 1;
+            subtract(&mut self.of_users, &task.owner, task);
+            if let Some(project) = &task.spec.project {
+                subtract(&mut self.of_projects, project, task);
+            }
             for dependency in &task.spec.after {
                 if let Some(waiting) = self.dependents.get_mut(&dependency.task) {
                     waiting.remove(&task.id);
@@ -216,6 +237,14 @@ impl Delay {
         let until = task.not_before?;
         let begins = task.spec.begin == Some(until);
         Some(Delay { until, failed_at: (!begins).then_some(since) })
+    }
+}
+
+fn subtract<K: Ord>(loads: &mut BTreeMap<K, Loads>, whose: &K, task: &Task) {
+    let Some(of_one) = loads.get_mut(whose) else { return };
+    of_one.change(task, Load::minus);
+    if *of_one == Loads::default() {
+        loads.remove(whose);
     }
 }
 

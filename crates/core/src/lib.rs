@@ -20,6 +20,7 @@ pub mod plan;
 pub mod policy;
 pub mod pool;
 pub mod queue;
+pub mod quota;
 pub mod refusal;
 pub mod resources;
 pub mod rows;

@@ -59,6 +59,8 @@ mutants! {
     HeadNeverReserved: "backfill never reserves for the first in the queue",
     ImpossibleHeadBlocks: "a task that cannot run holds up those behind it",
     ClassesIgnored: "a user below zero takes turns with everybody else",
+    AgedForgotten: "nothing is kept for who has waited for long",
+    QuotaIgnored: "users may have more running than their quota",
     UncheckedPlan: "decisions are carried out without being checked, and placement forgets what it took",
 }
 

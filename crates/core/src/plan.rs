@@ -4,6 +4,7 @@ use crate::effect::{Effect, Launch};
 use crate::event::Event;
 use crate::ids::{Epoch, RunId, TaskId};
 use crate::mutant::{Mutant, mutated};
+use crate::quota;
 use crate::resources::{Part, Placement};
 use crate::run::{PartState, Run, RunPart, RunState, StopReason};
 use crate::state::State;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     pub decisions: Vec<Decision>,
+    /// An admin has decided: nobody's quota counts.
+    pub ignores_quotas: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +56,12 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
     for decision in plan.decisions {
         match decision {
             Decision::Start { task, placement } => {
-                match check_start(turn.state, task, &placement) {
+                let over = !plan.ignores_quotas && over_quota(turn, task);
+                let allowed = match over {
+                    true => Err("its owner or project has had its share"),
+                    false => check_start(turn.state, task, &placement),
+                };
+                match allowed {
                     Err(reason) if !mutated(Mutant::UncheckedPlan) => {
                         turn.event(Event::DecisionRejected { task, reason: reason.to_string() });
                     }
@@ -68,6 +76,11 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
             },
         }
     }
+}
+
+fn over_quota(turn: &Turn<'_>, id: TaskId) -> bool {
+    let task = turn.state.tasks.get(&id);
+    task.is_some_and(|task| quota::excess_now(turn.state, task, turn.now).is_some())
 }
 
 fn check_start(state: &State, id: TaskId, placement: &Placement) -> Result<(), &'static str> {
@@ -158,7 +171,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
             nodes: nodes.clone(),
         })));
     }
-    turn.state.charge(owner, now);
+    turn.charge(id);
     turn.state.ledger.next_run += 1;
     turn.state.insert_run(run);
     turn.state.change_task(id, |task| {

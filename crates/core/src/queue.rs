@@ -7,8 +7,8 @@ use crate::ids::{TaskId, UserId};
 use crate::policy;
 use crate::resources::Request;
 use crate::settings::Settings;
-use crate::task::{DEFAULT_PRIORITY, Task};
-use crate::time::Span;
+use crate::task::{DEFAULT_PRIORITY, Task, TaskState};
+use crate::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
@@ -32,6 +32,14 @@ pub enum Lane {
     User(UserId),
 }
 
+/// What decides whether a task may start now, besides whose it is. Tasks of one kind fit in the same places.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
+    pub(crate) request: Request,
+    /// If it has a quota.
+    pub(crate) project: Option<String>,
+}
+
 /// How long a task is expected to run; unknown is longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate(pub u64);
@@ -39,8 +47,8 @@ pub struct Estimate(pub u64);
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Queue {
     lanes: BTreeMap<Lane, Waiting>,
-    /// Every distinct request, over all lanes.
-    requests: BTreeMap<Request, Alike>,
+    /// Over all lanes.
+    kinds: BTreeMap<Kind, Alike>,
     len: usize,
 }
 
@@ -50,13 +58,15 @@ struct Waiting {
     ranked: BTreeSet<Rank>,
     /// By submission, whatever their ranks are.
     ids: BTreeSet<TaskId>,
-    by_request: BTreeMap<Request, BTreeMap<Estimate, BTreeSet<Rank>>>,
+    by_kind: BTreeMap<Kind, BTreeMap<Estimate, BTreeSet<Rank>>>,
 }
 
-/// Queued tasks that ask for the same.
+/// Queued tasks of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Alike {
     by_estimate: BTreeMap<Estimate, usize>,
+    /// By how long they have been queued.
+    by_age: BTreeSet<(Time, TaskId)>,
 }
 
 impl Lane {
@@ -95,6 +105,10 @@ impl Estimate {
 }
 
 impl Alike {
+    pub(crate) fn oldest(&self) -> Option<(Time, TaskId)> {
+        self.by_age.first().copied()
+    }
+
     pub(crate) fn shortest(&self) -> Option<Estimate> {
         self.by_estimate.keys().next().copied()
     }
@@ -123,13 +137,15 @@ impl Queue {
         self.lanes.keys().copied()
     }
 
-    /// Every distinct request, with what is known of its tasks.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = (&Request, &Alike)> {
-        self.requests.iter()
+    /// In the order of their requests, with what is known of their tasks.
+    pub(crate) fn kinds(&self) -> impl ExactSizeIterator<Item = (&Kind, &Alike)> {
+        self.kinds.iter()
     }
 
-    pub(crate) fn distinct_requests(&self) -> usize {
-        self.requests.len()
+    pub(crate) fn kinds_asking(&self, request: &Request) -> impl Iterator<Item = &Kind> {
+        let first = Kind { request: request.clone(), project: None };
+        let kinds = self.kinds.range(first..).map(|(kind, _)| kind);
+        kinds.take_while(move |kind| kind.request == *request)
     }
 
     /// The tasks of a lane in the order of submission, from `since` on.
@@ -143,74 +159,85 @@ impl Queue {
         self.lanes.get(&lane)?.ranked.range(after(last)).next().copied()
     }
 
-    /// … of those that ask for something `wanted`.
+    /// … of those of a kind that is `wanted`.
     pub(crate) fn first_wanted_after(
         &self,
         lane: Lane,
         last: Option<Rank>,
-        wanted: impl Fn(&Request) -> bool,
+        wanted: impl Fn(&Kind) -> bool,
     ) -> Option<Rank> {
-        let by_request = self.lanes.get(&lane)?.by_request.iter();
-        let lists = by_request.filter(|(request, _)| wanted(request));
+        let by_kind = self.lanes.get(&lane)?.by_kind.iter();
+        let lists = by_kind.filter(|(kind, _)| wanted(kind));
         let lists = lists.flat_map(|(_, by_estimate)| by_estimate.values());
         lists.filter_map(|ranks| ranks.range(after(last)).next()).min().copied()
     }
 
-    /// … of those that ask for this and are expected to take at most `longest`.
+    /// … of those of this kind that are expected to take at most `longest`.
     pub(crate) fn first_alike_after(
         &self,
         lane: Lane,
         last: Option<Rank>,
-        request: &Request,
+        kind: &Kind,
         longest: Estimate,
     ) -> Option<Rank> {
-        let lists = self.lanes.get(&lane)?.by_request.get(request)?.range(..=longest);
+        let lists = self.lanes.get(&lane)?.by_kind.get(kind)?.range(..=longest);
         lists.filter_map(|(_, ranks)| ranks.range(after(last)).next()).min().copied()
     }
 
     pub(crate) fn insert(&mut self, task: &Task, settings: &Settings) {
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
-        let (request, estimate) = (&task.spec.request, Estimate::of(task));
+        let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));
         let waiting = self.lanes.entry(lane).or_default();
         waiting.ranked.insert(rank);
         if lane != Lane::Everybody {
             waiting.ids.insert(task.id);
         }
-        let by_estimate = entry(&mut waiting.by_request, request);
-        by_estimate.entry(estimate).or_default().insert(rank);
-        *entry(&mut self.requests, request).by_estimate.entry(estimate).or_default() += 1;
+        let alike = entry(&mut self.kinds, &kind);
+        *alike.by_estimate.entry(estimate).or_default() += 1;
+        alike.by_age.extend(age(task));
+        waiting.by_kind.entry(kind).or_default().entry(estimate).or_default().insert(rank);
         self.len += 1;
     }
 
     pub(crate) fn remove(&mut self, task: &Task, settings: &Settings) {
         const LISTED: &str = "a queued task is listed";
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
-        let (request, estimate) = (&task.spec.request, Estimate::of(task));
+        let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));
         let waiting = self.lanes.get_mut(&lane).expect(LISTED);
         waiting.ranked.remove(&rank);
         waiting.ids.remove(&task.id);
-        let by_estimate = waiting.by_request.get_mut(request).expect(LISTED);
+        let by_estimate = waiting.by_kind.get_mut(&kind).expect(LISTED);
         let ranks = by_estimate.get_mut(&estimate).expect(LISTED);
         ranks.remove(&rank);
         if ranks.is_empty() {
             by_estimate.remove(&estimate);
             if by_estimate.is_empty() {
-                waiting.by_request.remove(request);
+                waiting.by_kind.remove(&kind);
                 if waiting.ranked.is_empty() {
                     self.lanes.remove(&lane);
                 }
             }
         }
-        let alike = self.requests.get_mut(request).expect(LISTED);
+        let alike = self.kinds.get_mut(&kind).expect(LISTED);
+        if let Some(age) = age(task) {
+            alike.by_age.remove(&age);
+        }
         let count = alike.by_estimate.get_mut(&estimate).expect(LISTED);
         *count -= 1;
         if *count == 0 {
             alike.by_estimate.remove(&estimate);
             if alike.by_estimate.is_empty() {
-                self.requests.remove(request);
+                self.kinds.remove(&kind);
             }
         }
         self.len -= 1;
+    }
+}
+
+fn age(task: &Task) -> Option<(Time, TaskId)> {
+    match task.state {
+        TaskState::Queued { since } => Some((since, task.id)),
+        _ => None,
     }
 }
 
@@ -219,9 +246,9 @@ fn after(last: Option<Rank>) -> (Bound<Rank>, Bound<Rank>) {
 }
 
 /// As `entry().or_default()`, without a copy of the key where there is one.
-fn entry<'a, V: Default>(map: &'a mut BTreeMap<Request, V>, request: &Request) -> &'a mut V {
-    if !map.contains_key(request) {
-        map.insert(request.clone(), V::default());
+fn entry<'a, V: Default>(map: &'a mut BTreeMap<Kind, V>, kind: &Kind) -> &'a mut V {
+    if !map.contains_key(kind) {
+        map.insert(kind.clone(), V::default());
     }
-    map.get_mut(request).expect("inserted just now")
+    map.get_mut(kind).expect("inserted just now")
 }

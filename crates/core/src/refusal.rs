@@ -1,6 +1,7 @@
 //! Why a person's request was refused, with what to do about it.
 
 use crate::ids::{NodeId, RunId, TaskId};
+use crate::quota::Excess;
 use crate::thousandths::Thousandths;
 use thiserror::Error;
 
@@ -48,6 +49,8 @@ pub enum Refusal {
     PassesEverybody,
     #[error("a {what} is a number between {least} and {most}")]
     OutOfRange { what: &'static str, least: Thousandths, most: Thousandths },
+    #[error("over quota: {0}")]
+    OverQuota(Excess),
     #[error("the key was used before with another task description")]
     KeyReused,
     #[error("tasks may not wait for each other in a circle: {0} would wait for itself")]
@@ -87,6 +90,7 @@ impl Refusal {
             BadTimeLimit => "for example -t 90m, -t 2h, -t 1-12:00:00",
             PassesEverybody => "leave the priority at 5 or above, or ask an administrator",
             OutOfRange { .. } => "with at most three decimal places, such as 0.5",
+            OverQuota(_) => "wait for some to end, ask for less, or ask an administrator",
             KeyReused => "use a new key for a new task",
             Circle(_) => "leave that dependency out",
             NoRoom(_) => "danlu why ID tells what holds its GPUs",

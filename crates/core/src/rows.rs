@@ -2,11 +2,13 @@
 
 use crate::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::node::Node;
+use crate::quota::Spent;
 use crate::run::Run;
 use crate::settings::Settings;
 use crate::task::{Task, TaskSpec};
 use crate::user::User;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,9 @@ pub struct Ledger {
     pub next_node: NodeId,
     pub next_user: UserId,
     pub settings: Settings,
+    /// GPU time of projects that may have only so much of it.
+    #[serde(default)]
+    pub projects: BTreeMap<String, Spent>,
 }
 
 impl Default for Ledger {
@@ -52,6 +57,7 @@ impl Default for Ledger {
             next_node: NodeId(1),
             next_user: UserId(1),
             settings: Settings::default(),
+            projects: BTreeMap::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::FailureClass;
 use crate::mutant::{Mutant, mutated};
+use crate::quota::QuotaSettings;
 use crate::thousandths::Thousandths;
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,10 @@ pub struct Settings {
     /// … up to this.
     pub retry_backoff_max: Span,
     pub fair: FairSettings,
+    pub quota: QuotaSettings,
+    /// What nobody has estimated may overtake a task for so long; then GPUs that come free are kept for it, and it goes before
+    /// those of other users. Zero: for ever.
+    pub reserve_after: Span,
 }
 
 /// Who comes first.
@@ -109,6 +114,8 @@ impl Default for Settings {
             retry_backoff: Span::from_secs(1),
             retry_backoff_max: Span::from_secs(600),
             fair: FairSettings::default(),
+            quota: QuotaSettings::default(),
+            reserve_after: Span::from_secs(43_200),
         }
     }
 }

@@ -5,13 +5,14 @@
 
 use crate::gpu::{Gpu, GpuCondition, GpuReport};
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
-use crate::index::{Index, Running};
+use crate::index::Index;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
 use crate::policy::{self, balance};
 use crate::pool::Pool;
 use crate::queue::{Lane, Queue};
+use crate::quota::{Load, Spent};
 use crate::resources::{GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
@@ -189,17 +190,52 @@ impl State {
         used.until(now, self.running_of(user).gpus, self.settings().fair.half_life)
     }
 
-    /// To be called before a user's running GPUs change: what they had until now is counted.
-    pub(crate) fn charge(&mut self, user: UserId, now: Time) {
-        let used = self.used_by(user, now);
-        if let Some(user) = self.users.get_mut(&user) {
-            user.used = used;
+    /// To be called before a run of this task begins or ends: what its owner had until now is counted.
+    /// Answers the project for which that was done too.
+    pub(crate) fn charge(&mut self, task: TaskId, now: Time) -> Option<String> {
+        let task = &self.tasks[&task];
+        let (owner, project) = (task.owner, task.spec.project.clone());
+        let used = self.used_by(owner, now);
+        let spent = Spent { micros: self.spent_by_user(owner, now), at: now };
+        if let Some(user) = self.users.get_mut(&owner) {
+            (user.used, user.spent) = (used, spent);
         }
+        let limited = &self.settings().quota.project;
+        let project = project.filter(|project| {
+            limited.get(project).is_some_and(|quota| quota.gpu_hours.is_some())
+        })?;
+        let spent = Spent { micros: self.spent_by_project(&project, now), at: now };
+        self.ledger.projects.insert(project.clone(), spent);
+        Some(project)
     }
 
     /// What a user has running.
-    pub fn running_of(&self, user: UserId) -> Running {
-        self.index.running.get(&user).copied().unwrap_or_default()
+    pub fn running_of(&self, user: UserId) -> Load {
+        self.index.of_users.get(&user).map(|loads| loads.running).unwrap_or_default()
+    }
+
+    /// What a user has that does not run yet.
+    pub fn waiting_of(&self, user: UserId) -> Load {
+        self.index.of_users.get(&user).map(|loads| loads.waiting).unwrap_or_default()
+    }
+
+    /// What a project has running and waiting.
+    pub fn load_of_project(&self, project: &str) -> (Load, Load) {
+        let loads = self.index.of_projects.get(project).copied().unwrap_or_default();
+        (loads.running, loads.waiting)
+    }
+
+    /// GPU time of a user in this period, in millionths of a second.
+    pub fn spent_by_user(&self, user: UserId, now: Time) -> u64 {
+        let spent = self.users.get(&user).map(|user| user.spent).unwrap_or_default();
+        spent.until(now, self.running_of(user).gpus, self.settings().quota.period).micros
+    }
+
+    /// … of a project, if it is counted.
+    pub fn spent_by_project(&self, project: &str, now: Time) -> u64 {
+        let spent = self.ledger.projects.get(project).copied().unwrap_or_default();
+        let gpus = self.load_of_project(project).0.gpus;
+        spent.until(now, gpus, self.settings().quota.period).micros
     }
 
     /// A user's place among those who wait may be another.
@@ -350,22 +386,8 @@ impl State {
             if let Some(at) = run.release_at() {
                 self.index.releases.insert((at, run.id));
             }
-            self.count_running(run.task, 1);
         }
         self.runs.insert(run.id, run);
-    }
-
-    /// A run of this task begins (1) or has ended (-1).
-    fn count_running(&mut self, task: TaskId, runs: i64) {
-        let task = &self.tasks[&task];
-        let (owner, gpus) = (task.owner, i64::from(task.spec.request.gpus));
-        let running = self.index.running.entry(owner).or_default();
-        running.tasks = running.tasks.saturating_add_signed(runs);
-        running.gpus = running.gpus.saturating_add_signed(runs * gpus);
-        if running.tasks == 0 {
-            self.index.running.remove(&owner);
-        }
-        self.refile(owner);
     }
 
     /// Change a run's own state, not that of its parts.
@@ -374,14 +396,9 @@ impl State {
         if let Some(at) = run.release_at() {
             self.index.releases.remove(&(at, id));
         }
-        let was_ended = run.is_ended();
         change(run);
         if run.is_ended() {
             self.index.held.remove(&id);
-            let task = run.task;
-            if !was_ended {
-                self.count_running(task, -1);
-            }
         } else if let Some(at) = run.release_at() {
             self.index.releases.insert((at, id));
         }

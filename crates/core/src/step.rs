@@ -98,6 +98,13 @@ impl<'a> Turn<'a> {
         self.events.push(event);
     }
 
+    /// A run of this task begins or ends.
+    pub(crate) fn charge(&mut self, task: TaskId) {
+        if let Some(project) = self.state.charge(task, self.now) {
+            self.event(Event::ProjectCharged { project });
+        }
+    }
+
     pub(crate) fn effect(&mut self, effect: Effect) {
         self.effects.push(effect);
     }

@@ -1,6 +1,7 @@
 //! Who submits tasks, and what is theirs.
 
 use crate::ids::UserId;
+use crate::quota::Spent;
 use crate::thousandths::Thousandths;
 use crate::usage::Usage;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub struct User {
     /// As of the last start or end of one of their runs.
     #[serde(default)]
     pub used: Usage,
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// What is to be different; the rest stays.
@@ -44,6 +47,7 @@ impl User {
             weight: Thousandths::ONE,
             group: None,
             used: Usage::default(),
+            spent: Spent::default(),
         }
     }
 }

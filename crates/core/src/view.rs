@@ -66,6 +66,20 @@ impl<'a> View<'a> {
         self.assume(Assumption::Taken(kept));
     }
 
+    /// Nobody else gets what is free of the place where this would run if all others ended.
+    pub fn set_place_aside(&mut self, request: &Request) {
+        let rule = self.state.settings().placement;
+        let Some(placement) = self.state.idle_pool().place(request, rule, &self.state.nodes) else {
+            return;
+        };
+        let kept = placement.parts.iter().map(|part| {
+            let gpus = part.gpus.and(self.pool.free_on(part.node));
+            Hold { gpus, ..Hold::of(*part, request) }
+        });
+        let kept = kept.collect();
+        self.assume(Assumption::Taken(kept));
+    }
+
     /// As if the run had ended and given back what can be used of its GPUs.
     pub fn assume_end(&mut self, run: RunId) {
         let idle = self.state.idle_pool();

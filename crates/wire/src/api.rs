@@ -3,6 +3,7 @@
 //! Times are RFC 3339, lengths of time seconds, sizes bytes. Every document has `"v": 1`; fields may be
 //! added, none changes or goes away within a version.
 
+use danlu_core::quota::Quota;
 use danlu_core::task::{Dependency, Output};
 use danlu_core::{FailureClass, Request, Thousandths, WaitReason};
 use serde::{Deserialize, Serialize};
@@ -369,6 +370,10 @@ pub struct UserView {
     pub group: Option<String>,
     pub running_tasks: u64,
     pub running_gpus: u64,
+    pub waiting_tasks: u64,
+    /// In this period.
+    pub spent_gpu_seconds: u64,
+    pub quota: Quota,
     /// As `fair` counts it: what is long ago counts less.
     pub used_gpu_seconds: u64,
 }

@@ -25,20 +25,26 @@ use crate::{
         "What can be set:\n  \
            priority   for `balance`: 2 is twice the share of 1; 0 before all above it; below 0 before everybody\n  \
            weight     for `fair`: 2 is twice the share of 1\n  \
-           group      for `fair`: its members share what the group's weight gives them; empty for none\n\n\
+           group      for `fair`: its members share what the group's weight gives them; empty for none\n  \
+           running_tasks, running_gpus, queued_tasks, gpu_hours\n  \
+                      quotas, where they differ from quota.user; `default` for the same\n\n\
          Examples:\n  \
            danlu user list\n  \
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
+           danlu user set ann running_gpus=8\n  \
            danlu set fair.groups.vision 3",
         "可以设置：\n  \
            priority   用于 `balance`：2 的份额是 1 的两倍；0 排在所有正数之前；负数排在所有人之前\n  \
            weight     用于 `fair`：2 的份额是 1 的两倍\n  \
-           group      用于 `fair`：组内成员分享该组权重所得；留空表示不属于任何组\n\n\
+           group      用于 `fair`：组内成员分享该组权重所得；留空表示不属于任何组\n  \
+           running_tasks, running_gpus, queued_tasks, gpu_hours\n  \
+                      配额，与 quota.user 不同时设置；`default` 表示相同\n\n\
          示例：\n  \
            danlu user list\n  \
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
+           danlu user set ann running_gpus=8\n  \
            danlu set fair.groups.vision 3",
     ),
     disable_help_subcommand = true,

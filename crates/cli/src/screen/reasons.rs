@@ -1,5 +1,6 @@
 //! Why a task waits, in a few words.
 
+use danlu_core::quota::{Excess, Limit, Party};
 use danlu_core::{TaskId, Time, WaitReason};
 use jiff::Timestamp;
 
@@ -52,6 +53,7 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
         WaitReason::Behind { first } => {
             return say!("task {first} comes first", "任务 {first} 优先");
         }
+        WaitReason::Quota(excess) => return over_quota(excess),
         WaitReason::WouldDelay { first, starts_at } => {
             return would_delay(*first, *starts_at, now);
         }
@@ -69,6 +71,39 @@ fn gpus_unavailable(foreign: u32, unknown: u32, dirty: u32) -> String {
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
     let parts = parts.join(text(", ", "，"));
     say!("for GPUs: {parts}", "等待 GPU：{parts}")
+}
+
+fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+    let (english, chinese) = match whose {
+        Party::User(name) => (format!("{name}'s"), format!("用户 {name}")),
+        Party::Project(name) => (format!("project {name}'s"), format!("项目 {name}")),
+    };
+    match limit {
+        Limit::RunningTasks => {
+            say!(
+                "{english} quota: {in_use} of {most} tasks run",
+                "{chinese} 的配额：{in_use}/{most} 个任务在运行"
+            )
+        }
+        Limit::RunningGpus => {
+            say!(
+                "{english} quota: {in_use} of {most} GPUs in use",
+                "{chinese} 的配额：{in_use}/{most} 块 GPU 在使用"
+            )
+        }
+        Limit::QueuedTasks => {
+            say!(
+                "{english} quota: {in_use} of {most} tasks wait",
+                "{chinese} 的配额：{in_use}/{most} 个任务在等待"
+            )
+        }
+        Limit::GpuHours => {
+            say!(
+                "{english} quota: {in_use} of {most} GPU-hours used",
+                "{chinese} 的配额：已用 {in_use}/{most} GPU 小时"
+            )
+        }
+    }
 }
 
 fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String {
@@ -110,5 +145,8 @@ mod tests {
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
+        let whose = Party::Project("llm".into());
+        let excess = Excess { whose, limit: Limit::RunningGpus, in_use: 7, most: 8 };
+        check(WaitReason::Quota(excess), "project llm's quota: 7 of 8 GPUs in use");
     }
 }

@@ -1,12 +1,13 @@
 //! EASY backfilling: the first that cannot start gets a reservation; later ones may start if
 //! they do not delay it.
 
+use super::aged;
 use super::backfill_none::start_in_order;
 use super::line::Line;
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
-use crate::queue::{Estimate, Lane, Rank};
+use crate::queue::{Estimate, Kind, Lane, Rank};
 use crate::resources::{Placement, Request};
 use crate::state::State;
 use crate::time::{Span, Time};
@@ -18,34 +19,57 @@ const OVERDUE: Span = Span::from_secs(1);
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut line = Line::new(view.state, view.now);
-    let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
+    let Some(mut reservation) = start_until_reserved(&mut line, &mut view, &mut plan) else {
         return plan;
     };
-    if !something_fits(&view) {
-        return plan;
-    }
-    let mut reservation = Reservation::make(&view, head, &plan);
-    line.pass_over(lane, head);
     while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut line) {
         let task = &view.state.tasks[&rank.task];
         reservation.admit(&task.spec.request, &placement, Estimate::of(task));
         view.assume_start(&task.spec.request, &placement);
         plan.start(rank.task, placement);
-        line.start(lane, rank, &task.spec.request);
+        line.start(lane, rank);
     }
     plan
 }
 
+/// Who has waited for too long has the reservation if it is known when there will be room, and else all that comes free;
+/// then the first in line that has to wait has it.
+fn start_until_reserved<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<Reservation<'a>> {
+    if let Some((lane, rank)) = aged::first(view, line)
+        && !aged::start(line, view, plan, lane, rank)
+    {
+        let reservation = Reservation::make(view, rank, plan);
+        if reservation.begins_at.is_some() {
+            return Some(reservation);
+        }
+        view.set_place_aside(reservation.head);
+    }
+    let (lane, head) = start_in_order(line, view, plan)?;
+    line.pass_over(lane, head);
+    something_fits(view).then(|| Reservation::make(view, head, plan))
+}
+
 /// Working out a reservation looks at all that runs: not worth it when nobody could overtake.
 fn something_fits(view: &View<'_>) -> bool {
-    view.state.queue().requests().any(|(request, _)| view.place(request).is_some())
+    let mut requests = view.state.queue().kinds().map(|(kind, _)| &kind.request);
+    requests.any(|request| view.place(request).is_some())
 }
 
 /// Who has the reservation right now and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
-    let (_, head) = start_in_order(&mut Line::new(state, now), &mut view, &mut plan)?;
+    let mut line = Line::new(state, now);
+    let aged = aged::first(&view, &line)
+        .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
+    let (_, head) = match aged {
+        Some(aged) => aged,
+        None => start_in_order(&mut line, &mut view, &mut plan)?,
+    };
     Some((head, Reservation::make(&view, head, &plan).begins_at))
 }
 
@@ -93,23 +117,28 @@ impl<'a> Reservation<'a> {
         view: &View<'a>,
         line: &mut Line<'a>,
     ) -> Option<(Lane, Rank, Placement)> {
-        let mut startable: Vec<(&Request, Placement, Estimate)> = Vec::new();
-        for (request, alike) in view.state.queue().requests() {
-            let Some(placement) = view.place(request) else {
-                continue;
+        let mut startable: Vec<(&Kind, Placement, Estimate)> = Vec::new();
+        // Kinds that ask for the same follow each other.
+        let mut known: Option<(&Request, Option<(Placement, Estimate)>)> = None;
+        for (kind, alike) in view.state.queue().kinds() {
+            let request = &kind.request;
+            let (_, place) = match known.take_if(|(of, _)| *of == request) {
+                Some(known) => known,
+                None => (request, self.place(view, request)),
             };
-            let leaves_room = self.leaves_room(request, &placement);
-            let longest = if leaves_room { Estimate::UNKNOWN } else { self.longest };
-            if alike.shortest().is_some_and(|shortest| shortest <= longest) {
-                startable.push((request, placement, longest));
+            if let Some((placement, longest)) = &place
+                && alike.shortest().is_some_and(|shortest| shortest <= *longest)
+            {
+                startable.push((kind, placement.clone(), *longest));
             }
+            known = Some((request, place));
         }
         if startable.is_empty() {
             return None;
         }
         while let Some(lane) = line.first() {
-            let next = startable.iter().filter_map(|(request, placement, longest)| {
-                Some((line.next_alike(lane, request, *longest)?, placement))
+            let next = startable.iter().filter_map(|(kind, placement, longest)| {
+                Some((line.next_alike(lane, kind, *longest)?, placement))
             });
             if let Some((rank, placement)) = next.min_by_key(|(rank, _)| *rank) {
                 return Some((lane, rank, placement.clone()));
@@ -117,6 +146,14 @@ impl<'a> Reservation<'a> {
             line.close(lane);
         }
         None
+    }
+
+    /// Where it would start now, and how long it may take there at most.
+    fn place(&mut self, view: &View<'a>, request: &Request) -> Option<(Placement, Estimate)> {
+        let placement = view.place(request)?;
+        let leaves_room = self.leaves_room(request, &placement);
+        let longest = if leaves_room { Estimate::UNKNOWN } else { self.longest };
+        Some((placement, longest))
     }
 
     /// Whether the head still fits at its time if this keeps its GPUs beyond it.

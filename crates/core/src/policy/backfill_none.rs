@@ -1,5 +1,6 @@
 //! Strict order: who cannot start holds up everybody behind, but for tasks without GPUs.
 
+use super::aged;
 use super::line::Line;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
@@ -9,6 +10,7 @@ use crate::view::View;
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut line = Line::new(view.state, view.now);
+    aged::start_or_keep(&mut line, &mut view, &mut plan);
     let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
         return plan;
     };
@@ -17,8 +19,8 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     let head_request = &view.state.tasks[&head.task].spec.request;
     if head_request.gpus > 0 && (head_request.cpus, head_request.memory) == (0, 0) {
         line.pass_over(lane, head);
-        let with_gpus = queue.requests().map(|(request, _)| request);
-        with_gpus.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
+        let requests = queue.kinds().map(|(kind, _)| &kind.request);
+        requests.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
         start_in_order(&mut line, &mut view, &mut plan);
     }
     plan
@@ -38,11 +40,15 @@ pub(super) fn start_in_order<'a>(
             line.close(lane);
             continue;
         };
+        if let Some(excess) = line.excess(rank) {
+            line.step_over(lane, excess);
+            continue;
+        }
         let request = &state.tasks[&rank.task].spec.request;
         if let Some(placement) = view.place(request) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-            line.start(lane, rank, request);
+            line.start(lane, rank);
         } else if view.waits_for_named(request) {
             view.set_named_aside(request);
             line.drop_request(request);

@@ -1,5 +1,6 @@
 //! Whatever fits starts, in order; nobody is waited for.
 
+use super::aged;
 use super::line::Line;
 use crate::plan::Plan;
 use crate::view::View;
@@ -9,16 +10,21 @@ use crate::view::View;
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut line = Line::new(view.state, view.now);
+    aged::start_or_keep(&mut line, &mut view, &mut plan);
     while let Some(lane) = line.first() {
         let Some(rank) = line.next_in(lane) else {
             line.close(lane);
             continue;
         };
+        if let Some(excess) = line.excess(rank) {
+            line.step_over(lane, excess);
+            continue;
+        }
         let request = &view.state.tasks[&rank.task].spec.request;
         if let Some(placement) = view.place(request) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-            line.start(lane, rank, request);
+            line.start(lane, rank);
         } else {
             line.drop_request(request);
         }

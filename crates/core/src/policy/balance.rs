@@ -9,15 +9,13 @@ use crate::user::User;
 pub(crate) fn standing(user: &User, running_gpus: u64, oldest: TaskId) -> Standing {
     let priority = user.priority.0;
     match u64::try_from(priority) {
-        Ok(under @ 1..) => Standing {
-            class: 1,
-            group: Ratio::ZERO,
-            share: Ratio { over: running_gpus, under },
-            oldest,
-        },
-        _ if mutated(Mutant::ClassesIgnored) => {
-            Standing { class: 1, group: Ratio::ZERO, share: Ratio::ZERO, oldest }
+        Ok(under @ 1..) => {
+            let share = Ratio { over: running_gpus, under };
+            Standing::by_share(1, Ratio::ZERO, share, oldest)
         }
-        _ => Standing { class: priority, group: Ratio::ZERO, share: Ratio::ZERO, oldest },
+        _ => {
+            let class = if mutated(Mutant::ClassesIgnored) { 1 } else { priority };
+            Standing::by_share(class, Ratio::ZERO, Ratio::ZERO, oldest)
+        }
     }
 }

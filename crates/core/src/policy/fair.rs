@@ -56,7 +56,7 @@ impl<'a> Used<'a> {
             Some(ratio(*self.groups.get(group)?, weight.unwrap_or(Thousandths::ONE)))
         });
         // Who is in no group is one of their own.
-        Standing { class: 0, group: group.unwrap_or(own), share: own, oldest }
+        Standing::by_share(0, group.unwrap_or(own), own, oldest)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::balance;
 use super::fair::Used;
-use super::standing::{Ratio, Standing};
+use super::standing::Standing;
 use crate::ids::{TaskId, UserId};
-use crate::queue::{Estimate, Lane, Queue, Rank};
+use crate::queue::{Estimate, Kind, Lane, Queue, Rank};
+use crate::quota::{self, Excess, Limit, Load, Party};
 use crate::resources::Request;
 use crate::settings::Order;
 use crate::state::State;
@@ -15,6 +16,7 @@ use std::iter::Peekable;
 
 pub(crate) struct Line<'a> {
     state: &'a State,
+    now: Time,
     queue: &'a Queue,
     /// Lanes in which nothing has happened yet, in order.
     fresh: Peekable<Box<dyn Iterator<Item = (Standing, Lane)> + 'a>>,
@@ -23,8 +25,11 @@ pub(crate) struct Line<'a> {
     seen: BTreeMap<Lane, Seen>,
     /// For `fair`.
     used: Option<Used<'a>>,
-    /// Nobody who asks for one of these is to be had in this pass any more.
-    dropped: BTreeSet<&'a Request>,
+    /// Nobody of these kinds is to be had in this pass any more.
+    dropped: BTreeSet<&'a Kind>,
+    projects: BTreeMap<String, Project>,
+    /// Started before its turn.
+    taken: Option<(Lane, Rank)>,
     /// A task that is not in the queue, to see when its turn would come.
     guest: Option<(Lane, Rank)>,
 }
@@ -35,44 +40,61 @@ struct Seen {
     /// All up to here have had their turn.
     last: Option<Rank>,
     started: BTreeSet<TaskId>,
-    /// What its owner is assumed to have in addition to what runs.
-    more_gpus: i64,
+    /// What its owner is assumed to run in addition, and no longer.
+    more: Load,
+    fewer: Load,
     oldest: Option<TaskId>,
     /// Where it stands in the line, unless it is closed.
     filed: Option<Standing>,
+    /// Its owner may have no more GPUs.
+    without_gpus: bool,
+}
+
+/// What a pass has done for a project that has a quota.
+#[derive(Debug, Default)]
+struct Project {
+    more: Load,
+    full: bool,
+    without_gpus: bool,
 }
 
 impl<'a> Line<'a> {
     pub(crate) fn new(state: &'a State, now: Time) -> Line<'a> {
         let queue = state.queue();
-        let used = (state.settings().order == Order::Fair).then(|| {
-            let users = queue.lanes().filter_map(Lane::user);
-            Used::now(state, users, now)
-        });
+        let used = (state.settings().order == Order::Fair)
+            .then(|| Used::now(state, queue.lanes().filter_map(Lane::user), now));
         let fresh: Box<dyn Iterator<Item = (Standing, Lane)> + 'a> = match state.settings().order {
             Order::Balance => {
                 let users = state.index.turns.in_order();
                 Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
             }
-            Order::Fair => {
+            _ => {
                 let standing = |lane: Lane| {
-                    let user = &state.users[&lane.user()?];
-                    let oldest = queue.submitted_from(lane, TaskId(0)).next()?;
-                    Some(Reverse((used.as_ref()?.standing(state, user, oldest), lane)))
+                    let oldest = queue.submitted_from(lane, TaskId(0)).next();
+                    let standing = match (&used, lane.user(), oldest) {
+                        (_, None, _) => Standing::by_rank(None),
+                        (Some(used), Some(user), Some(oldest)) => {
+                            used.standing(state, &state.users[&user], oldest)
+                        }
+                        _ => Standing::by_rank(queue.first_after(lane, None)),
+                    };
+                    Reverse((standing, lane))
                 };
-                let mut heap: BinaryHeap<_> = queue.lanes().filter_map(standing).collect();
+                let mut heap: BinaryHeap<_> = queue.lanes().map(standing).collect();
                 Box::new(std::iter::from_fn(move || heap.pop().map(|Reverse(first)| first)))
             }
-            _ => Box::new(queue.lanes().map(|lane| (EVERYBODYS, lane))),
         };
         Line {
             state,
+            now,
             queue,
             fresh: fresh.peekable(),
             open: BTreeSet::new(),
             seen: BTreeMap::new(),
             used,
             dropped: BTreeSet::new(),
+            projects: BTreeMap::new(),
+            taken: None,
             guest: None,
         }
     }
@@ -93,7 +115,7 @@ impl<'a> Line<'a> {
 
     /// The lane whose turn it is.
     pub(crate) fn first(&mut self) -> Option<Lane> {
-        if self.guest.is_none() && self.dropped.len() == self.queue.distinct_requests() {
+        if self.guest.is_none() && self.dropped.len() == self.queue.kinds().len() {
             return None;
         }
         loop {
@@ -120,12 +142,17 @@ impl<'a> Line<'a> {
 
     /// The next of a lane that can still be had.
     pub(crate) fn next_in(&self, lane: Lane) -> Option<Rank> {
-        let last = self.last(lane);
-        let queued = match self.dropped.is_empty() {
-            true => self.queue.first_after(lane, last),
-            false => {
-                self.queue.first_wanted_after(lane, last, |request| !self.dropped.contains(request))
+        let mut last = self.last(lane);
+        let all = self.dropped.is_empty() && self.projects.is_empty() && !self.without_gpus(lane);
+        let queued = loop {
+            let next = match all {
+                true => self.queue.first_after(lane, last),
+                false => self.queue.first_wanted_after(lane, last, |kind| self.is_open(lane, kind)),
+            };
+            if next.is_none() || next.map(|rank| (lane, rank)) != self.taken {
+                break next;
             }
+            last = next;
         };
         let guest = self.guest.filter(|(whose, rank)| *whose == lane && Some(*rank) > last);
         match (queued, guest) {
@@ -134,9 +161,47 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The next of a lane that asks for this and is expected to take at most `longest`.
-    pub(crate) fn next_alike(&self, lane: Lane, wanted: &Request, most: Estimate) -> Option<Rank> {
-        self.queue.first_alike_after(lane, self.last(lane), wanted, most)
+    /// The next of a lane that is of this kind, is expected to take at most `longest`, and may be started.
+    pub(crate) fn next_alike(&self, lane: Lane, kind: &Kind, longest: Estimate) -> Option<Rank> {
+        let last = self.last(lane);
+        let mut next = self.queue.first_alike_after(lane, last, kind, longest)?;
+        if Some((lane, next)) == self.taken {
+            next = self.queue.first_alike_after(lane, Some(next), kind, longest)?;
+        }
+        (self.is_open(lane, kind) && self.excess(next).is_none()).then_some(next)
+    }
+
+    /// What a start of this would exceed.
+    pub(crate) fn excess(&self, rank: Rank) -> Option<Excess> {
+        let quota = &self.state.settings().quota;
+        if !quota.limits_users() && quota.project.is_empty() {
+            return None;
+        }
+        let task = self.state.tasks.get(&rank.task)?;
+        let seen = self.seen.get(&Lane::User(task.owner));
+        let (more, fewer) = seen.map(|seen| (seen.more, seen.fewer)).unwrap_or_default();
+        let own = self.state.running_of(task.owner).plus(more).minus(fewer);
+        let project = task.spec.project.as_deref().map_or(Load::default(), |project| {
+            let more = self.projects.get(project).map(|it| it.more).unwrap_or_default();
+            self.state.load_of_project(project).0.plus(more)
+        });
+        quota::excess(self.state, task, own, project, self.now)
+    }
+
+    /// Whoever has had their share is stepped over, with all that counts against it.
+    pub(crate) fn step_over(&mut self, lane: Lane, excess: Excess) {
+        let without_gpus = matches!(excess.limit, Limit::RunningGpus | Limit::GpuHours);
+        match excess.whose {
+            Party::User(_) if without_gpus => {
+                self.seen.entry(lane).or_default().without_gpus = true;
+            }
+            Party::User(_) => self.close(lane),
+            Party::Project(name) => {
+                let project = self.projects.entry(name).or_default();
+                project.without_gpus = true;
+                project.full |= !without_gpus;
+            }
+        }
     }
 
     /// This one has had its turn and waits.
@@ -145,17 +210,37 @@ impl<'a> Line<'a> {
     }
 
     /// This one is assumed to start.
-    pub(crate) fn start(&mut self, lane: Lane, rank: Rank, request: &Request) {
+    pub(crate) fn start(&mut self, lane: Lane, rank: Rank) {
+        self.pass_over(lane, rank);
+        self.count(lane, rank);
+    }
+
+    /// This one is assumed to start before its turn.
+    pub(crate) fn take(&mut self, lane: Lane, rank: Rank) {
+        self.taken = Some((lane, rank));
+        self.count(lane, rank);
+    }
+
+    /// This one of this user is assumed to start, wherever it stands.
+    pub(crate) fn count_for(&mut self, owner: UserId, rank: Rank) {
+        self.count(Lane::User(owner), rank);
+    }
+
+    fn count(&mut self, lane: Lane, rank: Rank) {
+        let Some(task) = self.state.tasks.get(&rank.task) else { return };
+        let load = Load::of(&task.spec.request);
+        let limited = &self.state.settings().quota.project;
+        if let Some(project) = task.spec.project.as_ref().filter(|it| limited.contains_key(*it)) {
+            let project = self.projects.entry(project.clone()).or_default();
+            project.more = project.more.plus(load);
+        }
+        let Some(user) = lane.user() else { return };
+        if let Some(used) = &mut self.used {
+            used.assume(&self.state.users[&user], load.gpus.cast_signed());
+        }
         let queue = self.queue;
         let seen = self.seen.entry(lane).or_default();
-        seen.last = Some(rank);
-        if lane == Lane::Everybody {
-            return;
-        }
-        seen.more_gpus += i64::from(request.gpus);
-        if let (Some(used), Some(user)) = (&mut self.used, lane.user()) {
-            used.assume(&self.state.users[&user], i64::from(request.gpus));
-        }
+        seen.more = seen.more.plus(load);
         seen.started.insert(rank.task);
         if let Some(oldest) = seen.oldest {
             let mut rest = queue.submitted_from(lane, oldest);
@@ -166,23 +251,26 @@ impl<'a> Line<'a> {
     /// A run of this user is assumed to have ended.
     pub(crate) fn end(&mut self, owner: UserId, request: &Request) {
         let lane = Lane::User(owner);
-        if self.state.settings().order.is_by_user() && self.next_in(lane).is_some() {
-            self.seen.entry(lane).or_default().more_gpus -= i64::from(request.gpus);
+        if self.next_in(lane).is_some() {
+            let load = Load::of(request);
+            let seen = self.seen.entry(lane).or_default();
+            seen.fewer = seen.fewer.plus(load);
+            seen.without_gpus = false;
             if let Some(used) = &mut self.used {
-                used.assume(&self.state.users[&owner], -i64::from(request.gpus));
+                used.assume(&self.state.users[&owner], -load.gpus.cast_signed());
             }
             self.file(lane);
         }
     }
 
     /// Nobody else who asks for this has a turn in this pass.
-    pub(crate) fn drop_request(&mut self, request: &'a Request) {
-        self.dropped.insert(request);
+    pub(crate) fn drop_request(&mut self, request: &Request) {
+        self.dropped.extend(self.queue.kinds_asking(request));
     }
 
     /// Nobody else of this lane has a turn in this pass.
     pub(crate) fn close(&mut self, lane: Lane) {
-        let filed = self.seen.get_mut(&lane).and_then(|seen| seen.filed.take());
+        let filed = self.seen.entry(lane).or_default().filed.take();
         if let Some(standing) = filed {
             self.open.remove(&(standing, lane));
         }
@@ -190,6 +278,17 @@ impl<'a> Line<'a> {
 
     fn last(&self, lane: Lane) -> Option<Rank> {
         self.seen.get(&lane).and_then(|seen| seen.last)
+    }
+
+    fn without_gpus(&self, lane: Lane) -> bool {
+        self.seen.get(&lane).is_some_and(|seen| seen.without_gpus)
+    }
+
+    fn is_open(&self, lane: Lane, kind: &Kind) -> bool {
+        let project = kind.project.as_ref().and_then(|project| self.projects.get(project));
+        let (full, without_gpus) = project.map_or((false, false), |it| (it.full, it.without_gpus));
+        let without_gpus = without_gpus || self.without_gpus(lane);
+        !full && !(without_gpus && kind.request.gpus > 0) && !self.dropped.contains(kind)
     }
 
     /// Put a lane where it belongs now.
@@ -205,18 +304,19 @@ impl<'a> Line<'a> {
     }
 
     fn standing(&self, lane: Lane) -> Standing {
-        let Lane::User(user) = lane else { return EVERYBODYS };
+        let by_user = self.state.settings().order.is_by_user();
+        let Some(user) = lane.user() else { return Standing::by_rank(None) };
+        if !by_user {
+            return Standing::by_rank(self.next_in(lane));
+        }
         let seen = self.seen.get(&lane);
         let oldest = seen.and_then(|seen| seen.oldest).unwrap_or(TaskId(0));
-        let running = self.state.running_of(user).gpus;
+        let user = &self.state.users[&user];
         if let Some(used) = &self.used {
-            return used.standing(self.state, &self.state.users[&user], oldest);
+            return used.standing(self.state, user, oldest);
         }
-        let gpus = running.saturating_add_signed(seen.map_or(0, |seen| seen.more_gpus));
-        balance::standing(&self.state.users[&user], gpus, oldest)
+        let (more, fewer) = seen.map(|seen| (seen.more, seen.fewer)).unwrap_or_default();
+        let running = self.state.running_of(user.id).plus(more).minus(fewer);
+        balance::standing(user, running.gpus, oldest)
     }
 }
-
-/// There is only one lane.
-const EVERYBODYS: Standing =
-    Standing { class: 0, group: Ratio::ZERO, share: Ratio::ZERO, oldest: TaskId(0) };

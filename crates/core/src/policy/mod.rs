@@ -1,5 +1,6 @@
 //! Who starts next: an order, and what may overtake its head. Policies propose; `plan` verifies.
 
+mod aged;
 mod backfill_easy;
 mod backfill_none;
 mod backfill_skip;
@@ -14,7 +15,7 @@ mod srtf;
 mod standing;
 
 use crate::plan::Plan;
-use crate::queue::{Lane, Rank};
+use crate::queue::{Kind, Lane, Rank};
 use crate::run::{Run, RunState};
 use crate::settings::{Backfill, Order, Settings};
 use crate::state::State;
@@ -43,7 +44,16 @@ pub fn plan(state: &State, now: Time) -> Plan {
 
 /// Whom a task takes turns with.
 pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
-    if settings.order.is_by_user() { Lane::User(task.owner) } else { Lane::Everybody }
+    let by_user = settings.order.is_by_user();
+    // Who has had their share must not be in the way of the others.
+    let stepped_over = settings.quota.limits_users() && !settings.order.is_preemptive();
+    if by_user || stepped_over { Lane::User(task.owner) } else { Lane::Everybody }
+}
+
+pub(crate) fn kind(task: &Task, settings: &Settings) -> Kind {
+    let project = task.spec.project.as_ref();
+    let project = project.filter(|project| settings.quota.project.contains_key(*project));
+    Kind { request: task.spec.request.clone(), project: project.cloned() }
 }
 
 /// A queued task's place in its lane. It depends on nothing that changes while the task waits.
@@ -71,6 +81,15 @@ pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Tim
 
 /// The next instant at which a plan may be different although nothing has happened.
 pub(crate) fn wake_at(state: &State, now: Time) -> Option<Time> {
+    let settings = state.settings();
+    let period = settings.quota.period;
+    let new_period = settings.quota.limits_hours().then(|| now.next_multiple(period));
+    let new_period = new_period.filter(|_| !state.queue().is_empty());
+    let preempts = wake_to_preempt(state, now);
+    [new_period, preempts].into_iter().flatten().filter(|at| *at > now).min()
+}
+
+fn wake_to_preempt(state: &State, now: Time) -> Option<Time> {
     let settings = state.settings();
     if !settings.order.is_preemptive() || state.queue().is_empty() {
         return None;

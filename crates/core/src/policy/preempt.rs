@@ -1,5 +1,6 @@
 //! The pass of the preemptive orders: choose who should run by rank, stop the others, then start.
 
+use super::line::Line;
 use super::{is_preemptible, rank_running};
 use crate::ids::RunId;
 use crate::plan::Plan;
@@ -49,10 +50,11 @@ fn choose(view: &View<'_>) -> Chosen {
     }
     running.sort_unstable();
 
+    let mut line = Line::new(state, view.now);
     let mut chosen = Chosen { starts: Vec::new(), stops: Vec::new() };
     let mut running = running.into_iter().peekable();
     let mut waiting = state.queue().iter().peekable();
-    let smallest = state.queue().requests().next().map_or(0, |(request, _)| request.gpus);
+    let smallest = state.queue().kinds().next().map_or(0, |(kind, _)| kind.request.gpus);
     loop {
         let next_waiting = waiting.peek().filter(|_| quota >= smallest);
         let run_is_next = match (running.peek(), next_waiting) {
@@ -74,9 +76,12 @@ fn choose(view: &View<'_>) -> Chosen {
             let Some(rank) = waiting.next() else {
                 return chosen;
             };
-            let request = &state.tasks[&rank.task].spec.request;
-            if request.gpus <= quota && view.fits_when_idle(request) {
+            let task = &state.tasks[&rank.task];
+            let request = &task.spec.request;
+            let fits = request.gpus <= quota && view.fits_when_idle(request);
+            if fits && line.excess(rank).is_none() {
                 quota -= request.gpus;
+                line.count_for(task.owner, rank);
                 chosen.starts.push(rank);
             }
         }

@@ -1,17 +1,32 @@
 //! How lanes compare: whose turn it is next.
 
 use crate::ids::TaskId;
+use crate::queue::Rank;
 use std::cmp::Ordering;
 
-/// Smaller comes first. No two lanes are equal, as no task is the oldest of both.
+/// Smaller comes first. No two lanes are equal, as no task is the oldest or the first of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Standing {
     /// Lower ones come before all higher ones, whatever else.
     pub(super) class: i64,
     pub(super) group: Ratio,
     pub(super) share: Ratio,
+    /// Of its first task, where only that counts.
+    pub(super) rank: Option<Rank>,
     /// The task that has waited longest.
     pub(super) oldest: TaskId,
+}
+
+impl Standing {
+    /// For orders that do not look at whose a task is.
+    pub(super) fn by_rank(rank: Option<Rank>) -> Standing {
+        let (group, share) = (Ratio::ZERO, Ratio::ZERO);
+        Standing { class: 0, group, share, rank, oldest: TaskId(0) }
+    }
+
+    pub(super) fn by_share(class: i64, group: Ratio, share: Ratio, oldest: TaskId) -> Standing {
+        Standing { class, group, share, rank: None, oldest }
+    }
 }
 
 /// A fraction, compared exactly.

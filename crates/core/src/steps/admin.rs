@@ -4,6 +4,7 @@ use crate::event::Event;
 use crate::ids::UserId;
 use crate::input::Actor;
 use crate::limits;
+use crate::quota::QuotaSettings;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::step::{Answer, Reply, Turn};
@@ -76,7 +77,12 @@ fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     groups.iter().try_for_each(|(group, weight)| {
         check_text("group", group)?;
         within("weight", Some(*weight), Thousandths(1))
-    })
+    })?;
+    let QuotaSettings { users, project, .. } = &settings.quota;
+    at_most("quotas of users", users.len(), limits::USERS)?;
+    at_most("quotas of projects", project.len(), limits::GROUPS)?;
+    users.keys().try_for_each(|name| check_text("name", name))?;
+    project.keys().try_for_each(|name| check_text("project", name))
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {

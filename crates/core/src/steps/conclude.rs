@@ -28,7 +28,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     };
     let ended = RunState::Ended { exit: exit.clone(), failure: failure.clone(), at: now };
     let owner = turn.state.tasks[&task].owner;
-    turn.state.charge(owner, now);
+    turn.charge(task);
     turn.state.change_run(id, |run| run.state = ended);
     let restart_cost = turn.state.settings().restart_cost(gpus);
     turn.state.change_task(task, |task| {

@@ -45,7 +45,7 @@ pub(crate) fn start(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
         return Err(wrong_state(task, "queued", "started"));
     }
     let placement = View::new(turn.state, turn.now).place(&task.spec.request);
-    let mut plan = Plan::default();
+    let mut plan = Plan { ignores_quotas: true, ..Plan::default() };
     plan.start(id, placement.ok_or(Refusal::NoRoom(id))?);
     plan::apply(turn, plan);
     Ok(Reply::Done)

@@ -6,6 +6,7 @@ use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::pool::Pool;
+use crate::quota;
 use crate::refusal::Refusal;
 use crate::resources::Request;
 use crate::state::State;
@@ -33,7 +34,7 @@ pub(crate) fn submit(
         let same = task.edited || *task.spec == spec;
         return if same { Ok(Reply::Task(task.id)) } else { Err(Refusal::KeyReused) };
     }
-    check_new(state, Actor::User(by), &spec, key.as_ref())?;
+    check_new(state, by, &spec, key.as_ref(), turn.now)?;
     let first = state.ledger.next_task;
     let spec = turn.state.new_spec(spec);
     match &spec.1.array {
@@ -159,13 +160,24 @@ fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
 /// Whether it would be accepted.
 pub(crate) fn check_new(
     state: &State,
-    by: Actor,
+    by: UserId,
     spec: &TaskSpec,
     key: Option<&String>,
+    now: Time,
 ) -> Result<(), Refusal> {
-    check_rank(state, by, spec, &TaskSpec::default())?;
+    check_rank(state, Actor::User(by), spec, &TaskSpec::default())?;
     check(state, spec, key)?;
-    check_array(state, spec)
+    check_array(state, spec)?;
+    check_quota(state, by, spec, now)
+}
+
+/// What is over quota and may not wait, or would wait for ever.
+fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Result<(), Refusal> {
+    let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
+    match quota::refuses(state, owner, spec, count, now) {
+        Some(excess) => Err(Refusal::OverQuota(excess)),
+        None => Ok(()),
+    }
 }
 
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {

@@ -98,6 +98,7 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
         |(request, after, (retries, priority, limit), [preemptible, urgent, hold], array)| {
             TaskSpec {
                 array,
+                project: (retries == 1).then(|| "llm".to_owned()),
                 command: vec!["x".into()],
                 request,
                 after: after
@@ -137,6 +138,31 @@ fn any_settings() -> impl Strategy<Value = Settings> {
             min_run_before_preemption: Span(min_run),
             requeue_lost,
             las_threshold: Span(threshold),
+            reserve_after: Span(min_run / 2),
+            quota: quota::QuotaSettings {
+                over: if grace % 3 == 0 {
+                    quota::OverQuota::Refuse
+                } else {
+                    quota::OverQuota::Wait
+                },
+                period: Span(threshold % 100_000),
+                user: quota::Quota {
+                    running_tasks: (grace % 5 == 0).then_some(grace % 3),
+                    running_gpus: (grace % 7 < 2).then_some(grace % 6),
+                    queued_tasks: (grace % 11 == 0).then_some(grace % 4),
+                    gpu_hours: (threshold % 5 == 0).then_some(threshold % 2),
+                },
+                project: [(
+                    "llm".to_owned(),
+                    quota::Quota {
+                        running_gpus: Some(threshold % 5),
+                        gpu_hours: (grace % 2 == 0).then_some(1),
+                        ..quota::Quota::default()
+                    },
+                )]
+                .into(),
+                ..quota::QuotaSettings::default()
+            },
             ..Settings::default()
         },
     )

@@ -38,6 +38,7 @@ pub(crate) fn lab(gpus: &[u32]) -> Lab {
     lab.configure(|settings| {
         settings.min_run_before_preemption = Settings::default().min_run_before_preemption;
         settings.retry_backoff = Span::ZERO;
+        settings.reserve_after = Span::ZERO;
     });
     for (number, gpus) in (1..).zip(gpus) {
         let (name, labels) = (format!("n{number}"), BTreeMap::new());

@@ -38,7 +38,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 8] = [
+const SPANS: [&str; 10] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -47,6 +47,8 @@ const SPANS: [&str; 8] = [
     "retry_backoff",
     "retry_backoff_max",
     "fair.half_life",
+    "quota.period",
+    "reserve_after",
 ];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.
@@ -89,14 +91,15 @@ fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
     }
 }
 
-/// Lists whose names are free: naming one makes it, `null` takes it away.
-const OPEN_LISTS: [&str; 1] = ["fair.groups"];
+/// Lists whose names are free: naming one makes it, `null` takes it away. Those of quotas have several values each.
+const OPEN_LISTS: [(&str, bool); 3] =
+    [("fair.groups", false), ("quota.users", true), ("quota.project", true)];
 
 /// The settings with one of them replaced; what is not known or does not fit is refused.
-fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, ApiError> {
+pub(super) fn changed(settings: &Settings, key: &str, value: Value) -> Result<Settings, ApiError> {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();
-    if let Some((list, name)) = in_open_list(key) {
-        change_open_list(&mut whole, list, name, value);
+    if let Some(place) = in_open_list(key) {
+        change_open_list(&mut whole, place, value);
     } else if let Some(entry) = entry(&mut whole, key) {
         *entry = match value.as_str() {
             _ if SPANS.contains(&key) => span_value(key, &value)?,
@@ -126,18 +129,36 @@ fn unknown(settings: &Settings, key: &str) -> ApiError {
     ApiError::new(ErrorCode::NotFound, format!("there is no setting `{key}`"), hint)
 }
 
-fn in_open_list(key: &str) -> Option<(&'static str, &str)> {
-    let named = |list: &'static str| {
-        let name = key.strip_prefix(list)?.strip_prefix('.')?;
-        (!name.is_empty()).then_some((list, name))
+/// The list, the name in it, and which value of it.
+fn in_open_list(key: &str) -> Option<(&'static str, &str, Option<&str>)> {
+    let named = |(list, has_values): (&'static str, bool)| {
+        let rest = key.strip_prefix(list)?.strip_prefix('.').filter(|rest| !rest.is_empty())?;
+        match rest.rsplit_once('.') {
+            Some((name, value)) if has_values => Some((list, name, Some(value))),
+            _ if has_values => None,
+            _ => Some((list, rest, None)),
+        }
     };
     OPEN_LISTS.into_iter().find_map(named)
 }
 
-fn change_open_list(whole: &mut Value, list: &str, name: &str, value: Value) {
+fn change_open_list(
+    whole: &mut Value,
+    (list, name, which): (&str, &str, Option<&str>),
+    value: Value,
+) {
     let Some(Value::Object(list)) = entry(whole, list) else { return };
-    match value {
-        Value::Null => drop(list.remove(name)),
-        value => drop(list.insert(name.to_owned(), value)),
+    let Some(which) = which else {
+        match value {
+            Value::Null => drop(list.remove(name)),
+            value => drop(list.insert(name.to_owned(), value)),
+        }
+        return;
+    };
+    let values = list.entry(name).or_insert_with(|| json!({}));
+    values[which] = value;
+    let empty = values.as_object().is_some_and(|values| values.values().all(Value::is_null));
+    if empty {
+        list.remove(name);
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::ArrayLimit { at_once } => format!("{at_once} of its array at a time"),
         WaitReason::Behind { first } => format!("task {first} comes first"),
         WaitReason::WouldDelay { first, .. } => format!("it might delay task {first}"),
+        WaitReason::Quota(excess) => format!("over quota: {excess}"),
         WaitReason::Outranked => "others come first".to_owned(),
         WaitReason::AboutToStart => "about to start".to_owned(),
     }

@@ -5,9 +5,10 @@ use super::nag::is_nag;
 use super::oracle::Oracle;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
+use danlu_core::quota::QuotaSettings;
 use danlu_core::run::RunState;
 use danlu_core::task::TaskState;
-use danlu_core::{Actor, Input, Row, Span, Task};
+use danlu_core::{Actor, Input, Row, Settings, Span, Task};
 
 /// How long everything together may take once faults have stopped.
 const PATIENCE: Span = Span::from_secs(2 * 3600);
@@ -34,7 +35,7 @@ impl World {
         Ok(())
     }
 
-    /// What a conscientious operator does: bring back every node, release what is held, end what
+    /// What a conscientious operator does: bring back every node, release what is held, lift quotas, end what
     /// would never end, and give up what was on a machine that is no more.
     fn chores(&self) -> Vec<Input> {
         let by = Actor::Daemon;
@@ -47,6 +48,11 @@ impl World {
                     if node.draining {
                         inputs.push(Input::Undrain { by, node: node.id });
                     }
+                }
+                Row::Ledger(ledger) if ledger.settings.quota != QuotaSettings::default() => {
+                    let quota = QuotaSettings::default();
+                    let settings = Settings { quota, ..ledger.settings.clone() };
+                    inputs.push(Input::Configure { by, settings });
                 }
                 Row::Task(task) if task.is_finished() => {}
                 Row::Task(task) if task.spec.command == ["serve"] => {

@@ -7,7 +7,7 @@ use super::client::Ticket;
 use super::connection::End;
 use super::faults::Fault;
 use super::inspect::{changed_rows_are_named, rows_of};
-use super::turns::classes_are_kept;
+use super::turns::{classes_are_kept, quotas_are_kept};
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
 use danlu_core::{
@@ -164,6 +164,7 @@ impl World {
         }
         if input == Input::Schedule {
             classes_are_kept(state, &step.events, now)?;
+            quotas_are_kept(state, &step.events)?;
         }
         if let Some(before) = before {
             changed_rows_are_named(&before, &rows_of(state), &step.events)?;

@@ -3,6 +3,7 @@
 
 use super::agenda::Happening;
 use super::world::World;
+use danlu_core::quota::QuotaSettings;
 use danlu_core::settings::{Backfill, Order, Settings};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Input, Request, Row, RowKey, Span, Task, TaskId};
@@ -18,9 +19,16 @@ pub(super) fn is_nag(task: &Task) -> bool {
 impl World {
     pub(super) fn start_nagging(&mut self) {
         self.note("world", format_args!("somebody submits small tasks without end"));
-        // Other orders and `skip` do let small tasks pass for ever.
-        let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
-        let settings = Settings { order: Order::Fifo, backfill, ..self.draw_settings() };
+        let drawn = Settings { quota: QuotaSettings::default(), ..self.draw_settings() };
+        let settings = if self.dice.chance(500) {
+            // Without a reservation for who has waited long, other orders and `skip` do let small tasks pass for ever.
+            let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
+            Settings { order: Order::Fifo, backfill, reserve_after: Span::ZERO, ..drawn }
+        } else {
+            let orders = [Order::Fifo, Order::Sjf, Order::Balance, Order::Fair];
+            let order = self.dice.pick(&orders).unwrap_or(Order::Balance);
+            Settings { order, reserve_after: Span(self.dice.scale(1, 60_000)), ..drawn }
+        };
         self.nagging = Some(settings);
         self.agenda.at(self.now, Happening::Nag);
     }
@@ -61,11 +69,13 @@ impl World {
             return;
         };
         let span = self.dice.scale(500, 8000);
+        let promised = self.nagging.as_ref().is_some_and(|it| it.reserve_after == Span::ZERO);
+        let limited = promised || self.dice.chance(500);
         let spec = TaskSpec {
             name: NAME.to_owned(),
             command: vec!["work".to_owned(), span.to_string(), "0".to_owned()],
             request: Request::gpus(1),
-            time_limit: Some(Span(span + self.dice.scale(1000, 60_000))),
+            time_limit: limited.then(|| Span(span + self.dice.scale(1000, 60_000))),
             priority: PRIORITY,
             ..TaskSpec::default()
         };

@@ -73,6 +73,7 @@ impl World {
             priority: if self.dice.chance(200) { 5 + self.dice.index(10) as i32 } else { 5 },
             after: self.wish_dependencies(),
             hold: self.dice.chance(50),
+            project: self.dice.chance(300).then(|| "llm".to_owned()),
             ..TaskSpec::default()
         }
     }

@@ -1,9 +1,11 @@
 //! Whether users take turns as `balance` promises, as far as it can be told from the rows alone.
 
 use super::verdict::{Verdict, ensure};
+use danlu_core::quota::{Quota, QuotaSettings};
 use danlu_core::settings::{Backfill, Order};
+use danlu_core::task::TaskState;
 use danlu_core::view::View;
-use danlu_core::{Event, State, Task, Time, User};
+use danlu_core::{Event, Span, State, Task, Time, User};
 
 /// In strict order nobody of a worse class has started while a better one's first task would still fit.
 pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Verdict {
@@ -11,7 +13,10 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     let strict = (settings.order, settings.backfill) == (Order::Balance, Backfill::None);
     // GPUs that somebody has named may be kept free for them.
     let named = |task: &Task| task.is_queued() && !task.spec.request.gpu_ids.is_empty();
-    if !strict || after.tasks.values().any(named) {
+    // Who has waited for long goes before everybody, and who has had their share after.
+    let patient = settings.reserve_after == Span::ZERO;
+    let unlimited = settings.quota == QuotaSettings::default();
+    if !strict || !patient || !unlimited || after.tasks.values().any(named) {
         return Ok(());
     }
     let started = events.iter().filter_map(|event| match event {
@@ -38,6 +43,42 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
             worst.id,
             first.id
         );
+    }
+    Ok(())
+}
+
+/// Whoever was given something has no more than they may.
+pub(super) fn quotas_are_kept(after: &State, events: &[Event]) -> Verdict {
+    for event in events {
+        let Event::RunLaunched { task, .. } = event else { continue };
+        let Some(task) = after.tasks.get(task) else { continue };
+        let mine = |other: &&Task| other.owner == task.owner;
+        let ours = |other: &&Task| other.spec.project == task.spec.project;
+        let quota = &after.settings().quota;
+        let user = after.users.get(&task.owner).map(|user| quota.of_user(&user.name));
+        within(after, user, mine, task)?;
+        let project = task.spec.project.as_ref().and_then(|project| quota.project.get(project));
+        within(after, project.copied(), ours, task)?;
+    }
+    Ok(())
+}
+
+fn within(
+    state: &State,
+    quota: Option<Quota>,
+    counts: impl Fn(&&Task) -> bool,
+    started: &Task,
+) -> Verdict {
+    let Some(quota) = quota else { return Ok(()) };
+    let active = |task: &&Task| matches!(task.state, TaskState::Active { .. });
+    let running: Vec<&Task> = state.tasks.values().filter(active).filter(counts).collect();
+    let (tasks, id) = (running.len() as u64, started.id);
+    let most = quota.running_tasks.unwrap_or(u64::MAX);
+    ensure!(tasks <= most, "task {id} is started as number {tasks} of {most}");
+    if started.spec.request.gpus > 0 {
+        let gpus: u64 = running.iter().map(|task| u64::from(task.spec.request.gpus)).sum();
+        let most = quota.running_gpus.unwrap_or(u64::MAX);
+        ensure!(gpus <= most, "task {id} is started, which makes {gpus} GPUs of {most}");
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::dice::Dice;
 use super::world::World;
+use danlu_core::quota::{OverQuota, Quota, QuotaSettings};
 use danlu_core::run::RunState;
 use danlu_core::settings::{Backfill, FairSettings, Order, PlacementRule, RestartCost, Settings};
 use danlu_core::task::TaskState;
@@ -189,6 +190,27 @@ impl World {
                 half_life: Span(dice.scale(1, 600_000)),
                 groups: BTreeMap::from([("vision".to_owned(), Thousandths(2_500))]),
             },
+            quota: draw_quotas(dice),
+            reserve_after: Span(dice.scale(1, 120_000) - 1),
         }
+    }
+}
+
+/// Mostly none. Periods are short, so that everybody's time comes again.
+fn draw_quotas(dice: &mut Dice) -> QuotaSettings {
+    let mut limit = |chance, least, most| dice.chance(chance).then(|| dice.between(least, most));
+    let mut quota = |chance| Quota {
+        running_tasks: limit(chance, 1, 4),
+        running_gpus: limit(chance, 2, 8),
+        queued_tasks: limit(chance / 2, 2, 10),
+        gpu_hours: limit(chance / 4, 1, 2),
+    };
+    let (user, other, project) = (quota(150), quota(150), quota(200));
+    QuotaSettings {
+        over: dice.pick(&[OverQuota::Wait, OverQuota::Refuse]).unwrap_or(OverQuota::Wait),
+        period: Span(dice.scale(1_000, 60_000)),
+        user,
+        users: BTreeMap::from([("user1".to_owned(), other)]),
+        project: BTreeMap::from([("llm".to_owned(), project)]),
     }
 }

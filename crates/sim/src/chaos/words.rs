@@ -110,6 +110,7 @@ impl fmt::Display for Happened<'_> {
         match self.0 {
             Event::Booted { epoch } => write!(f, "booted in epoch {epoch}"),
             Event::UserAdded { user } => write!(f, "user {user} added"),
+            Event::ProjectCharged { project } => write!(f, "project {project} charged"),
             Event::UserChanged { user } => write!(f, "user {user} changed"),
             Event::SettingsChanged => write!(f, "settings changed"),
             Event::TaskSubmitted { task, .. } => write!(f, "task {task} submitted"),

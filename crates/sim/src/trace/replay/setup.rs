@@ -72,6 +72,7 @@ fn settings(cluster: &Cluster, policy: Policy) -> Settings {
         min_run_before_preemption: Span::ZERO,
         restart_cost: RestartCost { up_to_8_gpus: Span::from_secs(40), above: Span::from_secs(60) },
         las_threshold: Span::from_secs(18_000),
+        reserve_after: Span::ZERO,
         ..Settings::default()
     }
 }

@@ -1,0 +1,55 @@
+//! The task that has waited for too long: it goes before everybody, and what comes free is kept for it.
+
+use super::line::Line;
+use crate::mutant::{Mutant, mutated};
+use crate::plan::Plan;
+use crate::queue::{Lane, Rank};
+use crate::state::State;
+use crate::task::Task;
+use crate::time::Span;
+use crate::view::View;
+
+/// The longest waiting of those that have waited for `reserve_after` and could run if others ended.
+pub(super) fn first(view: &View<'_>, line: &Line<'_>) -> Option<(Lane, Rank)> {
+    let state = view.state;
+    let patience = state.settings().reserve_after;
+    if patience == Span::ZERO || mutated(Mutant::AgedForgotten) {
+        return None;
+    }
+    let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest());
+    let mut aged: Vec<_> = kinds.filter(|(since, _)| view.now.since(*since) >= patience).collect();
+    aged.sort_unstable();
+    let places = aged.iter().map(|(_, id)| place(state, &state.tasks[id]));
+    places.into_iter().find(|(_, rank)| {
+        let request = &state.tasks[&rank.task].spec.request;
+        line.excess(*rank).is_none() && view.fits_when_idle(request)
+    })
+}
+
+/// Start it, or keep for it what is free of the place where it would run if all others ended.
+pub(super) fn start_or_keep<'a>(line: &mut Line<'a>, view: &mut View<'a>, plan: &mut Plan) {
+    let Some((lane, rank)) = first(view, line) else { return };
+    if !start(line, view, plan, lane, rank) {
+        view.set_place_aside(&view.state.tasks[&rank.task].spec.request);
+    }
+}
+
+/// `false`: there is no room for it yet.
+pub(super) fn start<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+    lane: Lane,
+    rank: Rank,
+) -> bool {
+    let request = &view.state.tasks[&rank.task].spec.request;
+    let Some(placement) = view.place(request) else { return false };
+    view.assume_start(request, &placement);
+    plan.start(rank.task, placement);
+    line.take(lane, rank);
+    true
+}
+
+fn place(state: &State, task: &Task) -> (Lane, Rank) {
+    (super::lane(task, state.settings()), super::rank(task, state.settings()))
+}
