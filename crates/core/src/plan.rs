@@ -145,6 +145,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     let (state, now) = (&*turn.state, turn.now);
     let Some(task) = state.tasks.get(&id) else { return };
     let (owner, spec) = (task.owner, Arc::clone(&task.spec));
+    let time_limit = task.time_limit();
     let epoch = if mutated(Mutant::EpochIgnored) { Epoch(0) } else { state.ledger.epoch };
     let run = Run {
         id: RunId { epoch, number: state.ledger.next_run },
@@ -167,6 +168,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
             attempt,
             gpus: part.gpus.clone(),
             spec: Arc::clone(&spec),
+            time_limit,
             rank,
             nodes: nodes.clone(),
         })));

@@ -4,7 +4,7 @@
 //! added, none changes or goes away within a version.
 
 use danlu_core::quota::Quota;
-use danlu_core::task::{Dependency, Output};
+use danlu_core::task::{Axis, Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, Thousandths, WaitReason};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,8 @@ pub struct Submit {
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
+    /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
+    pub python: Option<PythonEnvironment>,
     /// Say where and when it would start instead of queueing it.
     pub dry_run: bool,
 }
@@ -87,9 +89,15 @@ pub struct Needs {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Array {
+    /// Left out with a `grid`: one for each combination.
+    #[serde(default)]
     pub indices: Vec<u32>,
     pub at_once: Option<u32>,
+    /// A sweep over all combinations of these values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<Axis>,
 }
 
 /// The answer to `POST /tasks`.
@@ -190,6 +198,9 @@ pub struct TaskView {
     pub attempt: u32,
     pub array: Option<u64>,
     pub index: Option<u32>,
+    /// What the names of its sweep stand for in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grid: BTreeMap<String, String>,
     pub priority: i32,
     pub urgent: bool,
     pub project: Option<String>,
@@ -216,6 +227,8 @@ pub struct TaskDetails {
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
+    #[serde(default)]
+    pub python: Option<PythonEnvironment>,
     pub variables: BTreeMap<String, String>,
     pub runs: Vec<RunView>,
     /// Of the submitter; the owner and admins see it.
@@ -272,6 +285,24 @@ pub struct Act {
     /// For `move`.
     #[serde(default)]
     pub position: usize,
+    /// For `extend`: seconds.
+    #[serde(default)]
+    pub more: u64,
+    /// For `cancel` and `remove`: also cancel all that wait for them.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
+/// `GET /dependents?ids=`: who waits for these tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependents {
+    pub ids: Vec<u64>,
+}
+
+impl Act {
+    pub fn new(act: ActName, ids: Vec<u64>) -> Act {
+        Act { act, ids, position: 0, more: 0, cascade: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -285,6 +316,8 @@ pub enum ActName {
     Retry,
     Start,
     Move,
+    Extend,
+    Requeue,
     Remove,
 }
 
@@ -376,6 +409,17 @@ pub struct UserView {
     pub quota: Quota,
     /// As `fair` counts it: what is long ago counts less.
     pub used_gpu_seconds: u64,
+}
+
+/// `GET /status`: totals, node by node, and what runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    pub nodes: usize,
+    /// How many are in each state, and `total`.
+    pub gpus: BTreeMap<String, usize>,
+    pub tasks: BTreeMap<TaskStateName, usize>,
+    pub per_node: Vec<NodeView>,
+    pub running: Vec<TaskView>,
 }
 
 /// An answer that says no: `{"error": {...}}`.

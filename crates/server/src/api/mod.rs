@@ -54,6 +54,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/tasks/{id}/{act}", post(tasks::act))
         .route("/overview", get(overview::overview))
         .route("/wait", get(tasks::wait))
+        .route("/dependents", get(tasks::dependents))
         .route("/gpus", get(cluster::gpus))
         .route("/nodes", get(cluster::nodes))
         .route("/status", get(cluster::status))

@@ -49,9 +49,13 @@ impl World {
                         inputs.push(Input::Undrain { by, node: node.id });
                     }
                 }
-                Row::Ledger(ledger) if ledger.settings.quota != QuotaSettings::default() => {
+                Row::Ledger(ledger)
+                    if ledger.settings.quota != QuotaSettings::default()
+                        || ledger.settings.queue_paused =>
+                {
                     let quota = QuotaSettings::default();
-                    let settings = Settings { quota, ..ledger.settings.clone() };
+                    let settings =
+                        Settings { quota, queue_paused: false, ..ledger.settings.clone() };
                     inputs.push(Input::Configure { by, settings });
                 }
                 Row::Task(task) if task.is_finished() => {}

@@ -19,7 +19,8 @@ pub(super) fn is_nag(task: &Task) -> bool {
 impl World {
     pub(super) fn start_nagging(&mut self) {
         self.note("world", format_args!("somebody submits small tasks without end"));
-        let drawn = Settings { quota: QuotaSettings::default(), ..self.draw_settings() };
+        let quota = QuotaSettings::default();
+        let drawn = Settings { quota, queue_paused: false, ..self.draw_settings() };
         let settings = if self.dice.chance(500) {
             // Without a reservation for who has waited long, other orders and `skip` do let small tasks pass for ever.
             let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
