@@ -14,6 +14,7 @@ mod edit;
 mod extend;
 mod follow;
 mod following;
+mod gpu;
 mod gpus;
 mod help;
 mod hold;
@@ -74,6 +75,7 @@ verbs! {
     Debug(debug::Arguments) = "debug" [],
     Status(status::Arguments) = "status" [],
     Gpus(gpus::Arguments) = "gpus" [],
+    Gpu(gpu::Arguments) = "gpu" [],
     Nodes(nodes::Arguments) = "nodes" ["sinfo"],
     Doctor(doctor::Arguments) = "doctor" [],
     Up(up::Arguments) = "up" [],
@@ -120,6 +122,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Debug(arguments) => debug::run(&client()?, &arguments),
         Verb::Status(arguments) => status::run(&client()?, &arguments),
         Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
+        Verb::Gpu(arguments) => gpu::run(&client()?, &arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
         Verb::Doctor(arguments) => return doctor::run(server, &arguments),
         Verb::Up(arguments) => up::run(*arguments),

@@ -2,7 +2,7 @@
 
 use crate::limits;
 use crate::refusal::Refusal;
-use crate::resources::NodeSelector;
+use crate::resources::{NodeSelector, Request, Sharing};
 use crate::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
@@ -13,6 +13,7 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
     at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
+    check_sharing(&spec.request)?;
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
         return Err(Refusal::BadTimeLimit);
@@ -44,6 +45,14 @@ fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
         || ArraySpec::combinations(&array.grid) == Some(array.indices.len())
             && (0..).zip(&array.indices).all(|(at, index)| at == *index);
     if complete { Ok(()) } else { Err(Refusal::BadArray) }
+}
+
+fn check_sharing(request: &Request) -> Result<(), Refusal> {
+    let Sharing::Shared { idle_utilization } = request.sharing else { return Ok(()) };
+    if request.gpus == 0 || request.gpu_memory == 0 {
+        return Err(Refusal::ShareWithoutMemory);
+    }
+    if idle_utilization > 100 { Err(Refusal::BadUtilization) } else { Ok(()) }
 }
 
 fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {

@@ -13,8 +13,8 @@ fn part(node: u32, gpus: u128) -> Part {
 }
 
 fn start(task: u64, parts: Vec<Part>) -> Plan {
-    let start = Decision::Start { task: TaskId(task), placement: Placement { parts } };
-    Plan { decisions: vec![start], ..Plan::default() }
+    let decisions = vec![Decision::Start { task: TaskId(task), placement: Placement { parts } }];
+    Plan { decisions, ..Plan::default() }
 }
 
 /// Two nodes of two GPUs; task 1 runs on n1[0], n1[1] is foreign, n3 drains; tasks 2 to 4 wait.

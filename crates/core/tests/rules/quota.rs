@@ -138,7 +138,7 @@ fn waiting_tasks_can_be_limited() {
     assert_eq!(third, Err(Refusal::OverQuota(of_ann(Limit::QueuedTasks, 2, 2))));
     submit(&mut lab, BOB, wants(1)).unwrap();
     lab.schedule();
-    let array = Some(ArraySpec { indices: vec![0, 1], at_once: None });
+    let array = Some(ArraySpec { indices: vec![0, 1], at_once: None, grid: Vec::new() });
     let two = TaskSpec { array, ..wants(1) };
     assert!(matches!(submit(&mut lab, ANN, two), Err(Refusal::OverQuota(_))));
     submit(&mut lab, ANN, wants(1)).unwrap();

@@ -38,7 +38,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 11] = [
+const SPANS: [&str; 13] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -50,6 +50,8 @@ const SPANS: [&str; 11] = [
     "fair.half_life",
     "quota.period",
     "reserve_after",
+    "idle_delay",
+    "settle_time",
 ];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.
