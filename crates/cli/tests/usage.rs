@@ -80,12 +80,10 @@ fn submits() {
 
 #[test]
 fn what_is_not_there_yet_is_refused() {
-    check("submit --begin 22:00 -- true", 64, "`--begin` is not there yet");
     check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");
     check("submit --grid lr=1,2 -- true", 64, "`--grid` is not there yet");
     check("submit --conda base -- true", 64, "`--conda` is not there yet");
     check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
-    check("submit --retries 2:cuda_oom -- true", 64, "retries by failure class are not there yet");
     check("ls --server https://a", 64, "https:// addresses are not supported yet");
 }
 
@@ -106,7 +104,7 @@ fn scripts_are_refused_with_their_line() {
             "`job.sh` line 2: `--partition` is not supported",
         ),
         ("#!/bin/sh\n\n#SBATCH -N 2\n", 64, "`job.sh` line 3: `-N=2` is not supported"),
-        ("#!/bin/sh\n#DANLU --begin 22:00\n", 64, "`job.sh` line 2: `--begin` is not there yet"),
+        ("#!/bin/sh\n#DANLU --notify a@b\n", 64, "`job.sh` line 2: `--notify` is not there yet"),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
         ("print(1)\n", 64, "`job.sh` is neither executable nor a script with a `#!` line"),
     ] {

@@ -174,7 +174,7 @@ mod tests {
         check("#!/bin/sh\n#DANLU --name 'a\n", Exit::Usage, "line 2: a quote");
         check("#!/bin/sh\n#SBATCH --partition=gpu\n", Exit::Refused, "line 2: ");
         check("#!/bin/sh\n#SBATCH --mem=lots\n", Exit::Usage, "line 2: ");
-        check("#!/bin/sh\n#DANLU --begin 22:00\n", Exit::Refused, "line 2: ");
+        check("#!/bin/sh\n#DANLU --notify a@b\n", Exit::Refused, "line 2: ");
     }
 
     #[test]

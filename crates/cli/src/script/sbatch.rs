@@ -234,6 +234,7 @@ mod tests {
             ("--account=lab", "--project=lab"),
             ("--export=ALL,A=1", "--env=A=1"),
             ("--hold", "--hold"),
+            ("--begin=now+1hour", "--begin=now+1hour"),
             ("-N 1 -n 1 --ntasks-per-node=1 --requeue", ""),
         ] {
             let expect: Vec<String> = danlu.split_whitespace().map(str::to_owned).collect();
@@ -247,7 +248,6 @@ mod tests {
             "--partition=gpu",
             "-p gpu",
             "--qos=high",
-            "--begin=now",
             "--nodes=2",
             "-n 4",
             "--mail-type=END",
