@@ -30,14 +30,9 @@ number_id!(
 number_id!(NodeId(u32));
 number_id!(
     /// 0 is nobody.
+    #[derive(Default)]
     UserId(u32)
 );
-
-impl Default for UserId {
-    fn default() -> UserId {
-        UserId(0)
-    }
-}
 
 number_id!(
     /// One connection to a node. A new connection has a higher number than any before it.

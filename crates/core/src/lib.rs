@@ -27,6 +27,7 @@ pub mod resources;
 pub mod rows;
 pub mod run;
 pub mod settings;
+mod shares;
 pub mod state;
 pub mod step;
 mod steps;

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::queue::{Lane, Rank};
 use crate::state::State;
 use crate::task::Task;
-use crate::time::Span;
+use crate::time::{Span, Time};
 use crate::view::View;
 
 /// The longest waiting of those that have waited for `reserve_after` and could run if others ended.
@@ -16,8 +16,10 @@ pub(super) fn first(view: &View<'_>, line: &Line<'_>) -> Option<(Lane, Rank)> {
     if patience == Span::ZERO || mutated(Mutant::AgedForgotten) {
         return None;
     }
+    // Where a clock was set back, nobody knows how long it has been.
+    let has_aged = |since: Time| since > view.now || view.now.since(since) >= patience;
     let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest());
-    let mut aged: Vec<_> = kinds.filter(|(since, _)| view.now.since(*since) >= patience).collect();
+    let mut aged: Vec<_> = kinds.filter(|(since, _)| has_aged(*since)).collect();
     aged.sort_unstable();
     let places = aged.iter().map(|(_, id)| place(state, &state.tasks[id]));
     places.into_iter().find(|(_, rank)| {

@@ -288,7 +288,8 @@ impl<'a> Line<'a> {
         let project = kind.project.as_ref().and_then(|project| self.projects.get(project));
         let (full, without_gpus) = project.map_or((false, false), |it| (it.full, it.without_gpus));
         let without_gpus = without_gpus || self.without_gpus(lane);
-        !full && !(without_gpus && kind.request.gpus > 0) && !self.dropped.contains(kind)
+        let closed = full || without_gpus && kind.request.gpus > 0;
+        !closed && !self.dropped.contains(kind)
     }
 
     /// Put a lane where it belongs now.

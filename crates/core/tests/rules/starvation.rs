@@ -7,10 +7,10 @@ use danlu_core::task::TaskSpec;
 use danlu_core::*;
 
 const GPUS: u32 = 4;
-/// How long each small task runs, in seconds.
-const SMALL: u64 = 100;
+/// How long a small task runs at most, in seconds.
+const SMALL: u64 = 20;
 /// How long the large one waits before GPUs are kept for it, in seconds.
-const PATIENCE: u64 = 1_000;
+const PATIENCE: u64 = 60;
 /// Then every small task that runs ends once, and none takes its place.
 const BOUND: u64 = PATIENCE + SMALL;
 
@@ -49,9 +49,10 @@ fn wait_of_the_large_one(order: Order, backfill: Backfill, limit: Option<u64>) -
             if Some(run.task.0) == large {
                 return seconds - 2 * SMALL;
             }
-            ends.push((lab.now + Span::from_secs(SMALL), run.task.0));
+            // Some run shorter, so that they do not all end at once.
+            let ran = SMALL - run.task.0 % 4 * 3;
+            ends.push((lab.now + Span::from_secs(ran), run.task.0));
         }
-        // They do not all end at once: the first four start one after the other.
         assert!(seconds < 10 * BOUND, "{order:?}+{backfill:?} lets it starve");
     }
     unreachable!("it starts or it starves")
@@ -104,4 +105,18 @@ fn who_has_waited_long_goes_before_those_of_others_and_says_who_waits_for_it() {
     lab.ended(1, Exit::Code(0));
     lab.schedule();
     assert_eq!(lab.task(large), "starting n1[0,1]");
+}
+
+#[test]
+fn a_clock_that_is_set_back_makes_nobody_wait_for_longer() {
+    let mut lab = lab(&[2]);
+    lab.configure(|settings| settings.reserve_after = Span::from_secs(60));
+    lab.policy(Order::Balance, Backfill::Skip);
+    submit(&mut lab, ANN, wants(1));
+    lab.schedule();
+    let large = submit(&mut lab, ANN, wants(2));
+    lab.now = Time(0);
+    let small = submit(&mut lab, BOB, wants(1));
+    lab.schedule();
+    assert_eq!([lab.task(large), lab.task(small)], ["queued", "queued"]);
 }
