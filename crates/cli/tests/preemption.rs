@@ -35,7 +35,7 @@ fn check_preempted(daemon: &Daemon, long: &str, short: &str) {
 fn a_shorter_task_takes_the_gpu_of_one_that_agreed() {
     let Some(daemon) = one_gpu("srtf") else { return };
     let long = daemon.submit("--preemptible -t 10h", POLITE);
-    until("it has begun", || daemon.say(&["logs", &long]).contains("attempt"));
+    until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("attempt"));
     let short = daemon.submit("-t 1h", "true");
     check_preempted(&daemon, &long, &short);
 }
@@ -45,7 +45,7 @@ fn who_has_had_little_takes_the_gpu_of_who_has_had_much() {
     let Some(daemon) = one_gpu("las") else { return };
     daemon.say(&["set", "las_threshold", "200ms"]);
     let long = daemon.submit("--preemptible", POLITE);
-    until("it has begun", || daemon.say(&["logs", &long]).contains("attempt"));
+    until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("attempt"));
     let short = daemon.submit("", "true");
     check_preempted(&daemon, &long, &short);
 }
@@ -60,7 +60,7 @@ fn one_that_does_not_leave_is_ended_with_its_tree_after_the_grace() {
          echo ready; while :; do sleep 1; done"
     );
     let long = daemon.submit("--preemptible -t 10h", &line);
-    until("it has begun", || daemon.say(&["logs", &long]).contains("ready"));
+    until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("ready"));
     let short = daemon.submit("-t 1h", "true");
     assert_eq!(daemon.ask(&["wait", &short]).status, 0);
     assert!(processes::with(&word).is_empty());

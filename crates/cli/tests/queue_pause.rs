@@ -22,7 +22,7 @@ fn running_tasks_are_put_back() {
     let Some(daemon) = Daemon::start() else { return };
     let line = "echo attempt $DANLU_ATTEMPT; [ $DANLU_ATTEMPT = 2 ] || sleep 1000";
     let id = daemon.submit("", line);
-    until("it has begun", || daemon.say(&["logs", &id]).contains("attempt"));
+    until("it has begun", || daemon.ask(&["logs", &id]).stdout.contains("attempt"));
     daemon.say(&["pause-queue", "--requeue-running"]);
     daemon.wait_until(&id, "queued");
     daemon.say(&["resume-queue"]);

@@ -46,7 +46,6 @@ mutants! {
     RetriesForEver: "a failing task is retried without limit",
     RetryClassIgnored: "a failure is retried whatever classes the task named",
     BackoffForgotten: "a failing task is retried at once",
-    ExtensionForgotten: "more time is not told again to a run that has not heard of it",
     PauseIgnored: "tasks are started while the queue is paused",
     PreemptedIsFailed: "a preempted task counts as failed",
     NeverStartedIsFailed: "a task whose launch was dropped counts as failed",

@@ -5,7 +5,6 @@ use crate::event::Event;
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::input::Actor;
 use crate::limits;
-use crate::mutant::{Mutant, mutated};
 use crate::refusal::Refusal;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::{own_task, require_admin};
@@ -58,5 +57,5 @@ pub(crate) fn send_limit(turn: &mut Turn<'_>, node: NodeId, run: RunId) {
 pub(crate) fn has_heard(turn: &Turn<'_>, run: RunId, told: Option<Span>) -> bool {
     let task = &turn.state.tasks[&turn.state.runs[&run].task];
     let never_changed = task.extra_time == Span::ZERO;
-    never_changed || told == task.time_limit() || mutated(Mutant::ExtensionForgotten)
+    never_changed || told == task.time_limit()
 }

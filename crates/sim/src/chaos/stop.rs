@@ -80,16 +80,18 @@ impl World {
         let Stage::Alive { since, ends_at } = dir.stage else {
             return;
         };
+        let (at, ..) = dir.natural_end(since);
+        let (at, paused) = (at + dir.idle, dir.paused_since.is_some());
         // It is ending at this very moment.
-        if ends_at <= self.now {
+        if !paused && ends_at <= self.now {
             return;
         }
-        let (at, ..) = dir.natural_end(since);
-        let at = (at + dir.idle).max(self.now);
-        if let Stage::Alive { ends_at, .. } = &mut dir.stage {
-            *ends_at = at;
+        let at = if paused { at } else { at.max(self.now) };
+        dir.stage = Stage::Alive { since, ends_at: at };
+        // One that is paused is looked at when it goes on.
+        if !paused {
+            self.agenda.at(at, Happening::ProcessEnds { machine, run });
         }
-        self.agenda.at(at, Happening::ProcessEnds { machine, run });
     }
 
     /// The processes stay until the agent ends what is left.
