@@ -19,7 +19,7 @@ fn help_is_in_the_language_of_the_person() {
     check("zh", "--help", "选项：", "显示本帮助");
 }
 
-const VERBS: [&str; 37] = [
+const VERBS: [&str; 38] = [
     "submit",
     "run",
     "ls",
@@ -41,6 +41,7 @@ const VERBS: [&str; 37] = [
     "rm",
     "gpus",
     "nodes",
+    "report",
     "doctor",
     "up",
     "down",

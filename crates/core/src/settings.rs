@@ -31,6 +31,10 @@ pub struct Settings {
     pub retry_backoff: Span,
     /// … up to this.
     pub retry_backoff_max: Span,
+    /// Where nobody says how long a task runs, those that have ended tell.
+    pub predictions: bool,
+    /// Between the tasks of one user the order is `auto`, where users take turns.
+    pub auto_inside: bool,
 }
 
 /// Who comes first.
@@ -41,6 +45,8 @@ pub enum Order {
     Balance,
     /// In the order of submission.
     Fifo,
+    /// By what tasks that have ended tell, and by size: for labs without time limits. Has a backfill rule of its own.
+    Auto,
     /// The shortest expected run first.
     Sjf,
     /// The shortest expected rest first; preempts.
@@ -94,6 +100,8 @@ impl Default for Settings {
             retry_on: BTreeSet::new(),
             retry_backoff: Span::from_secs(1),
             retry_backoff_max: Span::from_secs(600),
+            predictions: true,
+            auto_inside: false,
         }
     }
 }

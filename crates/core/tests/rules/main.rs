@@ -4,6 +4,7 @@
 
 mod any_input;
 mod arrays;
+mod auto;
 mod balance;
 mod cancel;
 mod dependencies;
@@ -17,6 +18,7 @@ mod order;
 mod pause;
 mod placement;
 mod plans;
+mod predictions;
 mod preemption;
 mod restart;
 mod retries;

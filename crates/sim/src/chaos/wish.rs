@@ -149,8 +149,15 @@ impl World {
     pub(super) fn draw_settings(&mut self) -> Settings {
         let retry_on = self.wish_classes();
         let dice = &mut self.dice;
-        let orders =
-            [Order::Balance, Order::Balance, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
+        let orders = [
+            Order::Balance,
+            Order::Balance,
+            Order::Fifo,
+            Order::Auto,
+            Order::Sjf,
+            Order::Srtf,
+            Order::Las,
+        ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
         let placements = [PlacementRule::Consolidate, PlacementRule::Count];
         Settings {
@@ -170,6 +177,8 @@ impl World {
             retry_on,
             retry_backoff: Span(dice.scale(1, 5_000)),
             retry_backoff_max: Span(dice.scale(1_000, 60_000)),
+            predictions: dice.chance(700),
+            auto_inside: dice.chance(300),
         }
     }
 }
