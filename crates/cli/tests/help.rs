@@ -19,7 +19,7 @@ fn help_is_in_the_language_of_the_person() {
     check("zh", "--help", "选项：", "显示本帮助");
 }
 
-const VERBS: [&str; 38] = [
+const VERBS: [&str; 39] = [
     "submit",
     "run",
     "ls",
@@ -42,6 +42,7 @@ const VERBS: [&str; 38] = [
     "gpus",
     "gpu",
     "nodes",
+    "report",
     "doctor",
     "up",
     "down",

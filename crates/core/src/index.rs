@@ -1,12 +1,13 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
+use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::quota::Load;
 use crate::resources::Hold;
-use crate::settings::Settings;
+use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub(crate) struct Index {
     pub(crate) open_tasks: usize,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
+    pub(crate) history: History,
 }
 
 /// Tasks that have not ended.
@@ -106,6 +108,8 @@ struct Throttle {
 
 impl Index {
     pub(crate) fn list_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.history.learn(task);
+        self.count_in_batch(task, settings);
         self.enqueue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks += 1;
@@ -120,6 +124,10 @@ impl Index {
     }
 
     pub(crate) fn unlist_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.history.unlearn(task);
+        if settings.order == Order::Auto {
+            self.queue.batches_mut().uncount(task);
+        }
         self.dequeue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks -= 1;
@@ -160,7 +168,14 @@ impl Index {
         self.turns = Turns::default();
         self.throttles.clear();
         for task in tasks.values() {
+            self.count_in_batch(task, settings);
             self.enqueue(task, tasks, settings);
+        }
+    }
+
+    fn count_in_batch(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.queue.batches_mut().count(task);
         }
     }
 

@@ -3,10 +3,11 @@
 //! Tasks with equal requests fit in the same places, so a scheduling pass asks once for each
 //! distinct request, however many tasks wait.
 
+use crate::batches::Batches;
 use crate::ids::{TaskId, UserId};
 use crate::policy;
 use crate::resources::Request;
-use crate::settings::Settings;
+use crate::settings::{Order, Settings};
 use crate::task::{DEFAULT_PRIORITY, Task, TaskState};
 use crate::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +51,8 @@ pub struct Queue {
     /// Over all lanes.
     kinds: BTreeMap<Kind, Alike>,
     len: usize,
+    /// Under `auto` only.
+    batches: Batches,
 }
 
 /// One lane, which is never empty.
@@ -184,7 +187,18 @@ impl Queue {
         lists.filter_map(|(_, ranks)| ranks.range(after(last)).next()).min().copied()
     }
 
+    pub(crate) fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
+    pub(crate) fn batches_mut(&mut self) -> &mut Batches {
+        &mut self.batches
+    }
+
     pub(crate) fn insert(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.batches.insert(task);
+        }
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));
         let waiting = self.lanes.entry(lane).or_default();
@@ -200,6 +214,9 @@ impl Queue {
     }
 
     pub(crate) fn remove(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.batches.remove(task);
+        }
         const LISTED: &str = "a queued task is listed";
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));

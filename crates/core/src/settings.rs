@@ -43,6 +43,10 @@ pub struct Settings {
     /// What nobody has estimated may overtake a task for so long; then GPUs that come free are kept for it, and it goes before
     /// those of other users. Zero: for ever.
     pub reserve_after: Span,
+    /// Where nobody says how long a task runs, those that have ended tell.
+    pub predictions: bool,
+    /// Between the tasks of one user the order is `auto`, where users take turns.
+    pub auto_inside: bool,
     /// A GPU that others have used is given out once it has been idle for so long.
     pub idle_delay: Span,
     /// A shared task that has not grown for so long has the memory it needs.
@@ -74,6 +78,8 @@ pub enum Order {
     Fair,
     /// In the order of submission.
     Fifo,
+    /// By what tasks that have ended tell, and by size: for labs without time limits. Has a backfill rule of its own.
+    Auto,
     /// The shortest expected run first.
     Sjf,
     /// The shortest expected rest first; preempts.
@@ -148,6 +154,8 @@ impl Default for Settings {
             keep_memory: Fraction::from_thousandths(200),
             keep_gpu_memory: Fraction::ZERO,
             limits: Limits::default(),
+            predictions: true,
+            auto_inside: false,
         }
     }
 }

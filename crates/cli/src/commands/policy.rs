@@ -19,6 +19,7 @@ use crate::{
            balance  users in turn, who has few GPUs first (the default)\n  \
            fair     users in turn, who has used little of late first\n  \
            fifo     first come, first served\n  \
+           auto     by what ended tasks tell, with a backfill rule of its own\n  \
            sjf      shortest first\n  \
            srtf     shortest rest first, preempts\n  \
            las      least service first, preempts\n\n  \
@@ -30,6 +31,7 @@ use crate::{
            balance  用户轮流，占用 GPU 少的优先（默认）\n  \
            fair     用户轮流，近来用得少的优先\n  \
            fifo     先来先服务\n  \
+           auto     由已结束的任务推断，自带回填规则\n  \
            sjf      最短优先\n  \
            srtf     剩余最短优先，可抢占\n  \
            las      已得服务最少优先，可抢占\n\n  \

@@ -1,10 +1,12 @@
 //! Who starts next: an order, and what may overtake its head. Policies propose; `plan` verifies.
 
 mod aged;
+pub(crate) mod auto;
 mod backfill_easy;
 mod backfill_none;
 mod backfill_skip;
 pub(crate) mod balance;
+mod ends;
 mod fair;
 mod fifo;
 mod las;
@@ -23,7 +25,7 @@ use crate::task::Task;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-pub(crate) use backfill_easy::reservation;
+pub(crate) use ends::{Overrun, expected_ends};
 pub(crate) use line::Line;
 pub(crate) use standing::Standing;
 
@@ -36,9 +38,18 @@ pub fn plan(state: &State, now: Time) -> Plan {
     let settings = state.settings();
     match settings.backfill {
         _ if settings.order.is_preemptive() => preempt::plan(view),
+        _ if settings.order == Order::Auto => auto::plan(view),
         Backfill::None => backfill_none::plan(view),
         Backfill::Skip => backfill_skip::plan(view),
         Backfill::Easy => backfill_easy::plan(view),
+    }
+}
+
+/// Who has the reservation right now and when it begins, for explanations.
+pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
+    match state.settings().order {
+        Order::Auto => auto::reservation(state, now),
+        _ => backfill_easy::reservation(state, now),
     }
 }
 
@@ -59,7 +70,9 @@ pub(crate) fn kind(task: &Task, settings: &Settings) -> Kind {
 /// A queued task's place in its lane. It depends on nothing that changes while the task waits.
 pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
     let key = match settings.order {
+        Order::Balance | Order::Fair if settings.auto_inside => auto::key(task),
         Order::Fifo | Order::Balance | Order::Fair => fifo::key(),
+        Order::Auto => auto::key(task),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, Span::ZERO),
         Order::Las => las::key(task, Span::ZERO, settings.las_threshold),
@@ -71,7 +84,9 @@ pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
 pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Time) -> Rank {
     let ran = now.since(run.launched_at);
     let key = match settings.order {
+        Order::Balance | Order::Fair if settings.auto_inside => auto::key(task),
         Order::Fifo | Order::Balance | Order::Fair => fifo::key(),
+        Order::Auto => auto::key(task),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, ran),
         Order::Las => las::key(task, ran, settings.las_threshold),

@@ -93,6 +93,8 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
         not_before: spec.begin.filter(|begin| *begin > now),
         extra_time: Span::ZERO,
         wants_more_memory_than: None,
+        predicted: None,
+        predicted_start: None,
     }
 }
 

@@ -165,6 +165,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         2 => Just(Order::Balance),
         1 => Just(Order::Fair),
         1 => Just(Order::Fifo),
+        1 => Just(Order::Auto),
         1 => Just(Order::Sjf),
         1 => Just(Order::Srtf),
         1 => Just(Order::Las),

@@ -4,6 +4,7 @@
 
 mod any_input;
 mod arrays;
+mod auto;
 mod balance;
 mod cancel;
 mod dependencies;
@@ -20,6 +21,7 @@ mod order;
 mod pause;
 mod placement;
 mod plans;
+mod predictions;
 mod preemption;
 mod queue_pause;
 mod quota;

@@ -8,6 +8,7 @@ mod error;
 mod filter;
 mod logs;
 mod overview;
+mod reports;
 mod settings;
 mod submit;
 mod tasks;
@@ -62,6 +63,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/settings", get(settings::show).patch(settings::change))
         .route("/users", get(users::list))
         .route("/users/{name}", patch(users::change))
+        .route("/reports/predictions", get(reports::predictions))
         .route("/config", get(daemon::config))
         .route("/whoami", get(daemon::whoami))
         .route("/server/logs", get(logs::of_server))

@@ -191,6 +191,7 @@ impl World {
             Order::Balance,
             Order::Fair,
             Order::Fifo,
+            Order::Auto,
             Order::Sjf,
             Order::Srtf,
             Order::Las,
@@ -230,6 +231,8 @@ impl World {
                     .chance(200)
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
             },
+            predictions: dice.chance(700),
+            auto_inside: dice.chance(300),
             ..Settings::default()
         }
     }
