@@ -19,7 +19,7 @@ fn help_is_in_the_language_of_the_person() {
     check("zh", "--help", "选项：", "显示本帮助");
 }
 
-const VERBS: [&str; 37] = [
+const VERBS: [&str; 38] = [
     "submit",
     "run",
     "ls",
@@ -40,6 +40,7 @@ const VERBS: [&str; 37] = [
     "move",
     "rm",
     "gpus",
+    "gpu",
     "nodes",
     "doctor",
     "up",

@@ -80,7 +80,6 @@ fn submits() {
 
 #[test]
 fn what_is_not_there_yet_is_refused() {
-    check("submit --shared --vram 20G -- true", 64, "`--shared` is not there yet");
     check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");
     check("submit --grid lr=1,2 -- true", 64, "`--grid` is not there yet");
     check("submit --conda base -- true", 64, "`--conda` is not there yet");

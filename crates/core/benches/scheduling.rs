@@ -9,7 +9,7 @@
 )]
 #![allow(clippy::disallowed_macros, reason = "a benchmark prints")]
 
-use danlu_core::gpu::{GpuCondition, GpuReport};
+use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::run::{Ending, Exit};
@@ -96,15 +96,12 @@ impl Cluster {
         let (by, name) = (Actor::Daemon, format!("n{number}"));
         let added = self.act(Input::AddNode { by, name, labels: Default::default() });
         let Ok(Reply::Node(node)) = added.reply else { panic!("no node was added") };
-        let gpus = (0..GPUS_PER_NODE).map(|index| GpuReport {
-            id: GpuId::from(format!("GPU-{number:04}-{index}").as_str()),
-            index,
-            model: "NVIDIA A100-SXM4-80GB".into(),
-            memory: 80 << 30,
-            condition: GpuCondition::Idle,
+        let gpus = (0..GPUS_PER_NODE).map(|index| {
+            let id = GpuId::from(format!("GPU-{number:04}-{index}").as_str());
+            GpuReport::new(id, index, "NVIDIA A100-SXM4-80GB", 80 << 30)
         });
         let capacity = Capacity { cpus: 64, memory: 512 << 30 };
-        let report = NodeReport { capacity, gpus: gpus.collect(), runs: vec![] };
+        let report = NodeReport { capacity, free_memory: None, gpus: gpus.collect(), runs: vec![] };
         self.hear(node, NodeMessage::Connected);
         self.hear(node, NodeMessage::Report(report));
     }

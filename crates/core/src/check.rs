@@ -1,8 +1,10 @@
 //! Every invariant of the state, checked from scratch. On in tests and in the simulator.
 
+use crate::gpu::Gpu;
 use crate::ids::RunId;
 use crate::limits;
 use crate::node::Node;
+use crate::resources::Sharing;
 use crate::run::{PartState, Run, RunPart, RunState};
 use crate::state::State;
 use crate::task::{Task, TaskState};
@@ -97,31 +99,45 @@ impl State {
         Ok(())
     }
 
-    /// A GPU is held by at most one run, and by the one that says so.
+    /// A GPU is held by those that say so, and by several only if they agreed to share it in the same way.
     fn check_holders(&self) -> Result<(), String> {
-        let mut holders = BTreeMap::new();
+        let mut holders: BTreeMap<_, Vec<RunId>> = BTreeMap::new();
         for run in self.runs.values() {
             for part in run.parts.iter().filter(|part| !part.is_ended()) {
                 for gpu in &part.gpus {
-                    let other = holders.insert((part.node, gpu), run.id);
-                    if let Some(other) = other {
-                        return Err(format!("GPU {gpu} is held by runs {other} and {}", run.id));
-                    }
+                    holders.entry((part.node, gpu)).or_default().push(run.id);
                 }
             }
         }
         for node in self.nodes.values() {
             for gpu in &node.gpus {
-                let holder = holders.remove(&(node.id, &gpu.id));
-                ensure(holder == gpu.held_by, || {
-                    format!("GPU {} says {:?}, the runs say {holder:?}", gpu.id, gpu.held_by)
+                let runs = holders.remove(&(node.id, &gpu.id)).unwrap_or_default();
+                ensure(runs == gpu.holders, || {
+                    format!("GPU {} says {:?}, the runs say {runs:?}", gpu.id, gpu.holders)
                 })?;
+                self.check_together(gpu)?;
             }
         }
         match holders.first_key_value() {
-            Some(((_, gpu), run)) => Err(format!("run {run} holds GPU {gpu}, which is not there")),
+            Some(((_, gpu), run)) => {
+                Err(format!("run {run:?} holds GPU {gpu}, which is not there"))
+            }
             None => Ok(()),
         }
+    }
+
+    fn check_together(&self, gpu: &Gpu) -> Result<(), String> {
+        let sharing = |run: &RunId| self.tasks[&self.runs[run].task].spec.request.sharing;
+        let kinds: Vec<Sharing> = gpu.holders.iter().map(sharing).collect();
+        let shared = kinds.iter().filter(|kind| matches!(kind, Sharing::Shared { .. })).count();
+        ensure(shared == 0 || shared == kinds.len(), || {
+            format!("GPU {} is shared by some and held by others: {:?}", gpu.id, gpu.holders)
+        })?;
+        ensure(kinds.len() < 2 || !kinds.contains(&Sharing::Exclusive), || {
+            format!("GPU {} is held by one for itself and by others: {:?}", gpu.id, gpu.holders)
+        })?;
+        let tenants = gpu.tenants.iter().all(|tenant| gpu.holders.contains(&tenant.run));
+        ensure(tenants, || format!("GPU {} remembers runs that have left it", gpu.id))
     }
 
     /// The index is what the rows make it.

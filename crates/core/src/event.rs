@@ -1,6 +1,6 @@
 //! What has happened: the history people read, and the list of rows that a step has changed.
 
-use crate::ids::{Epoch, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
+use crate::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 use crate::mutant::{Mutant, mutated};
 use crate::rows::RowKey;
 use crate::run::{Exit, StopReason};
@@ -48,6 +48,8 @@ pub enum Event {
     NodeDraining { node: NodeId },
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
+    /// It has a hardware error, and is given to nobody until an administrator enables it.
+    GpuQuarantined { node: NodeId, gpu: GpuId, why: String },
     /// A policy decided what the state does not allow. Nothing was done.
     DecisionRejected { task: TaskId, reason: String },
     /// A message from an earlier connection, or about something long settled.
@@ -112,6 +114,7 @@ impl Event {
             | NodeLost { node }
             | NodeDraining { node }
             | NodeUndrained { node }
+            | GpuQuarantined { node, .. }
             | GpusChanged { node } => vec![RowKey::Node(*node)],
             DecisionRejected { .. } | LateMessageIgnored { .. } => vec![],
         }

@@ -1,8 +1,10 @@
 //! Why a task does not run, in terms of what would have to change.
 
+use crate::gpu::{Gpu, GpuCondition};
 use crate::ids::{NodeId, RunId, TaskId};
+use crate::node::Node;
 use crate::policy;
-use crate::pool::Pool;
+use crate::pool::{Pool, Thresholds};
 use crate::resources::{GpuMask, Request};
 use crate::settings::Backfill;
 use crate::state::State;
@@ -31,8 +33,26 @@ pub enum WaitReason {
     NeverFits,
     /// These could run it, but they are not connected, not yet verified, or draining.
     NodesUnavailable { nodes: Vec<NodeId> },
-    /// It would fit, but for GPUs that others use, that cannot be probed, or whose memory was not given back.
-    GpusUnavailable { foreign: u32, unknown: u32, dirty: u32 },
+    /// It would fit, but for GPUs that others use or have only just left, that cannot be probed or have hardware
+    /// errors, or whose memory was not given back.
+    GpusUnavailable {
+        foreign: u32,
+        unknown: u32,
+        dirty: u32,
+        #[serde(default)]
+        just_left: u32,
+        #[serde(default)]
+        quarantined: u32,
+    },
+    /// It would fit, but for GPUs that it has named or needs and that are given to nobody: an administrator has taken
+    /// them out, or they have hardware errors.
+    GpusDisabled { gpu_ids: Vec<u32> },
+    /// It would fit, but these have too little memory of their own left.
+    NodesShortOfMemory { nodes: Vec<NodeId> },
+    /// There is room on shared GPUs, once the tasks that started there last have taken the memory they need.
+    Settling,
+    /// There is room on shared GPUs, but they are busier than it would like.
+    GpusBusy,
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
     /// As many of its array run as may at once.
@@ -77,6 +97,12 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
         return explain_unfit(state, request);
     }
     if view.place(request).is_none() {
+        if view.place_when_settled(request).is_some() {
+            return WaitReason::Settling;
+        }
+        if request.is_shared() && view.place_by_force(request).is_some() {
+            return WaitReason::GpusBusy;
+        }
         return WaitReason::Resources { held_by: holders(state, request) };
     }
     explain_overtaken(state, task, now)
@@ -87,21 +113,21 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     if state.nodes.is_empty() {
         return WaitReason::NoNodes;
     }
-    let rule = state.settings().placement;
-    let fits = |pool: &Pool| pool.place(request, rule, &state.nodes).is_some();
-    if fits(&Pool::of_whole_nodes(state.nodes.values().filter(|node| node.is_open()))) {
-        let gpus =
-            || state.nodes.values().filter(|node| node.is_open()).flat_map(|node| &node.gpus);
-        let count = |is: fn(&crate::gpu::GpuCondition) -> bool| {
-            let matching = gpus().filter(|gpu| is(&gpu.condition)).count();
-            u32::try_from(matching).unwrap_or(u32::MAX)
-        };
-        use crate::gpu::GpuCondition::{Dirty, Foreign, Missing, Unknown};
-        return WaitReason::GpusUnavailable {
-            foreign: count(|condition| matches!(condition, Foreign { .. })),
-            unknown: count(|condition| matches!(condition, Unknown | Missing)),
-            dirty: count(|condition| matches!(condition, Dirty)),
-        };
+    let disabled = disabled(state, request, request.gpu_ids.as_slice());
+    if !disabled.is_empty() {
+        return WaitReason::GpusDisabled { gpu_ids: disabled };
+    }
+    let ground = state.ground(Thresholds::All);
+    let fits = |pool: &Pool| pool.place(request, &ground).is_some();
+    let open = || state.nodes.values().filter(|node| node.is_open());
+    let short = |node: &&Node| node.is_short_of_memory(state.settings());
+    if fits(&Pool::of_whole_nodes(open().filter(|node| !short(node)))) {
+        let gpus: Vec<&Gpu> = open().flat_map(|node| &node.gpus).collect();
+        return unavailable(&gpus);
+    }
+    if fits(&Pool::of_whole_nodes(open())) {
+        let nodes = open().filter(short).map(|node| node.id).take(NAMED).collect();
+        return WaitReason::NodesShortOfMemory { nodes };
     }
     let closed = state.nodes.values().filter(|node| !node.is_open() && node.accepts(request));
     let nodes: Vec<NodeId> = closed.map(|node| node.id).take(NAMED).collect();
@@ -109,7 +135,41 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     if fits(&Pool::of_whole_nodes(state.nodes.values())) || (unknown && !nodes.is_empty()) {
         return WaitReason::NodesUnavailable { nodes };
     }
+    if fits(&Pool::of_all_gpus(state.nodes.values())) {
+        let all: Vec<u32> = state.nodes.values().flat_map(numbers).collect();
+        return WaitReason::GpusDisabled { gpu_ids: self::disabled(state, request, &all) };
+    }
     WaitReason::NeverFits
+}
+
+fn numbers(node: &Node) -> impl Iterator<Item = u32> {
+    node.gpus.iter().map(|gpu| gpu.index)
+}
+
+/// Those of the GPUs with these numbers that are given to nobody.
+fn disabled(state: &State, request: &Request, numbers: &[u32]) -> Vec<u32> {
+    let nodes = state.nodes.values().filter(|node| node.accepts(request));
+    let gpus = nodes.flat_map(|node| &node.gpus).filter(|gpu| !gpu.rule.is_open());
+    let named = gpus.map(|gpu| gpu.index).filter(|index| numbers.contains(index));
+    let mut named: Vec<u32> = named.take(NAMED).collect();
+    named.sort_unstable();
+    named.dedup();
+    named
+}
+
+fn unavailable(gpus: &[&Gpu]) -> WaitReason {
+    let count = |is: fn(&Gpu) -> bool| {
+        let matching = gpus.iter().filter(|gpu| is(gpu)).count();
+        u32::try_from(matching).unwrap_or(u32::MAX)
+    };
+    use GpuCondition::{Dirty, Foreign, Missing, Unknown};
+    WaitReason::GpusUnavailable {
+        foreign: count(|gpu| matches!(gpu.condition, Foreign { .. })),
+        unknown: count(|gpu| matches!(gpu.condition, Unknown | Missing)),
+        dirty: count(|gpu| matches!(gpu.condition, Dirty)),
+        just_left: count(|gpu| gpu.left_at.is_some()),
+        quarantined: count(|gpu| gpu.rule.quarantined.is_some()),
+    }
 }
 
 /// It fits right now, and has not been started: somebody comes first.

@@ -39,6 +39,8 @@ pub(crate) struct Index {
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
+    /// Nodes where something changes by the mere passing of time, and when the first such thing does.
+    pub(crate) ripens_at: BTreeMap<NodeId, Time>,
 }
 
 /// Runs that have not ended.

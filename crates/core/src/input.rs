@@ -1,6 +1,6 @@
 //! Everything that can happen to the state: from people, from nodes, from the engine itself.
 
-use crate::gpu::GpuReport;
+use crate::gpu::{GpuConfig, GpuReport};
 use crate::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::node::Capacity;
 use crate::run::{Ending, RunReport};
@@ -9,7 +9,7 @@ use crate::task::TaskSpec;
 use crate::time::Time;
 use crate::user::UserChange;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +43,8 @@ pub enum Input {
     RemoveNode { by: Actor, node: NodeId },
     Drain { by: Actor, node: NodeId },
     Undrain { by: Actor, node: NodeId },
+    /// Which GPUs of a node are given out, and to how many tasks at once.
+    ManageGpus { by: Actor, node: NodeId, change: GpuChange },
     Configure { by: Actor, settings: Settings },
     /// All that concerns one node arrives here in the order in which it happened on that connection.
     Node { node: NodeId, session: SessionId, message: NodeMessage },
@@ -61,6 +63,8 @@ pub enum NodeMessage {
     Ended { run: RunId, ending: Ending },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
+    /// So many bytes of its memory are free, in coarse steps.
+    Memory { free: u64 },
     /// The connection is gone.
     Lost,
 }
@@ -68,9 +72,26 @@ pub enum NodeMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeReport {
     pub capacity: Capacity,
+    /// Bytes of memory that nobody uses, in coarse steps; `None` where it does not tell.
+    #[serde(default)]
+    pub free_memory: Option<u64>,
     pub gpus: Vec<GpuReport>,
     /// Every run directory there is.
     pub runs: Vec<RunReport>,
+}
+
+/// GPUs are named by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuChange {
+    /// Given out again, whatever was broken.
+    Enable(BTreeSet<u32>),
+    /// Given to nobody new; who is on them goes on.
+    Disable(BTreeSet<u32>),
+    /// So many tasks share each by count.
+    Slots(BTreeMap<u32, u16>),
+    /// What the configuration file says; what was decided about single ones stays.
+    Config(GpuConfig),
 }
 
 /// Who asks.

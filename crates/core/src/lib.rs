@@ -9,6 +9,7 @@ pub mod event;
 pub mod explain;
 pub mod failure;
 pub mod forecast;
+mod fraction;
 pub mod gpu;
 pub mod ids;
 mod index;
@@ -39,6 +40,7 @@ pub use event::Event;
 pub use explain::{WaitReason, explain};
 pub use failure::{Failure, FailureClass};
 pub use forecast::{Forecast, dry_run, expected_start};
+pub use fraction::Fraction;
 pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};
 #[cfg(feature = "mutants")]

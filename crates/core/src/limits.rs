@@ -4,6 +4,12 @@ use crate::time::Span;
 
 /// GPUs on one node; the free ones are the bits of one machine word.
 pub const GPUS_PER_NODE: usize = 128;
+/// GPUs of a node that somebody has decided about, those that are gone included.
+pub const GPU_RULES_PER_NODE: usize = 1024;
+/// Tasks that share a GPU by its memory.
+pub const TASKS_PER_GPU: u32 = 1024;
+/// Tasks that share a GPU by count.
+pub const SLOTS_PER_GPU: u16 = 64;
 pub const GPUS_PER_TASK: u32 = 4096;
 /// Tasks that have not ended, over all users.
 pub const OPEN_TASKS: usize = 1_000_000;

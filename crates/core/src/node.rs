@@ -1,9 +1,10 @@
 //! One machine with GPUs, and how far it can be trusted right now.
 
-use crate::gpu::Gpu;
-use crate::ids::{NodeId, SessionId};
+use crate::gpu::{Gpu, GpuConfig, GpuRule};
+use crate::ids::{GpuId, NodeId, SessionId};
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Request};
+use crate::settings::Settings;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +23,15 @@ pub struct Node {
     pub capacity: Option<Capacity>,
     /// By index. A GPU that is no longer reported stays, as missing, while a run holds it.
     pub gpus: Vec<Gpu>,
+    /// What the configuration file says about its GPUs.
+    #[serde(default)]
+    pub gpu_config: GpuConfig,
+    /// What administrators have decided about single ones.
+    #[serde(default)]
+    pub gpu_rules: BTreeMap<GpuId, GpuRule>,
+    /// Bytes of memory that nobody uses, in coarse steps; `None` where it does not tell.
+    #[serde(default)]
+    pub free_memory: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,12 +73,29 @@ impl Node {
         self.is_ready() && (!self.draining || mutated(Mutant::DrainIgnored))
     }
 
-    pub(crate) fn free_gpus(&self) -> GpuMask {
-        self.gpus_where(Gpu::is_free)
+    /// So little of its memory is left that it gets nothing new.
+    pub fn is_short_of_memory(&self, settings: &Settings) -> bool {
+        let total = self.capacity.map_or(0, |capacity| capacity.memory);
+        self.free_memory.is_some_and(|free| free < settings.keep_memory.of(total))
+    }
+
+    /// What is decided about one of its GPUs.
+    pub fn rule_of(&self, gpu: &Gpu) -> GpuRule {
+        let usual = GpuRule::default();
+        self.gpu_rules.get(&gpu.id).unwrap_or(&usual).resolved(&self.gpu_config, gpu.index)
     }
 
     pub(crate) fn usable_gpus(&self) -> GpuMask {
         self.gpus_where(Gpu::is_usable)
+    }
+
+    pub(crate) fn shareable_with_others(&self) -> GpuMask {
+        self.gpus_where(Gpu::is_shareable_with_others)
+    }
+
+    /// Those that Danlu would give out in the best of times.
+    pub(crate) fn managed_gpus(&self) -> GpuMask {
+        self.gpus_where(|gpu| gpu.rule.disabled != Some(true))
     }
 
     pub(crate) fn matching_gpus(&self, request: &Request) -> GpuMask {
@@ -85,7 +112,7 @@ impl Node {
         request.node.as_ref().is_none_or(|wanted| wanted.matches(&self.name, &self.labels))
     }
 
-    fn gpus_where(&self, keep: impl Fn(&Gpu) -> bool) -> GpuMask {
+    pub(crate) fn gpus_where(&self, keep: impl Fn(&Gpu) -> bool) -> GpuMask {
         self.gpus
             .iter()
             .enumerate()

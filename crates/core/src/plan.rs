@@ -4,6 +4,7 @@ use crate::effect::{Effect, Launch};
 use crate::event::Event;
 use crate::ids::{Epoch, RunId, TaskId};
 use crate::mutant::{Mutant, mutated};
+use crate::pool::Thresholds;
 use crate::resources::{Part, Placement};
 use crate::run::{PartState, Run, RunPart, RunState, StopReason};
 use crate::state::State;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     pub decisions: Vec<Decision>,
+    /// An administrator wants it so: thresholds do not count.
+    pub by_force: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +53,11 @@ pub fn apply_plan(state: &mut State, plan: Plan, now: Time) -> Step {
 }
 
 pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
+    let thresholds = if plan.by_force { Thresholds::None } else { Thresholds::All };
     for decision in plan.decisions {
         match decision {
             Decision::Start { task, placement } => {
-                match check_start(turn.state, task, &placement) {
+                match check_start(turn.state, task, &placement, thresholds) {
                     Err(reason) if !mutated(Mutant::UncheckedPlan) => {
                         turn.event(Event::DecisionRejected { task, reason: reason.to_string() });
                     }
@@ -70,7 +74,12 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
     }
 }
 
-fn check_start(state: &State, id: TaskId, placement: &Placement) -> Result<(), &'static str> {
+fn check_start(
+    state: &State,
+    id: TaskId,
+    placement: &Placement,
+    thresholds: Thresholds,
+) -> Result<(), &'static str> {
     let task = state.tasks.get(&id).ok_or("there is no such task")?;
     if !task.is_queued() {
         return Err("the task is not queued");
@@ -87,13 +96,18 @@ fn check_start(state: &State, id: TaskId, placement: &Placement) -> Result<(), &
     if gpus != request.gpus {
         return Err("the number of GPUs is not what was asked for");
     }
-    placement.parts.iter().try_for_each(|part| check_part(state, task, part))
+    placement.parts.iter().try_for_each(|part| check_part(state, task, part, thresholds))
 }
 
-fn check_part(state: &State, task: &Task, part: &Part) -> Result<(), &'static str> {
+fn check_part(
+    state: &State,
+    task: &Task,
+    part: &Part,
+    thresholds: Thresholds,
+) -> Result<(), &'static str> {
     let request = &task.spec.request;
     let node = state.nodes.get(&part.node).ok_or("there is no such node")?;
-    if !node.is_open() {
+    if !state.pool().is_open(part.node) {
         return Err("the node takes no work now");
     }
     if !node.accepts(request) {
@@ -102,7 +116,10 @@ fn check_part(state: &State, task: &Task, part: &Part) -> Result<(), &'static st
     if request.gpus > 0 && part.gpus.count() == 0 {
         return Err("a part without a GPU");
     }
-    if !node.free_gpus().contains(part.gpus) {
+    if part.gpus.positions().any(|at| at >= node.gpus.len()) {
+        return Err("there is no such GPU");
+    }
+    if !state.pool().allows(request, *part, &state.ground(thresholds)) {
         return Err("a GPU is not free");
     }
     let pinned = node.pinned_gpus(request).ok_or("the node has not got the GPUs it asked for")?;
@@ -141,6 +158,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
         expected_end_at: task.expected_remaining().map(|span| now + span),
         parts: placement.parts.iter().map(|part| run_part(state, part)).collect(),
         state: RunState::Starting,
+        peak_gpu_memory: None,
     };
     let (run_id, attempt) = (run.id, run.attempt);
     let nodes: Vec<_> = run.parts.iter().map(|part| part.node).collect();

@@ -2,14 +2,23 @@
 //!
 //! A pool is a plain value: policies copy one and try things out on the copy.
 
+mod by_free;
+mod finder;
+mod shared;
+mod slot;
+
+use self::by_free::SlotsByFree;
+use self::finder::Finder;
+use self::slot::Slot;
 use crate::ids::NodeId;
-use crate::node::{Capacity, Node};
+use crate::node::Node;
 use crate::resources::{GpuMask, Hold, Part, Placement, Request};
-use crate::settings::PlacementRule;
+use crate::settings::{PlacementRule, Settings};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
+    when: When,
     /// By node id.
     slots: Vec<Slot>,
     /// The open slots.
@@ -19,38 +28,58 @@ pub struct Pool {
     largest: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Slot {
-    node: NodeId,
-    open: bool,
-    size: u32,
-    free: GpuMask,
-    capacity: Capacity,
-    used: Capacity,
+/// Of which moment a pool tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum When {
+    #[default]
+    Now,
+    /// When all that Danlu runs has ended.
+    Idle,
+    /// In the best of times.
+    Whole,
 }
 
-const NOTHING: Capacity = Capacity { cpus: 0, memory: 0 };
+/// What a search goes by besides the pool.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) nodes: &'a BTreeMap<NodeId, Node>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) thresholds: Thresholds,
+}
+
+/// What keeps a task that shares away from a GPU besides its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Thresholds {
+    All,
+    /// As if everybody who runs had the memory they need.
+    Settled,
+    /// An administrator has decided.
+    None,
+}
 
 impl Pool {
+    pub(crate) fn when_idle() -> Pool {
+        Pool { when: When::Idle, ..Pool::default() }
+    }
+
     pub(crate) fn add_node(&mut self, node: NodeId) {
-        let free = GpuMask::NONE;
-        let slot = Slot { node, open: false, size: 0, free, capacity: NOTHING, used: NOTHING };
         let at = self.slots.partition_point(|slot| slot.node < node);
-        self.slots.insert(at, slot);
+        self.slots.insert(at, Slot::closed(node));
         self.reindex();
     }
 
     /// The nodes as if they were connected, idle and all their GPUs in order.
     pub(crate) fn of_whole_nodes<'a>(nodes: impl Iterator<Item = &'a Node>) -> Pool {
-        let whole = |node: &Node| Slot {
-            node: node.id,
-            open: true,
-            size: GpuMask::first(node.gpus.len()).count(),
-            free: GpuMask::first(node.gpus.len()),
-            capacity: node.capacity.unwrap_or(NOTHING),
-            used: NOTHING,
-        };
-        let mut pool = Pool { slots: nodes.map(whole).collect(), ..Pool::default() };
+        let slots = nodes.map(|node| Slot::of(node, node.managed_gpus())).collect();
+        let mut pool = Pool { when: When::Whole, slots, ..Pool::default() };
+        pool.reindex();
+        pool
+    }
+
+    /// The same with those that nobody is to get.
+    pub(crate) fn of_all_gpus<'a>(nodes: impl Iterator<Item = &'a Node>) -> Pool {
+        let slots = nodes.map(|node| Slot::of(node, GpuMask::first(node.gpus.len()))).collect();
+        let mut pool = Pool { when: When::Whole, slots, ..Pool::default() };
         pool.reindex();
         pool
     }
@@ -60,44 +89,31 @@ impl Pool {
         self.reindex();
     }
 
-    /// Take over what a node has. What runs use of its CPUs and memory stays counted.
-    pub(crate) fn update_node(&mut self, node: &Node, free: GpuMask) {
+    /// Take over what a node has. What runs use of it stays counted.
+    pub(crate) fn update_node(&mut self, node: &Node, open: bool) {
         let at = self.position(node.id);
-        let open = node.is_open();
-        let size = node.usable_gpus().count();
-        let slot = &mut self.slots[at];
-        let resized = (slot.open, slot.size) != (open, size);
-        self.unlist(at);
-        let slot = &mut self.slots[at];
-        slot.open = open;
-        slot.size = size;
-        slot.free = free;
-        slot.capacity = node.capacity.unwrap_or(NOTHING);
-        self.list(at);
-        if resized {
+        let before = (self.slots[at].open, self.slots[at].size);
+        self.change(at, |slot| slot.update(node, open));
+        if before != (self.slots[at].open, self.slots[at].size) {
             let sizes = self.slots.iter().filter(|slot| slot.open).map(|slot| slot.size);
             self.largest = sizes.max().unwrap_or(0);
         }
     }
 
+    /// Nothing of it is taken: the caller takes everything again.
+    pub(crate) fn clear_node(&mut self, node: &Node) {
+        let at = self.position(node.id);
+        self.change(at, |slot| slot.clear(node));
+    }
+
     pub(crate) fn take(&mut self, hold: Hold) {
         let at = self.position(hold.node);
-        self.unlist(at);
-        let slot = &mut self.slots[at];
-        slot.free = slot.free.without(hold.gpus);
-        slot.used.cpus += hold.cpus;
-        slot.used.memory += hold.memory;
-        self.list(at);
+        self.change(at, |slot| slot.take(&hold));
     }
 
     pub(crate) fn give(&mut self, hold: Hold) {
         let at = self.position(hold.node);
-        self.unlist(at);
-        let slot = &mut self.slots[at];
-        slot.free = slot.free.with(hold.gpus);
-        slot.used.cpus -= hold.cpus;
-        slot.used.memory -= hold.memory;
-        self.list(at);
+        self.change(at, |slot| slot.give(&hold));
     }
 
     pub fn free_gpus(&self) -> u32 {
@@ -117,17 +133,25 @@ impl Pool {
         self.slots[self.position(node)].has_room(request)
     }
 
-    pub(crate) fn place(
-        &self,
-        request: &Request,
-        rule: PlacementRule,
-        nodes: &BTreeMap<NodeId, Node>,
-    ) -> Option<Placement> {
+    pub(crate) fn is_open(&self, node: NodeId) -> bool {
+        self.slots[self.position(node)].open
+    }
+
+    /// Whether these GPUs can take such a task now.
+    pub(crate) fn allows(&self, request: &Request, part: Part, ground: &Ground<'_>) -> bool {
+        let slot = &self.slots[self.position(part.node)];
+        Finder { pool: self, request, ground }.allows(slot, part)
+    }
+
+    pub(crate) fn place(&self, request: &Request, ground: &Ground<'_>) -> Option<Placement> {
+        let finder = Finder { pool: self, request, ground };
+        if request.is_shared() {
+            return finder.sharing().map(one_part);
+        }
         if request.gpus > self.free_gpus {
             return None;
         }
-        let finder = Finder { pool: self, request, nodes };
-        match rule {
+        match ground.settings.placement {
             _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),
             _ if !request.gpu_ids.is_empty() => finder.on_one_node(request.gpus).map(one_part),
             PlacementRule::Count if request.span_nodes => finder.anywhere(),
@@ -142,6 +166,12 @@ impl Pool {
         self.slots
             .binary_search_by_key(&node, |slot| slot.node)
             .expect("every node of the state has a slot in its pools")
+    }
+
+    fn change(&mut self, at: usize, change: impl FnOnce(&mut Slot)) {
+        self.unlist(at);
+        change(&mut self.slots[at]);
+        self.list(at);
     }
 
     fn list(&mut self, at: usize) {
@@ -186,138 +216,6 @@ impl PartialEq for Pool {
 
 impl Eq for Pool {}
 
-/// The search for one request.
-struct Finder<'a> {
-    pool: &'a Pool,
-    request: &'a Request,
-    nodes: &'a BTreeMap<NodeId, Node>,
-}
-
-impl Finder<'_> {
-    /// The fullest node that still fits; the first of equals.
-    fn on_one_node(&self, gpus: u32) -> Option<Part> {
-        let mut fullest_first = self.pool.by_free.from(gpus).flatten();
-        fullest_first.find_map(|at| self.part(at, gpus))
-    }
-
-    /// As many completely free nodes as it fills, and the emptiest other one for the rest.
-    fn on_whole_nodes(&self) -> Option<Placement> {
-        let size = self.pool.largest;
-        let wanted = self.request.gpus.checked_div(size)? as usize;
-        let whole = self.pool.by_free.from(size).next()?;
-        let mut parts: Vec<Part> =
-            whole.filter_map(|at| self.part(at, size)).take(wanted).collect();
-        if parts.len() < wanted {
-            return None;
-        }
-        let rest = self.request.gpus % size;
-        if rest > 0 {
-            let emptiest_first = self.pool.by_free.from(rest).rev();
-            let last = emptiest_first
-                .flatten()
-                .filter_map(|at| self.part(at, rest))
-                .find(|part| parts.iter().all(|other| other.node != part.node))?;
-            parts.push(last);
-        }
-        Some(Placement { parts })
-    }
-
-    fn anywhere(&self) -> Option<Placement> {
-        let mut parts = Vec::new();
-        let mut missing = self.request.gpus;
-        for at in 0..self.pool.slots.len() {
-            let slot = &self.pool.slots[at];
-            if !slot.open || !slot.has_room(self.request) {
-                continue;
-            }
-            let usable = self.usable(slot);
-            if usable != GpuMask::NONE {
-                let gpus = usable.lowest(missing);
-                missing -= gpus.count();
-                parts.push(Part { node: slot.node, gpus });
-            }
-            if missing == 0 {
-                return Some(Placement { parts });
-            }
-        }
-        None
-    }
-
-    fn part(&self, at: usize, gpus: u32) -> Option<Part> {
-        let slot = &self.pool.slots[at];
-        if self.request.is_plain() {
-            return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
-        }
-        let usable = self.usable(slot);
-        let fits = usable.count() >= gpus && slot.has_room(self.request);
-        let node = &self.nodes[&slot.node];
-        if !fits || !node.accepts(self.request) {
-            return None;
-        }
-        let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
-        let others = usable.without(pinned).lowest(gpus.saturating_sub(pinned.count()));
-        Some(Part { node: slot.node, gpus: pinned.with(others) })
-    }
-
-    fn usable(&self, slot: &Slot) -> GpuMask {
-        if self.request.is_plain() {
-            return slot.free;
-        }
-        let node = &self.nodes[&slot.node];
-        if !node.accepts(self.request) {
-            return GpuMask::NONE;
-        }
-        node.matching_gpus(self.request).and(slot.free)
-    }
-}
-
-impl Slot {
-    fn has_room(&self, request: &Request) -> bool {
-        let free_cpus = self.capacity.cpus.saturating_sub(self.used.cpus);
-        let free_memory = self.capacity.memory.saturating_sub(self.used.memory);
-        request.cpus <= free_cpus && request.memory <= free_memory
-    }
-}
-
 fn one_part(part: Part) -> Placement {
     Placement { parts: vec![part] }
-}
-
-/// For each number of free GPUs, the set of slots that have as many. One flat run of bits, so that a copy of
-/// the pool is cheap.
-#[derive(Debug, Clone, Default)]
-struct SlotsByFree {
-    words_per_set: usize,
-    words: Vec<u64>,
-}
-
-impl SlotsByFree {
-    fn for_slots(slots: usize) -> SlotsByFree {
-        SlotsByFree { words_per_set: slots.div_ceil(64), words: Vec::new() }
-    }
-
-    fn insert(&mut self, free: u32, at: usize) {
-        let word = free as usize * self.words_per_set + at / 64;
-        if self.words.len() <= word {
-            self.words.resize((free as usize + 1) * self.words_per_set, 0);
-        }
-        self.words[word] |= 1 << (at % 64);
-    }
-
-    fn remove(&mut self, free: u32, at: usize) {
-        self.words[free as usize * self.words_per_set + at / 64] &= !(1 << (at % 64));
-    }
-
-    /// The sets from this number of free GPUs upwards, each lowest slot first.
-    fn from(&self, free: u32) -> impl DoubleEndedIterator<Item = impl Iterator<Item = usize>> {
-        let skipped = (free as usize * self.words_per_set).min(self.words.len());
-        self.words[skipped..].chunks(self.words_per_set.max(1)).map(members)
-    }
-}
-
-fn members(words: &[u64]) -> impl Iterator<Item = usize> {
-    words.iter().enumerate().flat_map(|(block, &word)| {
-        let bits = GpuMask(u128::from(word));
-        bits.positions().map(move |bit| block * 64 + bit)
-    })
 }

@@ -12,6 +12,14 @@ pub enum Refusal {
     NoSuchRun(RunId),
     #[error("there is no node {0}")]
     NoSuchNode(NodeId),
+    #[error("there is no GPU {index} on that node")]
+    NoSuchGpu { index: u32 },
+    #[error("a GPU has at least 1 slot and at most {most}")]
+    BadSlots { most: u16 },
+    #[error("a task that shares its GPU says how much of its memory it needs")]
+    ShareWithoutMemory,
+    #[error("the share of a GPU that is idle goes from 0 to 100 percent")]
+    BadUtilization,
     #[error("there is no such user")]
     NoSuchUser,
     #[error("this needs the owner of the task or an admin")]
@@ -70,6 +78,10 @@ impl Refusal {
             NoSuchTask(_) => "danlu ls -a lists the tasks",
             NoSuchRun(_) | RunEnded(_) => "danlu show ID lists the runs of a task",
             NoSuchNode(_) => "danlu nodes lists the nodes",
+            NoSuchGpu { .. } => "danlu gpus lists the GPUs by their numbers",
+            BadSlots { .. } => "for example danlu gpu slots 0=2",
+            ShareWithoutMemory => "for example --shared --vram 20G, on at least one GPU",
+            BadUtilization => "for example --idle-util 50",
             NoSuchUser => "danlu user list lists the users",
             NotPermitted | AdminOnly => "ask the owner or an administrator",
             WrongState { .. } => "danlu show ID tells the state of a task",

@@ -17,13 +17,28 @@ pub struct Request {
     pub memory: u64,
     /// May use the GPUs of several nodes when no single one is large enough.
     pub span_nodes: bool,
-    /// Bytes of memory that each GPU must have.
+    /// Bytes of memory that each GPU must have; with `sharing`, have left.
     pub gpu_memory: u64,
+    pub sharing: Sharing,
     /// Part of the GPU model's name, in any case.
     pub gpu_model: Option<String>,
     pub node: Option<NodeSelector>,
     /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
     pub gpu_ids: Vec<u32>,
+}
+
+/// How a task uses its GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// The whole GPU, or one slot of a GPU that has several.
+    #[default]
+    Slot,
+    /// The whole GPU, however many slots it has.
+    Exclusive,
+    /// Together with others that share it, as far as its memory goes, and only where so many percent of it were
+    /// idle of late.
+    Shared { idle_utilization: u8 },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,6 +61,11 @@ impl Request {
             && self.gpu_model.is_none()
             && self.node.is_none()
             && self.gpu_ids.is_empty()
+            && self.sharing == Sharing::Slot
+    }
+
+    pub fn is_shared(&self) -> bool {
+        matches!(self.sharing, Sharing::Shared { .. })
     }
 }
 
@@ -139,12 +159,37 @@ pub struct Hold {
     pub gpus: GpuMask,
     pub cpus: u32,
     pub memory: u64,
+    pub claim: Claim,
+}
+
+/// What a part takes of each of its GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    Slot,
+    Whole,
+    /// So many bytes. While one is settling, nobody else is let in.
+    Share {
+        memory: u64,
+        settling: bool,
+    },
 }
 
 impl Hold {
+    /// Of a part that is about to start.
     pub(crate) fn of(part: Part, request: &Request) -> Hold {
         let Part { node, gpus } = part;
-        Hold { node, gpus, cpus: request.cpus, memory: request.memory }
+        let claim = Claim::of(request);
+        Hold { node, gpus, cpus: request.cpus, memory: request.memory, claim }
+    }
+}
+
+impl Claim {
+    fn of(request: &Request) -> Claim {
+        match request.sharing {
+            Sharing::Slot => Claim::Slot,
+            Sharing::Exclusive => Claim::Whole,
+            Sharing::Shared { .. } => Claim::Share { memory: request.gpu_memory, settling: true },
+        }
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Run {
     pub expected_end_at: Option<Time>,
     pub parts: Vec<RunPart>,
     pub state: RunState,
+    /// The most bytes it was seen to use of a GPU, known when a part has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_gpu_memory: Option<u64>,
 }
 
 /// A run is *lost* while one of its nodes cannot be asked: that is told by the node, not stored here.

@@ -1,6 +1,7 @@
 //! What an administrator can choose about scheduling.
 
 use crate::failure::FailureClass;
+use crate::fraction::Fraction;
 use crate::mutant::{Mutant, mutated};
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,25 @@ pub struct Settings {
     pub retry_backoff: Span,
     /// … up to this.
     pub retry_backoff_max: Span,
+    /// A GPU that others have used is given out once it has been idle for so long.
+    pub idle_delay: Span,
+    /// A shared task that has not grown for so long has the memory it needs.
+    pub settle_time: Span,
+    /// A shared task that has settled counts as what it uses, even if it asked for more.
+    pub reclaim_unused_memory: bool,
+    /// A node with less than this part of its memory free gets nothing new.
+    pub keep_memory: Fraction,
+    /// This part of the memory of a shared GPU stays free.
+    pub keep_gpu_memory: Fraction,
+    pub limits: Limits,
+}
+
+/// How much anybody may have.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Tasks that share one GPU by its memory; `None` for as many as fit.
+    pub max_tasks_per_gpu: Option<u32>,
 }
 
 /// Who comes first.
@@ -94,6 +114,12 @@ impl Default for Settings {
             retry_on: BTreeSet::new(),
             retry_backoff: Span::from_secs(1),
             retry_backoff_max: Span::from_secs(600),
+            idle_delay: Span::ZERO,
+            settle_time: Span::from_secs(30),
+            reclaim_unused_memory: false,
+            keep_memory: Fraction::from_thousandths(200),
+            keep_gpu_memory: Fraction::ZERO,
+            limits: Limits::default(),
         }
     }
 }
@@ -116,6 +142,13 @@ impl Settings {
 
     pub(crate) fn restart_cost(&self, gpus: u32) -> Span {
         if gpus <= 8 { self.restart_cost.up_to_8_gpus } else { self.restart_cost.above }
+    }
+}
+
+impl Settings {
+    /// The longest that only time has to pass for: what is due later was noted before a clock was set back.
+    pub(crate) fn longest_ripening(&self) -> Span {
+        self.settle_time.max(self.idle_delay)
     }
 }
 

@@ -3,16 +3,17 @@
 //! The maps are the truth and are what a store keeps; `Index` is derived from them. Only the
 //! methods here change a row, and each keeps the index in step.
 
-use crate::gpu::{Gpu, GpuCondition, GpuReport};
+mod gpus;
+
+use self::gpus::hold;
+use crate::gpu::GpuRule;
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::index::{Index, Running};
-use crate::limits;
-use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
 use crate::policy::{self, balance};
-use crate::pool::Pool;
+use crate::pool::{Ground, Pool, Thresholds};
 use crate::queue::{Lane, Queue};
-use crate::resources::{GpuMask, Hold, Part};
+use crate::resources::{Claim, GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
 use crate::settings::{Order, Settings};
@@ -34,7 +35,9 @@ pub struct State {
 
 impl State {
     pub fn new() -> State {
-        State::default()
+        let mut state = State::default();
+        state.index.idle_pool = Pool::when_idle();
+        state
     }
 
     /// The state that a store holds. Errors are damage: rows that contradict each other.
@@ -73,7 +76,7 @@ impl State {
 
     /// The same state with every index made anew.
     pub(crate) fn rebuilt(&self) -> State {
-        let mut state = State { ledger: self.ledger.clone(), ..State::default() };
+        let mut state = State { ledger: self.ledger.clone(), ..State::new() };
         state.users.clone_from(&self.users);
         for node in self.nodes.values() {
             state.insert_node(stored(node));
@@ -125,6 +128,11 @@ impl State {
         &self.index.idle_pool
     }
 
+    /// What a search for a place goes by besides the pool.
+    pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
+        Ground { nodes: &self.nodes, settings: self.settings(), thresholds }
+    }
+
     /// Runs that have not ended.
     pub fn active_runs(&self) -> impl Iterator<Item = &Run> {
         self.index.held.keys().map(|id| &self.runs[id])
@@ -142,7 +150,10 @@ impl State {
     /// When to look again although nothing has happened by then.
     pub fn wake_at(&self, now: Time) -> Option<Time> {
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
-        [policy::wake_at(self, now), due].into_iter().flatten().min()
+        let ripens = self.index.ripens_at.values().min().copied();
+        let ripens = ripens.filter(|_| !self.queue().is_empty());
+        let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
+        [policy::wake_at(self, now), due, ripens].into_iter().flatten().min()
     }
 
     pub(crate) fn held_by(&self, run: RunId) -> &[Hold] {
@@ -154,6 +165,8 @@ impl State {
         self.index.rebuild_queue(&self.tasks, &self.ledger.settings);
         let users: Vec<UserId> = self.users.keys().copied().collect();
         users.into_iter().for_each(|user| self.refile(user));
+        let nodes: Vec<NodeId> = self.nodes.keys().copied().collect();
+        nodes.into_iter().for_each(|node| self.refresh_holds(node));
     }
 
     pub(crate) fn insert_user(&mut self, user: User) {
@@ -235,67 +248,20 @@ impl State {
         self.index.pool.add_node(id);
         self.index.idle_pool.add_node(id);
         self.nodes.insert(id, node);
-        self.refresh_node(id);
+        self.refresh_gpus(id);
     }
 
     pub(crate) fn remove_node(&mut self, id: NodeId) {
         self.nodes.remove(&id);
         self.index.pool.remove_node(id);
         self.index.idle_pool.remove_node(id);
+        self.index.ripens_at.remove(&id);
     }
 
     /// Change anything of a node but its GPUs.
     pub(crate) fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         change(self.nodes.get_mut(&id).expect("the caller has looked the node up"));
         self.refresh_node(id);
-    }
-
-    /// Take over what a node reports of its GPUs; answers whether anything is different.
-    /// A GPU that a run holds stays listed, as missing, while it is not reported.
-    pub(crate) fn set_gpus(&mut self, id: NodeId, reports: Vec<GpuReport>) -> bool {
-        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
-        let before: BTreeMap<GpuId, Gpu> =
-            node.gpus.drain(..).map(|gpu| (gpu.id.clone(), gpu)).collect();
-        let holder = |id: &GpuId, index: u32| match mutated(Mutant::RenumberedByIndex) {
-            true => before.values().find(|gpu| gpu.index == index).and_then(|gpu| gpu.held_by),
-            false => before.get(id).and_then(|gpu| gpu.held_by),
-        };
-        let mut now: BTreeMap<GpuId, Gpu> = BTreeMap::new();
-        for GpuReport { id, index, model, memory, condition } in reports {
-            let held_by = holder(&id, index);
-            let gpu = Gpu { id: id.clone(), index, model, memory, condition, held_by };
-            now.entry(id).or_insert(gpu);
-        }
-        for gpu in before.values().filter(|gpu| gpu.held_by.is_some()) {
-            let missing = || Gpu { condition: GpuCondition::Missing, ..gpu.clone() };
-            if !mutated(Mutant::VanishedGpuDropped) {
-                now.entry(gpu.id.clone()).or_insert_with(missing);
-            }
-        }
-        node.gpus = now.into_values().collect();
-        node.gpus.sort_by_key(|gpu| (gpu.held_by.is_none(), gpu.index));
-        node.gpus.truncate(limits::GPUS_PER_NODE);
-        node.gpus.sort_by(|a, b| (a.index, &a.id).cmp(&(b.index, &b.id)));
-        let changed = node.gpus.len() != before.len()
-            || node.gpus.iter().any(|gpu| before.get(&gpu.id) != Some(gpu));
-        if changed {
-            self.refresh_held(id);
-            self.refresh_node(id);
-        }
-        changed
-    }
-
-    /// Nobody holds them any more, and they are not there; answers whether there were any.
-    pub(crate) fn drop_missing_gpus(&mut self, id: NodeId) -> bool {
-        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
-        let before = node.gpus.len();
-        node.gpus.retain(|gpu| gpu.condition != GpuCondition::Missing || gpu.held_by.is_some());
-        let dropped = node.gpus.len() < before;
-        if dropped {
-            self.refresh_held(id);
-            self.refresh_node(id);
-        }
-        dropped
     }
 
     pub(crate) fn insert_run(&mut self, run: Run) {
@@ -305,11 +271,13 @@ impl State {
             let mut held = Vec::with_capacity(run.parts.len());
             for run_part in run.parts.iter().filter(|part| !part.is_ended()) {
                 let node = self.nodes.get_mut(&run_part.node).expect("runs are on known nodes");
-                let part = Part { node: run_part.node, gpus: positions(node, run_part) };
-                let hold = Hold::of(part, request);
-                for position in part.gpus.positions() {
-                    node.gpus[position].held_by = Some(run.id);
+                let hold = hold(node, &run, run_part, request, &self.ledger.settings);
+                for position in hold.gpus.positions() {
+                    let holders = &mut node.gpus[position].holders;
+                    let at = holders.partition_point(|other| *other < run.id);
+                    holders.insert(at, run.id);
                 }
+                let part = Part { node: run_part.node, gpus: hold.gpus };
                 self.index.pool.take(hold);
                 self.index.runs_on.entry(part.node).or_default().insert(run.id);
                 held.push(hold);
@@ -320,7 +288,12 @@ impl State {
             }
             self.count_running(run.task, 1);
         }
+        let sharing = self.tasks[&run.task].spec.request.is_shared() && !run.is_ended();
+        let nodes: Vec<NodeId> = run.parts.iter().map(|part| part.node).collect();
         self.runs.insert(run.id, run);
+        if sharing {
+            nodes.into_iter().for_each(|node| self.refresh_ripening(node));
+        }
     }
 
     /// A run of this task begins (1) or has ended (-1).
@@ -377,38 +350,18 @@ impl State {
         let at = held.iter().position(|hold| hold.node == node_id).expect("by this node too");
         let hold = held.remove(at);
         let node = self.nodes.get_mut(&node_id).expect("runs are on known nodes");
-        let mut free = GpuMask::NONE;
         for position in hold.gpus.positions() {
-            node.gpus[position].held_by = None;
-            if node.gpus[position].is_free() {
-                free = free.with(GpuMask::single(position));
-            }
+            node.gpus[position].holders.retain(|holder| *holder != id);
         }
-        self.index.pool.give(Hold { gpus: free, ..hold });
+        self.index.pool.give(hold);
         if let Some(runs) = self.index.runs_on.get_mut(&node_id) {
             runs.remove(&id);
             if runs.is_empty() {
                 self.index.runs_on.remove(&node_id);
             }
         }
-    }
-
-    fn refresh_node(&mut self, id: NodeId) {
-        let node = &self.nodes[&id];
-        self.index.pool.update_node(node, node.free_gpus());
-        self.index.idle_pool.update_node(node, node.usable_gpus());
-    }
-
-    /// GPUs have changed their positions on a node.
-    fn refresh_held(&mut self, id: NodeId) {
-        let node = &self.nodes[&id];
-        for run in self.index.runs_on.get(&id).into_iter().flatten() {
-            let run_part =
-                self.runs[run].part_on(id).expect("runs_on lists runs with a part there");
-            let held = self.index.held.get_mut(run).expect("a run on a node holds something");
-            for hold in held.iter_mut().filter(|hold| hold.node == id) {
-                hold.gpus = positions(node, run_part);
-            }
+        if matches!(hold.claim, Claim::Share { .. }) {
+            self.refresh_ripening(node_id);
         }
     }
 
@@ -427,13 +380,9 @@ fn spec_row((id, (spec, _)): (&SpecId, &(Arc<TaskSpec>, usize))) -> Row {
 fn stored(node: &Node) -> Node {
     let mut node = node.clone();
     for gpu in &mut node.gpus {
-        gpu.held_by = None;
+        gpu.holders.clear();
+        gpu.rule = GpuRule::default();
+        gpu.links = GpuMask::NONE;
     }
     node
-}
-
-fn positions(node: &Node, part: &RunPart) -> GpuMask {
-    let position = |id: &GpuId| node.gpus.iter().position(|gpu| gpu.id == *id);
-    let found = part.gpus.iter().filter_map(position);
-    found.fold(GpuMask::NONE, |mask, at| mask.with(GpuMask::single(at)))
 }

@@ -6,7 +6,7 @@ use crate::ids::{NodeId, SessionId, TaskId, UserId};
 use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
-use crate::steps::{admin, boot, nodes, report, runs, schedule, submit, tasks};
+use crate::steps::{admin, boot, gpus, nodes, report, runs, schedule, submit, tasks};
 use crate::time::Time;
 
 /// What a step has done and what is to be done because of it.
@@ -56,6 +56,7 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::RemoveNode { by, node } => nodes::remove(turn, by, node),
         Input::Drain { by, node } => nodes::set_draining(turn, by, node, true),
         Input::Undrain { by, node } => nodes::set_draining(turn, by, node, false),
+        Input::ManageGpus { by, node, change } => gpus::manage(turn, by, node, change),
         Input::Node { node, session, message } => hear(turn, node, session, message),
         Input::Schedule => schedule::schedule(turn),
     }
@@ -75,6 +76,7 @@ fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMess
         NodeMessage::Started { run, at } => runs::part_started(turn, node, run, at),
         NodeMessage::Ended { run, ending } => runs::part_ended(turn, node, session, run, ending),
         NodeMessage::Gpus(gpus) => nodes::gpus_changed(turn, node, gpus),
+        NodeMessage::Memory { free } => nodes::memory_changed(turn, node, free),
         NodeMessage::Lost => nodes::lost(turn, node),
     }
 }

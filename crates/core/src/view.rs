@@ -3,8 +3,8 @@
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
-use crate::pool::Pool;
-use crate::resources::{Hold, Placement, Request};
+use crate::pool::{Pool, Thresholds};
+use crate::resources::{Claim, Hold, Placement, Request};
 use crate::state::State;
 use crate::time::Time;
 
@@ -29,13 +29,28 @@ impl<'a> View<'a> {
 
     /// Where this would start now, with everything assumed so far.
     pub fn place(&self, request: &Request) -> Option<Placement> {
-        self.pool.place(request, self.state.settings().placement, &self.state.nodes)
+        self.place_with(request, Thresholds::All)
+    }
+
+    /// Where it would start if the shared tasks that run had all the memory they need.
+    pub fn place_when_settled(&self, request: &Request) -> Option<Placement> {
+        let waits = request.is_shared();
+        waits.then(|| self.place_with(request, Thresholds::Settled)).flatten()
+    }
+
+    /// Where it would start if an administrator wanted it to.
+    pub fn place_by_force(&self, request: &Request) -> Option<Placement> {
+        self.place_with(request, Thresholds::None)
+    }
+
+    fn place_with(&self, request: &Request, thresholds: Thresholds) -> Option<Placement> {
+        self.pool.place(request, &self.state.ground(thresholds))
     }
 
     /// Whether it would fit if every run of Danlu's own ended: only then is it worth waiting for.
     pub fn fits_when_idle(&self, request: &Request) -> bool {
-        let rule = self.state.settings().placement;
-        self.state.idle_pool().place(request, rule, &self.state.nodes).is_some()
+        let ground = self.state.ground(Thresholds::All);
+        self.state.idle_pool().place(request, &ground).is_some()
     }
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
@@ -53,14 +68,14 @@ impl<'a> View<'a> {
 
     /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.
     pub fn set_named_aside(&mut self, request: &Request) {
-        let rule = self.state.settings().placement;
-        let Some(placement) = self.state.idle_pool().place(request, rule, &self.state.nodes) else {
+        let ground = self.state.ground(Thresholds::All);
+        let Some(placement) = self.state.idle_pool().place(request, &ground) else {
             return;
         };
         let kept = placement.parts.iter().filter_map(|part| {
             let named = self.state.nodes[&part.node].pinned_gpus(request)?;
             let gpus = named.and(self.pool.free_on(part.node));
-            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0 })
+            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim: Claim::Whole })
         });
         let kept = kept.collect();
         self.assume(Assumption::Taken(kept));
@@ -68,9 +83,7 @@ impl<'a> View<'a> {
 
     /// As if the run had ended and given back what can be used of its GPUs.
     pub fn assume_end(&mut self, run: RunId) {
-        let idle = self.state.idle_pool();
-        let usable = |hold: &Hold| Hold { gpus: hold.gpus.and(idle.free_on(hold.node)), ..*hold };
-        let holds = self.state.held_by(run).iter().map(usable).collect();
+        let holds = self.state.held_by(run).to_vec();
         self.assume(Assumption::Given(holds));
     }
 

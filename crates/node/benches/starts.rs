@@ -132,7 +132,7 @@ fn start(root: &Path, cgroups: bool) -> (Agent, Receiver<FromAgent>) {
     let agent = Agent::start(Settings {
         root: root.to_owned(),
         cgroups,
-        inventory: Box::new(move || Inventory { capacity, gpus: Vec::new() }),
+        inventory: Box::new(move || Inventory { capacity, free_memory: None, gpus: Vec::new() }),
         notice: Box::new(move |notice| {
             let _ = said.send(notice);
         }),

@@ -1,7 +1,9 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
+use danlu_core::gpu::GpuConfig;
+use danlu_core::limits::SLOTS_PER_GPU;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -25,6 +27,8 @@ pub struct Config {
     pub sim_gpus: Option<u32>,
     pub node_name: String,
     pub cgroups: bool,
+    /// Taken over live.
+    pub gpus: GpuConfig,
     origins: BTreeMap<&'static str, String>,
     flags: Flags,
 }
@@ -38,6 +42,15 @@ struct File {
     sim_gpus: Option<u32>,
     node_name: Option<String>,
     cgroups: Option<bool>,
+    gpus: GpusInFile,
+}
+
+/// `[gpus] use = [0, 1]` and `slots = { 0 = 2 }`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct GpusInFile {
+    r#use: Option<BTreeSet<u32>>,
+    slots: BTreeMap<String, u16>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,6 +66,8 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{path}: {error}")]
     Wrong { path: PathBuf, error: Box<toml::de::Error> },
+    #[error("{path}: [gpus] {key}: it is the number of a GPU and a number of tasks from 1 to 64")]
+    Gpus { path: PathBuf, key: String },
     #[error("{name} is `{value}`: {error}")]
     Variable { name: &'static str, value: String, error: String },
 }
@@ -117,18 +132,43 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
-        Ok(Config { listen, data, socket, sim_gpus, node_name, cgroups, origins, flags: given })
+        origin("gpus.use", if file.gpus.r#use.is_some() { &from } else { "default" });
+        origin("gpus.slots", if file.gpus.slots.is_empty() { "default" } else { &from });
+        let gpus = file.gpus.parse(&from)?;
+        Ok(Config {
+            listen,
+            data,
+            socket,
+            sim_gpus,
+            node_name,
+            cgroups,
+            gpus,
+            origins,
+            flags: given,
+        })
     }
 
-    /// What would be different if the server were started now.
-    pub fn changed(&self) -> Result<Vec<Entry>, ConfigError> {
+    /// As it would be if the server were started now.
+    pub fn again(&self) -> Result<Config, ConfigError> {
+        Config::load(self.flags.clone())
+    }
+
+    /// What is different in `newer` and needs a new start.
+    pub fn changed(&self, newer: &Config) -> Vec<Entry> {
         let before = self.entries();
-        let now = Config::load(self.flags.clone())?.entries();
-        Ok(now.into_iter().filter(|entry| !before.contains(entry)).collect())
+        let now = newer.entries().into_iter();
+        let now = now.filter(|entry| !entry.key.starts_with("gpus."));
+        now.filter(|entry| !before.contains(entry)).collect()
     }
 
     pub fn entries(&self) -> Vec<Entry> {
         let listen: Vec<String> = self.listen.iter().map(SocketAddr::to_string).collect();
+        let list = |numbers: &BTreeSet<u32>| {
+            let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            numbers.join(", ")
+        };
+        let slots = self.gpus.slots.iter().map(|(gpu, slots)| format!("{gpu} = {slots}"));
+        let slots: Vec<String> = slots.collect();
         let values = [
             ("listen", listen.join(", ")),
             ("data", self.data.display().to_string()),
@@ -138,9 +178,27 @@ impl Config {
             ),
             ("node_name", self.node_name.clone()),
             ("cgroups", self.cgroups.to_string()),
+            ("gpus.use", self.gpus.in_use.as_ref().map_or_else(|| "all".to_owned(), list)),
+            ("gpus.slots", slots.join(", ")),
         ];
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
+    }
+}
+
+impl GpusInFile {
+    fn parse(self, from: &str) -> Result<GpuConfig, ConfigError> {
+        let mut slots = BTreeMap::new();
+        for (gpu, count) in self.slots {
+            let sound = (1..=SLOTS_PER_GPU).contains(&count);
+            let number = gpu.parse().ok().filter(|_| sound);
+            let Some(number) = number else {
+                let (path, key) = (PathBuf::from(from), format!("slots: {gpu} = {count}"));
+                return Err(ConfigError::Gpus { path, key });
+            };
+            slots.insert(number, count);
+        }
+        Ok(GpuConfig { in_use: self.r#use, slots })
     }
 }
 

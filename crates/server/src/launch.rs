@@ -52,6 +52,7 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
     order.time_limit = spec.time_limit;
     order.grace = state.settings().stop_grace;
     order.memory_limit = (spec.request.memory > 0).then_some(spec.request.memory);
+    order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
     order.node = node.name.clone();
     order
 }

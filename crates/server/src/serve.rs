@@ -11,6 +11,7 @@ use crate::launch::RunFiles;
 use crate::logging;
 use crate::store::{Store, StoreError};
 use crate::systemd;
+use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::AgentError;
 use danlu_node::RunRoot;
@@ -111,6 +112,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
+        configure_gpus(&handle, &config).await?;
         listen(&config, &handle, live, &mut signals, ready).await
     });
     runtime.block_on(handle.stop());
@@ -170,7 +172,7 @@ async fn listen(
             _ = signals.terminate.recv() => info!("terminated"),
             _ = signals.interrupt.recv() => info!("interrupted"),
             _ = signals.hangup.recv() => {
-                reload(config);
+                reload(config, handle).await;
                 continue;
             }
         }
@@ -203,15 +205,33 @@ impl Signals {
     }
 }
 
-fn reload(config: &Config) {
-    match config.changed() {
-        Err(cause) => warn!(%cause, "the configuration is not taken over; nothing changes"),
-        Ok(changed) if changed.is_empty() => info!("the configuration is as it was"),
-        Ok(changed) => {
-            let keys: Vec<&str> = changed.iter().map(|entry| entry.key).collect();
-            info!(keys = keys.join(", "), "the configuration changes with the next start");
+async fn reload(config: &Config, handle: &Handle) {
+    let newer = match config.again() {
+        Ok(newer) => newer,
+        Err(cause) => {
+            return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
+    };
+    if let Err(cause) = configure_gpus(handle, &newer).await {
+        warn!(%cause, "what the configuration says about GPUs is not taken over");
     }
+    let changed = config.changed(&newer);
+    let keys: Vec<&str> = changed.iter().map(|entry| entry.key).collect();
+    match keys.is_empty() {
+        true => info!("nothing else changes with the next start"),
+        false => info!(keys = keys.join(", "), "the configuration changes with the next start"),
+    }
+}
+
+/// What the file says about the GPUs of this machine.
+pub(crate) async fn configure_gpus(handle: &Handle, config: &Config) -> Result<(), AskError> {
+    let model = handle.model();
+    let node = model.nodes.values().find(|node| node.name == config.node_name);
+    if let Some(node) = node.filter(|node| node.gpu_config != config.gpus) {
+        let change = GpuChange::Config(config.gpus.clone());
+        handle.ask(Input::ManageGpus { by: Actor::Daemon, node: node.id, change }).await?;
+    }
+    Ok(())
 }
 
 /// Returns when the other end is dropped.

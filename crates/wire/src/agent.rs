@@ -59,6 +59,10 @@ pub enum FromAgent {
     },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
+    /// So many bytes of the machine's memory are free, in coarse steps.
+    Memory {
+        free: u64,
+    },
 }
 
 /// The first message both ways.
@@ -115,6 +119,7 @@ impl FromAgent {
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),
             FromAgent::Gpus(gpus) => Some(NodeMessage::Gpus(gpus)),
+            FromAgent::Memory { free } => Some(NodeMessage::Memory { free }),
         }
     }
 }

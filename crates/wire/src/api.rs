@@ -79,6 +79,12 @@ pub struct Needs {
     pub cpus: Option<u32>,
     pub memory: u64,
     pub gpu_memory: u64,
+    /// With others on the same GPUs, each with `gpu_memory` of it.
+    pub shared: bool,
+    /// Percent that must have been idle of late on a GPU that it shares.
+    pub idle_util: u8,
+    /// The whole GPU, also where several tasks share one by count.
+    pub exclusive: bool,
     pub gpu_model: Option<String>,
     pub node: Option<danlu_core::resources::NodeSelector>,
     /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
@@ -319,7 +325,23 @@ pub struct GpuView {
     pub power: Option<u32>,
     pub tasks: Vec<u64>,
     pub foreign: Vec<ForeignView>,
+    /// How many tasks share it by count.
     pub slots: u32,
+    /// Why nobody gets it, where its state does not say it all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// `POST /gpus/act`: which GPUs are given out, and to how many tasks at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GpuAct {
+    /// By name; left out where there is only one.
+    pub node: Option<String>,
+    /// By their numbers, as all here.
+    pub enable: BTreeSet<u32>,
+    pub disable: BTreeSet<u32>,
+    pub slots: BTreeMap<u32, u16>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,6 +34,9 @@ pub struct LaunchOrder {
     /// Bytes for the whole tree. Kept where the node has a memory cgroup to keep it with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<u64>,
+    /// Bytes of each GPU that it has asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_memory: Option<u64>,
     /// The name of the node that runs it.
     pub node: String,
     /// Present when the run uses several nodes.
@@ -153,6 +156,7 @@ impl LaunchOrder {
             time_limit: None,
             grace: DEFAULT_GRACE,
             memory_limit: None,
+            gpu_memory: None,
             node: String::new(),
             ranks: None,
         }

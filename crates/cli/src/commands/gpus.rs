@@ -35,7 +35,11 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if arguments.json {
         return screen::print_document(&document);
     }
-    let gpus = read::<Document<Gpus>>(&document)?.content.gpus;
+    show(client, &read::<Document<Gpus>>(&document)?.content.gpus)
+}
+
+/// The table of all GPUs.
+pub(super) fn show(client: &Client, gpus: &[GpuView]) -> Result<(), Failure> {
     if gpus.is_empty() {
         return screen::print(text(
             "no GPUs: danlu doctor says what is missing\n",
@@ -54,7 +58,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         Column::right("W"),
         Column::left(text("HOLDER", "占用者")).shrinks(30, 12),
     ]);
-    for gpu in &gpus {
+    for gpu in gpus {
         let number = |value: Option<u32>, unit: &str| {
             value.map_or_else(|| "–".to_owned(), |value| format!("{value}{unit}"))
         };
@@ -102,8 +106,14 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         let who = foreign(process);
         parts.push(say!("outside: {who}", "外部：{who}"));
     }
-    if parts.is_empty() {
-        parts.push(states::other(&gpu.state).to_owned());
+    if parts.is_empty() || ["disabled", "quarantined"].contains(&gpu.state.as_str()) {
+        let state = states::other(&gpu.state).to_owned();
+        let why = gpu.why.as_ref().map(|why| format!("{state}: {}", width::plain(why)));
+        parts.insert(0, why.unwrap_or(state));
+    }
+    if gpu.slots > 1 {
+        let (taken, slots) = (gpu.tasks.len(), gpu.slots);
+        parts.push(say!("{taken} of {slots} slots", "名额 {taken}/{slots}"));
     }
     Cell::coloured(parts.join(", "), colour)
 }

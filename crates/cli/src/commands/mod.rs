@@ -11,6 +11,7 @@ mod down;
 mod edit;
 mod follow;
 mod following;
+mod gpu;
 mod gpus;
 mod help;
 mod hold;
@@ -64,6 +65,7 @@ verbs! {
     Move(move_task::Arguments) = "move" ["mv"],
     Rm(rm::Arguments) = "rm" [],
     Gpus(gpus::Arguments) = "gpus" [],
+    Gpu(gpu::Arguments) = "gpu" [],
     Nodes(nodes::Arguments) = "nodes" ["sinfo"],
     Doctor(doctor::Arguments) = "doctor" [],
     Up(up::Arguments) = "up" [],
@@ -104,6 +106,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Move(arguments) => return move_task::run(&client()?, &arguments),
         Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
         Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
+        Verb::Gpu(arguments) => gpu::run(&client()?, &arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
         Verb::Doctor(arguments) => return doctor::run(server, &arguments),
         Verb::Up(arguments) => up::run(*arguments),

@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use danlu_core::resources::Sharing;
 use danlu_core::task::{DependencyKind, Output, Stream};
 use danlu_wire::api::{Document, OneTask, RunView, TaskDetails, TaskView};
 use jiff::Timestamp;
@@ -230,6 +231,19 @@ fn needs(details: &TaskDetails) -> String {
     if request.gpu_memory > 0 {
         let size = amounts::exact_bytes(request.gpu_memory);
         parts.push(say!("{size} of GPU memory each", "每块显存 {size}"));
+    }
+    match request.sharing {
+        Sharing::Slot => {}
+        Sharing::Exclusive => parts.push(text("alone on its GPUs", "独占 GPU").to_owned()),
+        Sharing::Shared { idle_utilization: 0 } => {
+            parts.push(text("shared with others", "与其他任务共享").to_owned());
+        }
+        Sharing::Shared { idle_utilization: idle } => {
+            parts.push(say!(
+                "shared with others where {idle} % are idle",
+                "与其他任务共享（空闲 ≥ {idle}%）"
+            ));
+        }
     }
     if request.cpus > 0 {
         parts.push(format!("{} CPU", request.cpus));

@@ -115,6 +115,11 @@ fn hint(wait: &WaitReason, id: u64) -> Option<String> {
         WaitReason::GpusUnavailable { .. } => {
             Some(text("danlu gpus names the processes", "danlu gpus 会列出这些进程").to_owned())
         }
+        WaitReason::GpusDisabled { gpu_ids } => {
+            let ids: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();
+            Some(format!("danlu gpu enable {}", ids.join(" ")))
+        }
+        WaitReason::NodesShortOfMemory { .. } => Some("danlu set keep_memory".to_owned()),
         _ => None,
     }
 }

@@ -56,6 +56,14 @@ pub(crate) fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
     Ok(GpuIds(ids))
 }
 
+/// `danlu gpu slots 0=2`.
+pub(crate) fn parse_slots(given: &str) -> Result<(u32, u16), String> {
+    let pair = given.split_once('=').and_then(|(gpu, slots)| Some((whole(gpu)?, whole(slots)?)));
+    pair.ok_or_else(|| {
+        text("it is a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2").to_owned()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +75,14 @@ mod tests {
         assert_eq!(parse_gpus("0"), Ok(wish(0, None)));
         assert_eq!(parse_gpus("A100:2"), Ok(wish(2, Some("A100"))));
         assert_eq!(parse_gpus("RTX 6000 Ada:1"), Ok(wish(1, Some("RTX 6000 Ada"))));
+    }
+
+    #[test]
+    fn a_gpu_and_its_slots() {
+        assert_eq!(parse_slots("0=2"), Ok((0, 2)));
+        for wrong in ["", "0", "=2", "0=", "0=x", "0=-1", "0=99999"] {
+            assert!(parse_slots(wrong).is_err(), "{wrong} is accepted");
+        }
     }
 
     #[test]

@@ -33,8 +33,21 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
             let on = tasks(on);
             return say!("after {on}", "等待任务 {on}");
         }
-        WaitReason::GpusUnavailable { foreign, unknown, dirty } => {
-            return gpus_unavailable(*foreign, *unknown, *dirty);
+        WaitReason::GpusUnavailable { .. } => return gpus_unavailable(wait),
+        WaitReason::GpusDisabled { gpu_ids } => {
+            let gpus =
+                super::places::list(&gpu_ids.iter().map(|id| u64::from(*id)).collect::<Vec<_>>());
+            return say!("GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配");
+        }
+        WaitReason::NodesShortOfMemory { .. } => {
+            text("the machine has too little memory left", "机器剩余内存过少")
+        }
+        WaitReason::Settling => text(
+            "until the last task on a shared GPU has its memory",
+            "等待共享 GPU 上最近的任务显存稳定",
+        ),
+        WaitReason::GpusBusy => {
+            text("the GPUs it could share are too busy", "可共享的 GPU 过于繁忙")
         }
         WaitReason::Resources { held_by } if held_by.len() == 1 => {
             text("until a running task ends", "等待一个运行中的任务结束")
@@ -59,11 +72,17 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
     .to_owned()
 }
 
-fn gpus_unavailable(foreign: u32, unknown: u32, dirty: u32) -> String {
+fn gpus_unavailable(wait: &WaitReason) -> String {
+    let &WaitReason::GpusUnavailable { foreign, unknown, dirty, just_left, quarantined } = wait
+    else {
+        return String::new();
+    };
     let counted = [
         (foreign, say!("{foreign} used outside Danlu", "{foreign} 块被外部进程占用")),
         (unknown, say!("{unknown} cannot be probed", "{unknown} 块无法探测")),
         (dirty, say!("{dirty} did not give their memory back", "{dirty} 块显存未释放")),
+        (just_left, say!("{just_left} only just left by others", "{just_left} 块刚被外部进程释放")),
+        (quarantined, say!("{quarantined} with hardware errors", "{quarantined} 块有硬件故障")),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
@@ -106,9 +125,16 @@ mod tests {
             "until some of 2 running tasks end",
         );
         check(
-            WaitReason::GpusUnavailable { foreign: 2, unknown: 0, dirty: 1 },
+            WaitReason::GpusUnavailable {
+                foreign: 2,
+                unknown: 0,
+                dirty: 1,
+                just_left: 0,
+                quarantined: 0,
+            },
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );
+        check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is given to nobody now");
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
     }
 }

@@ -2,7 +2,11 @@
 
 use std::env;
 
-use danlu_core::{TaskId, resources::NodeSelector, task::Dependency};
+use danlu_core::{
+    TaskId,
+    resources::{NodeSelector, Sharing},
+    task::Dependency,
+};
 use danlu_wire::api::{Submit, TaskView};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -44,6 +48,14 @@ impl TaskOptions {
         }
         put_given(fields, "gpu_ids", needs.gpu_ids.as_ref().map(|ids| &ids.0));
         put_given(fields, "gpu_memory", needs.vram);
+        // One replaces the other when they are laid over a task that has said something else.
+        if needs.shared || needs.exclusive {
+            put(fields, "shared", needs.shared);
+            put(fields, "exclusive", needs.exclusive);
+            put(fields, "idle_util", needs.idle_util.unwrap_or(0));
+        } else {
+            put_given(fields, "idle_util", needs.idle_util);
+        }
         put_given(fields, "cpus", needs.cpus);
         put_given(fields, "memory", needs.mem);
         put_given(fields, "node", needs.node.as_deref().map(selector));
@@ -160,6 +172,12 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
         "memory": request.memory,
         "gpu_ids": request.gpu_ids,
         "gpu_memory": request.gpu_memory,
+        "shared": request.is_shared(),
+        "idle_util": match request.sharing {
+            Sharing::Shared { idle_utilization } => idle_utilization,
+            Sharing::Slot | Sharing::Exclusive => 0,
+        },
+        "exclusive": request.sharing == Sharing::Exclusive,
         "gpu_model": request.gpu_model,
         "node": request.node,
         "time_limit": task.time_limit,
@@ -302,7 +320,16 @@ mod tests {
             &json!({"gpu_argument": "--gpus=", "gpus_by_uuid": true}),
         );
         check("--array 0-2%1", &json!({"array": {"indices": [0, 1, 2], "at_once": 1}}));
-        check("--exclusive --nodes 1", &json!({}));
+        check(
+            "--exclusive --nodes 1",
+            &json!({"shared": false, "exclusive": true, "idle_util": 0}),
+        );
+        check(
+            "--shared --vram 20G --idle-util 50",
+            &json!({
+                "gpu_memory": 20_u64 << 30, "shared": true, "exclusive": false, "idle_util": 50,
+            }),
+        );
     }
 
     #[test]
@@ -320,16 +347,9 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_is_refused() {
-        for line in [
-            "--shared",
-            "--idle-util 50",
-            "--nodes 2",
-            "--resource a:1",
-            "--grid a=1,2",
-            "--conda x",
-            "--venv x",
-            "--notify a@b",
-        ] {
+        for line in
+            ["--nodes 2", "--resource a:1", "--grid a=1,2", "--conda x", "--venv x", "--notify a@b"]
+        {
             let failure = fields(line).expect_err(line);
             assert_eq!(failure.status(), Exit::Refused as u8, "{line}");
         }

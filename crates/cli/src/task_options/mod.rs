@@ -60,10 +60,28 @@ struct Needs {
     gpu_ids: Option<GpuIds>,
 
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help = text(
-        "Memory that each GPU must have: 40G",
-        "每块 GPU 至少要有的显存：40G",
+        "Memory that each GPU must have, or with --shared have left: 40G",
+        "每块 GPU 至少要有的显存（--shared 时为剩余显存）：40G",
     ))]
     vram: Option<u64>,
+
+    #[arg(long, help = text(
+        "Share its GPUs with other such tasks, as far as the memory goes (--vram)",
+        "与其他共享任务共用 GPU，以显存为限（--vram）",
+    ))]
+    shared: bool,
+
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), help = text(
+        "With --shared: only where so much of the GPU was idle of late",
+        "配合 --shared：GPU 近期空闲率至少如此",
+    ))]
+    idle_util: Option<u8>,
+
+    #[arg(long, conflicts_with = "shared", help = text(
+        "Its GPUs for itself, also where tasks share one by count (danlu gpu slots)",
+        "独占 GPU，即使该 GPU 有多个名额（danlu gpu slots）",
+    ))]
+    exclusive: bool,
 
     #[arg(short, long, value_name = "N", help = text(
         "CPU slots (none for a GPU task, one for a CPU task, unless told)",

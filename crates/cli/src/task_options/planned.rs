@@ -10,13 +10,6 @@ use crate::{
 #[derive(Debug, Default, Args)]
 pub(super) struct Planned {
     #[arg(long, hide = true)]
-    shared: bool,
-    #[arg(long, hide = true)]
-    idle_util: Option<String>,
-    /// The default.
-    #[arg(long, hide = true, conflicts_with = "shared")]
-    exclusive: bool,
-    #[arg(long, hide = true)]
     nodes: Option<String>,
     #[arg(long, hide = true)]
     resource: Vec<String>,
@@ -33,8 +26,6 @@ pub(super) struct Planned {
 impl Planned {
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
-            ("--shared", self.shared, WHOLE_GPUS),
-            ("--idle-util", self.idle_util.is_some(), WHOLE_GPUS),
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
             ("--resource", !self.resource.is_empty(), LEAVE_OUT),
             ("--grid", !self.grid.is_empty(), ARRAY),
@@ -55,7 +46,6 @@ impl Planned {
 
 type Hint = (&'static str, &'static str);
 
-const WHOLE_GPUS: Hint = ("a task has its GPUs to itself: --gpus 1", "任务独占 GPU：--gpus 1");
 const ONE_MACHINE: Hint =
     ("a task runs on one machine: leave it out", "任务只在一台机器上运行：请去掉它");
 const ARRAY: Hint = (

@@ -43,6 +43,10 @@ pub(super) fn start_in_order<'a>(
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
             line.start(lane, rank, request);
+        } else if let Some(placement) = view.place_when_settled(request) {
+            // In a moment: nobody else gets its place, and nobody waits for it.
+            view.assume_start(request, &placement);
+            line.pass_over(lane, rank);
         } else if view.waits_for_named(request) {
             view.set_named_aside(request);
             line.drop_request(request);

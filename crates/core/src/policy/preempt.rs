@@ -4,6 +4,7 @@ use super::{is_preemptible, rank_running};
 use crate::ids::RunId;
 use crate::plan::Plan;
 use crate::queue::Rank;
+use crate::state::State;
 use crate::view::View;
 
 /// Walks all that run or wait in order and hands each the GPUs it asks for while there are any.
@@ -35,15 +36,16 @@ struct Chosen {
 fn choose(view: &View<'_>) -> Chosen {
     let state = view.state;
     let settings = state.settings();
-    let mut quota = state.idle_pool().free_gpus();
+    let mut quota = state.idle_pool().free_gpus().saturating_sub(shared_gpus(state));
     let mut running: Vec<(Rank, RunId)> = Vec::new();
     for run in state.active_runs() {
         let task = &state.tasks[&run.task];
         let on_open_nodes = gpus_on_open_nodes(view, run.id);
         let settled = view.now.since(run.launched_at) >= settings.min_run_before_preemption;
-        if is_preemptible(state, run) && settled && on_open_nodes > 0 {
+        let counted = is_preemptible(state, run) && !task.spec.request.is_shared();
+        if counted && settled && on_open_nodes > 0 {
             running.push((rank_running(task, run, settings, view.now), run.id));
-        } else if !run.is_stopping() {
+        } else if !run.is_stopping() && !task.spec.request.is_shared() {
             quota = quota.saturating_sub(on_open_nodes);
         }
     }
@@ -52,7 +54,9 @@ fn choose(view: &View<'_>) -> Chosen {
     let mut chosen = Chosen { starts: Vec::new(), stops: Vec::new() };
     let mut running = running.into_iter().peekable();
     let mut waiting = state.queue().iter().peekable();
+    let shared = state.queue().requests().any(|(request, _)| request.is_shared());
     let smallest = state.queue().requests().next().map_or(0, |(request, _)| request.gpus);
+    let smallest = if shared { 0 } else { smallest };
     loop {
         let next_waiting = waiting.peek().filter(|_| quota >= smallest);
         let run_is_next = match (running.peek(), next_waiting) {
@@ -75,12 +79,23 @@ fn choose(view: &View<'_>) -> Chosen {
                 return chosen;
             };
             let request = &state.tasks[&rank.task].spec.request;
-            if request.gpus <= quota && view.fits_when_idle(request) {
+            if request.is_shared() {
+                // Who shares takes no GPU from anybody.
+                chosen.starts.push(rank);
+            } else if request.gpus <= quota && view.fits_when_idle(request) {
                 quota -= request.gpus;
                 chosen.starts.push(rank);
             }
         }
     }
+}
+
+/// GPUs that tasks share by memory: they count once, whoever leaves.
+fn shared_gpus(state: &State) -> u32 {
+    let shared = |run: &RunId| state.tasks[&state.runs[run].task].spec.request.is_shared();
+    let gpus = state.nodes.values().filter(|node| node.is_open()).flat_map(|node| &node.gpus);
+    let held = gpus.filter(|gpu| gpu.is_usable() && gpu.holders.first().is_some_and(shared));
+    u32::try_from(held.count()).unwrap_or(u32::MAX)
 }
 
 fn gpus_on_open_nodes(view: &View<'_>, run: RunId) -> u32 {

@@ -2,7 +2,7 @@
 
 use crate::limits;
 use crate::refusal::Refusal;
-use crate::resources::NodeSelector;
+use crate::resources::{NodeSelector, Request, Sharing};
 use crate::task::{LaunchSpec, Stream, TaskSpec};
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
@@ -12,11 +12,20 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
     at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
+    check_sharing(&spec.request)?;
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
         return Err(Refusal::BadTimeLimit);
     }
     Ok(())
+}
+
+fn check_sharing(request: &Request) -> Result<(), Refusal> {
+    let Sharing::Shared { idle_utilization } = request.sharing else { return Ok(()) };
+    if request.gpus == 0 || request.gpu_memory == 0 {
+        return Err(Refusal::ShareWithoutMemory);
+    }
+    if idle_utilization > 100 { Err(Refusal::BadUtilization) } else { Ok(()) }
 }
 
 fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {

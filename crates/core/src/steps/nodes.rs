@@ -1,7 +1,7 @@
 //! Nodes come, go, drain, and say what GPUs they have.
 
 use crate::event::Event;
-use crate::gpu::GpuReport;
+use crate::gpu::{GpuConfig, GpuReport};
 use crate::ids::{NodeId, RunId, SessionId};
 use crate::input::Actor;
 use crate::limits;
@@ -43,6 +43,9 @@ pub(crate) fn add(
         draining: false,
         capacity: None,
         gpus: Vec::new(),
+        gpu_config: GpuConfig::default(),
+        gpu_rules: BTreeMap::new(),
+        free_memory: None,
     });
     turn.event(Event::NodeAdded { node: id });
     Ok(Reply::Node(id))
@@ -109,10 +112,26 @@ pub(crate) fn lost(turn: &mut Turn<'_>, id: NodeId) -> Answer {
 }
 
 pub(crate) fn gpus_changed(turn: &mut Turn<'_>, id: NodeId, gpus: Vec<GpuReport>) -> Answer {
-    if turn.state.set_gpus(id, gpus) {
+    take_gpus(turn, id, gpus);
+    Ok(Reply::Done)
+}
+
+pub(crate) fn memory_changed(turn: &mut Turn<'_>, id: NodeId, free: u64) -> Answer {
+    if turn.state.nodes[&id].free_memory != Some(free) {
+        turn.state.change_node(id, |node| node.free_memory = Some(free));
         turn.event(Event::GpusChanged { node: id });
     }
     Ok(Reply::Done)
+}
+
+pub(crate) fn take_gpus(turn: &mut Turn<'_>, id: NodeId, gpus: Vec<GpuReport>) {
+    let news = turn.state.set_gpus(id, gpus, turn.now);
+    if news.changed {
+        turn.event(Event::GpusChanged { node: id });
+    }
+    for (gpu, why) in news.quarantined {
+        turn.event(Event::GpuQuarantined { node: id, gpu, why });
+    }
 }
 
 /// Whether a message of this connection still counts.
@@ -129,6 +148,6 @@ pub(crate) fn ignore_late(turn: &mut Turn<'_>, node: NodeId, run: Option<RunId>)
     Ok(Reply::Done)
 }
 
-fn known(state: &State, id: NodeId) -> Result<(), Refusal> {
+pub(crate) fn known(state: &State, id: NodeId) -> Result<(), Refusal> {
     if state.nodes.contains_key(&id) { Ok(()) } else { Err(Refusal::NoSuchNode(id)) }
 }

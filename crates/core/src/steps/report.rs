@@ -9,7 +9,7 @@ use crate::node::Link;
 use crate::run::{Exit, PartState, ReportedState, RunReport, RunState};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
-use crate::steps::runs;
+use crate::steps::{nodes, runs};
 use std::collections::BTreeSet;
 
 /// Invariant: a node becomes ready by a report that shows no run but those the state knows of.
@@ -19,14 +19,16 @@ pub(crate) fn take(
     session: SessionId,
     report: NodeReport,
 ) -> Answer {
-    let NodeReport { capacity, gpus, runs } = report;
-    let new_capacity = turn.state.nodes[&id].capacity != Some(capacity);
-    if new_capacity {
-        turn.state.change_node(id, |node| node.capacity = Some(capacity));
-    }
-    if turn.state.set_gpus(id, gpus) || new_capacity {
+    let NodeReport { capacity, free_memory, gpus, runs } = report;
+    let node = &turn.state.nodes[&id];
+    if (node.capacity, node.free_memory) != (Some(capacity), free_memory) {
+        turn.state.change_node(id, |node| {
+            node.capacity = Some(capacity);
+            node.free_memory = free_memory;
+        });
         turn.event(Event::GpusChanged { node: id });
     }
+    nodes::take_gpus(turn, id, gpus);
     let reported: BTreeSet<RunId> = runs.iter().map(|report| report.run).collect();
     end_absent(turn, id, session, &reported);
     let mut strays = Vec::new();

@@ -167,7 +167,11 @@ pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: End
     let state = PartState::Ended { exit: exit.clone(), stopped, failure, at };
     turn.state.set_part(id, node, started_at, state);
     turn.event(Event::PartEnded { run: id, node, exit: exit.clone() });
-    if turn.state.drop_missing_gpus(node) {
+    let peak = turn.state.forget_tenant(node, id);
+    if peak.is_some() {
+        turn.state.change_run(id, |run| run.peak_gpu_memory = run.peak_gpu_memory.max(peak));
+    }
+    if turn.state.drop_missing_gpus(node) || peak.is_some() {
         turn.event(Event::GpusChanged { node });
     }
     forget(turn, node, id);

@@ -8,6 +8,7 @@ use crate::policy;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
+use crate::steps::gpus;
 use crate::steps::permission::require_admin;
 use crate::steps::tasks::wrong_state;
 use crate::time::{Span, Time};
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
     wake(turn);
+    gpus::ripen(turn);
     let plan = policy::plan(turn.state, turn.now);
     plan::apply(turn, plan);
     Ok(Reply::Done)
@@ -44,8 +46,8 @@ pub(crate) fn start(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if !task.is_queued() {
         return Err(wrong_state(task, "queued", "started"));
     }
-    let placement = View::new(turn.state, turn.now).place(&task.spec.request);
-    let mut plan = Plan::default();
+    let placement = View::new(turn.state, turn.now).place_by_force(&task.spec.request);
+    let mut plan = Plan { by_force: true, ..Plan::default() };
     plan.start(id, placement.ok_or(Refusal::NoRoom(id))?);
     plan::apply(turn, plan);
     Ok(Reply::Done)

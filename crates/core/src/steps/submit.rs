@@ -5,7 +5,7 @@ use crate::ids::{SpecId, TaskId, UserId};
 use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
-use crate::pool::Pool;
+use crate::pool::{Pool, Thresholds};
 use crate::refusal::Refusal;
 use crate::resources::Request;
 use crate::state::State;
@@ -216,8 +216,8 @@ fn goes_before(spec: &TaskSpec, before: &TaskSpec) -> bool {
 /// Refuse what no known node could ever run, whatever its state is now. While some node has
 /// never reported what it has, everything may be possible.
 fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
-    let rule = state.settings().placement;
-    let fits = |pool: &Pool| pool.place(request, rule, &state.nodes).is_some();
+    let ground = state.ground(Thresholds::All);
+    let fits = |pool: &Pool| pool.place(request, &ground).is_some();
     let unknown =
         state.nodes.is_empty() || state.nodes.values().any(|node| node.capacity.is_none());
     if unknown || fits(state.idle_pool()) {
@@ -230,8 +230,9 @@ fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
 }
 
 fn the_most(state: &State) -> String {
-    let total: usize = state.nodes.values().map(|node| node.gpus.len()).sum();
-    let largest = state.nodes.values().map(|node| node.gpus.len()).max().unwrap_or(0);
+    let sizes = || state.nodes.values().map(|node| node.managed_gpus().count());
+    let total: u32 = sizes().sum();
+    let largest = sizes().max().unwrap_or(0);
     let capacities = || state.nodes.values().filter_map(|node| node.capacity);
     let cpus = capacities().map(|capacity| capacity.cpus).max().unwrap_or(0);
     let memory = capacities().map(|capacity| capacity.memory).max().unwrap_or(0);
@@ -253,7 +254,8 @@ fn describe(request: &Request) -> String {
         words.push(format!("with the numbers {}", numbers.join(",")));
     }
     if request.gpu_memory > 0 {
-        words.push(format!("with {} each", gibibytes(request.gpu_memory)));
+        let kind = if request.is_shared() { "of memory to share each" } else { "each" };
+        words.push(format!("with {} {kind}", gibibytes(request.gpu_memory)));
     }
     if request.cpus > 0 {
         words.push(format!("with {} CPUs", request.cpus));

@@ -1,15 +1,15 @@
 //! Whatever comes in, in whatever order: no panic, no broken invariant, no unnamed change.
 
 use crate::lab::{gpu, lab};
-use danlu_core::gpu::{GpuCondition, GpuReport};
-use danlu_core::input::NodeReport;
+use danlu_core::gpu::{GpuCondition, GpuConfig, GpuReport, GpuUsage, RunMemory};
+use danlu_core::input::{GpuChange, NodeReport};
 use danlu_core::node::Capacity;
-use danlu_core::resources::NodeSelector;
+use danlu_core::resources::{NodeSelector, Sharing};
 use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
-use danlu_core::settings::{Backfill, Order, PlacementRule};
+use danlu_core::settings::{Backfill, Limits, Order, PlacementRule};
 use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
 use danlu_core::*;
-use proptest::collection::vec;
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
 fn any_run() -> impl Strategy<Value = RunId> {
@@ -41,13 +41,48 @@ fn any_gpus() -> impl Strategy<Value = Vec<GpuReport>> {
         1 => Just(GpuCondition::Unknown),
         1 => Just(crate::lab::foreign()),
     ];
-    vec((1u32..4, 0u32..4, condition, 0u32..6), 0..5).prop_map(|gpus| {
-        let renumbered = |(node, index, condition, shown)| GpuReport {
-            index: shown,
-            ..gpu(node, index, condition)
+    let runs = vec((any_run(), any::<u64>()), 0..3).prop_map(|runs| {
+        runs.into_iter().map(|(run, peak)| RunMemory { run, peak }).collect::<Vec<_>>()
+    });
+    let usage = (prop::option::of(any::<u64>()), 0u8..101, prop::bool::weighted(0.1));
+    vec((1u32..4, 0u32..4, condition, 0u32..6, runs, usage), 0..5).prop_map(|gpus| {
+        let renumbered = |(node, index, condition, shown, runs, (other_memory, busy, broken)): (
+            _,
+            _,
+            _,
+            _,
+            _,
+            (_, _, bool),
+        )| {
+            let broken = broken.then(|| "Xid 79".to_owned());
+            let usage = GpuUsage { other_memory, busy };
+            let neighbours = vec![gpu(node, index ^ 1, GpuCondition::Idle).id];
+            let report = gpu(node, index, condition);
+            GpuReport { index: shown, runs, usage, broken, neighbours, ..report }
         };
         gpus.into_iter().map(renumbered).collect()
     })
+}
+
+fn any_sharing() -> impl Strategy<Value = (Sharing, u64)> {
+    prop_oneof![
+        4 => Just((Sharing::Slot, 0)),
+        1 => Just((Sharing::Exclusive, 0)),
+        3 => (0u8..102, prop_oneof![Just(0u64), Just(1), (1u64..90).prop_map(|gb| gb << 30)])
+            .prop_map(|(idle_utilization, memory)| (Sharing::Shared { idle_utilization }, memory)),
+    ]
+}
+
+fn any_gpu_change() -> impl Strategy<Value = GpuChange> {
+    let numbers = || btree_set(0u32..5, 0..3);
+    let slots = || btree_map(0u32..5, 0u16..4, 0..3);
+    prop_oneof![
+        numbers().prop_map(GpuChange::Enable),
+        numbers().prop_map(GpuChange::Disable),
+        slots().prop_map(GpuChange::Slots),
+        (prop::option::of(numbers()), slots())
+            .prop_map(|(in_use, slots)| GpuChange::Config(GpuConfig { in_use, slots })),
+    ]
 }
 
 fn any_message() -> impl Strategy<Value = NodeMessage> {
@@ -57,15 +92,18 @@ fn any_message() -> impl Strategy<Value = NodeMessage> {
         any_ending().prop_map(ReportedState::Ended),
     ];
     let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport { run, state }), 0..4);
-    let report = (0u32..8, any_gpus(), runs).prop_map(|(cpus, gpus, runs)| {
-        NodeMessage::Report(NodeReport { capacity: Capacity { cpus, memory: 4 }, gpus, runs })
+    let free = prop::option::of(0u64..5);
+    let report = (0u32..8, any_gpus(), runs, free).prop_map(|(cpus, gpus, runs, free_memory)| {
+        let capacity = Capacity { cpus, memory: 4 };
+        NodeMessage::Report(NodeReport { capacity, free_memory, gpus, runs })
     });
     prop_oneof![
         2 => Just(NodeMessage::Connected),
         4 => report,
         2 => (any_run(), any::<i64>()).prop_map(|(run, at)| NodeMessage::Started { run, at: Time(at) }),
         3 => (any_run(), any_ending()).prop_map(|(run, ending)| NodeMessage::Ended { run, ending }),
-        1 => any_gpus().prop_map(NodeMessage::Gpus),
+        2 => any_gpus().prop_map(NodeMessage::Gpus),
+        1 => (0u64..5).prop_map(|free| NodeMessage::Memory { free }),
         1 => Just(NodeMessage::Lost),
     ]
 }
@@ -78,8 +116,10 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
     ];
     let after = vec((1u64..6, kind), 0..3);
     let node = prop_oneof![3 => Just(None), 1 => Just(Some(NodeSelector::Name("n1".into())))];
-    let request = (0u32..6, 0u32..3, 0u64..3, any::<bool>(), node).prop_map(
-        |(gpus, cpus, memory, span_nodes, node)| Request {
+    let request = (0u32..6, 0u32..3, 0u64..3, any::<bool>(), node, any_sharing()).prop_map(
+        |(gpus, cpus, memory, span_nodes, node, (sharing, gpu_memory))| Request {
+            sharing,
+            gpu_memory,
             cpus,
             memory,
             span_nodes,
@@ -127,16 +167,23 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
     let placement = prop_oneof![Just(PlacementRule::Consolidate), Just(PlacementRule::Count)];
     let spans = (any::<u64>(), 0u64..100_000, any::<u64>());
-    (order, backfill, placement, spans, any::<bool>()).prop_map(
-        |(order, backfill, placement, (grace, min_run, threshold), requeue_lost)| Settings {
-            order,
-            backfill,
-            placement,
-            stop_grace: Span(grace),
-            min_run_before_preemption: Span(min_run),
-            requeue_lost,
-            las_threshold: Span(threshold),
-            ..Settings::default()
+    let sharing = (any::<bool>(), prop::option::of(0u32..4), any::<u64>(), 0u64..100_000);
+    (order, backfill, placement, spans, any::<bool>(), sharing).prop_map(
+        |(order, backfill, placement, (grace, min_run, threshold), requeue_lost, sharing)| {
+            Settings {
+                reclaim_unused_memory: sharing.0,
+                limits: Limits { max_tasks_per_gpu: sharing.1 },
+                settle_time: Span(sharing.2),
+                idle_delay: Span(sharing.3),
+                order,
+                backfill,
+                placement,
+                stop_grace: Span(grace),
+                min_run_before_preemption: Span(min_run),
+                requeue_lost,
+                las_threshold: Span(threshold),
+                ..Settings::default()
+            }
         },
     )
 }
@@ -171,6 +218,9 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => (actor(), node()).prop_map(|(by, node)| Input::RemoveNode { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Undrain { by, node }),
+        3 => (actor(), node(), any_gpu_change()).prop_map(|(by, node, change)| {
+            Input::ManageGpus { by, node, change }
+        }),
         2 => any_settings().prop_map(|settings| Input::Configure { by: Actor::Daemon, settings }),
         1 => (actor(), 1u32..5, any::<i64>(), -2i64..3).prop_map(|(by, user, wild, tame)| {
             let priority = Some(Thousandths(if wild % 4 == 0 { wild } else { tame * 1_000 }));

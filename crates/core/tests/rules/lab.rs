@@ -56,7 +56,7 @@ pub(crate) fn healthy(node: u32, gpus: u32) -> Vec<GpuReport> {
 
 pub(crate) fn gpu(node: u32, index: u32, condition: GpuCondition) -> GpuReport {
     let id = GpuId::from(format!("GPU-{node}-{index}").as_str());
-    GpuReport { id, index, model: "NVIDIA A100-SXM4-80GB".into(), memory: 80 << 30, condition }
+    GpuReport { condition, ..GpuReport::new(id, index, "NVIDIA A100-SXM4-80GB", 80 << 30) }
 }
 
 pub(crate) fn foreign() -> GpuCondition {
@@ -147,7 +147,10 @@ impl Lab {
 
     pub(crate) fn report(&mut self, node: u32, gpus: Vec<GpuReport>, runs: Vec<RunReport>) {
         let capacity = Capacity { cpus: 16, memory: 256 << 30 };
-        self.hear(node, NodeMessage::Report(NodeReport { capacity, gpus, runs }));
+        self.hear(
+            node,
+            NodeMessage::Report(NodeReport { capacity, free_memory: None, gpus, runs }),
+        );
     }
 
     /// Connection gone, and back with this report.

@@ -13,7 +13,8 @@ fn part(node: u32, gpus: u128) -> Part {
 }
 
 fn start(task: u64, parts: Vec<Part>) -> Plan {
-    Plan { decisions: vec![Decision::Start { task: TaskId(task), placement: Placement { parts } }] }
+    let decisions = vec![Decision::Start { task: TaskId(task), placement: Placement { parts } }];
+    Plan { decisions, ..Plan::default() }
 }
 
 /// Two nodes of two GPUs; task 1 runs on n1[0], n1[1] is foreign, n3 drains; tasks 2 to 4 wait.
@@ -52,6 +53,7 @@ fn wrong_decisions_are_rejected() {
             "may not be preempted",
             Plan {
                 decisions: vec![Decision::Preempt { run: RunId { epoch: Epoch(1), number: 1 } }],
+                ..Plan::default()
             },
         ),
     ];
@@ -84,7 +86,7 @@ proptest! {
     fn no_plan_can_break_an_invariant(decisions in prop::collection::vec(any_decision(), 0..12)) {
         let mut lab = busy_lab();
         let before = lab.state.clone();
-        let step = apply_plan(&mut lab.state, Plan { decisions }, lab.now);
+        let step = apply_plan(&mut lab.state, Plan { decisions, ..Plan::default() }, lab.now);
         prop_assert_eq!(lab.state.check(), Ok(()));
         assert_changes_are_named(&before, &lab.state, &step.events);
     }

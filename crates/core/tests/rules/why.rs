@@ -84,7 +84,16 @@ fn foreign_processes_are_told_apart_from_own_runs() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.hear(1, NodeMessage::Gpus(vec![gpu(1, 0, foreign())]));
-    assert_eq!(lab.why(1), WaitReason::GpusUnavailable { foreign: 1, unknown: 0, dirty: 0 });
+    assert_eq!(
+        lab.why(1),
+        WaitReason::GpusUnavailable {
+            foreign: 1,
+            unknown: 0,
+            dirty: 0,
+            just_left: 0,
+            quarantined: 0
+        }
+    );
 }
 
 #[test]

@@ -126,12 +126,12 @@ impl Life {
     }
 
     fn report(&mut self) {
-        let Inventory { capacity, gpus } = (self.inventory)();
+        let Inventory { capacity, free_memory, gpus } = (self.inventory)();
         self.runs.tidy();
         let runs = self.runs.report();
         // What was noticed before is said before.
         self.speak();
-        (self.notice)(FromAgent::Report(NodeReport { capacity, gpus, runs }));
+        (self.notice)(FromAgent::Report(NodeReport { capacity, free_memory, gpus, runs }));
     }
 
     fn speak(&mut self) {

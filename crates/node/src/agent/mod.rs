@@ -46,6 +46,8 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub struct Inventory {
     pub capacity: Capacity,
+    /// Bytes of memory that nobody uses; `None` where that is not looked at.
+    pub free_memory: Option<u64>,
     pub gpus: Vec<GpuReport>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::identity::Identity;
 use super::sample::{Health, Mig, Vendor};
-use danlu_core::ids::GpuId;
+use danlu_core::ids::{GpuId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// Less than this is noise of the driver, and hurts nobody.
@@ -58,6 +58,7 @@ pub struct ForeignDetails {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnProcess {
+    pub run: RunId,
     pub pid: u32,
     pub memory: Option<u64>,
 }
@@ -73,6 +74,16 @@ impl GpuDetails {
     /// Memory was not given back. Only means something while no run holds the GPU.
     pub fn is_dirty(&self) -> bool {
         self.used_above_baseline.is_some_and(|bytes| bytes > DIRTY_ABOVE)
+    }
+
+    /// Bytes in use by no process of a run; `None` where it cannot be told.
+    pub fn other_memory(&self) -> Option<u64> {
+        self.memory_used.map(|used| used.saturating_sub(self.own_memory()))
+    }
+
+    /// Percent, the most of the last samples.
+    pub fn busiest(&self) -> u8 {
+        self.utilization_history.iter().copied().max().or(self.utilization).unwrap_or(0).min(100)
     }
 
     /// What the processes of runs use, where the driver tells.

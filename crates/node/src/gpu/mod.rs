@@ -28,10 +28,11 @@ pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
 pub use nvml::Nvml;
 pub use pci::PciAddress;
 pub use sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, Mig, ProcessKind, Vendor};
-pub use sim::{Script, ScriptGpu, ScriptProcess, SimGpus};
+pub use sim::{Script, ScriptGpu, ScriptProcess, SimGpus, SimTenant};
 pub use smi::Smi;
 
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 /// A way to ask about GPUs. One new vendor is one new file and one line here.
 #[derive(Debug)]
@@ -70,9 +71,12 @@ impl Probe {
         }
     }
 
-    /// Real GPUs tell nothing unless they are asked.
-    pub fn needs_timer(&self) -> bool {
-        !matches!(self, Probe::Sim(_))
+    /// Real GPUs tell nothing unless they are asked so often; simulated ones only while somebody on them grows.
+    pub fn period(&self, usual: Duration) -> Option<Duration> {
+        match self {
+            Probe::Sim(sim) => sim.period(),
+            Probe::Nvml(_) | Probe::Smi(_) | Probe::Amd(_) => Some(usual),
+        }
     }
 
     pub fn kind(&self) -> ProbeKind {

@@ -7,8 +7,8 @@ use super::history::History;
 use super::identity::{Identities, Identity};
 use super::sample::{GpuProcess, GpuSample, Live, ProcessKind};
 use super::{Probe, Reading};
-use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport};
-use danlu_core::ids::GpuId;
+use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
+use danlu_core::ids::{GpuId, RunId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -18,6 +18,9 @@ use std::time::Duration;
 pub const BUSY_PERIOD: Duration = Duration::from_secs(1);
 /// A foreign process must be seen within two seconds also while nobody waits.
 pub const IDLE_PERIOD: Duration = Duration::from_millis(1800);
+/// Smaller changes are no news.
+const MEMORY_STEP: u64 = 64 << 20;
+const BUSY_STEP: u8 = 5;
 /// Who shares a GPU with hundreds of others need not be named.
 const MOST_FOREIGN: usize = 64;
 
@@ -36,6 +39,8 @@ pub struct Monitor {
     /// Pids that `/proc` did not know, at the last answer and at the one before it.
     strangers: BTreeSet<u32>,
     known_strangers: BTreeSet<u32>,
+    /// The most that runs which are there were seen to use, by GPU.
+    peaks: BTreeMap<GpuId, BTreeMap<RunId, u64>>,
     reports: Vec<GpuReport>,
 }
 
@@ -65,6 +70,7 @@ impl Monitor {
             own: BTreeSet::new(),
             strangers: BTreeSet::new(),
             known_strangers: BTreeSet::new(),
+            peaks: BTreeMap::new(),
             reports: Vec::new(),
         }
     }
@@ -76,7 +82,7 @@ impl Monitor {
 
     /// How often to sample besides; `None`: not at all.
     pub fn period(&self) -> Option<Duration> {
-        self.probe.needs_timer().then_some(self.period)
+        self.probe.period(self.period)
     }
 
     pub fn set_period(&mut self, period: Duration) {
@@ -99,8 +105,8 @@ impl Monitor {
         }
     }
 
-    /// Looks at all GPUs. `own` says whether a process belongs to a run.
-    pub fn sample(&mut self, own: &dyn Fn(u32) -> bool) -> Sampled {
+    /// Looks at all GPUs. `own` says which run a process belongs to.
+    pub fn sample(&mut self, own: &dyn Fn(u32) -> Option<RunId>) -> Sampled {
         match self.probe.sample() {
             Ok(Some(reading)) => self.take(reading),
             Ok(None) => {}
@@ -140,14 +146,16 @@ impl Monitor {
         self.gpus.iter().filter_map(|sample| sample.live.as_ref().ok()).flat_map(|l| &l.processes)
     }
 
-    fn judge(&mut self, own: &dyn Fn(u32) -> bool) -> Sampled {
+    fn judge(&mut self, own: &dyn Fn(u32) -> Option<RunId>) -> Sampled {
         let gpus = std::mem::take(&mut self.gpus);
         let own_before = std::mem::take(&mut self.own);
         let mut details = Vec::with_capacity(gpus.len());
         let mut reports = Vec::with_capacity(gpus.len());
         for sample in &gpus {
             let told = self.details(sample, own, &own_before);
-            reports.push(report(&told));
+            self.note_peaks(&told);
+            let none = BTreeMap::new();
+            reports.push(report(&told, self.peaks.get(&told.uuid).unwrap_or(&none)));
             details.push(told);
         }
         self.gpus = gpus;
@@ -156,10 +164,29 @@ impl Monitor {
         Sampled { reports, details, changed, problems: self.problems.clone() }
     }
 
+    /// Runs that are on the GPU now, with the most they were seen to use of it.
+    fn note_peaks(&mut self, told: &GpuDetails) {
+        let mut using: BTreeMap<RunId, u64> = BTreeMap::new();
+        for process in &told.own {
+            let bytes = process.memory.unwrap_or(0);
+            let all = using.entry(process.run).or_default();
+            *all = all.saturating_add(bytes);
+        }
+        let before = self.peaks.remove(&told.uuid).unwrap_or_default();
+        let peak = |(run, bytes): (RunId, u64)| {
+            let now = bytes.next_multiple_of(MEMORY_STEP);
+            (run, now.max(before.get(&run).copied().unwrap_or(0)))
+        };
+        let peaks: BTreeMap<RunId, u64> = using.into_iter().map(peak).collect();
+        if !peaks.is_empty() {
+            self.peaks.insert(told.uuid.clone(), peaks);
+        }
+    }
+
     fn details(
         &mut self,
         sample: &GpuSample,
-        own: &dyn Fn(u32) -> bool,
+        own: &dyn Fn(u32) -> Option<RunId>,
         own_before: &BTreeSet<u32>,
     ) -> GpuDetails {
         let facts = &sample.facts;
@@ -204,14 +231,14 @@ impl Monitor {
     fn sort_in(
         &mut self,
         process: &GpuProcess,
-        own: &dyn Fn(u32) -> bool,
+        own: &dyn Fn(u32) -> Option<RunId>,
         own_before: &BTreeSet<u32>,
         told: &mut GpuDetails,
     ) {
         let GpuProcess { pid, memory, .. } = *process;
-        if own(pid) {
+        if let Some(run) = own(pid) {
             self.own.insert(pid);
-            told.own.push(OwnProcess { pid, memory });
+            told.own.push(OwnProcess { run, pid, memory });
         } else if process.kind == ProcessKind::Compute
             && let Some(foreign) = self.foreign(process, own_before)
             && told.foreign.len() < MOST_FOREIGN
@@ -242,7 +269,7 @@ impl Monitor {
     }
 }
 
-fn report(told: &GpuDetails) -> GpuReport {
+fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
     let condition = if told.fault.is_some() {
         GpuCondition::Unknown
     } else if told.foreign.is_empty() && told.own.is_empty() && told.is_dirty() {
@@ -254,11 +281,17 @@ fn report(told: &GpuDetails) -> GpuReport {
             |one: &ForeignDetails| ForeignProcess { pid: one.pid, user: one.user.clone() };
         GpuCondition::Foreign { processes: told.foreign.iter().map(process).collect() }
     };
+    let usage = GpuUsage {
+        other_memory: told.other_memory().map(|bytes| bytes.next_multiple_of(MEMORY_STEP)),
+        busy: told.busiest().next_multiple_of(BUSY_STEP),
+    };
+    let run = |(run, peak): (&RunId, &u64)| RunMemory { run: *run, peak: *peak };
     GpuReport {
-        id: told.uuid.clone(),
-        index: told.index,
-        model: told.model.clone(),
-        memory: told.memory_total,
         condition,
+        usage,
+        runs: peaks.iter().map(run).collect(),
+        broken: told.health.broken(),
+        neighbours: told.neighbours.clone(),
+        ..GpuReport::new(told.uuid.clone(), told.index, told.model.as_str(), told.memory_total)
     }
 }

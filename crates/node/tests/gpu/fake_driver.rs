@@ -1,5 +1,6 @@
 //! A copy of the fake NVML library with a world of its own, so that tests do not meet in it.
 
+use danlu_core::ids::{Epoch, RunId};
 use danlu_node::gpu::{Baselines, Monitor, Nvml, Probe, Sampled};
 use fakenvml::{FakeProcess, World};
 use std::fs;
@@ -72,8 +73,14 @@ pub(crate) fn process(pid: u32, used: u64) -> FakeProcess {
     FakeProcess { pid, used: Some(used) }
 }
 
-pub(crate) fn nobody(_pid: u32) -> bool {
-    false
+pub(crate) fn nobody(_pid: u32) -> Option<RunId> {
+    None
+}
+
+/// Every process that this says yes to is of one run.
+pub(crate) fn run_if(is_own: impl Fn(u32) -> bool) -> impl Fn(u32) -> Option<RunId> {
+    let run = RunId { epoch: Epoch(1), number: 7 };
+    move |pid| is_own(pid).then_some(run)
 }
 
 /// `0 idle, 1 foreign 4711/alice, 2 unknown`, with the last four digits of the UUID in between.

@@ -1,6 +1,6 @@
 //! What the monitor remembers from sample to sample: who was there, what is new, which memory nobody explains.
 
-use crate::fake_driver::{nobody, summary};
+use crate::fake_driver::{nobody, run_if, summary};
 use crate::fake_proc::{FakeProc, Process};
 use danlu_core::gpu::GpuCondition;
 use danlu_node::gpu::{
@@ -56,7 +56,7 @@ fn a_run_that_has_just_ended_is_not_foreign() {
     let proc = FakeProc::with(&Process { pid: 50, ..Process::default() });
     let mut monitor = monitor(proc.path(), Baselines::default());
     change(&mut monitor, |script| script.gpu(0).processes = vec![ScriptProcess::real(50, GIB)]);
-    assert_eq!(summary(&monitor.sample(&|pid| pid == 50)), ["0 0000 idle"]);
+    assert_eq!(summary(&monitor.sample(&run_if(|pid| pid == 50))), ["0 0000 idle"]);
     proc.remove(50);
     for _ in 0..3 {
         assert_eq!(summary(&monitor.sample(&nobody)), ["0 0000 idle"]);
@@ -109,7 +109,7 @@ fn memory_that_a_run_does_not_give_back_is_seen() {
     change(&mut monitor, |script| {
         script.gpu(0).processes = vec![ScriptProcess::real(own, 9 * GIB)];
     });
-    let told = &monitor.sample(&|pid| pid == own).details[0];
+    let told = &monitor.sample(&run_if(|pid| pid == own)).details[0];
     assert_eq!((told.used_above_baseline, told.is_dirty()), (Some(0), false));
     // It ends and leaves something behind.
     change(&mut monitor, |script| {

@@ -1,6 +1,6 @@
 //! What the NVML probe makes of GPUs that come, go, break and are divided.
 
-use crate::fake_driver::{FakeDriver, nobody, process, summary};
+use crate::fake_driver::{FakeDriver, nobody, process, run_if, summary};
 use crate::fake_proc::{FakeProc, Process};
 use danlu_node::gpu::{Monitor, ProbeError, Sampled, Vendor};
 use fakenvml::{FakeGpu, FakeMig, FakeProcess, World};
@@ -227,7 +227,7 @@ fn a_process_of_a_run_is_not_foreign() {
     world.gpus[0].compute = vec![process(10, GIB), process(11, 2 * GIB)];
     let (_driver, proc, mut monitor) = monitor_of(world);
     proc.add(&Process { pid: 11, ..Process::default() });
-    let sampled = monitor.sample(&|pid| pid == 10);
+    let sampled = monitor.sample(&run_if(|pid| pid == 10));
     assert_eq!(summary(&sampled), ["0 0000 foreign 11/root"]);
     assert_eq!(sampled.details[0].own_memory(), GIB);
 }

@@ -1,6 +1,6 @@
 //! Simulated GPUs: what a script makes of them, and that nothing wakes anybody for nothing.
 
-use crate::fake_driver::{nobody, summary};
+use crate::fake_driver::{nobody, run_if, summary};
 use crate::wait::{is_readable, until_readable};
 use danlu_node::gpu::{Baselines, Monitor, Probe, ProbeConfig, Script, ScriptProcess, SimGpus};
 use std::fs;
@@ -162,7 +162,7 @@ fn a_real_process_is_named_by_the_system() {
     let seen = sim.after(|script| script.gpu(0).processes.push(ScriptProcess::real(own, GIB)));
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).unwrap().unwrap().name;
     assert_eq!(seen, [format!("0 0000 foreign {own}/{user}")]);
-    let sampled = sim.monitor.sample(&|pid| pid == own);
+    let sampled = sim.monitor.sample(&run_if(|pid| pid == own));
     assert_eq!(summary(&sampled), ["0 0000 idle"]);
     assert_eq!(sampled.details[0].own_memory(), GIB);
 }

@@ -328,8 +328,11 @@ pub(crate) fn settings(
     cgroups: bool,
     notice: impl FnMut(FromAgent) + Send + 'static,
 ) -> Settings {
-    let inventory =
-        || Inventory { capacity: Capacity { cpus: 2, memory: 1 << 30 }, gpus: Vec::new() };
+    let inventory = || Inventory {
+        capacity: Capacity { cpus: 2, memory: 1 << 30 },
+        free_memory: None,
+        gpus: Vec::new(),
+    };
     Settings {
         root: root.to_owned(),
         cgroups,

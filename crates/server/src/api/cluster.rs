@@ -1,12 +1,14 @@
 //! Nodes, GPUs and totals.
 
 use super::caller::Caller;
-use super::{Api, view};
+use super::{Api, ApiError, view};
 use crate::backend::LiveGpus;
 use axum::Json;
 use axum::extract::State;
-use danlu_core::GpuId;
-use danlu_wire::api::{Document, ForeignView, GpuView, Gpus, Nodes};
+use axum::extract::rejection::JsonRejection;
+use danlu_core::input::GpuChange;
+use danlu_core::{GpuId, Input, NodeId};
+use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, Nodes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -24,6 +26,48 @@ pub(super) async fn nodes(State(api): State<Api>, _caller: Caller) -> Json<Docum
     let model = api.handle.model();
     let nodes = model.nodes.values().map(|node| view::node(&model, node));
     Json(Document::new(Nodes { nodes: nodes.collect() }))
+}
+
+/// Which GPUs are given out, and to how many tasks at once. Answers with all of them.
+pub(super) async fn manage(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<GpuAct>, JsonRejection>,
+) -> Result<Json<Document<Gpus>>, ApiError> {
+    let Json(GpuAct { node, enable, disable, slots }) = body?;
+    let node = chosen(&api, node.as_deref())?;
+    let by = caller.actor();
+    let mut changes = Vec::new();
+    if !enable.is_empty() {
+        changes.push(GpuChange::Enable(enable));
+    }
+    if !disable.is_empty() {
+        changes.push(GpuChange::Disable(disable));
+    }
+    if !slots.is_empty() {
+        changes.push(GpuChange::Slots(slots));
+    }
+    for change in changes {
+        api.handle.ask(Input::ManageGpus { by, node, change }).await?;
+    }
+    Ok(gpus(State(api), caller).await)
+}
+
+/// The node of that name, or the only one.
+fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> {
+    let model = api.handle.model();
+    let mut nodes = model.nodes.values().filter(|node| name.is_none_or(|name| node.name == name));
+    match (nodes.next(), nodes.next()) {
+        (Some(node), None) => Ok(node.id),
+        (Some(_), Some(_)) => Err(ApiError::bad_request(
+            "there is more than one machine",
+            "say which one: --node NAME",
+        )),
+        (None, _) => Err(ApiError::not_found(
+            format!("there is no machine {}", name.unwrap_or_default()),
+            "danlu nodes lists them",
+        )),
+    }
 }
 
 fn with_live(live: &LiveGpus, mut gpu: GpuView) -> GpuView {

@@ -27,7 +27,7 @@ pub(super) async fn config(State(api): State<Api>, _caller: Caller) -> Json<Docu
     Json(Document::new(json!({ "config": api.config.entries() })))
 }
 
-/// What the file says now is checked. Nothing in it changes while the server runs, so that it tells what will be
+/// What the file says now is checked. What it says about GPUs is taken over; of the rest it tells what will be
 /// different after the next start.
 pub(super) async fn reload(
     State(api): State<Api>,
@@ -36,11 +36,12 @@ pub(super) async fn reload(
     if !caller.admin {
         return Err(danlu_core::Refusal::AdminOnly.into());
     }
-    let changed = api.config.changed().map_err(|error| {
+    let newer = api.config.again().map_err(|error| {
         let hint = "correct the file; the server goes on as it was";
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
-    Ok(Json(Document::new(json!({ "after_restart": changed }))))
+    crate::serve::configure_gpus(&api.handle, &newer).await?;
+    Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
 }
 
 #[derive(Debug, Default, Deserialize)]

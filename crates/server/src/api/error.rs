@@ -70,6 +70,7 @@ impl From<Refusal> for ApiError {
             Refusal::NoSuchTask(_)
             | Refusal::NoSuchRun(_)
             | Refusal::NoSuchNode(_)
+            | Refusal::NoSuchGpu { .. }
             | Refusal::NoSuchUser => ErrorCode::NotFound,
             Refusal::NotPermitted | Refusal::AdminOnly | Refusal::PassesEverybody => {
                 ErrorCode::NotPermitted

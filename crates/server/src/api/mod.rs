@@ -54,6 +54,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/overview", get(overview::overview))
         .route("/wait", get(tasks::wait))
         .route("/gpus", get(cluster::gpus))
+        .route("/gpus/act", post(cluster::manage))
         .route("/nodes", get(cluster::nodes))
         .route("/status", get(cluster::status))
         .route("/settings", get(settings::show).patch(settings::change))

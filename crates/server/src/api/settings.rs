@@ -38,7 +38,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 7] = [
+const SPANS: [&str; 9] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -46,6 +46,8 @@ const SPANS: [&str; 7] = [
     "las_threshold",
     "retry_backoff",
     "retry_backoff_max",
+    "idle_delay",
+    "settle_time",
 ];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.

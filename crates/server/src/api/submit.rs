@@ -10,6 +10,7 @@ use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time};
 use danlu_wire::api::{
@@ -112,7 +113,8 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         ApiError::bad_request(message, "variables are NAME=value, without zero bytes")
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
-    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids } = body.request;
+    let sharing = sharing(&body.request)?;
+    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, .. } = body.request;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
@@ -124,6 +126,7 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         memory,
         span_nodes: false,
         gpu_memory,
+        sharing,
         gpu_model,
         node,
         gpu_ids,
@@ -161,6 +164,22 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
     Ok((spec, environment))
 }
 
+fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
+    match (needs.shared, needs.exclusive) {
+        (true, true) => Err(ApiError::bad_request(
+            "a task has its GPUs to itself or shares them, not both",
+            "--shared or --exclusive",
+        )),
+        (true, false) => Ok(Sharing::Shared { idle_utilization: needs.idle_util }),
+        (false, _) if needs.idle_util > 0 => Err(ApiError::bad_request(
+            "how idle a GPU must be is said by tasks that share it",
+            "--shared --vram 20G --idle-util 50",
+        )),
+        (false, true) => Ok(Sharing::Exclusive),
+        (false, false) => Ok(Sharing::Slot),
+    }
+}
+
 /// The description of a task as somebody could have submitted it.
 fn described(task: &Task) -> Submit {
     let spec = (*task.spec).clone();
@@ -179,6 +198,12 @@ fn described(task: &Task) -> Submit {
             cpus: Some(spec.request.cpus),
             memory: spec.request.memory,
             gpu_memory: spec.request.gpu_memory,
+            shared: spec.request.is_shared(),
+            idle_util: match spec.request.sharing {
+                Sharing::Shared { idle_utilization } => idle_utilization,
+                Sharing::Slot | Sharing::Exclusive => 0,
+            },
+            exclusive: spec.request.sharing == Sharing::Exclusive,
             gpu_model: spec.request.gpu_model,
             node: spec.request.node,
             gpu_ids: spec.request.gpu_ids,

@@ -9,7 +9,7 @@ use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
     Failure, ForeignView, GpuView, NodeView, RunView, TaskDetails, TaskStateName, TaskView,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One row of a list.
 pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> TaskView {
@@ -106,34 +106,48 @@ pub(crate) fn active_state(model: &ReadModel, id: TaskId) -> TaskStateName {
 }
 
 pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
-    let mut holders = BTreeMap::new();
+    let mut holders: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    let mut sharers = BTreeSet::new();
     for run in model.active_runs() {
         let part = run.part_on(node.id).filter(|part| !part.is_ended());
-        holders.extend(part.into_iter().flat_map(|part| &part.gpus).map(|gpu| (gpu, run.task.0)));
+        let task = model.tasks.get(&run.task);
+        let shares = task.is_some_and(|task| task.spec.request.is_shared());
+        for gpu in part.into_iter().flat_map(|part| &part.gpus) {
+            holders.entry(gpu).or_default().push(run.task.0);
+            if shares {
+                sharers.insert(gpu);
+            }
+        }
     }
     let view = |gpu: &danlu_core::gpu::Gpu| {
-        let task = holders.get(&gpu.id).copied();
+        let tasks = holders.get(&gpu.id).cloned().unwrap_or_default();
+        let rule = node.rule_of(gpu);
+        let several = sharers.contains(&gpu.id) || rule.slots() > 1;
+        let state = match &gpu.condition {
+            _ if rule.disabled == Some(true) => "disabled",
+            _ if rule.quarantined.is_some() => "quarantined",
+            _ if !tasks.is_empty() && several => "shared",
+            _ if !tasks.is_empty() => "held",
+            GpuCondition::Idle if node.is_ready() => "free",
+            GpuCondition::Foreign { .. } => "foreign",
+            GpuCondition::Dirty => "dirty",
+            _ => "unknown",
+        };
         GpuView {
             node: node.name.clone(),
             index: gpu.index,
             uuid: gpu.id.to_string(),
             model: gpu.model.clone(),
-            state: match (&gpu.condition, task) {
-                (_, Some(_)) => "held",
-                (GpuCondition::Idle, None) if node.is_ready() => "free",
-                (GpuCondition::Foreign { .. }, None) => "foreign",
-                (GpuCondition::Dirty, None) => "dirty",
-                _ => "unknown",
-            }
-            .to_owned(),
+            state: state.to_owned(),
             memory_total: gpu.memory,
             memory_used: None,
             utilization: None,
             temperature: None,
             power: None,
-            tasks: task.into_iter().collect(),
+            tasks,
             foreign: foreign(&gpu.condition),
-            slots: 1,
+            slots: rule.slots().into(),
+            why: rule.quarantined,
         }
     };
     node.gpus.iter().map(view).collect()

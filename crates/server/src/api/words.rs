@@ -18,9 +18,27 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::NodesUnavailable { .. } => {
             "the nodes that could run it are away, draining or not yet verified".to_owned()
         }
-        WaitReason::GpusUnavailable { foreign, unknown, dirty } => format!(
-            "GPUs are used outside Danlu ({foreign}), cannot be probed ({unknown}) or hold memory of ended tasks ({dirty})"
-        ),
+        WaitReason::GpusUnavailable { foreign, unknown, dirty, just_left, quarantined } => {
+            let counts = [
+                (foreign, "used outside Danlu"),
+                (unknown, "cannot be probed"),
+                (dirty, "hold memory of ended tasks"),
+                (just_left, "were used outside Danlu a moment ago"),
+                (quarantined, "have hardware errors"),
+            ];
+            let counts = counts.iter().filter(|(count, _)| **count > 0);
+            format!("for GPUs: {}", list(counts.map(|(count, what)| format!("{count} {what}"))))
+        }
+        WaitReason::GpusDisabled { gpu_ids } => {
+            format!("GPU {} is not given out", list(gpu_ids.iter().map(u32::to_string)))
+        }
+        WaitReason::NodesShortOfMemory { .. } => {
+            "the nodes that could run it have too little memory left".to_owned()
+        }
+        WaitReason::Settling => {
+            "until the task that started last on a shared GPU has its memory".to_owned()
+        }
+        WaitReason::GpusBusy => "the GPUs it could share are too busy".to_owned(),
         WaitReason::Resources { held_by } => {
             format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
         }

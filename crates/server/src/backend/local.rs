@@ -1,11 +1,12 @@
 //! The machine the daemon runs on: the same agent as everywhere, in this process.
 
 use super::probe::{self, LiveGpus, ProbeThread};
+use super::tenants::Tenants;
 use crate::handle::Handle;
 use danlu_core::effect::StopOrder;
 use danlu_core::node::Capacity;
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, Span};
-use danlu_node::gpu::ProbeConfig;
+use danlu_node::gpu::{ProbeConfig, ProbeKind};
 use danlu_node::{Agent, AgentError, Inventory, RunRoot, Settings};
 use danlu_wire::{FromAgent, Hello, LaunchOrder, ToAgent};
 use std::path::PathBuf;
@@ -36,12 +37,16 @@ struct Mouth {
     connection: Mutex<Option<(NodeId, SessionId)>>,
     node: OnceLock<NodeId>,
     probe: OnceLock<ProbeThread>,
+    simulated: bool,
+    /// Only where the GPUs are simulated.
+    tenants: Tenants,
 }
 
 impl Local {
     /// Starts the agent, which adopts what runs already, before the process has other threads.
     pub fn start(config: &LocalConfig) -> Result<(Local, LiveGpus), AgentError> {
-        let mouth = Arc::new(Mouth::default());
+        let simulated = config.gpus.kind == Some(ProbeKind::Sim);
+        let mouth = Arc::new(Mouth { simulated, ..Mouth::default() });
         let live = LiveGpus::default();
         let inventory_of = live.clone();
         let speaker = Arc::clone(&mouth);
@@ -50,14 +55,16 @@ impl Local {
             cgroups: config.cgroups,
             inventory: Box::new(move || Inventory {
                 capacity: capacity(),
+                free_memory: inventory_of.free_memory(),
                 gpus: inventory_of.reports(),
             }),
             notice: Box::new(move |said| speaker.say_in_order(said)),
         })?;
         let speaker = Arc::clone(&mouth);
-        let say_gpus = move |gpus| speaker.say(FromAgent::Gpus(gpus));
+        let say = move |said| speaker.say(said);
         let runs = RunRoot::open(&config.root)?;
-        let probe = probe::start(&config.gpus, runs, live.clone(), say_gpus);
+        let tenants = mouth.tenants.clone();
+        let probe = probe::start(&config.gpus, runs, live.clone(), tenants, say);
         let _ = mouth.probe.set(probe);
         let name = config.name.clone();
         Ok((Local { name, agent, connection: None, mouth }, live))
@@ -92,6 +99,9 @@ impl Local {
     }
 
     pub(super) fn launch(&mut self, order: LaunchOrder) {
+        if self.mouth.simulated {
+            self.mouth.tenants.launched(&order);
+        }
         self.send(ToAgent::Launch(Box::new(order)));
     }
 
@@ -124,12 +134,20 @@ impl Local {
 impl Mouth {
     /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
     fn say_in_order(self: &Arc<Mouth>, said: FromAgent) {
+        let moved = match &said {
+            FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
+            FromAgent::Ended { run, .. } => self.tenants.ended(*run),
+            _ => false,
+        };
         match (&said, self.probe.get()) {
             (FromAgent::Ended { .. }, Some(probe)) => {
                 let mouth = Arc::clone(self);
                 probe.look_first(move || mouth.say(said));
             }
             _ => self.say(said),
+        }
+        if let Some(probe) = self.probe.get().filter(|_| moved) {
+            probe.wake();
         }
     }
 
@@ -157,7 +175,7 @@ impl Mouth {
 }
 
 /// The cores and the memory of this machine.
-fn capacity() -> Capacity {
+pub(super) fn capacity() -> Capacity {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = match nix::sys::sysinfo::sysinfo() {
         Ok(info) => info.ram_total(),

@@ -1,7 +1,9 @@
 //! Carries decisions to nodes and brings back what they say. Knows no store and decides nothing.
 
 mod local;
+mod memory;
 mod probe;
+mod tenants;
 
 pub use local::{Local, LocalConfig};
 pub use probe::LiveGpus;

@@ -1,10 +1,15 @@
 //! One thread looks after the GPUs of this machine: woken by events where there are any, by a timer elsewhere.
 
+use super::memory::{self, FreeMemory};
+use super::tenants::Tenants;
 use arc_swap::ArcSwap;
 use danlu_core::gpu::GpuReport;
 use danlu_core::ids::GpuId;
-use danlu_node::gpu::{Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind};
+use danlu_node::gpu::{
+    Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
+};
 use danlu_node::{RunRoot, boot_id, run_of_process};
+use danlu_wire::FromAgent;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,12 +31,17 @@ pub struct LiveGpus {
 #[derive(Debug, Default)]
 struct Seen {
     reports: Vec<GpuReport>,
+    free_memory: Option<u64>,
     details: BTreeMap<GpuId, GpuDetails>,
 }
 
 impl LiveGpus {
     pub(super) fn reports(&self) -> Vec<GpuReport> {
         self.seen.load().reports.clone()
+    }
+
+    pub(super) fn free_memory(&self) -> Option<u64> {
+        self.seen.load().free_memory
     }
 
     pub fn details(&self, gpu: &GpuId) -> Option<GpuDetails> {
@@ -58,7 +68,8 @@ pub(super) fn start(
     config: &ProbeConfig,
     runs: RunRoot,
     live: LiveGpus,
-    say: impl Fn(Vec<GpuReport>) + Send + 'static,
+    tenants: Tenants,
+    say: impl Fn(FromAgent) + Send + 'static,
 ) -> ProbeThread {
     let mut eye = Eye {
         monitor: None,
@@ -66,6 +77,9 @@ pub(super) fn start(
         memory: BaselineFile::beside(runs.path()),
         runs,
         live,
+        tenants,
+        free_memory: FreeMemory::default(),
+        total_memory: super::local::capacity().memory,
     };
     if let Err(reason) = eye.open() {
         info!(%reason, "no GPUs on this machine");
@@ -81,8 +95,12 @@ pub(super) fn start(
     let watch = move || {
         while eye.wait(&woken) {
             let waited: Vec<AfterLook> = waiting.try_iter().collect();
-            if eye.look() {
-                say(eye.live.reports());
+            let news = eye.look();
+            if let Some(free) = news.free_memory {
+                say(FromAgent::Memory { free });
+            }
+            if news.gpus_changed {
+                say(FromAgent::Gpus(eye.live.reports()));
             }
             waited.into_iter().for_each(|then| then());
         }
@@ -97,6 +115,13 @@ pub(super) fn start(
 }
 
 impl ProbeThread {
+    /// Something has changed that the GPUs do not tell by themselves.
+    pub(super) fn wake(&self) {
+        if let Some(wake) = &self.wake {
+            let _ = nix::unistd::write(wake, &[0]);
+        }
+    }
+
     /// `then` follows a look at the GPUs that begins after this call, and what that look leads to.
     pub(super) fn look_first(&self, then: impl FnOnce() + Send + 'static) {
         match (&self.after, &self.wake) {
@@ -118,6 +143,16 @@ struct Eye {
     memory: BaselineFile,
     runs: RunRoot,
     live: LiveGpus,
+    tenants: Tenants,
+    free_memory: FreeMemory,
+    total_memory: u64,
+}
+
+/// What is different since the last look.
+#[derive(Default)]
+struct News {
+    gpus_changed: bool,
+    free_memory: Option<u64>,
 }
 
 impl Eye {
@@ -146,20 +181,42 @@ impl Eye {
         nix::unistd::read(woken, &mut [0; 256]).is_ok_and(|count| count > 0)
     }
 
-    /// Whether anything is different.
-    fn look(&mut self) -> bool {
+    fn look(&mut self) -> News {
         if self.monitor.is_none() && self.open().is_ok() {
             info!("GPUs have been found");
         }
-        let Some(monitor) = &mut self.monitor else { return false };
-        let sampled = monitor.sample(&|pid| run_of_process(&self.runs, pid).is_some());
-        for problem in &sampled.problems {
-            warn!(problem, "GPU probe");
+        let mut free = memory::available();
+        let mut news = News::default();
+        if let Some(monitor) = &mut self.monitor {
+            if let Probe::Sim(sim) = monitor.probe() {
+                sim.set_tenants(self.tenants.now());
+            }
+            let sampled = monitor.sample(&|pid| run_of_process(&self.runs, pid));
+            for problem in &sampled.problems {
+                warn!(problem, "GPU probe");
+            }
+            self.memory.keep(monitor.baselines());
+            // A simulated machine has as much memory as its script says.
+            if let Probe::Sim(sim) = monitor.probe() {
+                free = sim.free_memory();
+            }
+            news = News { gpus_changed: sampled.changed, free_memory: None };
+            self.remember(sampled);
         }
-        self.memory.keep(monitor.baselines());
+        news.free_memory = self.free_memory.news(free, self.total_memory);
+        if news.free_memory.is_some() {
+            let seen = self.live.seen.load();
+            let (reports, details) = (seen.reports.clone(), seen.details.clone());
+            let free_memory = self.free_memory.told();
+            self.live.seen.store(Arc::new(Seen { reports, free_memory, details }));
+        }
+        news
+    }
+
+    fn remember(&mut self, sampled: Sampled) {
         let details = sampled.details.into_iter().map(|gpu| (gpu.uuid.clone(), gpu)).collect();
-        self.live.seen.store(Arc::new(Seen { reports: sampled.reports, details }));
-        sampled.changed
+        let free_memory = self.free_memory.told();
+        self.live.seen.store(Arc::new(Seen { reports: sampled.reports, free_memory, details }));
     }
 }
 

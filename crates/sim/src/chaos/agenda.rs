@@ -55,6 +55,9 @@ pub(super) enum Happening {
         machine: usize,
         run: RunId,
     },
+    MemoryFreed {
+        machine: usize,
+    },
     GpusProbed {
         machine: usize,
     },

@@ -12,6 +12,25 @@ pub(super) struct Behaviour {
     pub(super) failure: Option<Failure>,
 }
 
+/// How a task comes to use the memory of its GPUs.
+pub(super) struct Growth {
+    pub(super) needs: u64,
+    pub(super) within: Span,
+}
+
+impl Growth {
+    /// Most need what they have asked for, some less, few more.
+    pub(super) fn of(launch: &Launch) -> Growth {
+        let asked = launch.spec.request.gpu_memory;
+        let needs = match launch.run.number % 8 {
+            0 => asked / 2,
+            1 => asked / 10 * 11,
+            _ => asked,
+        };
+        Growth { needs, within: Span(1 + launch.task.0 * 7919 % 12_000) }
+    }
+}
+
 /// Longer than any world lives.
 const FOR_EVER: Span = Span::from_secs(30 * 86_400);
 

@@ -5,9 +5,11 @@ use super::nag::is_nag;
 use super::oracle::Oracle;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
+use danlu_core::input::GpuChange;
 use danlu_core::run::RunState;
 use danlu_core::task::TaskState;
 use danlu_core::{Actor, Input, Row, Span, Task};
+use std::collections::BTreeSet;
 
 /// How long everything together may take once faults have stopped.
 const PATIENCE: Span = Span::from_secs(2 * 3600);
@@ -44,6 +46,15 @@ impl World {
             match row {
                 Row::Node(node) => {
                     known.push(&node.name);
+                    let closed = node.gpus.iter().filter(|gpu| {
+                        let rule = node.gpu_rules.get(&gpu.id);
+                        rule.is_some_and(|rule| !rule.is_open())
+                    });
+                    let closed: BTreeSet<u32> = closed.map(|gpu| gpu.index).collect();
+                    if !closed.is_empty() {
+                        let change = GpuChange::Enable(closed);
+                        inputs.push(Input::ManageGpus { by, node: node.id, change });
+                    }
                     if node.draining {
                         inputs.push(Input::Undrain { by, node: node.id });
                     }

@@ -4,8 +4,8 @@ use super::agenda::Happening;
 use super::faults::Fault;
 use super::machine::Machine;
 use super::world::World;
-use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport};
-use danlu_core::{GpuId, NodeMessage, Span};
+use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
+use danlu_core::{GpuId, NodeMessage, Span, Time};
 
 #[derive(Debug)]
 pub(super) struct Card {
@@ -22,6 +22,7 @@ enum Trouble {
     ProbeFails,
     Dirty,
     Foreign { pid: u32 },
+    Broken,
 }
 
 impl Card {
@@ -34,9 +35,9 @@ impl Card {
         self.id = GpuId(format!("{}#{serial}", self.id.0.split('#').next().unwrap_or("")).into());
     }
 
-    fn report(&self) -> Option<GpuReport> {
+    fn report(&self, runs: Vec<RunMemory>) -> Option<GpuReport> {
         let condition = match self.trouble {
-            None => GpuCondition::Idle,
+            None | Some(Trouble::Broken) => GpuCondition::Idle,
             Some(Trouble::Vanished) => return None,
             Some(Trouble::ProbeFails) => GpuCondition::Unknown,
             Some(Trouble::Dirty) => GpuCondition::Dirty,
@@ -45,19 +46,33 @@ impl Card {
                 GpuCondition::Foreign { processes: vec![process] }
             }
         };
+        // Others tell every other time how much they use.
+        let other_memory = match self.trouble {
+            Some(Trouble::Foreign { pid }) if pid % 2 == 0 => None,
+            Some(Trouble::Foreign { .. }) => Some(self.memory / 2),
+            _ => Some(0),
+        };
         Some(GpuReport {
-            id: self.id.clone(),
-            index: self.index,
-            model: self.model.to_owned(),
-            memory: self.memory,
             condition,
+            runs,
+            usage: GpuUsage { other_memory, busy: 0 },
+            broken: (self.trouble == Some(Trouble::Broken)).then(|| "Xid 79".to_owned()),
+            ..GpuReport::new(self.id.clone(), self.index, self.model, self.memory)
         })
     }
 }
 
 impl Machine {
-    pub(super) fn gpu_reports(&self) -> Vec<GpuReport> {
-        let mut reports: Vec<GpuReport> = self.cards.iter().filter_map(Card::report).collect();
+    pub(super) fn gpu_reports(&self, now: Time) -> Vec<GpuReport> {
+        let used = |card: &Card| {
+            let here = self.dirs.iter().filter(|(_, dir)| dir.launch.gpus.contains(&card.id));
+            let runs = here
+                .filter_map(|(run, dir)| Some(RunMemory { run: *run, peak: dir.gpu_memory(now)? }));
+            runs.collect()
+        };
+        let cards = self.cards.iter();
+        let mut reports: Vec<GpuReport> =
+            cards.filter_map(|card| card.report(used(card))).collect();
         reports.sort_by_key(|gpu| gpu.index);
         reports
     }
@@ -70,12 +85,14 @@ impl World {
             Fault::GpuVanish => Trouble::Vanished,
             Fault::ProbeError => Trouble::ProbeFails,
             Fault::Dirty => Trouble::Dirty,
-            _ => Trouble::Foreign { pid: 4000 },
+            Fault::Broken => Trouble::Broken,
+            _ => Trouble::Foreign { pid: 4000 + u32::try_from(self.dice.below(2)).unwrap_or(0) },
         };
         match trouble {
             Trouble::Vanished => self.tally.gpus_vanished += 1,
             Trouble::ProbeFails => self.tally.probe_errors += 1,
             Trouble::Dirty => self.tally.dirty += 1,
+            Trouble::Broken => self.tally.broken += 1,
             Trouble::Foreign { .. } => self.tally.foreign_processes += 1,
         }
         let it = &mut self.machines[machine].cards[card];
@@ -105,6 +122,37 @@ impl World {
         }
     }
 
+    /// Somebody else's program takes the machine's memory for a while.
+    pub(super) fn fill_memory(&mut self, machine: usize) {
+        self.tally.memory_short += 1;
+        let it = &mut self.machines[machine];
+        it.free_memory = it.capacity.memory / 10;
+        self.note_machine(machine, format_args!("has little memory left"));
+        self.tell_memory(machine);
+        let at = self.now + Span(self.dice.scale(500, 30_000));
+        self.agenda.at(at, Happening::MemoryFreed { machine });
+    }
+
+    pub(super) fn memory_freed(&mut self, machine: usize) {
+        let it = &mut self.machines[machine];
+        it.free_memory = it.capacity.memory;
+        self.tell_memory(machine);
+    }
+
+    fn tell_memory(&mut self, machine: usize) {
+        if self.machines[machine].agent_up {
+            let free = self.machines[machine].free_memory;
+            self.send_to_daemon(machine, NodeMessage::Memory { free });
+        }
+    }
+
+    /// A run grows: somebody looks now and then.
+    pub(super) fn watch_memory(&mut self, machine: usize, spans: impl Iterator<Item = Span>) {
+        for span in spans {
+            self.agenda.at(self.now + span, Happening::GpusProbed { machine });
+        }
+    }
+
     fn probe_soon(&mut self, machine: usize) {
         let at = self.now + self.dice.span(0, 1000);
         self.agenda.at(at, Happening::GpusProbed { machine });
@@ -112,7 +160,7 @@ impl World {
 
     pub(super) fn gpus_probed(&mut self, machine: usize) {
         if self.machines[machine].agent_up {
-            let gpus = self.machines[machine].gpu_reports();
+            let gpus = self.machines[machine].gpu_reports(self.now);
             self.send_to_daemon(machine, NodeMessage::Gpus(gpus));
         }
     }

@@ -32,6 +32,7 @@ pub(super) fn draw_machines(dice: &mut Dice) -> Vec<Machine> {
             name: format!("n{number}"),
             labels: BTreeMap::from([("hall".to_owned(), hall)]),
             capacity: Capacity { cpus: 16, memory: 64 * GB },
+            free_memory: 64 * GB,
             cards: (0..gpus).map(card).collect(),
             up: true,
             agent_up: true,

@@ -33,10 +33,12 @@ pub(super) enum Fault {
     ProbeError,
     Foreign,
     Dirty,
+    Broken,
+    MemoryShort,
 }
 
 impl Fault {
-    pub(super) const ALL: [Fault; 24] = [
+    pub(super) const ALL: [Fault; 26] = [
         Fault::CrashBeforeCommit,
         Fault::CrashAfterCommit,
         Fault::CrashIdle,
@@ -61,6 +63,8 @@ impl Fault {
         Fault::ProbeError,
         Fault::Foreign,
         Fault::Dirty,
+        Fault::Broken,
+        Fault::MemoryShort,
     ];
 
     /// How often it strikes among the faults that come by themselves; 0 for those that only
@@ -72,7 +76,7 @@ impl Fault {
             AgentCrash | ShimKill | Foreign => 6,
             Reboot | CrashIdle | ProbeError | GpuVanish => 4,
             Partition | ClockJump | GpuRenumber | Dirty => 3,
-            Restore | Replace => 2,
+            Restore | Replace | Broken | MemoryShort => 2,
             _ => 0,
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Machine {
     pub(super) labels: BTreeMap<String, String>,
     pub(super) capacity: Capacity,
     pub(super) cards: Vec<Card>,
+    /// Bytes of memory that nobody uses.
+    pub(super) free_memory: u64,
     pub(super) up: bool,
     pub(super) agent_up: bool,
     /// Grows with every end of the agent.
@@ -54,7 +56,12 @@ impl Machine {
             };
             RunReport { run: *run, state }
         });
-        NodeReport { capacity: self.capacity, gpus: self.gpu_reports(), runs: runs.collect() }
+        NodeReport {
+            capacity: self.capacity,
+            free_memory: Some(self.free_memory),
+            gpus: self.gpu_reports(now),
+            runs: runs.collect(),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Run directories and what runs in them: a shim and the task's processes.
 
 use super::agenda::Happening;
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, Growth};
 use super::faults::Fault;
 use super::machine::Machine;
+use super::oracle::Hardware;
 use super::verdict::Verdict;
 use super::world::World;
 use danlu_core::effect::Launch;
@@ -39,6 +40,16 @@ pub(super) enum Stage {
 impl RunDir {
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended(_))
+    }
+
+    /// Bytes that it uses of each of its GPUs by now: more and more until it has all it needs.
+    pub(super) fn gpu_memory(&self, now: Time) -> Option<u64> {
+        let (Stage::Alive { since, .. } | Stage::LeftOver { since }) = self.stage else {
+            return None;
+        };
+        let Growth { needs, within } = Growth::of(&self.launch);
+        let grown = now.since(since).0.min(within.0);
+        Some(needs / within.0.max(1) * grown)
     }
 
     /// When it ends by itself and how: by its own will or by its time limit.
@@ -113,9 +124,16 @@ impl World {
         let (task, gpus) = (launch.task, gpus.join(","));
         self.note_machine(machine, format_args!("starts run {run} (task {task}) on [{gpus}]"));
         self.tally.starts += 1;
-        let capacity = self.machines[machine].capacity;
-        self.oracle.process_starts(machine, capacity, &launch, now, self.daemon.epoch)?;
+        let it = &self.machines[machine];
+        let cards = it.cards.iter().map(|card| (card.id.clone(), card.memory)).collect();
+        let hardware = Hardware { capacity: it.capacity, cards };
+        self.oracle.process_starts(machine, &hardware, &launch, now, self.daemon.epoch)?;
         self.agenda.at(ends_at, Happening::ProcessEnds { machine, run });
+        if launch.spec.request.is_shared() {
+            self.tally.shared_starts += 1;
+            let within = Growth::of(&launch).within;
+            self.watch_memory(machine, (1..=4).map(|quarter| Span(within.0 * quarter / 4)));
+        }
         if stopping {
             self.agenda.at(now, Happening::StopEnds { machine, run });
         }

@@ -1,7 +1,7 @@
 //! The tasks that people submit.
 
 use super::world::World;
-use danlu_core::resources::NodeSelector;
+use danlu_core::resources::{NodeSelector, Sharing};
 use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
 use danlu_core::{Actor, FailureClass, Input, Request, Span, TaskId};
 use std::collections::BTreeSet;
@@ -106,9 +106,10 @@ impl World {
             request.cpus = u32::try_from(self.dice.between(1, 10)).unwrap_or(1);
             request.memory = self.dice.between(0, 24) * GB;
         }
+        self.wish_sharing(&mut request);
         match self.dice.below(20) {
             0 => request.gpu_model = self.dice.pick(&["a100", "H100"]).map(str::to_owned),
-            1 => request.gpu_memory = self.dice.between(20, 80) * GB,
+            1 if !request.is_shared() => request.gpu_memory = self.dice.between(20, 80) * GB,
             2 => {
                 let machine = self.dice.index(self.machines.len());
                 request.node = Some(NodeSelector::Name(self.machines[machine].name.clone()));
@@ -124,6 +125,19 @@ impl World {
             _ => {}
         }
         request
+    }
+
+    fn wish_sharing(&mut self, request: &mut Request) {
+        if request.gpus == 0 || request.span_nodes {
+            return;
+        }
+        let shared = self.dice.chance(self.workload.sharing);
+        if shared {
+            request.gpu_memory = self.dice.between(2, 30) * GB;
+            request.sharing = Sharing::Shared { idle_utilization: 0 };
+        } else if self.dice.chance(100) {
+            request.sharing = Sharing::Exclusive;
+        }
     }
 
     fn wish_dependencies(&mut self) -> Vec<Dependency> {

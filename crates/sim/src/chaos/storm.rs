@@ -42,10 +42,15 @@ impl World {
             Some(Fault::ShimKill) => self.kill_shim(machine),
             Some(Fault::GpuRenumber) => self.renumber_gpus(machine),
             Some(
-                fault @ (Fault::GpuVanish | Fault::ProbeError | Fault::Foreign | Fault::Dirty),
+                fault @ (Fault::GpuVanish
+                | Fault::ProbeError
+                | Fault::Foreign
+                | Fault::Dirty
+                | Fault::Broken),
             ) => {
                 self.trouble_gpu(machine, fault);
             }
+            Some(Fault::MemoryShort) => self.fill_memory(machine),
             _ => {}
         }
         self.next_fault();
@@ -124,6 +129,7 @@ impl World {
         for machine in 0..self.machines.len() {
             let at = self.now + self.dice.span(0, 5000);
             self.agenda.at(at, Happening::PartitionHeals { machine });
+            self.agenda.at(at, Happening::MemoryFreed { machine });
             for card in 0..self.machines[machine].cards.len() {
                 self.agenda.at(at, Happening::GpuHeals { machine, card });
             }

@@ -65,6 +65,9 @@ tally! {
     probe_errors: "GPU probe errors",
     dirty: "GPUs that kept memory",
     foreign_processes: "foreign processes on GPUs",
+    broken: "GPUs with hardware errors",
+    memory_short: "nodes short of memory",
+    shared_starts: "processes started on shared GPUs",
     gpu_time: "GPU milliseconds used",
     gpu_time_offered: "GPU milliseconds there were",
 }

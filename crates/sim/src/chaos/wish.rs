@@ -2,11 +2,12 @@
 
 use super::dice::Dice;
 use super::world::World;
+use danlu_core::input::GpuChange;
 use danlu_core::run::RunState;
-use danlu_core::settings::{Backfill, Order, PlacementRule, RestartCost, Settings};
+use danlu_core::settings::{Backfill, Limits, Order, PlacementRule, RestartCost, Settings};
 use danlu_core::task::TaskState;
 use danlu_core::user::UserChange;
-use danlu_core::{Input, NodeId, RunId, Span, TaskId, Thousandths, UserId};
+use danlu_core::{Actor, Input, NodeId, RunId, Span, TaskId, Thousandths, UserId};
 
 /// What is typical of one seed's people.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub(super) struct Workload {
     pub(super) meddling: u64,
     pub(super) preemptible: u64,
     pub(super) spanning: u64,
+    pub(super) sharing: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +67,7 @@ impl World {
             meddling: dice.between(0, 500),
             preemptible: dice.between(0, 900),
             spanning: dice.between(0, 300),
+            sharing: dice.between(0, 600),
         }
     }
 
@@ -126,7 +129,7 @@ impl World {
         let runs = state.runs.values().filter(|run| going(&run.state));
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
         let users: Vec<UserId> = state.users.keys().copied().collect();
-        Some(match self.dice.below(20) {
+        Some(match self.dice.below(24) {
             0..=2 => Input::Drain { by, node: self.dice.pick(&nodes)? },
             3..=7 => Input::Undrain { by, node: self.dice.pick(&nodes)? },
             8 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
@@ -142,8 +145,23 @@ impl World {
                 let change = UserChange { priority: priority.map(Thousandths) };
                 Input::SetUser { by, user, change }
             }
+            17..=20 => return self.wish_gpus(by, &nodes),
             _ => Input::Configure { by, settings: self.draw_settings() },
         })
+    }
+
+    fn wish_gpus(&mut self, by: Actor, nodes: &[NodeId]) -> Option<Input> {
+        let node = self.dice.pick(nodes)?;
+        let number = u32::try_from(self.dice.below(8)).unwrap_or(0);
+        let change = match self.dice.below(6) {
+            0 => GpuChange::Disable([number].into()),
+            1..=2 => GpuChange::Enable([number].into()),
+            _ => {
+                let slots = u16::try_from(self.dice.between(1, 3)).unwrap_or(1);
+                GpuChange::Slots([(number, slots)].into())
+            }
+        };
+        Some(Input::ManageGpus { by, node, change })
     }
 
     pub(super) fn draw_settings(&mut self) -> Settings {
@@ -170,6 +188,15 @@ impl World {
             retry_on,
             retry_backoff: Span(dice.scale(1, 5_000)),
             retry_backoff_max: Span(dice.scale(1_000, 60_000)),
+            idle_delay: if dice.chance(300) { dice.span(1, 5000) } else { Span::ZERO },
+            settle_time: Span(dice.scale(100, 20_000)),
+            reclaim_unused_memory: dice.chance(100),
+            limits: Limits {
+                max_tasks_per_gpu: dice
+                    .chance(200)
+                    .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+            },
+            ..Settings::default()
         }
     }
 }

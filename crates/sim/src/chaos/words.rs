@@ -51,6 +51,7 @@ impl fmt::Display for Asked<'_> {
                 "configure {:?} {:?} {:?}",
                 settings.order, settings.backfill, settings.placement
             ),
+            Input::ManageGpus { node, change, .. } => write!(f, "gpus of node {node}: {change:?}"),
             Input::Node { node, session, message } => {
                 write!(f, "node {node} session {session}: ")?;
                 message_words(message, f)
@@ -97,10 +98,15 @@ fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Resu
                     Missing => " missing",
                     Unknown => " unknown",
                 };
-                write!(f, " {}={}{condition}", gpu.index, gpu.id)?;
+                let broken = if gpu.broken.is_some() { " broken" } else { "" };
+                write!(f, " {}={}{condition}{broken}", gpu.index, gpu.id)?;
+                for seen in &gpu.runs {
+                    write!(f, " ({} uses {})", seen.run, seen.peak)?;
+                }
             }
             Ok(())
         }
+        NodeMessage::Memory { free } => write!(f, "{free} bytes of memory free"),
         NodeMessage::Lost => write!(f, "lost"),
     }
 }
@@ -151,6 +157,9 @@ impl fmt::Display for Happened<'_> {
             Event::NodeDraining { node } => write!(f, "node {node} draining"),
             Event::NodeUndrained { node } => write!(f, "node {node} undrained"),
             Event::GpusChanged { node } => write!(f, "gpus of node {node} changed"),
+            Event::GpuQuarantined { node, gpu, why } => {
+                write!(f, "gpu {gpu} of node {node} is quarantined: {why}")
+            }
             Event::DecisionRejected { task, reason } => {
                 write!(f, "no start of task {task}: {reason}")
             }

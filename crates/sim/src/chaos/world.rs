@@ -121,6 +121,7 @@ impl World {
             Happening::ProcessEnds { machine, run } => self.process_ends(machine, run)?,
             Happening::StopEnds { machine, run } => self.stop_ends(machine, run)?,
             Happening::LeftOverKilled { machine, run } => self.left_over_killed(machine, run)?,
+            Happening::MemoryFreed { machine } => self.memory_freed(machine),
             Happening::GpusProbed { machine } => self.gpus_probed(machine),
             Happening::GpuHeals { machine, card } => self.gpu_heals(machine, card),
             Happening::PartitionHeals { machine } => self.machines[machine].partitioned = false,

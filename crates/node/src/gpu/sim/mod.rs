@@ -15,6 +15,7 @@ use danlu_core::ids::GpuId;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 const MOST_GPUS: u32 = 1024;
 
@@ -26,7 +27,22 @@ pub struct SimGpus {
     watch: Option<Watch>,
     /// Why the script as it is now was not taken.
     mistake: Option<ProbeError>,
+    tenants: Vec<SimTenant>,
 }
+
+/// A run that uses the memory it asked for, or is on the way there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimTenant {
+    pub gpus: Vec<GpuId>,
+    pub pid: u32,
+    /// Bytes of each GPU.
+    pub memory: u64,
+    /// How long it has run.
+    pub age: Duration,
+}
+
+/// How often one looks while somebody grows.
+const GROWING_PERIOD: Duration = Duration::from_millis(500);
 
 impl SimGpus {
     /// A script that does not exist yet is as good as an empty one. Its directory must exist.
@@ -37,6 +53,7 @@ impl SimGpus {
             script: Script::default(),
             watch,
             mistake: None,
+            tenants: Vec::new(),
         };
         sim.read_script();
         Ok(sim)
@@ -50,6 +67,30 @@ impl SimGpus {
     /// Changes the GPUs from within the program. A script file that changes later replaces it all.
     pub fn change(&mut self, change: impl FnOnce(&mut Script)) {
         change(&mut self.script);
+    }
+
+    /// Who is on the GPUs now, besides those in the script.
+    pub fn set_tenants(&mut self, tenants: Vec<SimTenant>) {
+        self.tenants = tenants;
+    }
+
+    /// How soon somebody will use more than now; `None` if nobody will.
+    pub fn period(&self) -> Option<Duration> {
+        let grows = |tenant: &SimTenant| tenant.age.as_secs_f64() < self.script.growth;
+        self.tenants.iter().any(grows).then_some(GROWING_PERIOD)
+    }
+
+    pub fn free_memory(&self) -> Option<u64> {
+        self.script.free_memory
+    }
+
+    fn use_of(&self, tenant: &SimTenant) -> u64 {
+        let grown = if self.script.growth > 0.0 {
+            (tenant.age.as_secs_f64() / self.script.growth).min(1.0)
+        } else {
+            1.0
+        };
+        (tenant.memory as f64 * grown) as u64
     }
 
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -100,9 +141,13 @@ impl SimGpus {
         gpus
     }
 
-    fn one(&self, number: u32, gpu: ScriptGpu) -> GpuSample {
+    fn one(&self, number: u32, mut gpu: ScriptGpu) -> GpuSample {
+        let id = Self::id(number);
+        let here = self.tenants.iter().filter(|tenant| tenant.gpus.contains(&id));
+        let here = here.map(|tenant| ScriptProcess::real(tenant.pid, self.use_of(tenant)));
+        gpu.processes.extend(here);
         let facts = Arc::new(GpuFacts {
-            id: Self::id(number),
+            id,
             pci: PciAddress {
                 domain: 0,
                 bus: gpu.bus.unwrap_or((number % 256) as u8),

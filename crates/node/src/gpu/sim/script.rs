@@ -25,6 +25,10 @@ pub struct Script {
     pub nvlink: Vec<[u32; 2]>,
     /// The whole probe fails with this message.
     pub error: Option<String>,
+    /// Seconds that a task takes until it uses the memory that it asked for with `--vram`.
+    pub growth: f64,
+    /// Bytes of the machine's own memory that are free; not looked at unless told.
+    pub free_memory: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

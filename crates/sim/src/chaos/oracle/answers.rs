@@ -33,7 +33,11 @@ impl Oracle {
             }
             (Input::Cancel { by, task }, _) => self.permitted(*by, *task)?.cancelled = true,
             (Input::Hold { by, task }, _) => self.permitted(*by, *task)?.held = true,
-            (Input::Configure { settings, .. }, _) => self.record.settings = settings.clone(),
+            (Input::Configure { settings, .. }, _) => {
+                self.record.settings = settings.clone();
+                self.record.gpus.reclaimed |= settings.reclaim_unused_memory;
+                self.truth.reclaimed |= settings.reclaim_unused_memory;
+            }
             (Input::Release { by, task }, _) => self.permitted(*by, *task)?.held = false,
             (Input::Retry { by, task }, _) => {
                 self.permitted(*by, *task)?.held = false;
@@ -61,6 +65,7 @@ impl Oracle {
                     fact.abandoned = true;
                 }
             }
+            (Input::ManageGpus { node, change, .. }, _) => self.gpus_managed(*node, change),
             (Input::Drain { node, .. }, _) => drop(self.record.drained.insert(*node)),
             (Input::Undrain { node, .. } | Input::RemoveNode { node, .. }, _) => {
                 self.record.drained.remove(node);

@@ -39,6 +39,10 @@ impl Oracle {
                 self.run_paused(*run, false);
                 Ok(())
             }
+            Event::GpuQuarantined { node, gpu, .. } => {
+                self.record.gpus.quarantined.insert((*node, gpu.clone()));
+                Ok(())
+            }
             Event::DecisionRejected { task, reason } => {
                 ensure!(false, "a decision on task {task} was rejected: {reason}");
                 Ok(())

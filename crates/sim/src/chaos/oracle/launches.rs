@@ -79,13 +79,18 @@ impl Oracle {
             named.iter().all(|wanted| given.contains(wanted)),
             "run {run} asked for the GPUs {named:?} and is given {given:?}"
         );
+        self.node_has_memory(*node, *run)?;
         for id in &launch.gpus {
             let gpu = gpus.iter().find(|gpu| gpu.id == *id);
             let condition = gpu.map(|gpu| &gpu.condition);
+            let left = gpu.and_then(|gpu| gpu.usage.other_memory).is_some();
+            let foreign = matches!(condition, Some(GpuCondition::Foreign { .. }));
+            let shares = spec.request.is_shared() && foreign && left;
             ensure!(
-                condition == Some(&GpuCondition::Idle),
+                condition == Some(&GpuCondition::Idle) || shares,
                 "run {run} is given GPU {id}, last reported as {condition:?}"
             );
+            self.gpu_is_given_out(launch, gpu)?;
             let fits = gpu.is_some_and(|gpu| {
                 gpu.memory >= spec.request.gpu_memory && has_model(&spec.request, &gpu.model)
             });

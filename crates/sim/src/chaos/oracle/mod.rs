@@ -10,6 +10,7 @@ mod launches;
 mod outcomes;
 mod record;
 mod rest;
+mod sharing;
 mod told;
 mod tries;
 mod truth;
@@ -20,6 +21,7 @@ use super::verdict::Verdict;
 use danlu_core::{Epoch, Time};
 
 pub(super) use record::Record;
+pub(super) use truth::Hardware;
 
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
@@ -48,7 +50,9 @@ impl Oracle {
             }
             for effect in &turn.step.effects {
                 self.decided(effect)?;
+                self.given(effect);
             }
+            self.one_more_at_most(turn)?;
             self.launched_whole(turn)?;
             self.launched_in_time(turn)?;
         }

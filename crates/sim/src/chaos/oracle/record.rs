@@ -1,6 +1,7 @@
 //! What the daemon has durably recorded and answered. A restored backup rewinds it.
 
 use super::Oracle;
+use super::sharing::GpuFacts;
 use super::tries::Wait;
 use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
@@ -19,6 +20,7 @@ pub(in crate::chaos) struct Record {
     pub(super) admins: BTreeSet<UserId>,
     pub(super) nodes: BTreeMap<NodeId, NodeFact>,
     pub(super) settings: Settings,
+    pub(super) gpus: GpuFacts,
 }
 
 #[derive(Debug, Clone)]

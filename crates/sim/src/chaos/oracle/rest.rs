@@ -69,7 +69,7 @@ impl Oracle {
         }
         let gpus = state.nodes.values().flat_map(|node| &node.gpus);
         for gpu in gpus {
-            ensure!(gpu.held_by.is_none(), "GPU {} is held by nobody's run", gpu.id);
+            ensure!(gpu.holders.is_empty(), "GPU {} is held by nobody's run", gpu.id);
         }
         Ok(())
     }

@@ -15,6 +15,8 @@ pub(super) struct Heard {
     pub(super) session: SessionId,
     /// `None` before its first report.
     pub(super) gpus: Option<Vec<GpuReport>>,
+    /// Bytes of memory that nobody uses there.
+    pub(super) free_memory: Option<u64>,
 }
 
 impl Told {
@@ -31,7 +33,7 @@ impl Told {
         match message {
             NodeMessage::Connected => {
                 if current.is_none_or(|told| told.session < session) {
-                    self.nodes.insert(node, Heard { session, gpus: None });
+                    self.nodes.insert(node, Heard { session, gpus: None, free_memory: None });
                 }
             }
             NodeMessage::Lost => {
@@ -39,9 +41,21 @@ impl Told {
                     self.nodes.remove(&node);
                 }
             }
-            NodeMessage::Report(report) => self.hear_gpus(node, session, &report.gpus, true),
+            NodeMessage::Report(report) => {
+                self.hear_memory(node, session, report.free_memory);
+                self.hear_gpus(node, session, &report.gpus, true);
+            }
+            NodeMessage::Memory { free } => self.hear_memory(node, session, Some(*free)),
             NodeMessage::Gpus(gpus) => self.hear_gpus(node, session, gpus, false),
             NodeMessage::Started { .. } | NodeMessage::Ended { .. } => {}
+        }
+    }
+
+    fn hear_memory(&mut self, node: NodeId, session: SessionId, free: Option<u64>) {
+        if let Some(told) = self.nodes.get_mut(&node)
+            && told.session == session
+        {
+            told.free_memory = free;
         }
     }
 

@@ -4,9 +4,12 @@ use super::Oracle;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::Launch;
 use danlu_core::node::Capacity;
+use danlu_core::resources::Sharing;
 use danlu_core::run::Ending;
-use danlu_core::{Epoch, GpuId, RunId, Span, Time};
+use danlu_core::task::TaskSpec;
+use danlu_core::{Epoch, GpuId, Request, RunId, Span, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Beyond its limit, a process may take this long to end.
 const LIMIT_SLACK: Span = Span(1000);
@@ -15,8 +18,46 @@ const LIMIT_SLACK: Span = Span(1000);
 pub(super) struct Truth {
     /// By run and machine: a run is met once in the life of the world.
     parts: BTreeMap<(RunId, usize), Part>,
-    in_use: BTreeMap<GpuId, RunId>,
+    in_use: BTreeMap<GpuId, BTreeMap<RunId, Arc<TaskSpec>>>,
     load: BTreeMap<usize, Capacity>,
+    /// The most slots that a GPU was ever said to have: who came then may still be there, whatever is restored.
+    pub(super) most_slots: BTreeMap<GpuId, u16>,
+    pub(super) most_anywhere: u16,
+    /// Tasks may have counted as less than they asked for.
+    pub(super) reclaimed: bool,
+}
+
+/// What a machine is made of.
+#[derive(Debug)]
+pub(in crate::chaos) struct Hardware {
+    pub(in crate::chaos) capacity: Capacity,
+    /// The memory of each GPU.
+    pub(in crate::chaos) cards: BTreeMap<GpuId, u64>,
+}
+
+/// Whether these may be on one GPU at the same time.
+fn may_meet(
+    gpu: &GpuId,
+    users: &BTreeMap<RunId, Arc<TaskSpec>>,
+    slots: u16,
+    memory: Option<u64>,
+) -> Verdict {
+    let runs: Vec<String> = users.keys().map(ToString::to_string).collect();
+    let runs = runs.join(" and ");
+    if users.len() < 2 {
+        return Ok(());
+    }
+    let requests = || users.values().map(|spec| &spec.request);
+    if requests().all(Request::is_shared) {
+        let asked: u64 = requests().map(|request| request.gpu_memory).sum();
+        let fits = memory.is_none_or(|memory| asked <= memory);
+        ensure!(fits, "runs {runs} share GPU {gpu} and ask for {asked} of {memory:?} bytes");
+        return Ok(());
+    }
+    let by_count = requests().all(|request| request.sharing == Sharing::Slot);
+    ensure!(by_count, "GPU {gpu} is used by runs {runs} at the same time");
+    ensure!(users.len() <= usize::from(slots), "GPU {gpu} has {slots} slots for runs {runs}");
+    Ok(())
 }
 
 /// What has become of a run on one machine.
@@ -71,7 +112,7 @@ impl Oracle {
     pub(in crate::chaos) fn process_starts(
         &mut self,
         machine: usize,
-        capacity: Capacity,
+        hardware: &Hardware,
         launch: &Launch,
         now: Time,
         epoch: Epoch,
@@ -82,10 +123,14 @@ impl Oracle {
         part.alive_since = Some(now);
         ensure!(part.starts == 1, "run {run} starts for the second time on the same machine");
         for gpu in &launch.gpus {
-            if let Some(other) = self.truth.in_use.insert(gpu.clone(), run) {
-                ensure!(false, "GPU {gpu} is used by runs {other} and {run} at the same time");
-            }
+            let users = self.truth.in_use.entry(gpu.clone()).or_default();
+            users.insert(run, Arc::clone(&launch.spec));
+            let slots = self.truth.most_slots.get(gpu).copied().unwrap_or(1);
+            let slots = slots.max(self.truth.most_anywhere);
+            let memory = hardware.cards.get(gpu).copied();
+            may_meet(gpu, users, slots, memory.filter(|_| !self.truth.reclaimed))?;
         }
+        let capacity = hardware.capacity;
         let none = Capacity { cpus: 0, memory: 0 };
         let load = self.truth.load.entry(machine).or_insert(none);
         load.cpus += launch.spec.request.cpus;
@@ -136,7 +181,9 @@ impl Oracle {
             return Ok(Span::ZERO);
         };
         for gpu in &launch.gpus {
-            self.truth.in_use.remove(gpu);
+            if let Some(users) = self.truth.in_use.get_mut(gpu) {
+                users.remove(&launch.run);
+            }
         }
         if let Some(load) = self.truth.load.get_mut(&machine) {
             load.cpus -= launch.spec.request.cpus;

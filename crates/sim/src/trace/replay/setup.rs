@@ -4,7 +4,7 @@ use super::{Progress, SESSION, World};
 use crate::trace::cluster::Cluster;
 use crate::trace::policy_list::Policy;
 use crate::trace::read::Job;
-use danlu_core::gpu::{GpuCondition, GpuReport};
+use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::settings::{RestartCost, Settings};
@@ -48,7 +48,8 @@ impl<'a> World<'a> {
         let add = Input::AddNode { by: Actor::Daemon, name, labels: BTreeMap::new() };
         let Reply::Node(node) = self.ask(add)? else { unreachable!("a node was added") };
         let capacity = Capacity { cpus: 0, memory: 0 };
-        let report = NodeMessage::Report(NodeReport { capacity, gpus, runs: Vec::new() });
+        let report =
+            NodeMessage::Report(NodeReport { capacity, free_memory: None, gpus, runs: Vec::new() });
         for message in [NodeMessage::Connected, report] {
             self.ask(Input::Node { node, session: SESSION, message })?;
         }
@@ -77,11 +78,5 @@ fn settings(cluster: &Cluster, policy: Policy) -> Settings {
 }
 
 fn gpu(node: &str, index: u32) -> GpuReport {
-    GpuReport {
-        id: GpuId::from(format!("{node}-{index}").as_str()),
-        index,
-        model: String::from("GPU"),
-        memory: 1 << 30,
-        condition: GpuCondition::Idle,
-    }
+    GpuReport::new(GpuId::from(format!("{node}-{index}").as_str()), index, "GPU", 1 << 30)
 }

@@ -1,0 +1,105 @@
+//! The search for one request: which node, which of its GPUs.
+
+use super::slot::Slot;
+use super::{Ground, Pool};
+use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
+
+pub(super) struct Finder<'a> {
+    pub(super) pool: &'a Pool,
+    pub(super) request: &'a Request,
+    pub(super) ground: &'a Ground<'a>,
+}
+
+impl Finder<'_> {
+    /// The fullest node that still fits; the first of equals.
+    pub(super) fn on_one_node(&self, gpus: u32) -> Option<Part> {
+        let mut fullest_first = self.pool.by_free.from(gpus).flatten();
+        fullest_first.find_map(|at| self.part(at, gpus))
+    }
+
+    /// As many completely free nodes as it fills, and the emptiest other one for the rest.
+    pub(super) fn on_whole_nodes(&self) -> Option<Placement> {
+        let size = self.pool.largest;
+        let wanted = self.request.gpus.checked_div(size)? as usize;
+        let whole = self.pool.by_free.from(size).next()?;
+        let mut parts: Vec<Part> =
+            whole.filter_map(|at| self.part(at, size)).take(wanted).collect();
+        if parts.len() < wanted {
+            return None;
+        }
+        let rest = self.request.gpus % size;
+        if rest > 0 {
+            let emptiest_first = self.pool.by_free.from(rest).rev();
+            let last = emptiest_first
+                .flatten()
+                .filter_map(|at| self.part(at, rest))
+                .find(|part| parts.iter().all(|other| other.node != part.node))?;
+            parts.push(last);
+        }
+        Some(Placement { parts })
+    }
+
+    pub(super) fn anywhere(&self) -> Option<Placement> {
+        let mut parts = Vec::new();
+        let mut missing = self.request.gpus;
+        for slot in &self.pool.slots {
+            if !slot.open || !slot.has_room(self.request) {
+                continue;
+            }
+            let usable = self.usable(slot);
+            if usable != GpuMask::NONE {
+                let gpus = usable.lowest(missing);
+                missing -= gpus.count();
+                parts.push(Part { node: slot.node, gpus });
+            }
+            if missing == 0 {
+                return Some(Placement { parts });
+            }
+        }
+        None
+    }
+
+    /// Whether a part could be started as it is.
+    pub(super) fn allows(&self, slot: &Slot, part: Part) -> bool {
+        let node = &self.ground.nodes[&slot.node];
+        match self.request.sharing {
+            Sharing::Shared { .. } => {
+                part.gpus.positions().all(|at| self.can_share(slot, at, &node.gpus[at]))
+            }
+            Sharing::Exclusive => slot.empty().contains(part.gpus),
+            Sharing::Slot => slot.free.contains(part.gpus),
+        }
+    }
+
+    fn part(&self, at: usize, gpus: u32) -> Option<Part> {
+        let slot = &self.pool.slots[at];
+        if self.request.is_plain() && !slot.linked {
+            return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
+        }
+        let usable = self.usable(slot);
+        let fits = usable.count() >= gpus && slot.has_room(self.request);
+        let node = &self.ground.nodes[&slot.node];
+        if !fits || !node.accepts(self.request) {
+            return None;
+        }
+        let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
+        let missing = gpus.saturating_sub(pinned.count());
+        let others = usable.without(pinned).lowest(missing);
+        Some(Part { node: slot.node, gpus: pinned.with(others) })
+    }
+
+    fn usable(&self, slot: &Slot) -> GpuMask {
+        if self.request.is_plain() {
+            return slot.free;
+        }
+        let node = &self.ground.nodes[&slot.node];
+        if !node.accepts(self.request) {
+            return GpuMask::NONE;
+        }
+        let free = match self.request.sharing {
+            Sharing::Exclusive => slot.empty(),
+            Sharing::Slot | Sharing::Shared { .. } => slot.free,
+        };
+        node.matching_gpus(self.request).and(free)
+    }
+}

@@ -1,0 +1,179 @@
+//! Which GPUs are given out: administrators, hardware errors and those who came before decide.
+
+use crate::lab::{ADMIN, ANN, Lab, foreign, gpu, healthy, lab, wants};
+use danlu_core::gpu::GpuCondition::Idle;
+use danlu_core::gpu::{GpuConfig, GpuReport};
+use danlu_core::input::GpuChange;
+use danlu_core::run::Exit;
+use danlu_core::task::TaskSpec;
+use danlu_core::*;
+use std::collections::BTreeMap;
+
+fn try_manage(lab: &mut Lab, by: UserId, change: GpuChange) -> Result<Reply, Refusal> {
+    lab.try_act(Input::ManageGpus { by: Actor::User(by), node: NodeId(1), change })
+}
+
+fn manage(lab: &mut Lab, change: GpuChange) {
+    try_manage(lab, ADMIN, change).unwrap();
+}
+
+fn pinned(ids: &[u32]) -> TaskSpec {
+    let mut spec = wants(u32::try_from(ids.len()).unwrap());
+    spec.request.gpu_ids = ids.to_vec();
+    spec
+}
+
+#[test]
+fn a_disabled_gpu_is_given_to_nobody_and_who_runs_there_goes_on() {
+    let mut lab = lab(&[2]);
+    lab.submit(wants(1));
+    lab.schedule();
+    manage(&mut lab, GpuChange::Disable([0].into()));
+    assert_eq!(lab.task(1), "starting n1[0]");
+    lab.ended(1, Exit::Code(0));
+    lab.submit(wants(1));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["succeeded", "starting n1[1]", "queued"]);
+    manage(&mut lab, GpuChange::Enable([0].into()));
+    lab.schedule();
+    assert_eq!(lab.task(3), "starting n1[0]");
+}
+
+#[test]
+fn who_waits_for_a_gpu_that_was_taken_out_is_told() {
+    let mut lab = lab(&[2]);
+    lab.submit(wants(2));
+    lab.schedule();
+    lab.submit(pinned(&[1]));
+    manage(&mut lab, GpuChange::Disable([1].into()));
+    assert_eq!(lab.why(2), WaitReason::GpusDisabled { gpu_ids: vec![1] });
+    lab.ended(1, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(2), "queued");
+    assert_eq!(lab.why(2), WaitReason::GpusDisabled { gpu_ids: vec![1] });
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.task(3), "starting n1[0]", "and holds up nobody");
+}
+
+#[test]
+fn a_task_for_more_gpus_than_are_enabled_is_refused_and_an_earlier_one_is_told() {
+    let mut lab = lab(&[2]);
+    lab.submit(wants(2));
+    manage(&mut lab, GpuChange::Disable([0].into()));
+    assert_eq!(lab.why(1), WaitReason::GpusDisabled { gpu_ids: vec![0] });
+    for spec in [wants(2), pinned(&[0])] {
+        let refusal = lab.try_act(Input::Submit { by: ANN, spec, key: None });
+        assert!(matches!(refusal, Err(Refusal::Impossible { .. })), "{refusal:?}");
+    }
+}
+
+#[test]
+fn only_admins_manage_gpus_and_only_those_that_are_there() {
+    let mut lab = lab(&[1]);
+    let refusal = try_manage(&mut lab, ANN, GpuChange::Disable([0].into()));
+    assert_eq!(refusal, Err(Refusal::AdminOnly));
+    let refusal = try_manage(&mut lab, ADMIN, GpuChange::Enable([7].into()));
+    assert_eq!(refusal, Err(Refusal::NoSuchGpu { index: 7 }));
+    let refusal = try_manage(&mut lab, ADMIN, GpuChange::Slots([(0, 0)].into()));
+    assert!(matches!(refusal, Err(Refusal::BadSlots { .. })));
+}
+
+#[test]
+fn the_configuration_says_which_gpus_are_used_until_somebody_decides_otherwise() {
+    let mut lab = lab(&[3]);
+    let in_use = Some([0, 1].into());
+    let slots = BTreeMap::from([(0, 2)]);
+    manage(&mut lab, GpuChange::Config(GpuConfig { in_use, slots }));
+    for _ in 0..4 {
+        lab.submit(wants(1));
+    }
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "starting n1[0]", "starting n1[1]", "queued"]);
+    manage(&mut lab, GpuChange::Enable([2].into()));
+    lab.schedule();
+    assert_eq!(lab.task(4), "starting n1[2]");
+}
+
+#[test]
+fn a_rule_stays_with_its_gpu() {
+    let mut lab = lab(&[2]);
+    manage(&mut lab, GpuChange::Disable([0].into()));
+    lab.hear(1, NodeMessage::Gpus(vec![gpu(1, 1, Idle)]));
+    let mut swapped = healthy(1, 2);
+    (swapped[0].index, swapped[1].index) = (1, 0);
+    lab.hear(1, NodeMessage::Gpus(swapped));
+    lab.state = State::from_rows(lab.state.rows()).unwrap();
+    lab.submit(wants(1));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued"], "the one that was 1 is 0 now");
+}
+
+#[test]
+fn a_gpu_with_a_hardware_error_is_quarantined_until_an_admin_enables_it() {
+    let mut lab = lab(&[1]);
+    let broken = |why: &str| {
+        let broken = Some(why.to_owned());
+        NodeMessage::Gpus(vec![GpuReport { broken, ..gpu(1, 0, Idle) }])
+    };
+    lab.submit(wants(1));
+    lab.hear(1, broken("Xid 79"));
+    let told =
+        |event: &Event| matches!(event, Event::GpuQuarantined { why, .. } if why == "Xid 79");
+    assert!(lab.events.iter().any(told));
+    lab.schedule();
+    assert_eq!(lab.task(1), "queued");
+    let quarantined = |quarantined| WaitReason::GpusUnavailable {
+        foreign: 0,
+        unknown: 0,
+        dirty: 0,
+        just_left: 0,
+        quarantined,
+    };
+    assert_eq!(lab.why(1), quarantined(1));
+    lab.hear(1, NodeMessage::Gpus(vec![]));
+    lab.hear(1, NodeMessage::Gpus(healthy(1, 1)));
+    lab.schedule();
+    assert_eq!(lab.task(1), "queued", "it does not heal by itself");
+    manage(&mut lab, GpuChange::Enable([0].into()));
+    lab.hear(1, broken("Xid 79"));
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]", "the admin knew of that");
+    lab.ended(1, Exit::Code(0));
+    lab.hear(1, broken("Xid 48"));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.task(2), "queued", "but not of this");
+}
+
+#[test]
+fn a_gpu_that_others_have_left_is_given_out_after_a_while() {
+    let mut lab = lab(&[1]);
+    lab.configure(|settings| settings.idle_delay = Span::from_secs(60));
+    lab.hear(1, NodeMessage::Gpus(vec![gpu(1, 0, foreign())]));
+    lab.submit(wants(1));
+    lab.hear(1, NodeMessage::Gpus(healthy(1, 1)));
+    lab.schedule();
+    assert_eq!(lab.task(1), "queued");
+    let reason = WaitReason::GpusUnavailable {
+        foreign: 0,
+        unknown: 0,
+        dirty: 0,
+        just_left: 1,
+        quarantined: 0,
+    };
+    assert_eq!(lab.why(1), reason);
+    assert_eq!(lab.state.wake_at(lab.now), Some(lab.now + Span::from_secs(60)));
+    lab.after_secs(59);
+    lab.schedule();
+    assert_eq!(lab.task(1), "queued");
+    lab.after_secs(1);
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]");
+    lab.ended(1, Exit::Code(0));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.task(2), "starting n1[0]", "Danlu's own tasks follow each other at once");
+}
