@@ -34,8 +34,14 @@ fn only_a_difference_counts_as_a_change() {
     let changed = |sampled: Sampled| sampled.changed;
     assert!(changed(monitor.sample(&nobody)));
     assert!(!changed(monitor.sample(&nobody)));
-    change(&mut monitor, |script| script.gpu(0).utilization = 50);
+    change(&mut monitor, |script| script.gpu(0).temperature = 70);
     assert!(!changed(monitor.sample(&nobody)), "the scheduler does not ask for it");
+    change(&mut monitor, |script| script.gpu(0).utilization = 46);
+    assert!(changed(monitor.sample(&nobody)), "who shares a GPU wants it idle");
+    for percent in [50, 0, 30] {
+        change(&mut monitor, |script| script.gpu(0).utilization = percent);
+        assert!(!changed(monitor.sample(&nobody)), "the busiest of late, in steps of five");
+    }
     change(&mut monitor, |script| script.gpu(0).error = Some("lost".to_owned()));
     assert!(changed(monitor.sample(&nobody)));
 }
