@@ -94,17 +94,21 @@ fn root_template(command: &Command) -> String {
 type Group = (&'static str, &'static str, &'static [&'static str]);
 
 const GROUPS: [Group; 5] = [
-    ("Tasks", "任务", &["submit", "run", "ls", "show", "why", "logs", "follow", "wait"]),
+    ("Tasks", "任务", &["submit", "run", "ls", "show", "why", "logs", "follow", "wait", "debug"]),
     (
         "Change tasks",
         "操作任务",
         &[
             "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
-            "move", "rm",
+            "move", "extend", "rm",
         ],
     ),
-    ("Machines", "机器", &["gpus", "gpu", "nodes", "doctor"]),
-    ("Server", "服务器", &["up", "down", "reload", "policy", "set", "config"]),
+    ("Machines", "机器", &["gpus", "gpu", "nodes", "status", "doctor"]),
+    (
+        "Server",
+        "服务器",
+        &["up", "down", "reload", "policy", "set", "pause-queue", "resume-queue", "config"],
+    ),
     ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
 ];
 

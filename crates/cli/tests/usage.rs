@@ -81,8 +81,6 @@ fn submits() {
 #[test]
 fn what_is_not_there_yet_is_refused() {
     check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");
-    check("submit --grid lr=1,2 -- true", 64, "`--grid` is not there yet");
-    check("submit --conda base -- true", 64, "`--conda` is not there yet");
     check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
     check("ls --server https://a", 64, "https:// addresses are not supported yet");
 }

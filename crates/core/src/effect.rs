@@ -25,6 +25,13 @@ pub enum Effect {
         run: RunId,
         on: bool,
     },
+    /// Its time limit is another one now, counted from its start.
+    SetLimit {
+        node: NodeId,
+        session: SessionId,
+        run: RunId,
+        limit: Span,
+    },
     /// Its end is recorded: the run directory may go.
     Forget {
         node: NodeId,
@@ -47,6 +54,8 @@ pub struct Launch {
     pub attempt: u32,
     pub gpus: Vec<GpuId>,
     pub spec: Arc<TaskSpec>,
+    /// With what was added to it.
+    pub time_limit: Option<Span>,
     /// Which part this is, of how many.
     pub rank: u32,
     pub nodes: Vec<NodeId>,
@@ -65,6 +74,7 @@ impl Effect {
             Effect::Launch(launch) => launch.node,
             Effect::Stop { node, .. }
             | Effect::Pause { node, .. }
+            | Effect::SetLimit { node, .. }
             | Effect::Forget { node, .. }
             | Effect::AskReport { node, .. } => *node,
         }
@@ -75,6 +85,7 @@ impl Effect {
             Effect::Launch(launch) => launch.session,
             Effect::Stop { session, .. }
             | Effect::Pause { session, .. }
+            | Effect::SetLimit { session, .. }
             | Effect::Forget { session, .. }
             | Effect::AskReport { session, .. } => *session,
         }

@@ -25,6 +25,7 @@ pub enum Event {
     /// The time before which it was not to start has come.
     TaskDue { task: TaskId },
     TaskEdited { task: TaskId, spec: SpecId, was: SpecId },
+    TaskExtended { task: TaskId, run: Option<RunId> },
     /// These have changed places.
     TasksMoved { tasks: Vec<TaskId> },
     TaskFinished { task: TaskId, outcome: Outcome },
@@ -62,6 +63,8 @@ pub enum RequeueReason {
     Failed,
     Lost,
     Preempted,
+    /// Somebody asked for it.
+    Asked,
     NeverStarted,
 }
 
@@ -90,6 +93,9 @@ impl Event {
             | TaskRetried { task }
             | TaskDue { task }
             | TaskFinished { task, .. } => vec![RowKey::Task(*task)],
+            TaskExtended { task, run } => {
+                run.iter().map(|run| RowKey::Run(*run)).chain([RowKey::Task(*task)]).collect()
+            }
             TasksMoved { tasks } => tasks.iter().map(|task| RowKey::Task(*task)).collect(),
             TaskRemoved { task, spec, runs } => {
                 let runs = runs.iter().map(|run| RowKey::Run(*run));

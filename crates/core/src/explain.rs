@@ -55,6 +55,8 @@ pub enum WaitReason {
     GpusBusy,
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
+    /// An admin has paused the whole queue.
+    QueuePaused,
     /// As many of its array run as may at once.
     ArrayLimit { at_once: u32 },
     /// It would fit, but the order is strict and this one comes first.
@@ -84,6 +86,9 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     if let Some(at) = task.not_before {
         let begins = task.spec.begin == Some(at);
         return if begins { WaitReason::Begins { at } } else { WaitReason::RetryAt { at } };
+    }
+    if state.settings().queue_paused {
+        return WaitReason::QueuePaused;
     }
     let request = &task.spec.request;
     let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);

@@ -6,7 +6,7 @@ use crate::node::Capacity;
 use crate::run::{Ending, RunReport};
 use crate::settings::Settings;
 use crate::task::TaskSpec;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::user::UserChange;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,11 +26,15 @@ pub enum Input {
     Release { by: Actor, task: TaskId },
     /// Run a finished task again.
     Retry { by: Actor, task: TaskId },
+    /// Stop a running task and put it back into the queue, at its old place.
+    Requeue { by: Actor, task: TaskId },
     /// Freeze a running task; it keeps its GPUs.
     Pause { by: Actor, task: TaskId },
     Resume { by: Actor, task: TaskId },
     /// Give a waiting task another description; it keeps its place.
     Edit { by: Actor, task: TaskId, spec: TaskSpec },
+    /// More time for a task that has a limit; it may be running.
+    Extend { by: Actor, task: TaskId, more: Span },
     /// To this place among its owner's queued tasks of the same urgency and priority.
     Move { by: Actor, task: TaskId, position: usize },
     /// Start a queued task before its turn, if there is room for it.

@@ -22,6 +22,8 @@ pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;
+/// Names in a sweep.
+pub const AXES: usize = 16;
 /// Of a file or a directory.
 pub const PATH_BYTES: usize = 4 * 1024;
 /// A longer time limit is none.

@@ -46,6 +46,7 @@ mutants! {
     RetriesForEver: "a failing task is retried without limit",
     RetryClassIgnored: "a failure is retried whatever classes the task named",
     BackoffForgotten: "a failing task is retried at once",
+    PauseIgnored: "tasks are started while the queue is paused",
     PreemptedIsFailed: "a preempted task counts as failed",
     NeverStartedIsFailed: "a task whose launch was dropped counts as failed",
     DependencyAnyOutcome: "afterok is released by a failure",

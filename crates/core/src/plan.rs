@@ -148,7 +148,7 @@ fn check_preempt(state: &State, id: RunId) -> Result<(), (TaskId, &'static str)>
 fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     let (state, now) = (&*turn.state, turn.now);
     let Some(task) = state.tasks.get(&id) else { return };
-    let spec = Arc::clone(&task.spec);
+    let (spec, time_limit) = (Arc::clone(&task.spec), task.time_limit());
     let epoch = if mutated(Mutant::EpochIgnored) { Epoch(0) } else { state.ledger.epoch };
     let run = Run {
         id: RunId { epoch, number: state.ledger.next_run },
@@ -172,6 +172,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
             attempt,
             gpus: part.gpus.clone(),
             spec: Arc::clone(&spec),
+            time_limit,
             rank,
             nodes: nodes.clone(),
         })));

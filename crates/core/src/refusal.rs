@@ -2,6 +2,7 @@
 
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::thousandths::Thousandths;
+use crate::time::Span;
 use thiserror::Error;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -52,6 +53,10 @@ pub enum Refusal {
     BadVariable { name: String },
     #[error("a time limit is more than nothing and at most ten years")]
     BadTimeLimit,
+    #[error("task {0} has no time limit")]
+    NoTimeLimit(TaskId),
+    #[error("an owner may add {} in all to the limit of a task", .0.in_words())]
+    ExtendedTooFar(Span),
     #[error("a priority below 5, or `urgent`, passes everybody: this needs an admin")]
     PassesEverybody,
     #[error("a {what} is a number between {least} and {most}")]
@@ -64,6 +69,8 @@ pub enum Refusal {
     NoRoom(TaskId),
     #[error("an array is submitted or edited as a whole, with at least one index and none twice")]
     BadArray,
+    #[error("`{name}` cannot be varied: {why}")]
+    BadAxis { name: String, why: &'static str },
     #[error("the command is empty")]
     EmptyCommand,
     #[error("the epoch of the store cannot go back")]
@@ -97,12 +104,15 @@ impl Refusal {
             ControlCharacter { .. } => "leave them out: one line of plain text",
             BadVariable { .. } => "names are not empty and have no `=`: --env NAME=VALUE",
             BadTimeLimit => "for example -t 90m, -t 2h, -t 1-12:00:00",
+            NoTimeLimit(_) => "it runs until it ends by itself",
+            ExtendedTooFar(_) => "ask an administrator for more",
             PassesEverybody => "leave the priority at 5 or above, or ask an administrator",
             OutOfRange { .. } => "with at most three decimal places, such as 0.5",
             KeyReused => "use a new key for a new task",
             Circle(_) => "leave that dependency out",
             NoRoom(_) => "danlu why ID tells what holds its GPUs",
             BadArray => "for example --array 0-99%4",
+            BadAxis { .. } => "for example --grid lr=1e-3,1e-4 --grid seed=0..4",
             EmptyCommand => "danlu submit -- COMMAND",
             EpochGoesBack => "restore with danlu's own restore command",
         }

@@ -86,6 +86,8 @@ pub enum StopReason {
         by: Canceller,
     },
     Preempted,
+    /// To be started again later.
+    Requeued,
     /// The part on this node ended badly, so the others must end too.
     PartFailed {
         node: NodeId,
@@ -135,7 +137,13 @@ pub struct RunReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedState {
-    Alive { since: Time, paused: bool },
+    Alive {
+        since: Time,
+        paused: bool,
+        /// The limit it was last told, if that is another than it was started with.
+        #[serde(default)]
+        limit: Option<Span>,
+    },
     Ended(Ending),
 }
 

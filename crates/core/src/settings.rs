@@ -24,6 +24,10 @@ pub struct Settings {
     pub restart_cost: RestartCost,
     /// GPU time after which `las` puts a task into its second queue.
     pub las_threshold: Span,
+    /// Nothing is started but by hand; what runs goes on.
+    pub queue_paused: bool,
+    /// How much time an owner may add to the limit of a task in all; admins may add any.
+    pub max_extension: Span,
     /// Of tasks that do not say how often they are to be tried again.
     pub default_retries: u32,
     /// Failures after which a task that names none is tried again; empty: all but a reached time limit.
@@ -110,6 +114,8 @@ impl Default for Settings {
             min_run_before_preemption: Span::from_secs(300),
             restart_cost: RestartCost::default(),
             las_threshold: Span::from_secs(18_000),
+            queue_paused: false,
+            max_extension: Span::from_secs(86_400),
             default_retries: 0,
             retry_on: BTreeSet::new(),
             retry_backoff: Span::from_secs(1),

@@ -6,7 +6,7 @@ use crate::ids::{NodeId, SessionId, TaskId, UserId};
 use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
-use crate::steps::{admin, boot, gpus, nodes, report, runs, schedule, submit, tasks};
+use crate::steps::{admin, boot, extend, gpus, nodes, report, runs, schedule, submit, tasks};
 use crate::time::Time;
 
 /// What a step has done and what is to be done because of it.
@@ -45,9 +45,11 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::Hold { by, task } => tasks::hold(turn, by, task),
         Input::Release { by, task } => tasks::release(turn, by, task),
         Input::Retry { by, task } => tasks::retry(turn, by, task),
+        Input::Requeue { by, task } => tasks::requeue(turn, by, task),
         Input::Pause { by, task } => runs::set_paused(turn, by, task, true),
         Input::Resume { by, task } => runs::set_paused(turn, by, task, false),
         Input::Edit { by, task, spec } => submit::edit(turn, by, task, spec),
+        Input::Extend { by, task, more } => extend::extend(turn, by, task, more),
         Input::Move { by, task, position } => tasks::move_to(turn, by, task, position),
         Input::Start { by, task } => schedule::start(turn, by, task),
         Input::Remove { by, task } => tasks::remove(turn, by, task),

@@ -45,6 +45,9 @@ pub struct Task {
     /// Queued, but not to be started before: it begins later, or failed a moment ago.
     #[serde(default)]
     pub not_before: Option<Time>,
+    /// What was added to its time limit.
+    #[serde(default)]
+    pub extra_time: Span,
     /// Bytes of the GPU that was too small for it: a larger one is better.
     #[serde(default)]
     pub wants_more_memory_than: Option<u64>,
@@ -95,6 +98,17 @@ pub struct LaunchSpec {
     pub gpu_argument: Option<String>,
     /// `CUDA_VISIBLE_DEVICES` names GPUs by UUID instead of by number.
     pub gpus_by_uuid: bool,
+    /// Whose programs and modules come first.
+    pub python: Option<PythonEnvironment>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PythonEnvironment {
+    /// By its name, or by where it is.
+    Conda(String),
+    /// By where it is; also one of uv.
+    Venv(String),
 }
 
 /// Where what the command prints goes; the run directory where nothing is said.
@@ -120,6 +134,16 @@ pub struct ArraySpec {
     pub indices: Vec<u32>,
     /// At most as many run at the same time.
     pub at_once: Option<u32>,
+    /// A sweep: one index for each combination of these values, the last name's changing first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<Axis>,
+}
+
+/// A name and what it stands for in the elements of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    pub name: String,
+    pub values: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,16 +255,47 @@ impl Task {
         }
     }
 
+    /// What the names of its sweep stand for in it.
+    pub fn values(&self) -> Vec<(&str, &str)> {
+        let array = self.spec.array.as_ref().zip(self.array);
+        array.map_or_else(Vec::new, |(spec, element)| spec.values(element.index))
+    }
+
     /// The array it belongs to and how many of that may run at once, where there is such a limit.
     pub(crate) fn throttle(&self) -> Option<(TaskId, usize)> {
         let at_once = self.spec.array.as_ref()?.at_once?;
         Some((self.array?.first, at_once as usize))
     }
 
+    /// With what was added to it.
+    pub fn time_limit(&self) -> Option<Span> {
+        self.spec.time_limit.map(|limit| limit + self.extra_time)
+    }
+
     /// How much longer it is believed to run from its next start; `None` when nobody knows.
     pub fn expected_remaining(&self) -> Option<Span> {
-        let total = self.spec.expected.or(self.spec.time_limit)? + self.restart_cost;
+        let total = self.spec.expected.or(self.time_limit())? + self.restart_cost;
         Some(total.saturating_sub(self.progress))
+    }
+}
+
+impl ArraySpec {
+    /// How many combinations of values there are; `None` when nobody can count that far.
+    pub fn combinations(grid: &[Axis]) -> Option<usize> {
+        grid.iter().try_fold(1_usize, |product, axis| product.checked_mul(axis.values.len()))
+    }
+
+    /// What each name stands for in one element; nothing where there is no sweep.
+    pub fn values(&self, index: u32) -> Vec<(&str, &str)> {
+        let mut rest = index as usize;
+        let mut values = Vec::with_capacity(self.grid.len());
+        for Axis { name, values: all } in self.grid.iter().rev() {
+            let value = all.get(rest % all.len().max(1)).map_or("", String::as_str);
+            rest /= all.len().max(1);
+            values.push((name.as_str(), value));
+        }
+        values.reverse();
+        values
     }
 }
 

@@ -6,7 +6,8 @@
     reason = "the one crate that forks, changes users and loads vendor libraries; each use says why it is sound"
 )]
 
-pub mod agent;
+pub mod activation;
+mod agent;
 mod boot;
 mod cgroup;
 mod classify;

@@ -3,10 +3,10 @@
 use crate::boot::{boot_id, booted_at};
 use crate::clock;
 use crate::shim::refusal::Refusal;
-use danlu_core::Time;
 use danlu_core::run::Exit;
+use danlu_core::{Failure, FailureClass, Time};
 use danlu_wire::agent::Used;
-use danlu_wire::rundir::{ExitRecord, ShimState, V1};
+use danlu_wire::rundir::{ExitRecord, LaunchStage, ShimState, V1};
 
 /// Ended right now.
 pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
@@ -26,7 +26,9 @@ pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
 
 pub(crate) fn refused(refusal: &Refusal) -> ExitRecord {
     let exit = Exit::Launch { message: refusal.message.clone() };
-    ExitRecord { launch_failure: Some(refusal.failure.clone()), ..ended(exit, None) }
+    let missing = refusal.failure.stage == LaunchStage::Environment;
+    let failure = missing.then(|| Failure::new(FailureClass::EnvMissing, &refusal.message));
+    ExitRecord { launch_failure: Some(refusal.failure.clone()), failure, ..ended(exit, None) }
 }
 
 /// Its shim has left no result; `None` when not even its beginning is known.

@@ -31,6 +31,7 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
     };
     variables.retain(|line| !replaced(line));
     variables.extend(how.variables.iter().map(|(name, value)| format!("{name}={value}")));
+    variables.extend(task.values().into_iter().map(|(name, value)| swept(name, value)));
     let command = match (how.shell, spec.command.as_slice()) {
         (true, words) => Command::Shell { shell: String::from("/bin/sh"), line: words.join(" ") },
         (false, words) => Command::Argv(words.to_vec()),
@@ -40,7 +41,10 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
     let mut order = LaunchOrder::new(launch.run, launch.task, command, &how.directory);
     order.attempt = launch.attempt;
     order.array = task.array;
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    order.values = task.values().into_iter().map(owned).collect();
     order.environment = Environment(variables);
+    order.python.clone_from(&how.python);
     order.user = as_root.then(|| state.users[&task.owner].name.clone());
     order.output = output(task, &how.output);
     order.gpus = GpuOrder {
@@ -49,12 +53,19 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
         argument: how.gpu_argument.clone(),
         ..GpuOrder::default()
     };
-    order.time_limit = spec.time_limit;
+    order.time_limit = launch.time_limit;
     order.grace = state.settings().stop_grace;
     order.memory_limit = (spec.request.memory > 0).then_some(spec.request.memory);
     order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
     order.node = node.name.clone();
     order
+}
+
+/// `DANLU_GRID_LR=1e-3`.
+fn swept(name: &str, value: &str) -> String {
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_uppercase() } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    format!("DANLU_GRID_{name}={value}")
 }
 
 fn output(task: &Task, wanted: &Output) -> danlu_wire::launch::Output {

@@ -180,7 +180,11 @@ fn elements_of_an_array_share_what_they_are_to_do() {
     act(&mut state, &mut store, beginnings()).unwrap();
     let spec = TaskSpec {
         command: vec!["train".into()],
-        array: Some(danlu_core::task::ArraySpec { indices: (0..1_000).collect(), at_once: None }),
+        array: Some(danlu_core::task::ArraySpec {
+            indices: (0..1_000).collect(),
+            at_once: None,
+            grid: Vec::new(),
+        }),
         ..TaskSpec::default()
     };
     act(&mut state, &mut store, vec![Input::Submit { by: UserId(1), spec, key: None }]).unwrap();

@@ -30,6 +30,11 @@ pub enum ToAgent {
     Resume {
         run: RunId,
     },
+    /// It may run so long, counted from its start.
+    SetLimit {
+        run: RunId,
+        limit: Span,
+    },
     /// Its end is recorded: the run directory may go. The log stays.
     Forget {
         run: RunId,
@@ -83,6 +88,8 @@ pub enum StopWhy {
     Cancelled,
     /// The command also finds the file `DANLU_PREEMPT_FILE`.
     Preempted,
+    /// To be started again later.
+    Requeued,
     PartFailed,
     Stray,
 }
@@ -132,6 +139,7 @@ impl From<danlu_core::effect::StopOrder> for StopWhy {
             StopOrder::Stray => StopWhy::Stray,
             StopOrder::Because(StopReason::Cancelled { .. }) => StopWhy::Cancelled,
             StopOrder::Because(StopReason::Preempted) => StopWhy::Preempted,
+            StopOrder::Because(StopReason::Requeued) => StopWhy::Requeued,
             StopOrder::Because(StopReason::PartFailed { .. }) => StopWhy::PartFailed,
         }
     }

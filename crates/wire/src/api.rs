@@ -3,7 +3,7 @@
 //! Times are RFC 3339, lengths of time seconds, sizes bytes. Every document has `"v": 1`; fields may be
 //! added, none changes or goes away within a version.
 
-use danlu_core::task::{Dependency, Output};
+use danlu_core::task::{Axis, Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +68,8 @@ pub struct Submit {
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
+    /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
+    pub python: Option<PythonEnvironment>,
     /// Say where and when it would start instead of queueing it.
     pub dry_run: bool,
 }
@@ -92,9 +94,15 @@ pub struct Needs {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Array {
+    /// Left out with a `grid`: one for each combination.
+    #[serde(default)]
     pub indices: Vec<u32>,
     pub at_once: Option<u32>,
+    /// A sweep over all combinations of these values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<Axis>,
 }
 
 /// The answer to `POST /tasks`.
@@ -195,6 +203,9 @@ pub struct TaskView {
     pub attempt: u32,
     pub array: Option<u64>,
     pub index: Option<u32>,
+    /// What the names of its sweep stand for in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grid: BTreeMap<String, String>,
     pub priority: i32,
     pub urgent: bool,
     pub project: Option<String>,
@@ -221,6 +232,8 @@ pub struct TaskDetails {
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
+    #[serde(default)]
+    pub python: Option<PythonEnvironment>,
     pub variables: BTreeMap<String, String>,
     pub runs: Vec<RunView>,
     /// Of the submitter; the owner and admins see it.
@@ -277,6 +290,24 @@ pub struct Act {
     /// For `move`.
     #[serde(default)]
     pub position: usize,
+    /// For `extend`: seconds.
+    #[serde(default)]
+    pub more: u64,
+    /// For `cancel` and `remove`: also cancel all that wait for them.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
+/// `GET /dependents?ids=`: who waits for these tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependents {
+    pub ids: Vec<u64>,
+}
+
+impl Act {
+    pub fn new(act: ActName, ids: Vec<u64>) -> Act {
+        Act { act, ids, position: 0, more: 0, cascade: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,6 +321,8 @@ pub enum ActName {
     Retry,
     Start,
     Move,
+    Extend,
+    Requeue,
     Remove,
 }
 
@@ -370,6 +403,17 @@ pub struct NodeView {
     pub tasks: Vec<u64>,
     pub version: Option<String>,
     pub last_contact_at: Option<String>,
+}
+
+/// `GET /status`: totals, node by node, and what runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    pub nodes: usize,
+    /// How many are in each state, and `total`.
+    pub gpus: BTreeMap<String, usize>,
+    pub tasks: BTreeMap<TaskStateName, usize>,
+    pub per_node: Vec<NodeView>,
+    pub running: Vec<TaskView>,
 }
 
 /// An answer that says no: `{"error": {...}}`.

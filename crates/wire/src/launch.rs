@@ -1,6 +1,6 @@
 //! Everything a node needs to know to start a run.
 
-use danlu_core::task::ArrayElement;
+use danlu_core::task::{ArrayElement, PythonEnvironment};
 use danlu_core::{GpuId, RunId, Span, TaskId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,11 +12,17 @@ pub struct LaunchOrder {
     pub attempt: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayElement>,
+    /// What the names of a sweep stand for in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<(String, String)>,
     pub command: Command,
     /// Where it runs; entered with the user's rights.
     pub directory: String,
     /// Everything the command gets, besides what the node adds.
     pub environment: Environment,
+    /// Whose programs and modules come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<PythonEnvironment>,
     /// The OS user by name. `None` is the user that the agent runs as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -146,9 +152,11 @@ impl LaunchOrder {
             task,
             attempt: 1,
             array: None,
+            values: Vec::new(),
             command,
             directory: directory.to_owned(),
             environment: Environment::default(),
+            python: None,
             user: None,
             umask: DEFAULT_UMASK,
             output: Output::default(),

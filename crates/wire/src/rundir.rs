@@ -61,6 +61,9 @@ pub struct Control {
     pub v: V1,
     pub stop: Option<StopRequest>,
     pub paused: bool,
+    /// How long it may run, if that is not what it was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Span>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +113,8 @@ pub enum LaunchStage {
     Stdout,
     Stderr,
     Command,
+    /// The Python environment that it was to run in.
+    Environment,
     /// The command is a script whose first line names a program that is not there.
     Interpreter,
 }

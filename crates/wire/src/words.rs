@@ -5,10 +5,12 @@ use danlu_core::TaskId;
 use danlu_core::task::ArrayElement;
 use std::borrow::Cow;
 
-/// What stands for `{task_id}`, `{array_id}`, `{array_index}`, `{node}`, `{gpu_list}` and `{gpu_count}`.
+/// What stands for `{task_id}`, `{array_id}`, `{array_index}`, `{node}`, `{gpu_list}`, `{gpu_count}`, and for the names of
+/// a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words {
     known: [(&'static str, String); 6],
+    swept: Vec<(String, String)>,
 }
 
 impl Words {
@@ -25,12 +27,25 @@ impl Words {
                 ("{gpu_list}", list.join(",")),
                 ("{gpu_count}", list.len().to_string()),
             ],
+            swept: Vec::new(),
         }
+    }
+
+    /// The same with the values of one element of a sweep.
+    #[must_use]
+    pub fn with_values<'a>(
+        mut self,
+        values: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Words {
+        let values = values.into_iter();
+        self.swept.extend(values.map(|(name, value)| (format!("{{{name}}}"), value.to_owned())));
+        self
     }
 
     pub fn of(order: &LaunchOrder) -> Words {
         let gpus: Vec<u32> = order.gpus.assigned.iter().map(|gpu| gpu.index).collect();
-        Words::new(order.task, order.array, &order.node, &gpus)
+        let values = order.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Words::new(order.task, order.array, &order.node, &gpus).with_values(values)
     }
 
     pub fn gpu_list(&self) -> &str {
@@ -48,7 +63,9 @@ impl Words {
             result.push_str(&rest[..brace]);
             rest = &rest[brace..];
             let of_shell = result.ends_with('$');
-            let word = self.known.iter().find(|(name, _)| !of_shell && rest.starts_with(name));
+            let known = self.known.iter().map(|(name, value)| (*name, value));
+            let swept = self.swept.iter().map(|(name, value)| (name.as_str(), value));
+            let word = known.chain(swept).find(|(name, _)| !of_shell && rest.starts_with(name));
             match word {
                 Some((name, value)) => {
                     result.push_str(value);

@@ -36,7 +36,7 @@ fn exit() -> ExitRecord {
 
 fn control() -> Control {
     let stop = StopRequest { grace: Span::from_secs(10), preempted: false };
-    Control { v: V1, stop: Some(stop), paused: true }
+    Control { v: V1, stop: Some(stop), paused: true, limit: None }
 }
 
 /// What a release has written must be read by every later one: these files are not to be changed.

@@ -28,7 +28,7 @@ pub(super) fn act(
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let selected = selection.resolve(client, kind.sensible)?;
-    let act = Act { act: kind.act, ids: selected.ids.clone(), position: 0 };
+    let act = Act::new(kind.act, selected.ids.clone());
     report(client, &act, &selected, kind.done, json).map(|(_, exit)| exit)
 }
 

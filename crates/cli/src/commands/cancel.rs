@@ -7,6 +7,7 @@ use danlu_wire::api::{Act, ActName};
 
 use super::{
     acting::{agreed, report},
+    cascade::Cascade,
     wait,
 };
 use crate::{
@@ -41,6 +42,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     selection: Selection,
 
+    #[command(flatten)]
+    cascade: Cascade,
+
     #[arg(short, long, help = text("Do not ask", "不询问"))]
     yes: bool,
 
@@ -57,7 +61,8 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Fa
     if !agreed(&selected, arguments.yes, question)? {
         return Ok(ExitCode::SUCCESS);
     }
-    let act = Act { act: ActName::Cancel, ids: selected.ids.clone(), position: 0 };
+    let cascade = arguments.cascade.agreed(client, &selected.ids, arguments.yes)?;
+    let act = Act { cascade, ..Act::new(ActName::Cancel, selected.ids.clone()) };
     let done = |tasks: &str| say!("cancelled {tasks}", "已取消 {tasks}");
     let (cancelled, exit) = report(client, &act, &selected, done, arguments.json)?;
     if arguments.wait {

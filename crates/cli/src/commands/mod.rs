@@ -2,13 +2,16 @@
 
 mod acting;
 mod cancel;
+mod cascade;
 mod clone;
 mod completions;
 mod config;
+mod debug;
 mod demo;
 mod doctor;
 mod down;
 mod edit;
+mod extend;
 mod follow;
 mod following;
 mod gpu;
@@ -21,11 +24,13 @@ mod man;
 mod move_task;
 mod nodes;
 mod pause;
+mod pause_queue;
 mod policy;
 mod registry;
 mod release;
 mod reload;
 mod resume;
+mod resume_queue;
 mod retry;
 mod rm;
 mod run;
@@ -33,6 +38,7 @@ mod set;
 mod show;
 mod sim;
 mod start;
+mod status;
 mod submit;
 mod up;
 mod version;
@@ -63,7 +69,10 @@ verbs! {
     Edit(edit::Arguments) = "edit" [],
     Start(start::Arguments) = "start" [],
     Move(move_task::Arguments) = "move" ["mv"],
+    Extend(extend::Arguments) = "extend" [],
     Rm(rm::Arguments) = "rm" [],
+    Debug(debug::Arguments) = "debug" [],
+    Status(status::Arguments) = "status" [],
     Gpus(gpus::Arguments) = "gpus" [],
     Gpu(gpu::Arguments) = "gpu" [],
     Nodes(nodes::Arguments) = "nodes" ["sinfo"],
@@ -73,6 +82,8 @@ verbs! {
     Reload(reload::Arguments) = "reload" [],
     Policy(policy::Arguments) = "policy" [],
     Set(set::Arguments) = "set" [],
+    PauseQueue(pause_queue::Arguments) = "pause-queue" [],
+    ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
     Config(config::Arguments) = "config" [],
     Demo(demo::Arguments) = "demo" [],
     Sim(sim::Arguments) = "sim" [],
@@ -104,7 +115,10 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Edit(arguments) => edit::run(&client()?, &arguments),
         Verb::Start(arguments) => return start::run(&client()?, &arguments),
         Verb::Move(arguments) => return move_task::run(&client()?, &arguments),
+        Verb::Extend(arguments) => return extend::run(&client()?, &arguments),
         Verb::Rm(arguments) => return rm::run(&client()?, &arguments),
+        Verb::Debug(arguments) => debug::run(&client()?, &arguments),
+        Verb::Status(arguments) => status::run(&client()?, &arguments),
         Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
         Verb::Gpu(arguments) => gpu::run(&client()?, &arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
@@ -114,6 +128,8 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Reload(arguments) => reload::run(&client()?, &arguments),
         Verb::Policy(arguments) => policy::run(&client()?, &arguments),
         Verb::Set(arguments) => set::run(&client()?, &arguments),
+        Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),
+        Verb::ResumeQueue(arguments) => resume_queue::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),
         Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let selected = resolve_names(client, [arguments.id].iter())?;
-    let act = Act { act: ActName::Move, ids: selected.ids.clone(), position: arguments.position };
+    let act = Act { position: arguments.position, ..Act::new(ActName::Move, selected.ids.clone()) };
     let done = |tasks: &str| say!("moved {tasks}", "已移动 {tasks}");
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }

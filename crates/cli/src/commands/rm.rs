@@ -7,6 +7,7 @@ use danlu_wire::api::{Act, ActName, Acted, Document};
 
 use super::{
     acting::{agreed, report},
+    cascade::Cascade,
     wait,
 };
 use crate::{
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     selection: Selection,
 
+    #[command(flatten)]
+    cascade: Cascade,
+
     #[arg(short, long, help = text("Do not ask", "不询问"))]
     yes: bool,
 
@@ -43,15 +47,16 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Fa
     if !agreed(&selected, arguments.yes, question)? {
         return Ok(ExitCode::SUCCESS);
     }
-    end_those_that_run(client, &selected.ids)?;
-    let act = Act { act: ActName::Remove, ids: selected.ids.clone(), position: 0 };
+    let cascade = arguments.cascade.agreed(client, &selected.ids, arguments.yes)?;
+    end_those_that_run(client, &selected.ids, cascade)?;
+    let act = Act::new(ActName::Remove, selected.ids.clone());
     let done = |tasks: &str| say!("removed {tasks}", "已删除 {tasks}");
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }
 
 /// Only what has ended can be removed. What had ended before is refused here, and that is fine.
-fn end_those_that_run(client: &Client, ids: &[u64]) -> Result<(), Failure> {
-    let act = Act { act: ActName::Cancel, ids: ids.to_vec(), position: 0 };
+fn end_those_that_run(client: &Client, ids: &[u64], cascade: bool) -> Result<(), Failure> {
+    let act = Act { cascade, ..Act::new(ActName::Cancel, ids.to_vec()) };
     let acted: Document<Acted> = read(&client.send("POST", "/tasks/act", &act)?)?;
     let cancelled = acted.content.results.into_iter().filter(|result| result.error.is_none());
     let cancelled: Vec<u64> = cancelled.map(|result| result.id).collect();

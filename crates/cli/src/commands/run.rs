@@ -193,7 +193,7 @@ impl Session {
     }
 
     fn cancel(&mut self) -> Result<(), Failure> {
-        let act = Act { act: ActName::Cancel, ids: vec![self.id], position: 0 };
+        let act = Act::new(ActName::Cancel, vec![self.id]);
         self.client.send("POST", "/tasks/act", &act)?;
         self.cancelled = true;
         Ok(())

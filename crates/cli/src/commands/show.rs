@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use danlu_core::resources::Sharing;
-use danlu_core::task::{DependencyKind, Output, Stream};
+use danlu_core::task::{DependencyKind, Output, PythonEnvironment, Stream};
 use danlu_wire::api::{Document, OneTask, RunView, TaskDetails, TaskView};
 use jiff::Timestamp;
 
@@ -107,6 +107,7 @@ impl Page {
             let words =
                 say!("element {index} of array {first}", "数组 {first} 的第 {index} 个元素");
             self.line(text("array", "数组"), &words);
+            self.line(text("values", "取值"), &tasks::values(task));
         }
     }
 
@@ -132,6 +133,12 @@ impl Page {
         if details.preemptible {
             self.line(text("preemptible", "可抢占"), text("yes", "是"));
         }
+        let python = match &details.python {
+            Some(PythonEnvironment::Conda(name)) => format!("conda {name}"),
+            Some(PythonEnvironment::Venv(path)) => format!("venv {path}"),
+            None => String::new(),
+        };
+        self.line(text("environment", "环境"), &python);
         self.line(text("output", "输出"), &output(&details.output));
         for (name, value) in &details.variables {
             self.line(text("variable", "环境变量"), &format!("{name}={value}"));

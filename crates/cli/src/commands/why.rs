@@ -85,6 +85,7 @@ fn circumstances(client: &Client, wait: &WaitReason, now: Timestamp) -> Result<S
         | WaitReason::AboutToStart
         | WaitReason::Begins { .. }
         | WaitReason::RetryAt { .. }
+        | WaitReason::QueuePaused
         | WaitReason::ArrayLimit { .. } => Ok(String::new()),
         WaitReason::Dependencies { on } => {
             on.iter().map(|id| other_task(client, id.0, now)).collect()
@@ -110,6 +111,7 @@ fn other_task(client: &Client, id: u64, now: Timestamp) -> Result<String, Failur
 fn hint(wait: &WaitReason, id: u64) -> Option<String> {
     match wait {
         WaitReason::Held => Some(format!("danlu release {id}")),
+        WaitReason::QueuePaused => Some("danlu resume-queue".to_owned()),
         WaitReason::NeverFits => Some(format!("danlu edit {id} --gpus 1")),
         WaitReason::NoNodes | WaitReason::NodesUnavailable { .. } => Some("danlu nodes".to_owned()),
         WaitReason::GpusUnavailable { .. } => {

@@ -15,14 +15,17 @@ pub(crate) fn parse_array(given: &str) -> Result<Array, String> {
         }
     };
     let mut indices = Vec::new();
-    for part in list.split(',') {
+    // `%4` alone says how many of a sweep run at once.
+    let parts =
+        list.split(',').filter(|part| !(part.is_empty() && list.is_empty() && at_once.is_some()));
+    for part in parts {
         indices.extend(range(part).ok_or_else(complaint)?);
         if indices.len() > TASKS_PER_ARRAY {
             return Err(too_many());
         }
     }
     refuse_doubles(&indices)?;
-    Ok(Array { indices, at_once })
+    Ok(Array { indices, at_once, grid: Vec::new() })
 }
 
 /// `7`, `5-9`, `5-9:2`. Lazy, so that `0-4000000000` costs nothing before it is refused.
@@ -72,7 +75,7 @@ mod tests {
     #[test]
     fn ranges_lists_steps_and_how_many_at_once() {
         let check = |given, indices: &[u32], at_once| {
-            let expect = Array { indices: indices.to_vec(), at_once };
+            let expect = Array { indices: indices.to_vec(), at_once, grid: Vec::new() };
             assert_eq!(parse_array(given), Ok(expect), "{given}");
         };
         check("0-3", &[0, 1, 2, 3], None);
@@ -80,6 +83,7 @@ mod tests {
         check("0-3%2", &[0, 1, 2, 3], Some(2));
         check("1,3,5-9:2", &[1, 3, 5, 7, 9], None);
         check("9,1", &[9, 1], None);
+        check("%4", &[], Some(4));
         check("0-15:4%1", &[0, 4, 8, 12], Some(1));
         assert_eq!(parse_array("0-99999").map(|array| array.indices.len()), Ok(100_000));
     }

@@ -5,6 +5,7 @@ pub(crate) mod array;
 pub(crate) mod begin;
 pub(crate) mod dependency;
 pub(crate) mod gpus;
+pub(crate) mod grid;
 pub(crate) mod pair;
 pub(crate) mod retries;
 pub(crate) mod stream;

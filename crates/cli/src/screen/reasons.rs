@@ -16,6 +16,7 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
         WaitReason::NodesUnavailable { .. } => {
             text("the machines that could run it are away or draining", "能运行它的机器暂时不可用")
         }
+        WaitReason::QueuePaused => text("the queue is paused", "队列已暂停"),
         WaitReason::Outranked => text("others come first", "其他任务优先"),
         WaitReason::AboutToStart => text("about to start", "即将开始"),
         WaitReason::Resources { held_by } if held_by.is_empty() => {

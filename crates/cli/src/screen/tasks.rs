@@ -6,12 +6,20 @@ use jiff::Timestamp;
 use super::{amounts, clock, places, reasons};
 use crate::language::{say, text};
 
-/// `resnet`, `sweep[7]`.
+/// `resnet`, `sweep[7]`, `sweep[lr=1e-3 seed=0]`.
 pub(crate) fn name(task: &TaskView) -> String {
     match task.index {
+        Some(_) if !task.grid.is_empty() => format!("{}[{}]", task.name, values(task)),
         Some(index) => format!("{}[{index}]", task.name),
         None => task.name.clone(),
     }
+}
+
+/// What its sweep gives it.
+pub(crate) fn values(task: &TaskView) -> String {
+    let values: Vec<String> =
+        task.grid.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    values.join(" ")
 }
 
 /// How long it has run, or ran.

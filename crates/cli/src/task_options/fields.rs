@@ -5,7 +5,7 @@ use std::env;
 use danlu_core::{
     TaskId,
     resources::{NodeSelector, Sharing},
-    task::Dependency,
+    task::{Dependency, PythonEnvironment},
 };
 use danlu_wire::api::{Submit, TaskView};
 use serde::Serialize;
@@ -99,6 +99,10 @@ impl TaskOptions {
         put_pairs(fields, "variables", &manner.env);
         put_given(fields, "shell", manner.shell.then_some(true));
         put_given(fields, "gpu_argument", manner.gpu_arg.as_ref());
+        let conda = manner.conda.clone().map(PythonEnvironment::Conda);
+        // Where the submitter is, which need not be where it runs.
+        let venv = manner.venv.as_deref().map(absolute).transpose()?.map(PythonEnvironment::Venv);
+        put_given(fields, "python", conda.or(venv));
         put_given(fields, "gpus_by_uuid", manner.gpu_env.as_ref().map(|form| form == "uuid"));
         Ok(())
     }
@@ -129,13 +133,17 @@ impl TaskOptions {
 
 impl NewTaskOptions {
     pub(crate) fn is_array(&self) -> bool {
-        self.array.is_some()
+        self.array.is_some() || !self.grid.is_empty()
     }
 
     pub(crate) fn fields(&self) -> Fields {
         let mut fields = Fields::new();
         put_given(&mut fields, "hold", self.hold.then_some(true));
-        put_given(&mut fields, "array", self.array.as_ref());
+        if self.is_array() {
+            let mut array = self.array.clone().unwrap_or_default();
+            array.grid.clone_from(&self.grid);
+            put(&mut fields, "array", array);
+        }
         fields
     }
 }
@@ -190,6 +198,7 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
         "output": details.output,
         "gpu_argument": details.gpu_argument,
         "gpus_by_uuid": details.gpus_by_uuid,
+        "python": details.python,
     });
     match fields {
         Value::Object(fields) => Some(fields),
@@ -319,6 +328,10 @@ mod tests {
             "--gpu-arg=--gpus= --gpu-env uuid",
             &json!({"gpu_argument": "--gpus=", "gpus_by_uuid": true}),
         );
+        check(
+            "--grid a=1,2 --array %2",
+            &json!({"array": {"indices": [], "at_once": 2, "grid": [{"name": "a", "values": ["1", "2"]}]}}),
+        );
         check("--array 0-2%1", &json!({"array": {"indices": [0, 1, 2], "at_once": 1}}));
         check(
             "--exclusive --nodes 1",
@@ -330,6 +343,8 @@ mod tests {
                 "gpu_memory": 20_u64 << 30, "shared": true, "exclusive": false, "idle_util": 50,
             }),
         );
+        check("--conda torch", &json!({"python": {"conda": "torch"}}));
+        check("--venv /opt/v", &json!({"python": {"venv": "/opt/v"}}));
     }
 
     #[test]
@@ -347,9 +362,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_is_refused() {
-        for line in
-            ["--nodes 2", "--resource a:1", "--grid a=1,2", "--conda x", "--venv x", "--notify a@b"]
-        {
+        for line in ["--nodes 2", "--resource a:1", "--notify a@b"] {
             let failure = fields(line).expect_err(line);
             assert_eq!(failure.status(), Exit::Refused as u8, "{line}");
         }

@@ -6,6 +6,7 @@ mod planned;
 mod words;
 
 use clap::Args;
+use danlu_core::task::Axis;
 use danlu_wire::api::Array;
 
 pub(crate) use captured::{environment, working_directory};
@@ -19,6 +20,7 @@ use crate::{
         begin::{Begin, parse_begin},
         dependency::{Wishes, parse_dependencies},
         gpus::{GpuIds, GpuWish, parse_gpu_ids, parse_gpus},
+        grid::parse_axis,
         pair::{Pair, parse_pair},
         retries::{Retries, parse_retries},
         stream::{Target, parse_target},
@@ -179,6 +181,18 @@ struct Manner {
     ))]
     env: Vec<Pair>,
 
+    #[arg(long, value_name = "NAME", conflicts_with = "venv", help = text(
+        "Run in this conda environment: its name, or where it is",
+        "在该 conda 环境中运行：名称或路径",
+    ))]
+    conda: Option<String>,
+
+    #[arg(long, value_name = "PATH", help = text(
+        "Run in this virtual environment (venv, uv)",
+        "在该虚拟环境（venv、uv）中运行",
+    ))]
+    venv: Option<String>,
+
     #[arg(long, help = text(
         "The command is one line for a shell: 'make && ./run | tee log'",
         "命令是一行 shell：'make && ./run | tee log'",
@@ -241,6 +255,12 @@ pub(crate) struct NewTaskOptions {
         "每个下标（DANLU_ARRAY_INDEX）一个任务：0-99、0-99%4（同时 4 个）、1,3,5-9:2",
     ))]
     array: Option<Array>,
+
+    #[arg(long, value_name = "K=V,…", value_parser = parse_axis, help = text(
+        "One task for each combination: --grid lr=1e-3,1e-4 --grid seed=0..4; {lr} stands in the command; --array %4 for 4 at once",
+        "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个",
+    ))]
+    grid: Vec<Axis>,
 }
 
 impl TaskOptions {

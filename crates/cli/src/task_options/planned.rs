@@ -14,12 +14,6 @@ pub(super) struct Planned {
     #[arg(long, hide = true)]
     resource: Vec<String>,
     #[arg(long, hide = true)]
-    grid: Vec<String>,
-    #[arg(long, hide = true)]
-    conda: Option<String>,
-    #[arg(long, hide = true)]
-    venv: Option<String>,
-    #[arg(long, hide = true)]
     notify: Vec<String>,
 }
 
@@ -28,9 +22,6 @@ impl Planned {
         let given = [
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
             ("--resource", !self.resource.is_empty(), LEAVE_OUT),
-            ("--grid", !self.grid.is_empty(), ARRAY),
-            ("--conda", self.conda.is_some(), CONDA),
-            ("--venv", self.venv.is_some(), VENV),
             ("--notify", !self.notify.is_empty(), LEAVE_OUT),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
@@ -48,16 +39,4 @@ type Hint = (&'static str, &'static str);
 
 const ONE_MACHINE: Hint =
     ("a task runs on one machine: leave it out", "任务只在一台机器上运行：请去掉它");
-const ARRAY: Hint = (
-    "use --array, and choose by DANLU_ARRAY_INDEX in the script",
-    "请用 --array，并在脚本中按 DANLU_ARRAY_INDEX 选择",
-);
-const CONDA: Hint = (
-    "conda run -n NAME COMMAND, or activate it before you submit",
-    "conda run -n 名称 命令，或先激活再提交",
-);
-const VENV: Hint = (
-    "use PATH/bin/python, or activate it before you submit",
-    "请用 路径/bin/python，或先激活再提交",
-);
 const LEAVE_OUT: Hint = ("leave it out", "请去掉它");

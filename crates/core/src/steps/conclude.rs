@@ -53,6 +53,9 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
         _ if preempted && !mutated(Mutant::PreemptedIsFailed) => {
             requeue(turn, task, RequeueReason::Preempted, Span::ZERO);
         }
+        RunState::Stopping { why: StopReason::Requeued, .. } if stopped => {
+            requeue(turn, task, RequeueReason::Asked, Span::ZERO);
+        }
         // By an order that this state never gave: it was restored from a time before it.
         _ if stopped && !preempted && exit != Exit::TimedOut => {
             requeue(turn, task, RequeueReason::Lost, Span::ZERO);

@@ -3,12 +3,13 @@
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::resources::{NodeSelector, Request, Sharing};
-use crate::task::{LaunchSpec, Stream, TaskSpec};
+use crate::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_command(spec)?;
     check_words(spec)?;
     check_launch(&spec.launch)?;
+    spec.array.iter().try_for_each(check_grid)?;
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
     at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
@@ -26,6 +27,32 @@ fn check_sharing(request: &Request) -> Result<(), Refusal> {
         return Err(Refusal::ShareWithoutMemory);
     }
     if idle_utilization > 100 { Err(Refusal::BadUtilization) } else { Ok(()) }
+}
+
+/// Words that stand for something else already.
+const TAKEN: [&str; 6] = ["task_id", "array_id", "array_index", "node", "gpu_list", "gpu_count"];
+
+fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
+    at_most("names in a sweep", array.grid.len(), limits::AXES)?;
+    for (at, Axis { name, values }) in array.grid.iter().enumerate() {
+        check_text("name", name)?;
+        let bad = |why| Err(Refusal::BadAxis { name: name.clone(), why });
+        let letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-' || it == '.';
+        if name.is_empty() || !name.chars().all(letter) {
+            return bad("a name has letters, digits, `_`, `-` and `.` only");
+        }
+        if TAKEN.contains(&name.as_str()) || array.grid[..at].iter().any(|it| it.name == *name) {
+            return bad("the name is taken");
+        }
+        if values.is_empty() {
+            return bad("there are no values");
+        }
+        values.iter().try_for_each(|value| check_text("value", value))?;
+    }
+    let complete = array.grid.is_empty()
+        || ArraySpec::combinations(&array.grid) == Some(array.indices.len())
+            && (0..).zip(&array.indices).all(|(at, index)| at == *index);
+    if complete { Ok(()) } else { Err(Refusal::BadArray) }
 }
 
 fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {
@@ -77,6 +104,12 @@ fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
     if let Some(argument) = &launch.gpu_argument {
         short("GPU argument", argument.len(), limits::NAME_BYTES)?;
         no_zero("GPU argument", argument)?;
+    }
+    if let Some(PythonEnvironment::Conda(name) | PythonEnvironment::Venv(name)) = &launch.python {
+        short("environment's name", name.len(), limits::PATH_BYTES)?;
+        if name.is_empty() || name.chars().any(char::is_control) {
+            return Err(Refusal::ControlCharacter { what: "environment's name" });
+        }
     }
     let bytes = launch.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
     short("list of variables", bytes, limits::COMMAND_BYTES)?;

@@ -5,6 +5,7 @@ pub(crate) mod boot;
 pub(crate) mod conclude;
 pub(crate) mod dependencies;
 pub(crate) mod description;
+pub(crate) mod extend;
 pub(crate) mod gpus;
 pub(crate) mod nodes;
 pub(crate) mod permission;

@@ -9,7 +9,7 @@ use crate::node::Link;
 use crate::run::{Exit, PartState, ReportedState, RunReport, RunState};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
-use crate::steps::{nodes, runs};
+use crate::steps::{extend, nodes, runs};
 use std::collections::BTreeSet;
 
 /// Invariant: a node becomes ready by a report that shows no run but those the state knows of.
@@ -86,9 +86,12 @@ fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
         ReportedState::Ended(ending) if open => runs::end_part(turn, node, id, ending.clone()),
         ReportedState::Ended(_) => runs::forget(turn, node, id),
         ReportedState::Alive { .. } if !open => return false,
-        ReportedState::Alive { since, paused } => {
+        ReportedState::Alive { since, paused, limit } => {
             if matches!(part_state(turn.state, node, id), Some(PartState::Launching { .. })) {
                 let _ = runs::part_started(turn, node, id, *since);
+            }
+            if !extend::has_heard(turn, id, *limit) {
+                extend::send_limit(turn, node, id);
             }
             match turn.state.runs[&id].state {
                 RunState::Stopping { why, .. } if !mutated(Mutant::CancelForgotten) => {

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::ids::TaskId;
 use crate::input::Actor;
+use crate::mutant::{Mutant, mutated};
 use crate::plan::{self, Plan};
 use crate::policy;
 use crate::refusal::Refusal;
@@ -18,6 +19,9 @@ use std::collections::BTreeSet;
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
     wake(turn);
     gpus::ripen(turn);
+    if turn.state.settings().queue_paused && !mutated(Mutant::PauseIgnored) {
+        return Ok(Reply::Done);
+    }
     let plan = policy::plan(turn.state, turn.now);
     plan::apply(turn, plan);
     Ok(Reply::Done)

@@ -90,6 +90,7 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
         restart_cost: Span::ZERO,
         last_run: None,
         not_before: spec.begin.filter(|begin| *begin > now),
+        extra_time: Span::ZERO,
         wants_more_memory_than: None,
     }
 }
@@ -113,11 +114,15 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
     let begins = (task.spec.begin != spec.begin).then_some(spec.begin);
     let now = turn.now;
     let claims = claims_after_edit(turn.state, by, task, &spec);
+    let limit_before = task.spec.time_limit;
     let (spec_id, spec) = turn.state.new_spec(spec);
     turn.state.change_task(id, |task| {
         task.spec = spec;
         task.spec_id = spec_id;
         task.edited = true;
+        if task.spec.time_limit != limit_before {
+            task.extra_time = Span::ZERO;
+        }
         if let Some(begin) = begins {
             task.not_before = begin.filter(|begin| *begin > now);
         }

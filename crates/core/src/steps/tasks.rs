@@ -28,6 +28,18 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     Ok(Reply::Done)
 }
 
+/// For an admin who needs the machines, or an owner who has second thoughts: it begins anew later.
+pub(crate) fn requeue(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
+    let task = own_task(turn.state, by, id)?;
+    let TaskState::Active { run } = task.state else {
+        return Err(wrong_state(task, "running", "queued again"));
+    };
+    if !turn.state.runs[&run].is_stopping() {
+        runs::stop(turn, run, StopReason::Requeued);
+    }
+    Ok(Reply::Done)
+}
+
 pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     match task.state {

@@ -87,8 +87,11 @@ fn any_gpu_change() -> impl Strategy<Value = GpuChange> {
 
 fn any_message() -> impl Strategy<Value = NodeMessage> {
     let reported = prop_oneof![
-        (any::<i64>(), any::<bool>())
-            .prop_map(|(at, paused)| ReportedState::Alive { since: Time(at), paused }),
+        (any::<i64>(), any::<bool>()).prop_map(|(at, paused)| ReportedState::Alive {
+            since: Time(at),
+            paused,
+            limit: None
+        }),
         any_ending().prop_map(ReportedState::Ended),
     ];
     let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport { run, state }), 0..4);
@@ -130,7 +133,7 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
     let array = prop_oneof![
         4 => Just(None),
         1 => (vec(0u32..9, 0..5), prop::option::of(0u32..3)).prop_map(|(indices, at_once)| {
-            Some(ArraySpec { indices, at_once })
+            Some(ArraySpec { indices, at_once, grid: Vec::new() })
         }),
     ];
     let numbers = (0u32..3, -1i32..2, prop::option::of(any::<u64>()));
@@ -208,9 +211,13 @@ fn any_input() -> impl Strategy<Value = Input> {
         2 => (actor(), task()).prop_map(|(by, task)| Input::Retry { by, task }),
         1 => (actor(), task()).prop_map(|(by, task)| Input::Remove { by, task }),
         2 => (actor(), task()).prop_map(|(by, task)| Input::Pause { by, task }),
+        1 => (actor(), task()).prop_map(|(by, task)| Input::Requeue { by, task }),
         1 => (actor(), task()).prop_map(|(by, task)| Input::Resume { by, task }),
         1 => (actor(), task()).prop_map(|(by, task)| Input::Start { by, task }),
         2 => (actor(), task(), any_spec()).prop_map(|(by, task, spec)| Input::Edit { by, task, spec }),
+        1 => (actor(), task(), 0u64..200_000_000).prop_map(|(by, task, more)| {
+            Input::Extend { by, task, more: Span(more) }
+        }),
         2 => (actor(), task(), 0usize..5).prop_map(|(by, task, position)| {
             Input::Move { by, task, position }
         }),

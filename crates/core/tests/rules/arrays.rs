@@ -2,11 +2,14 @@
 
 use crate::lab::{Lab, lab, wants};
 use danlu_core::run::Exit;
-use danlu_core::task::{ArraySpec, TaskSpec};
+use danlu_core::task::{ArraySpec, Axis, TaskSpec};
 use danlu_core::{Input, Refusal, TaskId, WaitReason};
 
 fn array(indices: &[u32], at_once: Option<u32>) -> TaskSpec {
-    TaskSpec { array: Some(ArraySpec { indices: indices.to_vec(), at_once }), ..wants(1) }
+    TaskSpec {
+        array: Some(ArraySpec { indices: indices.to_vec(), at_once, grid: Vec::new() }),
+        ..wants(1)
+    }
 }
 
 fn running(lab: &Lab) -> Vec<u64> {
@@ -67,4 +70,47 @@ fn a_repeated_key_makes_no_second_array() {
     let first = lab.act(submit());
     assert_eq!(lab.act(submit()), first);
     assert_eq!(lab.state.tasks.len(), 2);
+}
+
+fn axis(name: &str, values: &[&str]) -> Axis {
+    Axis { name: name.into(), values: values.iter().map(ToString::to_string).collect() }
+}
+
+fn sweep(grid: Vec<Axis>) -> TaskSpec {
+    let count = ArraySpec::combinations(&grid).unwrap();
+    let indices = (0..u32::try_from(count).unwrap()).collect();
+    TaskSpec { array: Some(ArraySpec { indices, at_once: None, grid }), ..wants(1) }
+}
+
+#[test]
+fn a_sweep_has_a_task_for_each_combination_of_values() {
+    let mut lab = lab(&[8]);
+    lab.submit(sweep(vec![axis("lr", &["1e-3", "1e-4"]), axis("seed", &["0", "1", "2"])]));
+    let values = |id: u64| lab.state.tasks[&TaskId(id)].values();
+    assert_eq!(lab.state.tasks.len(), 6);
+    assert_eq!(values(1), [("lr", "1e-3"), ("seed", "0")]);
+    assert_eq!(values(2), [("lr", "1e-3"), ("seed", "1")]);
+    assert_eq!(values(6), [("lr", "1e-4"), ("seed", "2")]);
+    let all: std::collections::BTreeSet<_> = (1..=6).map(values).collect();
+    assert_eq!(all.len(), 6);
+}
+
+#[test]
+fn a_sweep_that_makes_no_sense_is_refused() {
+    let mut lab = lab(&[8]);
+    for grid in [
+        vec![axis("", &["1"])],
+        vec![axis("a b", &["1"])],
+        vec![axis("task_id", &["1"])],
+        vec![axis("a", &["1"]), axis("a", &["2"])],
+        vec![axis("a", &["line\nbreak"])],
+        (0..17).map(|at| axis(&format!("a{at}"), &["1"])).collect(),
+    ] {
+        let input = Input::Submit { by: crate::lab::ANN, spec: sweep(grid.clone()), key: None };
+        assert!(lab.try_act(input).is_err(), "{grid:?}");
+    }
+    let mut short = sweep(vec![axis("a", &["1", "2"])]);
+    short.array.as_mut().unwrap().indices.pop();
+    let input = Input::Submit { by: crate::lab::ANN, spec: short, key: None };
+    assert_eq!(lab.try_act(input), Err(Refusal::BadArray));
 }

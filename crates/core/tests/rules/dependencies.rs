@@ -98,3 +98,21 @@ fn a_task_that_waited_for_two_that_fail_together_ends_once() {
         .filter(|event| matches!(event, danlu_core::Event::TaskFinished { task: TaskId(3), .. }));
     assert_eq!(ends.count(), 1);
 }
+
+#[test]
+fn all_that_wait_for_a_task_are_told_each_before_what_it_waits_for() {
+    let mut lab = lab(&[1]);
+    lab.submit(wants(1));
+    lab.submit(after(AfterAny, &[1]));
+    lab.submit(after(AfterAny, &[1, 2]));
+    lab.submit(after(AfterOk, &[3]));
+    lab.submit(wants(1));
+    let waiting: Vec<u64> = lab.state.waiting_for(&[TaskId(1)]).iter().map(|id| id.0).collect();
+    assert_eq!(waiting, [4, 3, 2]);
+    // Cancelled in this order, none of them is let go in between.
+    for id in waiting {
+        lab.cancel(id);
+        assert!(!lab.tasks()[1..4].contains(&"queued".to_owned()), "{:?}", lab.tasks());
+    }
+    assert!(lab.state.waiting_for(&[TaskId(1)]).is_empty());
+}

@@ -192,7 +192,7 @@ impl Lab {
     pub(crate) fn alive(&self, task: u64) -> RunReport {
         RunReport {
             run: self.run_of(task),
-            state: ReportedState::Alive { since: self.now, paused: false },
+            state: ReportedState::Alive { since: self.now, paused: false, limit: None },
         }
     }
 
@@ -212,6 +212,9 @@ impl Lab {
             Effect::Stop { node, run, .. } => format!("stop {run} on n{node}"),
             Effect::Pause { node, run, on, .. } => {
                 format!("{} {run} on n{node}", if on { "pause" } else { "resume" })
+            }
+            Effect::SetLimit { node, run, limit, .. } => {
+                format!("limit {run} on n{node} to {}", limit.in_words())
             }
             Effect::Forget { node, run, .. } => format!("forget {run} on n{node}"),
             Effect::AskReport { node, .. } => format!("ask n{node}"),

@@ -8,7 +8,7 @@ use danlu_core::{
 
 fn stray(number: u64) -> RunReport {
     let run = RunId { epoch: Epoch(7), number };
-    RunReport { run, state: ReportedState::Alive { since: Time(0), paused: false } }
+    RunReport { run, state: ReportedState::Alive { since: Time(0), paused: false, limit: None } }
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn pausing_while_the_node_is_away_is_not_forgotten() {
     assert_eq!(lab.effects(), [] as [&str; 0]);
     let reports = |paused, lab: &Lab| RunReport {
         run: lab.run_of(1),
-        state: ReportedState::Alive { since: lab.now, paused },
+        state: ReportedState::Alive { since: lab.now, paused, limit: None },
     };
     lab.connect(1);
     let running = reports(false, &lab);

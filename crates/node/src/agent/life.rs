@@ -109,6 +109,7 @@ impl Life {
             ToAgent::Launch(order) => self.runs.queue(order),
             ToAgent::Stop { run, why, grace } => self.runs.stop(run, why, grace),
             ToAgent::Pause { run } => self.runs.pause(run, true),
+            ToAgent::SetLimit { run, limit } => self.runs.set_limit(run, limit),
             ToAgent::Resume { run } => self.runs.pause(run, false),
             ToAgent::Forget { run } => self.runs.forget(run),
             ToAgent::DropLog { run } => self.runs.drop_log(run),

@@ -25,7 +25,7 @@ use crate::shim::refusal::Refusal;
 use crate::shim::spawn::{Launching, Plan};
 use crate::shim::tree::{NoChildren, Tree, reap};
 use crate::shim::watch::Watch;
-use crate::{clock, record, signals};
+use crate::{activation, clock, record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
 use danlu_wire::rundir::{ShimState, V1};
@@ -120,7 +120,11 @@ fn launch(
         .map_err(|error| Refusal::order(&format!("the order cannot be read: {error}")))?;
     let identity = identity.map_err(|problem| Refusal::identity(&problem))?;
     let preempt_file = format!("{path}/{PREEMPT}");
-    let line = command_line(&order, &environment, &identity.account, &preempt_file);
+    let mut line = command_line(&order, &environment, &identity.account, &preempt_file);
+    if let Some(python) = &order.python {
+        activation::enter(python, &order.directory, &mut line.environment)
+            .map_err(|missing| Refusal::environment(&missing))?;
+    }
     let cgroup = cgroups.create(run, order.memory_limit);
     let spawned = Plan::new(&order, line, &identity, &cgroup, dir)
         .and_then(|plan| plan.spawn().map_err(|error| Refusal::process(&error)));

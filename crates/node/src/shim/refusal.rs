@@ -1,5 +1,6 @@
 //! Why a command could not be started, in words and for programs.
 
+use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
 use danlu_wire::launch::{Command, ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::{LaunchFailure, LaunchStage};
@@ -40,12 +41,17 @@ impl Refusal {
         Refusal::new(LaunchStage::User, 0, message)
     }
 
+    pub(crate) fn environment(missing: &Missing) -> Refusal {
+        Refusal::new(LaunchStage::Environment, 0, missing.0.clone())
+    }
+
     /// What the child met on its way.
     pub(super) fn child(order: &LaunchOrder, stage: LaunchStage, error: Errno) -> Refusal {
         let user = order.user.as_deref().unwrap_or("its user");
         let what = match stage {
             LaunchStage::RunDirectory => "use the run directory".to_owned(),
             LaunchStage::User => format!("become `{user}`"),
+            LaunchStage::Environment => "enter the environment".to_owned(),
             LaunchStage::Cgroup => "enter the control group".to_owned(),
             LaunchStage::Process => "prepare the process".to_owned(),
             LaunchStage::Directory => format!("enter the directory `{}`", order.directory),

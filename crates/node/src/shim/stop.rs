@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Stop {
     phase: Phase,
     clock: Clock,
+    limit: Option<Duration>,
     grace: Duration,
     asked: bool,
     timed_out: bool,
@@ -60,7 +61,7 @@ impl Stop {
             Some(end_at) => Clock::Running { end_at },
             None => Clock::Endless { paused: false },
         };
-        Stop { phase: Phase::Running, clock, grace, asked: false, timed_out: false }
+        Stop { phase: Phase::Running, clock, limit, grace, asked: false, timed_out: false }
     }
 
     /// Somebody wants it stopped, within `grace`.
@@ -76,6 +77,20 @@ impl Stop {
             | Phase::Remains { kill_at: before } => *before = kill_at.min(*before),
             Phase::Killing { .. } => {}
         }
+    }
+
+    /// So long in all, and not as long as was said before.
+    pub(super) fn set_limit(&mut self, limit: Duration) {
+        let Some(before) = self.limit.replace(limit) else { return };
+        let moved = |at: Instant| {
+            let longer = limit.saturating_sub(before);
+            later(at, longer).checked_sub(before.saturating_sub(limit)).unwrap_or(at)
+        };
+        self.clock = match self.clock {
+            Clock::Running { end_at } => Clock::Running { end_at: moved(end_at) },
+            Clock::Paused { left } => Clock::Paused { left: (left + limit).saturating_sub(before) },
+            Clock::Endless { paused } => Clock::Endless { paused },
+        };
     }
 
     pub(super) fn pause(&mut self, now: Instant) {
@@ -280,6 +295,20 @@ mod tests {
         run.check(105, false, true, Next::Wait);
         run.check(106, false, true, Next::SignalLeader);
         assert!(run.stop.timed_out() && !run.stop.was_asked());
+    }
+
+    #[test]
+    fn more_time_counts_from_the_start() {
+        let mut run = scenario(Some(10));
+        run.stop.set_limit(Duration::from_secs(25));
+        run.stop.set_limit(Duration::from_secs(25));
+        assert_eq!(run.wake_after(3), Some(25));
+        run.stop.pause(run.at(5));
+        run.stop.set_limit(Duration::from_secs(35));
+        run.stop.resume(run.at(105));
+        run.check(134, false, true, Next::Wait);
+        run.check(135, false, true, Next::SignalLeader);
+        assert!(run.stop.timed_out());
     }
 
     #[test]

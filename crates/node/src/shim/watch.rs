@@ -119,6 +119,9 @@ impl<'a> Watch<'a> {
         // What cannot be read now is ordered again with the next report.
         let Ok(Some(control)) = self.dir.read::<Control>() else { return self.stop_if_cut_off() };
         let now = Instant::now();
+        if let Some(limit) = control.limit {
+            self.stop.set_limit(clock::duration(limit));
+        }
         if let Some(StopRequest { grace, preempted }) = control.stop {
             if preempted {
                 let _ = self.dir.create(PREEMPT, OFlag::empty(), 0o644);

@@ -178,7 +178,7 @@ pub(crate) fn order_that_reached_only_the_file_is_obeyed() {
     world.started(run);
     world.end_agent();
     let stop = Some(StopRequest { grace: Span::from_secs(20), preempted: false });
-    let control = Control { v: V1, stop, paused: false };
+    let control = Control { v: V1, stop, paused: false, limit: None };
     fs::write(world.run_path(run).join(Control::NAME), control.to_bytes()).unwrap();
     world.start_agent();
     let ending = world.ended(run);

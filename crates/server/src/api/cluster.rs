@@ -7,10 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use danlu_core::input::GpuChange;
-use danlu_core::{GpuId, Input, NodeId};
-use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, Nodes};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use danlu_core::{GpuId, Input, NodeId, TaskId};
+use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Nodes, Status};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn gpus(State(api): State<Api>, _caller: Caller) -> Json<Document<Gpus>> {
     let model = api.handle.model();
@@ -89,20 +88,23 @@ fn with_live(live: &LiveGpus, mut gpu: GpuView) -> GpuView {
     gpu
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Status {
-    nodes: usize,
-    gpus: BTreeMap<String, usize>,
-    tasks: BTreeMap<&'static str, usize>,
-}
-
-/// How many of each there are.
-pub(super) async fn status(State(api): State<Api>, _caller: Caller) -> Json<Document<Status>> {
+/// How many of each there are, node by node, and what runs.
+pub(super) async fn status(
+    State(api): State<Api>,
+    _caller: Caller,
+) -> Result<Json<Document<Status>>, ApiError> {
     let model = api.handle.model();
-    let gpus = view::gpu_states(&model);
-    let mut status = Status { nodes: model.nodes.len(), gpus, tasks: BTreeMap::new() };
-    for id in model.briefs.keys() {
-        *status.tasks.entry(view::state_name(&model, *id).as_str()).or_default() += 1;
+    let mut gpus = view::gpu_states(&model);
+    gpus.insert("total".to_owned(), gpus.values().sum());
+    for state in ["free", "held", "foreign"] {
+        gpus.entry(state.to_owned()).or_default();
     }
-    Json(Document::new(status))
+    let mut tasks = BTreeMap::new();
+    for id in model.briefs.keys() {
+        *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
+    }
+    let running: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
+    let running = super::tasks::views(&api, running.into_iter().take(MOST_ROWS).collect()).await?;
+    let per_node = model.nodes.values().map(|node| view::node(&model, node)).collect();
+    Ok(Json(Document::new(Status { nodes: model.nodes.len(), gpus, tasks, per_node, running })))
 }

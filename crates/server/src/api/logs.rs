@@ -141,7 +141,7 @@ fn run_log(model: &ReadModel, task: &Task, id: RunId) -> RunLog {
     let node = run.and_then(|run| model.nodes.get(&run.parts.first()?.node));
     let node = node.map_or("", |node| node.name.as_str());
     let gpus = run.map_or_else(Vec::new, |run| super::view::gpu_ids(model, run));
-    let words = Words::new(task.id, task.array, node, &gpus);
+    let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
     RunLog { id, ended: run.is_none_or(|run| run.is_ended()), words }
 }
 

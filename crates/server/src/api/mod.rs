@@ -53,6 +53,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/tasks/{id}/{act}", post(tasks::act))
         .route("/overview", get(overview::overview))
         .route("/wait", get(tasks::wait))
+        .route("/dependents", get(tasks::dependents))
         .route("/gpus", get(cluster::gpus))
         .route("/gpus/act", post(cluster::manage))
         .route("/nodes", get(cluster::nodes))

@@ -38,12 +38,13 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 9] = [
+const SPANS: [&str; 10] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
     "restart_cost.above",
     "las_threshold",
+    "max_extension",
     "retry_backoff",
     "retry_backoff_max",
     "idle_delay",

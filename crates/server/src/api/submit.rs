@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
-use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time};
+use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
@@ -29,8 +29,8 @@ pub(super) async fn submit(
         return Ok(dry_run(&api, &caller, body).await?.into_response());
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
-    let count = body.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let (spec, environment) = spec(&api.handle.model(), body)?;
+    let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
     let Reply::Task(id) = api.handle.ask_with(input, environment).await? else {
         return Err(ApiError::new(
@@ -139,8 +139,9 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         output: body.output,
         gpu_argument: body.gpu_argument,
         gpus_by_uuid: body.gpus_by_uuid,
+        python: body.python,
     };
-    let array = body.array.map(|Array { indices, at_once }| ArraySpec { indices, at_once });
+    let array = body.array.map(array).transpose()?;
     let spec = TaskSpec {
         name: body.name,
         description: body.description,
@@ -217,12 +218,29 @@ fn described(task: &Task) -> Submit {
         priority: Some(spec.priority),
         after: spec.after,
         hold: false,
-        array: spec.array.map(|ArraySpec { indices, at_once }| Array { indices, at_once }),
+        array: spec.array.map(|ArraySpec { indices, at_once, grid }| Array {
+            indices,
+            at_once,
+            grid,
+        }),
         output: spec.launch.output,
         gpu_argument: spec.launch.gpu_argument,
         gpus_by_uuid: spec.launch.gpus_by_uuid,
+        python: spec.launch.python,
         dry_run: false,
     }
+}
+
+/// The indices of a sweep need not be given.
+fn array(Array { mut indices, at_once, grid }: Array) -> Result<ArraySpec, ApiError> {
+    if !grid.is_empty() && indices.is_empty() {
+        let count = ArraySpec::combinations(&grid).and_then(|count| u32::try_from(count).ok());
+        let most = limits::TASKS_PER_ARRAY;
+        let count = count.filter(|count| *count as usize <= most);
+        let too_many = Refusal::TooMany { what: "combinations", limit: most };
+        indices = (0..count.ok_or(too_many)?).collect();
+    }
+    Ok(ArraySpec { indices, at_once, grid })
 }
 
 fn time(given: &str) -> Result<Time, ApiError> {

@@ -7,9 +7,10 @@ use crate::model::Brief;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use danlu_core::{Actor, Input, Task, TaskId, explain};
+use danlu_core::{Actor, Input, Span, Task, TaskId, explain};
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Document, MOST_ROWS, OneTask, TaskStateName, TaskView, Tasks,
+    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
+    TaskView, Tasks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -125,9 +126,13 @@ pub(super) async fn act(
             "danlu --help",
         ));
     };
-    let position = body.ok().and_then(|Json(body)| body.get("position")?.as_u64()).unwrap_or(0);
-    let position = usize::try_from(position).unwrap_or(usize::MAX);
-    api.handle.ask(input(act, caller.actor(), TaskId(id), position)).await?;
+    let body = body.map_or_else(|_| serde_json::Value::Null, |Json(body)| body);
+    let number = |name: &str| body.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let with = With {
+        position: usize::try_from(number("position")).unwrap_or(usize::MAX),
+        more: Span::from_secs(number("more")),
+    };
+    api.handle.ask(input(act, caller.actor(), TaskId(id), with)).await?;
     let task = views(&api, vec![TaskId(id)]).await?.pop();
     let task = task.ok_or(danlu_core::Refusal::NoSuchTask(TaskId(id)))?;
     Ok(Json(Document::new(OneTask { task })))
@@ -139,17 +144,27 @@ pub(super) async fn act_on_many(
     caller: Caller,
     body: Result<Json<Act>, JsonRejection>,
 ) -> Result<Json<Document<Acted>>, ApiError> {
-    let Json(Act { act, ids, position }) = body?;
+    let Json(Act { act, ids, position, more, cascade }) = body?;
+    let with = With { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
         return Err(ApiError::bad_request(
             format!("more than {MOST_IDS} ids"),
             "ask for fewer at once",
         ));
     }
+    if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
+        return Err(ApiError::bad_request(
+            "only `cancel` and `remove` go on",
+            "leave `cascade` out",
+        ));
+    }
+    let waiting = if cascade { waiting_for(&api, &ids).await? } else { Vec::new() };
+    let before = waiting.iter().map(|id| (*id, ActName::Cancel));
+    let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
     // All are on their way before the first is waited for, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
-        .map(|id| (*id, api.handle.begin(input(act, caller.actor(), TaskId(*id), position))))
+        .map(|(id, act)| (*id, api.handle.begin(input(*act, caller.actor(), TaskId(*id), with))))
         .collect();
     let mut results = Vec::with_capacity(asked.len());
     for (id, answer) in asked {
@@ -157,6 +172,35 @@ pub(super) async fn act_on_many(
         results.push(ActResult { id, error });
     }
     Ok(Json(Document::new(Acted { results })))
+}
+
+/// Each before what it waits for.
+async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
+    let ids: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
+    let look = move |state: &danlu_core::State, _: &crate::store::Store, _| state.waiting_for(&ids);
+    Ok(api.handle.look(look).await?.into_iter().map(|id| id.0).collect())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    /// Separated by commas.
+    ids: String,
+}
+
+pub(super) async fn dependents(
+    State(api): State<Api>,
+    _caller: Caller,
+    named: Result<Query<Named>, QueryRejection>,
+) -> Result<Json<Document<Dependents>>, ApiError> {
+    let Query(Named { ids }) = named?;
+    let ids = waiting_for(&api, &numbers(&ids)?).await?;
+    Ok(Json(Document::new(Dependents { ids })))
+}
+
+fn numbers(ids: &str) -> Result<Vec<u64>, ApiError> {
+    let parsed: Result<Vec<u64>, _> = ids.split(',').take(MOST_IDS).map(str::parse).collect();
+    parsed.map_err(|_| ApiError::bad_request("`ids` is a list of numbers", "ids=1,2,3"))
 }
 
 pub(super) async fn remove(
@@ -194,11 +238,7 @@ pub(super) async fn wait(
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(Wanted { ids, until }) = wanted?;
-    let parsed: Result<Vec<u64>, _> = ids.split(',').map(str::parse).collect();
-    let Ok(ids) = parsed else {
-        return Err(ApiError::bad_request("`ids` is a list of numbers", "ids=1,2,3"));
-    };
-    let ids: Vec<TaskId> = ids.into_iter().take(MOST_IDS).map(TaskId).collect();
+    let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
     let mut news = api.handle.reader().news();
     let deadline = tokio::time::sleep(LONGEST_WAIT);
     tokio::pin!(deadline);
@@ -263,7 +303,14 @@ fn waits(task: &Task) -> bool {
     matches!(task.state, Held | Blocked { .. } | Queued { .. })
 }
 
-fn input(act: ActName, by: Actor, task: TaskId, position: usize) -> Input {
+/// What some acts need to know besides the task.
+#[derive(Clone, Copy)]
+struct With {
+    position: usize,
+    more: Span,
+}
+
+fn input(act: ActName, by: Actor, task: TaskId, With { position, more }: With) -> Input {
     match act {
         ActName::Cancel => Input::Cancel { by, task },
         ActName::Hold => Input::Hold { by, task },
@@ -273,6 +320,8 @@ fn input(act: ActName, by: Actor, task: TaskId, position: usize) -> Input {
         ActName::Retry => Input::Retry { by, task },
         ActName::Start => Input::Start { by, task },
         ActName::Move => Input::Move { by, task, position },
+        ActName::Requeue => Input::Requeue { by, task },
+        ActName::Extend => Input::Extend { by, task, more },
         ActName::Remove => Input::Remove { by, task },
     }
 }

@@ -45,11 +45,12 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         attempt: task.attempts.max(1),
         array: task.array.map(|element| element.first.0),
         index: task.array.map(|element| element.index),
+        grid: task.values().into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         priority: spec.priority,
         urgent: spec.urgent,
         project: spec.project.clone(),
         labels: spec.labels.clone(),
-        time_limit: spec.time_limit.map(|span| span.0 / 1000),
+        time_limit: task.time_limit().map(|span| span.0 / 1000),
         details: None,
     }
 }
@@ -76,6 +77,7 @@ pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) ->
         output: spec.launch.output.clone(),
         gpu_argument: spec.launch.gpu_argument.clone(),
         gpus_by_uuid: spec.launch.gpus_by_uuid,
+        python: spec.launch.python.clone(),
         variables: inside.variables,
         runs: model.runs_of(task.id).map(|run| run_view(model, run)).collect(),
         environment: inside.environment,

@@ -42,6 +42,7 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::Resources { held_by } => {
             format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
         }
+        WaitReason::QueuePaused => "the queue is paused".to_owned(),
         WaitReason::ArrayLimit { at_once } => format!("{at_once} of its array at a time"),
         WaitReason::Behind { first } => format!("task {first} comes first"),
         WaitReason::WouldDelay { first, .. } => format!("it might delay task {first}"),

@@ -113,6 +113,10 @@ impl Local {
         self.send(if on { ToAgent::Pause { run } } else { ToAgent::Resume { run } });
     }
 
+    pub(super) fn set_limit(&mut self, run: RunId, limit: Span) {
+        self.send(ToAgent::SetLimit { run, limit });
+    }
+
     pub(super) fn forget(&mut self, run: RunId) {
         self.send(ToAgent::Forget { run });
     }

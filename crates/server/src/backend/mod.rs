@@ -35,6 +35,7 @@ impl Backends {
             }
             Effect::Stop { run, why, grace, .. } => local.stop(run, why, grace),
             Effect::Pause { run, on, .. } => local.pause(run, on),
+            Effect::SetLimit { run, limit, .. } => local.set_limit(run, limit),
             Effect::Forget { run, .. } => local.forget(run),
             Effect::AskReport { .. } => local.ask_report(),
         }

@@ -8,7 +8,7 @@ use super::world::World;
 use danlu_core::input::GpuChange;
 use danlu_core::run::RunState;
 use danlu_core::task::TaskState;
-use danlu_core::{Actor, Input, Row, Span, Task};
+use danlu_core::{Actor, Input, Row, Settings, Span, Task};
 use std::collections::BTreeSet;
 
 /// How long everything together may take once faults have stopped.
@@ -58,6 +58,10 @@ impl World {
                     if node.draining {
                         inputs.push(Input::Undrain { by, node: node.id });
                     }
+                }
+                Row::Ledger(ledger) if ledger.settings.queue_paused => {
+                    let settings = Settings { queue_paused: false, ..ledger.settings.clone() };
+                    inputs.push(Input::Configure { by, settings });
                 }
                 Row::Task(task) if task.is_finished() => {}
                 Row::Task(task) if task.spec.command == ["serve"] => {

@@ -47,10 +47,15 @@ impl Machine {
     fn report(&self, now: Time) -> NodeReport {
         let runs = self.dirs.iter().map(|(run, dir)| {
             let state = match &dir.stage {
-                Stage::Starting => ReportedState::Alive { since: self.clock(now), paused: false },
+                Stage::Starting => ReportedState::Alive {
+                    since: self.clock(now),
+                    paused: false,
+                    limit: dir.told_limit,
+                },
                 Stage::Alive { since, .. } | Stage::LeftOver { since } => {
                     let paused = dir.paused_since.is_some();
-                    ReportedState::Alive { since: self.clock(*since), paused }
+                    let limit = dir.told_limit;
+                    ReportedState::Alive { since: self.clock(*since), paused, limit }
                 }
                 Stage::Ended(ending) => ReportedState::Ended(ending.clone()),
             };
@@ -75,6 +80,7 @@ impl World {
             Effect::Launch(launch) => self.launch(machine, *launch),
             Effect::Stop { run, grace, .. } => self.stop(machine, run, grace),
             Effect::Pause { run, on, .. } => self.pause(machine, run, on),
+            Effect::SetLimit { run, limit, .. } => self.set_limit(machine, run, limit),
             Effect::Forget { run, .. } => self.forget(machine, run)?,
             Effect::AskReport { .. } => self.send_report(machine),
         }

@@ -20,7 +20,8 @@ impl World {
         self.note("world", format_args!("somebody submits small tasks without end"));
         // Other orders and `skip` do let small tasks pass for ever.
         let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
-        let settings = Settings { order: Order::Fifo, backfill, ..self.draw_settings() };
+        let settings =
+            Settings { order: Order::Fifo, backfill, queue_paused: false, ..self.draw_settings() };
         self.nagging = Some(settings);
         self.agenda.at(self.now, Happening::Nag);
     }

@@ -17,6 +17,8 @@ pub(super) struct RunDir {
     pub(super) stage: Stage,
     /// The shim was asked to stop it.
     pub(super) stopping: bool,
+    /// Of how long it may run, since it was launched.
+    pub(super) told_limit: Option<Span>,
     pub(super) paused_since: Option<Time>,
     /// How long it was paused, before that.
     pub(super) idle: Span,
@@ -52,10 +54,14 @@ impl RunDir {
         Some(needs / within.0.max(1) * grown)
     }
 
+    pub(super) fn limit(&self) -> Option<Span> {
+        self.told_limit.or(self.launch.time_limit)
+    }
+
     /// When it ends by itself and how: by its own will or by its time limit.
-    fn natural_end(&self, since: Time) -> (Time, Exit, Option<Failure>) {
+    pub(super) fn natural_end(&self, since: Time) -> (Time, Exit, Option<Failure>) {
         let Behaviour { span, exit, failure } = Behaviour::of(&self.launch);
-        match self.launch.spec.time_limit {
+        match self.limit() {
             Some(limit) if limit < span => (since + limit, Exit::TimedOut, None),
             _ => (since + span, exit, failure),
         }
@@ -83,6 +89,7 @@ impl World {
             launch,
             stage: Stage::Starting,
             stopping: false,
+            told_limit: None,
             paused_since: None,
             idle: Span::ZERO,
         };
@@ -183,7 +190,8 @@ impl World {
         dir.stage = Stage::Ended(ending.clone());
         let paused = dir.paused_since.take().map_or(Span::ZERO, |since| self.now.since(since));
         let idle = dir.idle + paused;
-        let used = self.oracle.run_ends(machine, &dir.launch, &ending, self.now, idle)?;
+        let limit = dir.limit();
+        let used = self.oracle.run_ends(machine, &dir.launch, &ending, self.now, (idle, limit))?;
         self.tally.gpu_time += used.0;
         self.tell(machine, NodeMessage::Ended { run, ending });
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::world::World;
 use danlu_core::resources::{NodeSelector, Sharing};
-use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
+use danlu_core::task::{ArraySpec, Axis, Dependency, DependencyKind, TaskSpec};
 use danlu_core::{Actor, FailureClass, Input, Request, Span, TaskId};
 use std::collections::BTreeSet;
 
@@ -20,8 +20,11 @@ impl World {
         let mut spec = self.wish_spec();
         if self.dice.chance(40) {
             let at_once = self.dice.pick(&[None, Some(1), Some(2), Some(3)]).flatten();
-            let indices = (0..6).take(self.dice.index(6) + 1).collect();
-            spec.array = Some(ArraySpec { indices, at_once });
+            let indices: Vec<u32> = (0..6).take(self.dice.index(6) + 1).collect();
+            let values = indices.iter().map(u32::to_string).collect();
+            let axis = Axis { name: "seed".to_owned(), values };
+            let grid = if self.dice.chance(500) { vec![axis] } else { Vec::new() };
+            spec.array = Some(ArraySpec { indices, at_once, grid });
         }
         Some(Input::Submit { by, spec, key })
     }

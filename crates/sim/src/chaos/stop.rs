@@ -70,6 +70,30 @@ impl World {
         }
     }
 
+    /// The shim keeps the limit; it does so from now on with another.
+    pub(super) fn set_limit(&mut self, machine: usize, run: RunId, limit: Span) {
+        self.note_machine(machine, format_args!("run {run} may run for {}ms", limit.0));
+        let Some(dir) = self.machines[machine].dirs.get_mut(&run) else {
+            return;
+        };
+        dir.told_limit = Some(limit);
+        let Stage::Alive { since, ends_at } = dir.stage else {
+            return;
+        };
+        let (at, ..) = dir.natural_end(since);
+        let (at, paused) = (at + dir.idle, dir.paused_since.is_some());
+        // It is ending at this very moment.
+        if !paused && ends_at <= self.now {
+            return;
+        }
+        let at = if paused { at } else { at.max(self.now) };
+        dir.stage = Stage::Alive { since, ends_at: at };
+        // One that is paused is looked at when it goes on.
+        if !paused {
+            self.agenda.at(at, Happening::ProcessEnds { machine, run });
+        }
+    }
+
     /// The processes stay until the agent ends what is left.
     pub(super) fn kill_shim(&mut self, machine: usize) {
         let alive = self.machines[machine].dirs.iter();

@@ -53,6 +53,7 @@ fn launch(world: &World, spec: TaskSpec) -> Launch {
         task: TaskId(1),
         attempt: 1,
         gpus: Vec::new(),
+        time_limit: spec.time_limit,
         spec: Arc::new(spec),
         rank: 0,
         nodes: vec![NodeId(1)],

@@ -33,13 +33,15 @@ enum Verb {
     Remove,
     Edit,
     Move,
+    Extend,
+    Requeue,
     Start,
     Pause,
     Resume,
 }
 
 impl Verb {
-    const ALL: [Verb; 10] = [
+    const ALL: [Verb; 12] = [
         Verb::Cancel,
         Verb::Hold,
         Verb::Release,
@@ -47,6 +49,8 @@ impl Verb {
         Verb::Remove,
         Verb::Edit,
         Verb::Move,
+        Verb::Extend,
+        Verb::Requeue,
         Verb::Start,
         Verb::Pause,
         Verb::Resume,
@@ -103,7 +107,9 @@ impl World {
             Some(TaskState::Queued { .. }) => {
                 &[Verb::Hold, Verb::Cancel, Verb::Edit, Verb::Move, Verb::Start]
             }
-            Some(TaskState::Active { .. }) => &[Verb::Cancel, Verb::Pause, Verb::Resume],
+            Some(TaskState::Active { .. }) => {
+                &[Verb::Cancel, Verb::Pause, Verb::Resume, Verb::Extend, Verb::Requeue]
+            }
             Some(TaskState::Finished { .. }) => &[Verb::Retry, Verb::Remove],
             None => &Verb::ALL,
         };
@@ -115,6 +121,8 @@ impl World {
             Verb::Remove => Input::Remove { by, task },
             Verb::Edit => return self.wish_edit(by, task),
             Verb::Move => Input::Move { by, task, position: self.dice.index(10) },
+            Verb::Extend => Input::Extend { by, task, more: self.dice.span(0, 60_000) },
+            Verb::Requeue => Input::Requeue { by, task },
             Verb::Start => Input::Start { by, task },
             Verb::Pause => Input::Pause { by, task },
             Verb::Resume => Input::Resume { by, task },
@@ -184,6 +192,8 @@ impl World {
                 above: dice.span(0, 9000),
             },
             las_threshold: Span(dice.scale(500, 60_000)),
+            queue_paused: dice.chance(60),
+            max_extension: Span(dice.scale(1_000, 600_000)),
             default_retries: 0,
             retry_on,
             retry_backoff: Span(dice.scale(1, 5_000)),

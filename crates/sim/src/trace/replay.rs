@@ -206,7 +206,10 @@ impl World<'_> {
                     stopped = true;
                 }
                 // Nothing to forget, and nothing to report that is not known.
-                Effect::Forget { .. } | Effect::AskReport { .. } | Effect::Pause { .. } => {}
+                Effect::Forget { .. }
+                | Effect::AskReport { .. }
+                | Effect::Pause { .. }
+                | Effect::SetLimit { .. } => {}
             }
         }
         stopped

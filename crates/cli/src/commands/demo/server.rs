@@ -118,7 +118,7 @@ fn stop(client: &Client) {
     for states in [&WAITING[..], &ACTIVE[..]] {
         let query = Query { states: states.to_vec(), ..Query::default() };
         let ids = client.list(&query).unwrap_or_default().iter().map(|task| task.id).collect();
-        let act = Act { act: ActName::Cancel, ids, position: 0 };
+        let act = Act::new(ActName::Cancel, ids);
         let _ = client.send("POST", "/tasks/act", &act);
     }
     let _ = client.send("POST", "/server/stop", &json!({ "cancel_tasks": true }));

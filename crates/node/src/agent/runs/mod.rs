@@ -11,7 +11,7 @@ use crate::process::Pidfd;
 use crate::rundir::RunRoot;
 use crate::{clock, signals};
 use danlu_core::run::{Ending, ReportedState, RunReport};
-use danlu_core::{RunId, Time};
+use danlu_core::{RunId, Span, Time};
 use danlu_wire::rundir::{Control, ExitRecord, ShimState};
 use danlu_wire::{FromAgent, LaunchOrder};
 use nix::sys::epoll::Epoll;
@@ -85,6 +85,8 @@ struct Watched {
     said: bool,
     /// It has been asked to be, and not to stop.
     paused: bool,
+    /// As it was last told.
+    limit: Option<Span>,
     /// It was told to stop without an order that could be left in its directory, which is gone.
     stopped_cut_off: bool,
 }
@@ -125,13 +127,15 @@ impl Runs {
     }
 
     pub(super) fn report(&self) -> Vec<RunReport> {
-        let alive = |since, paused| Some(ReportedState::Alive { since, paused });
+        let alive = |since, paused, limit| Some(ReportedState::Alive { since, paused, limit });
         let state = |phase: &Phase| match phase {
             // It may still come to nothing, and then nothing ran.
             Phase::Queued { .. } => None,
-            Phase::Unborn { since, .. } | Phase::Unclear { since, .. } => alive(*since, false),
-            Phase::Watched(watched) => alive(watched.since, watched.paused),
-            Phase::Orphaned { state } => alive(state.started_at, false),
+            Phase::Unborn { since, .. } | Phase::Unclear { since, .. } => {
+                alive(*since, false, None)
+            }
+            Phase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),
+            Phase::Orphaned { state } => alive(state.started_at, false, None),
             Phase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
         };
         self.all
@@ -150,7 +154,7 @@ impl Runs {
         }
         self.by_token.insert(token, run);
         let (paused, stopped_cut_off) = (false, false);
-        let watched = Watched { shim, token, since, said, paused, stopped_cut_off };
+        let watched = Watched { shim, token, since, said, paused, limit: None, stopped_cut_off };
         self.all.insert(run, Phase::Watched(watched));
     }
 
@@ -173,6 +177,7 @@ impl Runs {
 impl Watched {
     fn heed(&mut self, control: &Control) {
         self.paused = control.paused && control.stop.is_none();
+        self.limit = control.limit;
         self.shim.signal(signals::LOOK);
     }
 

@@ -104,6 +104,10 @@ impl Runs {
         self.control(run, |control| control.paused = paused);
     }
 
+    pub(in crate::agent) fn set_limit(&mut self, run: RunId, limit: Span) {
+        self.control(run, |control| control.limit = Some(limit));
+    }
+
     pub(in crate::agent) fn forget(&mut self, run: RunId) {
         if let Some(Phase::Ended { .. }) = self.all.get(&run) {
             self.all.remove(&run);

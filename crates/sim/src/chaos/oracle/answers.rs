@@ -5,7 +5,7 @@ use super::record::{NodeFact, Record, TaskFact};
 use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, Violation, ensure};
 use danlu_core::task::TaskSpec;
-use danlu_core::{Actor, Event, Input, Refusal, Reply, TaskId, UserId};
+use danlu_core::{Actor, Event, Input, Refusal, Reply, Span, TaskId, UserId};
 use std::sync::Arc;
 
 impl Oracle {
@@ -44,13 +44,21 @@ impl Oracle {
                 self.waits_for_its_beginning(*task);
             }
             (Input::Edit { by, task, spec }, _) => {
-                let before = self.permitted(*by, *task)?.spec.begin;
-                self.permitted(*by, *task)?.spec = Arc::new(spec.clone());
+                let fact = self.permitted(*by, *task)?;
+                let before = fact.spec.begin;
+                if fact.spec.time_limit != spec.time_limit {
+                    fact.extra_time = Span::ZERO;
+                }
+                fact.spec = Arc::new(spec.clone());
                 if before != spec.begin {
                     self.waits_for_its_beginning(*task);
                 }
                 self.release(*task);
             }
+            (Input::Extend { by, task, more }, _) => {
+                self.permitted(*by, *task)?.extra_time += *more;
+            }
+            (Input::Requeue { by, task }, _) => self.permitted(*by, *task)?.put_back = true,
             (
                 Input::Pause { by, task }
                 | Input::Resume { by, task }

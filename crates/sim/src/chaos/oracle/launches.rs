@@ -30,6 +30,15 @@ impl Oracle {
                 ensure!(paused == Some(*on), "run {run} is to be paused: {on}, asked: {paused:?}");
                 Ok(())
             }
+            Effect::SetLimit { run, limit, .. } => {
+                let task = self.record.runs.get(run).and_then(|it| self.record.tasks.get(&it.task));
+                let granted = task.and_then(super::record::TaskFact::limit);
+                ensure!(
+                    granted == Some(*limit),
+                    "run {run} may run {limit:?}, granted: {granted:?}"
+                );
+                Ok(())
+            }
             Effect::AskReport { .. } => Ok(()),
         }
     }
@@ -42,6 +51,7 @@ impl Oracle {
             StopOrder::Stray => fact.is_none_or(|fact| fact.part_ended(node)),
             StopOrder::Because(StopReason::Cancelled { .. }) => task.is_some_and(|it| it.cancelled),
             StopOrder::Because(StopReason::Preempted) => task.is_some_and(|it| it.spec.preemptible),
+            StopOrder::Because(StopReason::Requeued) => task.is_some_and(|it| it.put_back),
             StopOrder::Because(StopReason::PartFailed { node }) => {
                 fact.is_some_and(|fact| fact.part_ended(node))
             }
@@ -57,6 +67,8 @@ impl Oracle {
             return Ok(());
         };
         ensure!(fact.spec == *spec, "run {run} is launched with another spec than was submitted");
+        let (given, granted) = (launch.time_limit, fact.limit());
+        ensure!(given == granted, "run {run} is launched to run {given:?}, not {granted:?}");
         ensure!(
             !self.record.drained.contains(node),
             "run {run} is launched on node {node}, which is drained"

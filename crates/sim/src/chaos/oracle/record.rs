@@ -7,7 +7,7 @@ use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::{DependencyKind, Outcome, TaskSpec};
-use danlu_core::{Event, NodeId, Row, RowKey, RunId, Settings, TaskId, UserId};
+use danlu_core::{Event, NodeId, Row, RowKey, RunId, Settings, Span, TaskId, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,6 +41,8 @@ pub(super) struct TaskFact {
     pub(super) array: Option<TaskId>,
     pub(super) held: bool,
     pub(super) cancelled: bool,
+    /// Somebody has asked for it to be put back into the queue.
+    pub(super) put_back: bool,
     pub(super) outcome: Option<Outcome>,
     /// A run of it has exited 0 by its own will, and nobody has asked for another since.
     pub(super) succeeded: bool,
@@ -49,6 +51,8 @@ pub(super) struct TaskFact {
     pub(super) last_run: Option<RunId>,
     /// Times it was queued again because it failed, since somebody last asked for it.
     pub(super) failures: u32,
+    /// Granted beyond its time limit.
+    pub(super) extra_time: Span,
     /// It is not to be launched before.
     pub(super) waits: Option<Wait>,
 }
@@ -78,13 +82,19 @@ impl TaskFact {
             array,
             held: spec.hold,
             cancelled: false,
+            put_back: false,
             outcome: None,
             succeeded: false,
             released: BTreeSet::new(),
             last_run: None,
             failures: 0,
+            extra_time: Span::ZERO,
             waits: None,
         }
+    }
+
+    pub(super) fn limit(&self) -> Option<Span> {
+        self.spec.time_limit.map(|limit| limit + self.extra_time)
     }
 
     /// A predecessor has ended; it may be named several times, and each has its say.

@@ -101,6 +101,8 @@ impl Oracle {
             let Some(fact) = self.record.tasks.get_mut(task) else { continue };
             let waits = fact.waits.take();
             let by_hand = matches!(turn.input, Input::Start { .. });
+            let paused = self.record.settings.queue_paused && !by_hand;
+            ensure!(!paused, "task {task} is launched while the queue is paused");
             ensure!(waits.is_none() || by_hand, "task {task} is launched, but waits: {waits:?}");
         }
         Ok(())

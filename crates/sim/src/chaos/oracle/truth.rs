@@ -173,7 +173,7 @@ impl Oracle {
         launch: &Launch,
         ending: &Ending,
         now: Time,
-        idle: Span,
+        (idle, limit): (Span, Option<Span>),
     ) -> Verdict<Span> {
         let part = self.truth.parts.entry((launch.run, machine)).or_default();
         part.ending = Some(ending.clone());
@@ -191,7 +191,7 @@ impl Oracle {
         }
         let ran = now.since(since).saturating_sub(idle);
         let vanished = matches!(ending.exit, danlu_core::run::Exit::Vanished { .. });
-        let limit = launch.spec.time_limit.filter(|_| !vanished && !ending.stopped);
+        let limit = limit.filter(|_| !vanished && !ending.stopped);
         let in_time = limit.is_none_or(|limit| ran <= limit + LIMIT_SLACK);
         ensure!(in_time, "run {} runs {}ms, beyond its time limit", launch.run, ran.0);
         Ok(ran.times(launch.spec.request.gpus.min(launch.gpus.len() as u32)))
