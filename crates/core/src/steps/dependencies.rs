@@ -76,6 +76,27 @@ pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait:
     turn.event(Event::TaskRequeued { task: id, why });
 }
 
+impl State {
+    /// Unfinished tasks that wait for one of these, over any number of steps; each before what it waits for, so that
+    /// whoever ends them in this order releases none.
+    pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
+        let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        // A task is told after all that wait for it.
+        let mut path: Vec<(TaskId, bool)> = tasks.iter().map(|id| (*id, false)).collect();
+        while let Some((id, told)) = path.pop() {
+            if told {
+                found.push(id);
+            } else if seen.insert(id) {
+                path.push((id, true));
+                path.extend(dependents(id).map(|id| (id, false)));
+            }
+        }
+        found.retain(|id| !tasks.contains(id));
+        found
+    }
+}
+
 enum Verdict {
     Queue,
     Wait { on: BTreeSet<TaskId> },
