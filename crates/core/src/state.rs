@@ -22,7 +22,7 @@ use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::{Span, Time};
 use crate::user::User;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -147,25 +147,6 @@ impl State {
 
     pub fn runs_of(&self, task: TaskId) -> impl Iterator<Item = &Run> {
         self.index.runs_of.get(&task).into_iter().flatten().map(|id| &self.runs[id])
-    }
-
-    /// Unfinished tasks that wait for one of these, over any number of steps; each before what it waits for, so that
-    /// whoever ends them in this order releases none.
-    pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
-        let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
-        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-        // A task is told after all that wait for it.
-        let mut path: Vec<(TaskId, bool)> = tasks.iter().map(|id| (*id, false)).collect();
-        while let Some((id, told)) = path.pop() {
-            if told {
-                found.push(id);
-            } else if seen.insert(id) {
-                path.push((id, true));
-                path.extend(dependents(id).map(|id| (id, false)));
-            }
-        }
-        found.retain(|id| !tasks.contains(id));
-        found
     }
 
     /// When to look again although nothing has happened by then.

@@ -323,26 +323,6 @@ impl ArraySpec {
     }
 }
 
-impl ArraySpec {
-    /// How many combinations of values there are; `None` when nobody can count that far.
-    pub fn combinations(grid: &[Axis]) -> Option<usize> {
-        grid.iter().try_fold(1_usize, |product, axis| product.checked_mul(axis.values.len()))
-    }
-
-    /// What each name stands for in one element; nothing where there is no sweep.
-    pub fn values(&self, index: u32) -> Vec<(&str, &str)> {
-        let mut rest = index as usize;
-        let mut values = Vec::with_capacity(self.grid.len());
-        for Axis { name, values: all } in self.grid.iter().rev() {
-            let value = all.get(rest % all.len().max(1)).map_or("", String::as_str);
-            rest /= all.len().max(1);
-            values.push((name.as_str(), value));
-        }
-        values.reverse();
-        values
-    }
-}
-
 impl Dependency {
     /// Whether an outcome releases the waiting task (`Some(true)`) or ends it (`Some(false)`).
     pub(crate) fn allows(self, outcome: &Outcome) -> bool {

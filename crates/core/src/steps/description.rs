@@ -55,32 +55,6 @@ fn check_sharing(request: &Request) -> Result<(), Refusal> {
     if idle_utilization > 100 { Err(Refusal::BadUtilization) } else { Ok(()) }
 }
 
-/// Words that stand for something else already.
-const TAKEN: [&str; 6] = ["task_id", "array_id", "array_index", "node", "gpu_list", "gpu_count"];
-
-fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
-    at_most("names in a sweep", array.grid.len(), limits::AXES)?;
-    for (at, Axis { name, values }) in array.grid.iter().enumerate() {
-        check_text("name", name)?;
-        let bad = |why| Err(Refusal::BadAxis { name: name.clone(), why });
-        let letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-' || it == '.';
-        if name.is_empty() || !name.chars().all(letter) {
-            return bad("a name has letters, digits, `_`, `-` and `.` only");
-        }
-        if TAKEN.contains(&name.as_str()) || array.grid[..at].iter().any(|it| it.name == *name) {
-            return bad("the name is taken");
-        }
-        if values.is_empty() {
-            return bad("there are no values");
-        }
-        values.iter().try_for_each(|value| check_text("value", value))?;
-    }
-    let complete = array.grid.is_empty()
-        || ArraySpec::combinations(&array.grid) == Some(array.indices.len())
-            && (0..).zip(&array.indices).all(|(at, index)| at == *index);
-    if complete { Ok(()) } else { Err(Refusal::BadArray) }
-}
-
 fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {
     let bytes = spec.command.iter().map(|word| word.len() + 1).sum();
     short("command", bytes, limits::COMMAND_BYTES)?;

@@ -58,10 +58,6 @@ impl RunDir {
         Some(needs / within.0.max(1) * grown)
     }
 
-    pub(super) fn limit(&self) -> Option<Span> {
-        self.told_limit.or(self.launch.time_limit)
-    }
-
     /// When it ends by itself and how: by its own will or by its time limit.
     pub(super) fn natural_end(&self, since: Time) -> (Time, Exit, Option<Failure>) {
         let Behaviour { span, exit, failure } = Behaviour::of(&self.launch);
