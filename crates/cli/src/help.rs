@@ -103,7 +103,7 @@ const GROUPS: [Group; 5] = [
             "move", "rm",
         ],
     ),
-    ("Machines", "机器", &["gpus", "gpu", "nodes", "doctor"]),
+    ("Machines", "机器", &["gpus", "gpu", "nodes", "report", "doctor"]),
     ("Server", "服务器", &["up", "down", "reload", "policy", "set", "config"]),
     ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
 ];

@@ -42,6 +42,7 @@ const VERBS: [&str; 38] = [
     "gpus",
     "gpu",
     "nodes",
+    "report",
     "doctor",
     "up",
     "down",

@@ -39,6 +39,7 @@ fn main() {
         ("sjf", Order::Sjf, Backfill::None),
         ("sjf+skip", Order::Sjf, Backfill::Skip),
         ("sjf+easy", Order::Sjf, Backfill::Easy),
+        ("auto", Order::Auto, Backfill::None),
         ("srtf", Order::Srtf, Backfill::None),
         ("las", Order::Las, Backfill::None),
     ] {

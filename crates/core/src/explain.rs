@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::policy;
 use crate::pool::{Pool, Thresholds};
 use crate::resources::{GpuMask, Request};
-use crate::settings::Backfill;
+use crate::settings::{Backfill, Order};
 use crate::state::State;
 use crate::task::{Task, TaskState};
 use crate::time::Time;
@@ -182,6 +182,9 @@ fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
         return WaitReason::Outranked;
     }
     match (settings.backfill, policy::reservation(state, now)) {
+        (_, Some((first, starts_at))) if settings.order == Order::Auto => {
+            WaitReason::WouldDelay { first: first.task, starts_at }
+        }
         (Backfill::None, Some((first, _))) => WaitReason::Behind { first: first.task },
         (Backfill::Easy, Some((first, starts_at))) => {
             WaitReason::WouldDelay { first: first.task, starts_at }

@@ -2,7 +2,7 @@
 
 use crate::ids::{RunId, TaskId, UserId};
 use crate::input::Actor;
-use crate::policy::{self, Line};
+use crate::policy::{self, Line, Overrun};
 use crate::queue::{Estimate, Rank};
 use crate::refusal::Refusal;
 use crate::resources::{Placement, Request};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Tasks before it in the queue that are looked at. With more nobody can tell.
 const MOST_BEFORE: usize = 1_000;
+
+const FEW_BEFORE: usize = 32;
+const FEW_RUNS: usize = 256;
 
 /// Where and when something would start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,6 +42,12 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
+/// The same where it costs little: nobody waits longer for a submit because of it.
+pub(crate) fn start_at_once_told(state: &State, id: TaskId, now: Time) -> Option<Time> {
+    let short = state.queue().len() <= FEW_BEFORE && state.index.held.len() <= FEW_RUNS;
+    if short { expected_start(state, id, now) } else { None }
+}
+
 /// What would happen to a new task: refused, or started there and then.
 pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<Forecast, Refusal> {
     submit::check_new(state, Actor::User(by), spec, None)?;
@@ -49,7 +58,8 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
     if spec.hold || spec.after.iter().any(waits_for) {
         return Ok(Forecast::default());
     }
-    let task = submit::new_task(state, by, &Arc::new(spec.clone()), now);
+    let mut task = submit::new_task(state, by, &Arc::new(spec.clone()), now);
+    task.predicted = state.predict(&task);
     let (lane, rank) =
         (policy::lane(&task, state.settings()), policy::rank(&task, state.settings()));
     let forecast = forecast(state, Line::with_guest(state, lane, rank), rank, &spec.request, now);
@@ -124,10 +134,10 @@ enum End<'a> {
 
 impl<'a> Future<'a> {
     fn new(state: &'a State, now: Time) -> Future<'a> {
-        let known = state.index.releases.iter().enumerate();
+        let known = policy::expected_ends(state, now, Overrun::GoesOn).enumerate();
         // What is overdue ends at any moment.
         let soon = now + Span(1);
-        let ends = known.map(|(number, (at, run))| (((*at).max(soon), number), End::Run(*run)));
+        let ends = known.map(|(number, (at, run))| ((at.max(soon), number), End::Run(run)));
         Future { view: View::new(state, now), now, ends: ends.collect() }
     }
 

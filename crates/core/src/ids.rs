@@ -45,6 +45,11 @@ pub struct RunId {
     pub number: u64,
 }
 
+impl RunId {
+    /// No run has a lower id.
+    pub const FIRST: RunId = RunId { epoch: Epoch(0), number: 0 };
+}
+
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.epoch, self.number)

@@ -1,11 +1,12 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
+use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::resources::Hold;
-use crate::settings::Settings;
+use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,7 @@ pub(crate) struct Index {
     pub(crate) open_tasks: usize,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
+    pub(crate) history: History,
 }
 
 /// Runs that have not ended.
@@ -91,6 +93,8 @@ struct Throttle {
 
 impl Index {
     pub(crate) fn list_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.history.learn(task);
+        self.count_in_batch(task, settings);
         self.enqueue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks += 1;
@@ -101,6 +105,10 @@ impl Index {
     }
 
     pub(crate) fn unlist_task(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
+        self.history.unlearn(task);
+        if settings.order == Order::Auto {
+            self.queue.batches_mut().uncount(task);
+        }
         self.dequeue(task, tasks, settings);
         if !task.is_finished() {
             self.open_tasks -= 1;
@@ -137,7 +145,14 @@ impl Index {
         self.turns = Turns::default();
         self.throttles.clear();
         for task in tasks.values() {
+            self.count_in_batch(task, settings);
             self.enqueue(task, tasks, settings);
+        }
+    }
+
+    fn count_in_batch(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.queue.batches_mut().count(task);
         }
     }
 

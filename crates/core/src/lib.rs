@@ -2,6 +2,8 @@
 //!
 //! Start with [`step()`]: every change of [`State`] is one call of it.
 
+pub mod accuracy;
+mod batches;
 mod check;
 pub mod diagnosis;
 pub mod effect;
@@ -11,10 +13,12 @@ pub mod failure;
 pub mod forecast;
 mod fraction;
 pub mod gpu;
+mod history;
 pub mod ids;
 mod index;
 pub mod input;
 pub mod limits;
+mod logarithm;
 mod mutant;
 pub mod node;
 pub mod plan;
@@ -35,6 +39,7 @@ pub mod time;
 pub mod user;
 pub mod view;
 
+pub use accuracy::{Accuracy, StartPrediction};
 pub use effect::Effect;
 pub use event::Event;
 pub use explain::{WaitReason, explain};

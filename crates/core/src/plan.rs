@@ -155,7 +155,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
         task: id,
         attempt: task.attempts + 1,
         launched_at: now,
-        expected_end_at: task.expected_remaining().map(|span| now + span),
+        expected_end_at: state.expected_from_now(task).map(|span| now + span),
         parts: placement.parts.iter().map(|part| run_part(state, part)).collect(),
         state: RunState::Starting,
         peak_gpu_memory: None,

@@ -3,10 +3,11 @@
 //! Tasks with equal requests fit in the same places, so a scheduling pass asks once for each
 //! distinct request, however many tasks wait.
 
+use crate::batches::Batches;
 use crate::ids::{TaskId, UserId};
 use crate::policy;
 use crate::resources::Request;
-use crate::settings::Settings;
+use crate::settings::{Order, Settings};
 use crate::task::{DEFAULT_PRIORITY, Task};
 use crate::time::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,8 @@ pub struct Queue {
     /// Every distinct request, over all lanes.
     requests: BTreeMap<Request, Alike>,
     len: usize,
+    /// Under `auto` only.
+    batches: Batches,
 }
 
 /// One lane, which is never empty.
@@ -159,7 +162,18 @@ impl Queue {
         lists.filter_map(|(_, ranks)| ranks.range(after(last)).next()).min().copied()
     }
 
+    pub(crate) fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
+    pub(crate) fn batches_mut(&mut self) -> &mut Batches {
+        &mut self.batches
+    }
+
     pub(crate) fn insert(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.batches.insert(task);
+        }
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (request, estimate) = (&task.spec.request, Estimate::of(task));
         let waiting = self.lanes.entry(lane).or_default();
@@ -174,6 +188,9 @@ impl Queue {
     }
 
     pub(crate) fn remove(&mut self, task: &Task, settings: &Settings) {
+        if settings.order == Order::Auto {
+            self.batches.remove(task);
+        }
         const LISTED: &str = "a queued task is listed";
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (request, estimate) = (&task.spec.request, Estimate::of(task));

@@ -43,6 +43,10 @@ pub struct Settings {
     /// This part of the memory of a shared GPU stays free.
     pub keep_gpu_memory: Fraction,
     pub limits: Limits,
+    /// Where nobody says how long a task runs, those that have ended tell.
+    pub predictions: bool,
+    /// Between the tasks of one user the order is `auto`, where users take turns.
+    pub auto_inside: bool,
 }
 
 /// How much anybody may have.
@@ -61,6 +65,8 @@ pub enum Order {
     Balance,
     /// In the order of submission.
     Fifo,
+    /// By what tasks that have ended tell, and by size: for labs without time limits. Has a backfill rule of its own.
+    Auto,
     /// The shortest expected run first.
     Sjf,
     /// The shortest expected rest first; preempts.
@@ -120,6 +126,8 @@ impl Default for Settings {
             keep_memory: Fraction::from_thousandths(200),
             keep_gpu_memory: Fraction::ZERO,
             limits: Limits::default(),
+            predictions: true,
+            auto_inside: false,
         }
     }
 }

@@ -6,6 +6,8 @@
 mod gpus;
 
 use self::gpus::hold;
+use crate::accuracy::StartPrediction;
+use crate::forecast;
 use crate::gpu::GpuRule;
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::index::{Index, Running};
@@ -18,7 +20,7 @@ use crate::rows::{Ledger, Row, RowKey};
 use crate::run::{PartState, Run, RunPart};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::user::User;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -158,6 +160,27 @@ impl State {
 
     pub(crate) fn held_by(&self, run: RunId) -> &[Hold] {
         self.index.held.get(&run).map_or(&[], Vec::as_slice)
+    }
+
+    /// How long this runs, as far as those that have ended tell.
+    pub(crate) fn predict(&self, task: &Task) -> Option<Span> {
+        let settings = self.settings();
+        let asked = settings.predictions || settings.auto_inside || settings.order == Order::Auto;
+        asked.then(|| self.index.history.predict(task.owner, &task.spec)).flatten()
+    }
+
+    /// How much longer it is believed to run if it starts now: of guesses the newest counts.
+    pub(crate) fn expected_from_now(&self, task: &Task) -> Option<Span> {
+        let guess = task.predicted.filter(|_| task.is_guessed());
+        let newest = guess.and_then(|_| self.predict(task));
+        newest.map(|total| task.remaining(total)).or_else(|| task.expected_remaining())
+    }
+
+    /// When it was to start is told with its end; while it waits, nothing depends on it.
+    pub(crate) fn predict_start(&mut self, id: TaskId, now: Time) {
+        let starts_at = forecast::start_at_once_told(self, id, now);
+        let task = self.tasks.get_mut(&id).expect("the caller has looked the task up");
+        task.predicted_start = starts_at.map(|at| StartPrediction { made_at: now, starts_at: at });
     }
 
     pub(crate) fn set_settings(&mut self, settings: Settings) {

@@ -1,5 +1,6 @@
 //! One piece of work that somebody asked for.
 
+use crate::accuracy::StartPrediction;
 use crate::failure::FailureClass;
 use crate::ids::{RunId, SpecId, TaskId, UserId};
 use crate::resources::Request;
@@ -48,6 +49,12 @@ pub struct Task {
     /// Bytes of the GPU that was too small for it: a larger one is better.
     #[serde(default)]
     pub wants_more_memory_than: Option<u64>,
+    /// How long it was believed to run when it was queued, from tasks that had ended by then.
+    #[serde(default)]
+    pub predicted: Option<Span>,
+    /// When it was believed to start, where that could be told at once.
+    #[serde(default)]
+    pub predicted_start: Option<StartPrediction>,
 }
 
 /// What the submitter asked for. Replaced as a whole when a waiting task is edited.
@@ -237,10 +244,27 @@ impl Task {
         Some((self.array?.first, at_once as usize))
     }
 
+    pub fn ended_at(&self) -> Option<Time> {
+        match self.state {
+            TaskState::Finished { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+
     /// How much longer it is believed to run from its next start; `None` when nobody knows.
     pub fn expected_remaining(&self) -> Option<Span> {
-        let total = self.spec.expected.or(self.spec.time_limit)? + self.restart_cost;
-        Some(total.saturating_sub(self.progress))
+        let total = self.spec.expected.or(self.spec.time_limit).or(self.predicted)?;
+        Some(self.remaining(total))
+    }
+
+    /// Nobody has said how long it runs: what is believed is a guess, and may be far too little.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.spec.expected.is_none() && self.spec.time_limit.is_none()
+    }
+
+    /// What is left of so much work.
+    pub(crate) fn remaining(&self, total: Span) -> Span {
+        (total + self.restart_cost).saturating_sub(self.progress)
     }
 }
 

@@ -58,6 +58,44 @@ fn shockwave() {
     }
 }
 
+/// Without being told a duration, `auto` closes most of the distance from `fifo` to `srtf`, and the unlucky wait hardly
+/// longer than under `fifo+skip`.
+#[test]
+fn auto_is_near_srtf_without_knowing_durations() {
+    let Some(folder) = traces() else { return };
+    let philly = [("11cb48", 4), ("0e4a51", 10), ("2869ce", 10), ("103959", 4)];
+    let itp = [("itp02", 16), ("itp05", 3), ("itp08", 10)];
+    // The share of the distance; the worst queueing time of 99 % over that of `fifo+skip`.
+    for (name, sizes, closed, tail) in
+        [("philly_dev", per_vc(&philly), 0.85, 1.0), ("itp_dev", per_vc(&itp), 0.65, 1.1)]
+    {
+        let trace = read_trace(&folder.join(name).with_extension("csv")).unwrap();
+        let clusters = clusters(&trace, &sizes, nodes(8)).unwrap();
+        let of = |policy: &str| {
+            evaluate(&trace, &clusters, policy.parse().unwrap(), &mut |_| ()).unwrap().all
+        };
+        let (auto, fifo, skip, srtf) = (of("auto"), of("fifo"), of("fifo+skip"), of("srtf"));
+        let share = (fifo.mean_jct - auto.mean_jct) / (fifo.mean_jct - srtf.mean_jct);
+        let unlucky = auto.p99_queue as f64 / skip.p99_queue as f64;
+        println!("{name}: {share:.3} of the distance, p99 of queueing {unlucky:.3}");
+        assert!(share >= closed, "{name}: only {share:.3} of the distance");
+        assert!(unlucky <= tail, "{name}: p99 of queueing is {unlucky:.3} of fifo+skip's");
+    }
+}
+
+#[test]
+fn auto_is_as_even_between_users_as_easy() {
+    let Some(folder) = traces() else { return };
+    let trace = read_trace(&folder.join("sdsc_sp2_5k.csv")).unwrap();
+    let clusters = clusters(&trace, &Sizes::Single(128), Unit::Gpus).unwrap();
+    let [auto, easy] = ["auto", "easy-est"]
+        .map(|policy| evaluate(&trace, &clusters, policy.parse().unwrap(), &mut |_| ()).unwrap());
+    let (auto, easy) = (auto.all, easy.all);
+    println!("Jain {:.3}, easy {:.3}", auto.jain, easy.jain);
+    assert!(auto.jain >= easy.jain, "{} is less than {}", auto.jain, easy.jain);
+    assert!(auto.mean_jct <= easy.mean_jct, "{} is more than {}", auto.mean_jct, easy.mean_jct);
+}
+
 /// A column of the reference, how it is rounded there, and our value.
 type Measure = (&'static str, usize, fn(&Metrics) -> f64);
 

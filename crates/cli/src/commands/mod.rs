@@ -25,6 +25,7 @@ mod policy;
 mod registry;
 mod release;
 mod reload;
+mod report;
 mod resume;
 mod retry;
 mod rm;
@@ -71,6 +72,7 @@ verbs! {
     Up(up::Arguments) = "up" [],
     Down(down::Arguments) = "down" [],
     Reload(reload::Arguments) = "reload" [],
+    Report(report::Arguments) = "report" [],
     Policy(policy::Arguments) = "policy" [],
     Set(set::Arguments) = "set" [],
     Config(config::Arguments) = "config" [],
@@ -112,6 +114,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Up(arguments) => up::run(*arguments),
         Verb::Down(arguments) => down::run(&client()?, &arguments),
         Verb::Reload(arguments) => reload::run(&client()?, &arguments),
+        Verb::Report(arguments) => report::run(&client()?, &arguments),
         Verb::Policy(arguments) => policy::run(&client()?, &arguments),
         Verb::Set(arguments) => set::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),

@@ -18,6 +18,7 @@ use crate::{
         "NAME is an order, or an order and a backfill rule:\n  \
            balance  users in turn, who has few GPUs first (the default)\n  \
            fifo     first come, first served\n  \
+           auto     by what ended tasks tell, with a backfill rule of its own\n  \
            sjf      shortest first\n  \
            srtf     shortest rest first, preempts\n  \
            las      least service first, preempts\n\n  \
@@ -28,6 +29,7 @@ use crate::{
         "名称是次序，或次序加回填规则：\n  \
            balance  用户轮流，占用 GPU 少的优先（默认）\n  \
            fifo     先来先服务\n  \
+           auto     由已结束的任务推断，自带回填规则\n  \
            sjf      最短优先\n  \
            srtf     剩余最短优先，可抢占\n  \
            las      已得服务最少优先，可抢占\n\n  \

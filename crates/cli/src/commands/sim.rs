@@ -5,13 +5,17 @@ mod lab_week;
 mod progress_bar;
 mod show;
 
-use std::{fs::File, num::NonZeroU32, path::PathBuf};
+use std::{
+    fs::{self, File},
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, ValueEnum};
 use danlu_sim::trace::{
     Evaluation, Policy, Sizes, Trace,
     cluster::{PlacementRule, Unit, clusters},
-    evaluate, per_job, read_trace, report,
+    evaluate, per_job, plot, read_trace, report,
 };
 
 use crate::{
@@ -107,15 +111,23 @@ pub(crate) struct Arguments {
         "同时把每个作业的提交、首次开始和结束时间写入该文件",
     ))]
     per_job: Option<PathBuf>,
+
+    #[arg(long, value_name = "OUT.svg", help = text(
+        "Also draw completion and queueing times of the policies into this file",
+        "同时把各策略的完成时间和排队时间画成图，写入该文件",
+    ))]
+    plot: Option<PathBuf>,
 }
 
 const ENGLISH_NOTES: &str = "\
 A policy is NAME, NAME+BACKFILL or NAME+BACKFILL@column:
   NAME      fifo (first come, first served), sjf (shortest first), srtf (shortest remaining
-            first, preemptive), las (least attained service, preemptive)
+            first, preemptive), las (least attained service, preemptive), auto (knows no
+            durations, learns from jobs that have ended; alone, without +BACKFILL)
   BACKFILL  none (the first in the queue blocks the others), skip (whatever fits starts),
             easy (a later job starts if it does not delay the first one)
   @column   durations are estimated by the column est_duration instead of known
+  @history  … from jobs that have ended
 
 Columns of the trace: submit_time, num_gpus, duration; and, where there are any, vc, user,
 est_duration. Times are in seconds.
@@ -129,10 +141,12 @@ Examples:
 const CHINESE_NOTES: &str = "\
 策略的写法是 名称、名称+回填 或 名称+回填@column：
   名称      fifo（先来先服务）、sjf（最短优先）、srtf（剩余最短优先，可抢占）、
-            las（已得服务最少优先，可抢占）
+            las（已得服务最少优先，可抢占）、auto（不知道时长，从已结束的作业学习；
+            单独使用，不加回填）
   回填      none（队首挡住后面的作业）、skip（放得下的就开始）、
             easy（不推迟队首的作业可以先开始）
   @column   时长取自 est_duration 列的估计，而不是真实值
+  @history  时长由已结束的作业预测
 
 记录的列：submit_time、num_gpus、duration；可选 vc、user、est_duration。时间单位为秒。
 
@@ -165,6 +179,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         evaluations.push(evaluation.map_err(|error| failures::replay(&error))?);
     }
     write_per_job(arguments, &trace, &evaluations)?;
+    write_plot(arguments, &trace, &evaluations)?;
     if arguments.json {
         show::stdout(|out| report::write_json(out, &trace, &evaluations, arguments.per_vc))
     } else {
@@ -212,6 +227,20 @@ fn write_per_job(
     };
     File::create(path)
         .and_then(|file| per_job::write_per_job(file, trace, evaluations))
+        .map_err(|cause| failures::unwritable(path, &cause))
+}
+
+fn write_plot(
+    arguments: &Arguments,
+    trace: &Trace,
+    evaluations: &[Evaluation],
+) -> Result<(), Failure> {
+    let Some(path) = &arguments.plot else {
+        return Ok(());
+    };
+    let name = arguments.trace.as_deref().and_then(Path::file_stem);
+    let title = name.map(|name| name.to_string_lossy()).unwrap_or_default();
+    fs::write(path, plot::svg(&title, trace, evaluations))
         .map_err(|cause| failures::unwritable(path, &cause))
 }
 

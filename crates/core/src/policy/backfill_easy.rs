@@ -2,6 +2,7 @@
 //! they do not delay it.
 
 use super::backfill_none::start_in_order;
+use super::ends::{OVERDUE, Overrun, expected_ends};
 use super::line::Line;
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
@@ -9,11 +10,8 @@ use crate::plan::Plan;
 use crate::queue::{Estimate, Lane, Rank};
 use crate::resources::{Placement, Request};
 use crate::state::State;
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::view::View;
-
-/// An overdue run is expected to end this much from now, again and again.
-const OVERDUE: Span = Span::from_secs(1);
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
@@ -24,7 +22,7 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     if !something_fits(&view) {
         return plan;
     }
-    let mut reservation = Reservation::make(&view, head, &plan);
+    let mut reservation = Reservation::make(&view, head, &plan, Overrun::GoesOn);
     line.pass_over(lane, head);
     while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut line) {
         let task = &view.state.tasks[&rank.task];
@@ -42,18 +40,18 @@ fn something_fits(view: &View<'_>) -> bool {
 }
 
 /// Who has the reservation right now and when it begins, for explanations.
-pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
+pub(super) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
     let (_, head) = start_in_order(&mut Line::new(state), &mut view, &mut plan)?;
-    Some((head, Reservation::make(&view, head, &plan).begins_at))
+    Some((head, Reservation::make(&view, head, &plan, Overrun::GoesOn).begins_at))
 }
 
 /// The start that is kept free for the head of the queue.
-struct Reservation<'a> {
+pub(super) struct Reservation<'a> {
     head: &'a Request,
     /// When enough runs have ended; `None` when nobody knows.
-    begins_at: Option<Time>,
+    pub(super) begins_at: Option<Time>,
     /// The resources as they will be then.
     then: View<'a>,
     /// What runs at most this long is out of the way in time.
@@ -61,12 +59,17 @@ struct Reservation<'a> {
 }
 
 impl<'a> Reservation<'a> {
-    fn make(view: &View<'a>, head: Rank, plan: &Plan) -> Reservation<'a> {
+    pub(super) fn make(
+        view: &View<'a>,
+        head: Rank,
+        plan: &Plan,
+        overrun: Overrun,
+    ) -> Reservation<'a> {
         let (state, now) = (view.state, view.now);
         let head = &state.tasks[&head.task].spec.request;
         let mut then = view.clone();
         let soonest = now + OVERDUE;
-        let mut releases = releases(state, plan, now).peekable();
+        let mut releases = releases(state, plan, now, overrun).peekable();
         let mut begins_at = None;
         while let Some((at, release)) = releases.next() {
             match release {
@@ -98,8 +101,7 @@ impl<'a> Reservation<'a> {
             let Some(placement) = view.place(request) else {
                 continue;
             };
-            let leaves_room = self.leaves_room(request, &placement);
-            let longest = if leaves_room { Estimate::UNKNOWN } else { self.longest };
+            let longest = self.longest_for(request, &placement);
             if alike.shortest().is_some_and(|shortest| shortest <= longest) {
                 startable.push((request, placement, longest));
             }
@@ -119,6 +121,11 @@ impl<'a> Reservation<'a> {
         None
     }
 
+    /// How long such a one may run if it starts now.
+    pub(super) fn longest_for(&mut self, request: &Request, placement: &Placement) -> Estimate {
+        if self.leaves_room(request, placement) { Estimate::UNKNOWN } else { self.longest }
+    }
+
     /// Whether the head still fits at its time if this keeps its GPUs beyond it.
     fn leaves_room(&mut self, request: &Request, placement: &Placement) -> bool {
         if self.begins_at.is_none() {
@@ -130,7 +137,7 @@ impl<'a> Reservation<'a> {
         fits
     }
 
-    fn admit(&mut self, request: &Request, placement: &Placement, estimate: Estimate) {
+    pub(super) fn admit(&mut self, request: &Request, placement: &Placement, estimate: Estimate) {
         if estimate > self.longest {
             self.then.assume_start(request, placement);
         }
@@ -149,18 +156,19 @@ fn releases<'a>(
     state: &'a State,
     plan: &'a Plan,
     now: Time,
+    overrun: Overrun,
 ) -> impl Iterator<Item = (Time, Release<'a>)> {
     let mut planned: Vec<_> = plan
         .starts()
         .filter_map(|(task, placement)| {
             let task = &state.tasks[&task];
-            let end = now + task.expected_remaining()?;
+            let end = now + state.expected_from_now(task)?;
             Some((end, Release::Planned(&task.spec.request, placement)))
         })
         .collect();
     planned.sort_by_key(|(end, _)| *end);
     let mut planned = planned.into_iter().peekable();
-    let running = state.index.releases.iter().map(|(at, run)| (*at, Release::Run(*run)));
+    let running = expected_ends(state, now, overrun).map(|(at, run)| (at, Release::Run(run)));
     let mut running = running.peekable();
     std::iter::from_fn(move || match (planned.peek(), running.peek()) {
         (Some((end, _)), Some((at, _))) if end < at => planned.next(),

@@ -1,9 +1,11 @@
 //! Who starts next: an order, and what may overtake its head. Policies propose; `plan` verifies.
 
+pub(crate) mod auto;
 mod backfill_easy;
 mod backfill_none;
 mod backfill_skip;
 pub(crate) mod balance;
+mod ends;
 mod fifo;
 mod las;
 mod line;
@@ -21,7 +23,7 @@ use crate::task::Task;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-pub(crate) use backfill_easy::reservation;
+pub(crate) use ends::{Overrun, expected_ends};
 pub(crate) use line::Line;
 pub(crate) use standing::Standing;
 
@@ -34,9 +36,18 @@ pub fn plan(state: &State, now: Time) -> Plan {
     let settings = state.settings();
     match settings.backfill {
         _ if settings.order.is_preemptive() => preempt::plan(view),
+        _ if settings.order == Order::Auto => auto::plan(view),
         Backfill::None => backfill_none::plan(view),
         Backfill::Skip => backfill_skip::plan(view),
         Backfill::Easy => backfill_easy::plan(view),
+    }
+}
+
+/// Who has the reservation right now and when it begins, for explanations.
+pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
+    match state.settings().order {
+        Order::Auto => auto::reservation(state, now),
+        _ => backfill_easy::reservation(state, now),
     }
 }
 
@@ -48,7 +59,9 @@ pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
 /// A queued task's place in its lane. It depends on nothing that changes while the task waits.
 pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
     let key = match settings.order {
+        Order::Balance if settings.auto_inside => auto::key(task),
         Order::Fifo | Order::Balance => fifo::key(),
+        Order::Auto => auto::key(task),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, Span::ZERO),
         Order::Las => las::key(task, Span::ZERO, settings.las_threshold),
@@ -60,7 +73,9 @@ pub(crate) fn rank(task: &Task, settings: &Settings) -> Rank {
 pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Time) -> Rank {
     let ran = now.since(run.launched_at);
     let key = match settings.order {
+        Order::Balance if settings.auto_inside => auto::key(task),
         Order::Fifo | Order::Balance => fifo::key(),
+        Order::Auto => auto::key(task),
         Order::Sjf => sjf::key(task),
         Order::Srtf => srtf::key(task, ran),
         Order::Las => las::key(task, ran, settings.las_threshold),

@@ -11,15 +11,26 @@ use std::collections::BTreeSet;
 
 /// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
 pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
-    let now = turn.now;
     match verdict(turn.state, id) {
         Verdict::Wait { on } => {
             turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
         }
-        Verdict::Queue => {
-            turn.state.change_task(id, |task| task.state = TaskState::Queued { since: now });
-        }
+        Verdict::Queue => queue(turn, id),
         Verdict::Fail { on } => finish(turn, id, Outcome::DependencyFailed { on }),
+    }
+}
+
+/// What is believed of it now is kept while it waits, so that its place does not change.
+fn queue(turn: &mut Turn<'_>, id: TaskId) {
+    let since = turn.now;
+    let predicted = turn.state.predict(&turn.state.tasks[&id]);
+    turn.state.change_task(id, |task| {
+        task.state = TaskState::Queued { since };
+        task.predicted = predicted;
+        task.predicted_start = None;
+    });
+    if turn.state.settings().predictions {
+        turn.state.predict_start(id, since);
     }
 }
 
@@ -46,8 +57,7 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
                     turn.event(Event::TaskUnblocked { task: waiting });
                 }
                 Verdict::Queue => {
-                    let queued = TaskState::Queued { since: at };
-                    turn.state.change_task(waiting, |task| task.state = queued);
+                    queue(turn, waiting);
                     turn.event(Event::TaskUnblocked { task: waiting });
                 }
                 Verdict::Fail { on } => ended.push((waiting, Outcome::DependencyFailed { on })),

@@ -91,6 +91,8 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
         last_run: None,
         not_before: spec.begin.filter(|begin| *begin > now),
         wants_more_memory_than: None,
+        predicted: None,
+        predicted_start: None,
     }
 }
 

@@ -160,6 +160,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     let order = prop_oneof![
         2 => Just(Order::Balance),
         1 => Just(Order::Fifo),
+        1 => Just(Order::Auto),
         1 => Just(Order::Sjf),
         1 => Just(Order::Srtf),
         1 => Just(Order::Las),

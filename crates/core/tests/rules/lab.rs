@@ -165,6 +165,11 @@ impl Lab {
         self.state.tasks[&TaskId(task)].last_run.unwrap()
     }
 
+    /// The task that runs, where it is one.
+    pub(crate) fn running(&self) -> u64 {
+        self.state.active_runs().next().unwrap().task.0
+    }
+
     pub(crate) fn started(&mut self, task: u64) {
         let (run, at) = (self.run_of(task), self.now);
         for node in self.nodes_of(run) {

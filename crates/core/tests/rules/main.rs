@@ -4,6 +4,7 @@
 
 mod any_input;
 mod arrays;
+mod auto;
 mod balance;
 mod cancel;
 mod dependencies;
@@ -18,6 +19,7 @@ mod order;
 mod pause;
 mod placement;
 mod plans;
+mod predictions;
 mod preemption;
 mod restart;
 mod retries;

@@ -8,6 +8,7 @@ mod error;
 mod filter;
 mod logs;
 mod overview;
+mod reports;
 mod settings;
 mod submit;
 mod tasks;
@@ -58,6 +59,7 @@ pub fn local_router(api: Api) -> Router {
         .route("/nodes", get(cluster::nodes))
         .route("/status", get(cluster::status))
         .route("/settings", get(settings::show).patch(settings::change))
+        .route("/reports/predictions", get(reports::predictions))
         .route("/config", get(daemon::config))
         .route("/whoami", get(daemon::whoami))
         .route("/server/logs", get(logs::of_server))

@@ -167,8 +167,15 @@ impl World {
     pub(super) fn draw_settings(&mut self) -> Settings {
         let retry_on = self.wish_classes();
         let dice = &mut self.dice;
-        let orders =
-            [Order::Balance, Order::Balance, Order::Fifo, Order::Sjf, Order::Srtf, Order::Las];
+        let orders = [
+            Order::Balance,
+            Order::Balance,
+            Order::Fifo,
+            Order::Auto,
+            Order::Sjf,
+            Order::Srtf,
+            Order::Las,
+        ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
         let placements = [PlacementRule::Consolidate, PlacementRule::Count];
         Settings {
@@ -196,6 +203,8 @@ impl World {
                     .chance(200)
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
             },
+            predictions: dice.chance(700),
+            auto_inside: dice.chance(300),
             ..Settings::default()
         }
     }

@@ -8,6 +8,7 @@ pub mod evaluate;
 pub mod lab_week;
 pub mod metrics;
 pub mod per_job;
+pub mod plot;
 pub mod policy_list;
 pub mod problem;
 pub mod read;

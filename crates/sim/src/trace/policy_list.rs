@@ -19,6 +19,8 @@ pub enum Estimates {
     True,
     /// The column `est_duration`.
     Column,
+    /// Nothing: it learns from jobs that have ended.
+    History,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -31,10 +33,13 @@ pub enum PolicyError {
     UnknownEstimates(String),
     #[error("`{0}` takes no backfill: it preempts instead")]
     PreemptiveBackfill(String),
+    #[error("`auto` takes no backfill and no estimates: it has its own")]
+    AutoHasItsOwn,
 }
 
-const ORDERS: [(&str, Order); 5] = [
+const ORDERS: [(&str, Order); 6] = [
     ("fifo", Order::Fifo),
+    ("auto", Order::Auto),
     ("sjf", Order::Sjf),
     ("srtf", Order::Srtf),
     ("las", Order::Las),
@@ -42,8 +47,14 @@ const ORDERS: [(&str, Order); 5] = [
 ];
 const BACKFILLS: [(&str, Backfill); 3] =
     [("none", Backfill::None), ("skip", Backfill::Skip), ("easy", Backfill::Easy)];
-const ESTIMATES: [(&str, Estimates); 2] =
-    [("true", Estimates::True), ("column", Estimates::Column)];
+const ESTIMATES: [(&str, Estimates); 3] =
+    [("true", Estimates::True), ("column", Estimates::Column), ("history", Estimates::History)];
+
+/// It is told nothing, and does not need to be asked how to fill gaps.
+const AUTO: (&str, Policy) = (
+    "auto",
+    Policy { order: Order::Auto, backfill: Backfill::None, estimates: Estimates::History },
+);
 
 /// What papers and other simulators call them.
 const ALIASES: [(&str, &str); 8] = [
@@ -63,6 +74,9 @@ impl FromStr for Policy {
     fn from_str(text: &str) -> Result<Policy, PolicyError> {
         let text = text.trim();
         let text = find(&ALIASES, text).unwrap_or(text);
+        if text == AUTO.0 {
+            return Ok(AUTO.1);
+        }
         let (rest, estimates) = text.split_once('@').unwrap_or((text, "true"));
         let (order, backfill) = rest.split_once('+').unwrap_or((rest, "none"));
         let policy = Policy {
@@ -72,6 +86,9 @@ impl FromStr for Policy {
             estimates: find(&ESTIMATES, estimates)
                 .ok_or(PolicyError::UnknownEstimates(estimates.to_owned()))?,
         };
+        if policy.order == Order::Auto {
+            return Err(PolicyError::AutoHasItsOwn);
+        }
         if policy.order.is_preemptive() && policy.backfill != Backfill::None {
             return Err(PolicyError::PreemptiveBackfill(order.to_owned()));
         }
@@ -82,6 +99,9 @@ impl FromStr for Policy {
 /// The one name under which results are reported.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == AUTO.1 {
+            return f.pad(AUTO.0);
+        }
         let mut name = name_of(&ORDERS, self.order).to_owned();
         if self.backfill != Backfill::None {
             name = name + "+" + name_of(&BACKFILLS, self.backfill);
@@ -109,6 +129,7 @@ impl PolicyError {
                 format!("estimates: {}", names(ESTIMATES.iter().map(|known| known.0)))
             }
             PolicyError::PreemptiveBackfill(order) => format!("write `{order}` alone"),
+            PolicyError::AutoHasItsOwn => String::from("write `auto` alone"),
         }
     }
 }
@@ -150,6 +171,8 @@ mod tests {
         check("srtf@column", Ok("srtf@column"));
         check("las2", Ok("las"));
         check("balance+easy", Ok("balance+easy"));
+        check("auto", Ok("auto"));
+        check("fifo+easy@history", Ok("fifo+easy@history"));
     }
 
     #[test]
@@ -159,9 +182,12 @@ mod tests {
         check("fifo+hard", Err("there is no backfill `hard`"));
         check("fifo@guess", Err("there are no estimates `guess`"));
         check("las+skip", Err("`las` takes no backfill: it preempts instead"));
+        let own = "`auto` takes no backfill and no estimates: it has its own";
+        check("auto+easy", Err(own));
+        check("auto@true", Err(own));
         let hint = PolicyError::UnknownOrder(String::new()).hint();
         assert!(
-            hint.starts_with("policies: fifo, sjf, srtf, las, balance; also fifo-skip"),
+            hint.starts_with("policies: fifo, auto, sjf, srtf, las, balance; also fifo-skip"),
             "{hint}"
         );
     }

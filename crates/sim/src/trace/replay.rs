@@ -163,11 +163,12 @@ impl World<'_> {
             let expected = match self.policy.estimates {
                 Estimates::True => Some(job.duration),
                 Estimates::Column => job.estimate,
+                Estimates::History => None,
             };
-            let Some(expected) = expected else {
+            if expected.is_none() && self.policy.estimates != Estimates::History {
                 let (job, line) = named();
                 return Err(ReplayError::NoEstimate { job, line });
-            };
+            }
             let task = self.submit(job, expected).map_err(|refusal| {
                 let (job, line) = named();
                 ReplayError::Refused { job, line, refusal }
@@ -177,7 +178,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn submit(&mut self, job: &Job, expected: Span) -> Result<TaskId, Refusal> {
+    fn submit(&mut self, job: &Job, expected: Option<Span>) -> Result<TaskId, Refusal> {
         let by = match self.users.get(&job.user) {
             Some(user) => *user,
             None => self.add_user(job.user)?,
@@ -185,7 +186,7 @@ impl World<'_> {
         let spec = TaskSpec {
             command: vec![String::from("job")],
             request: Request { span_nodes: true, ..Request::gpus(job.gpus) },
-            expected: Some(expected),
+            expected,
             preemptible: true,
             ..TaskSpec::default()
         };

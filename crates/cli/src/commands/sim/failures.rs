@@ -31,6 +31,9 @@ pub(crate) fn policy(error: &PolicyError) -> Failure {
         (_, PreemptiveBackfill(name)) => {
             (format!("`{name}` 不用回填，它直接抢占"), format!("请只写 `{name}`"))
         }
+        (_, AutoHasItsOwn) => {
+            ("`auto` 自带回填和预测，不能另外指定".to_owned(), "请只写 `auto`".to_owned())
+        }
     };
     Failure::new(Exit::Usage, message).hint(hint)
 }

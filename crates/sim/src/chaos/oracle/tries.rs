@@ -3,6 +3,7 @@
 use super::Oracle;
 use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
+use danlu_core::run::Exit;
 use danlu_core::{Event, Failure, FailureClass, Input, TaskId, Time};
 use std::collections::BTreeSet;
 
@@ -116,10 +117,12 @@ impl Oracle {
         let recorded =
             run.and_then(|run| self.record.runs.get(&run)).and_then(|run| run.ended.as_ref());
         let plain = recorded.and_then(Failure::of_exit).filter(|_| {
-            // A node that has lost all it knew of the run has lost this too.
-            run.is_none_or(|run| {
-                self.truth.parts(run).all(|part| part.removed || part.ending.is_none())
-            })
+            // Who gives a run up does not ask its node; and a node that has lost all it knew of the run has lost
+            // this too.
+            recorded == Some(&Exit::Abandoned)
+                || run.is_none_or(|run| {
+                    self.truth.parts(run).all(|part| part.removed || part.ending.is_none())
+                })
         });
         told.chain(plain).map(|failure| failure.class).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::{Progress, SESSION, World};
 use crate::trace::cluster::Cluster;
-use crate::trace::policy_list::Policy;
+use crate::trace::policy_list::{Estimates, Policy};
 use crate::trace::read::Job;
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
@@ -73,6 +73,7 @@ fn settings(cluster: &Cluster, policy: Policy) -> Settings {
         min_run_before_preemption: Span::ZERO,
         restart_cost: RestartCost { up_to_8_gpus: Span::from_secs(40), above: Span::from_secs(60) },
         las_threshold: Span::from_secs(18_000),
+        predictions: policy.estimates == Estimates::History,
         ..Settings::default()
     }
 }

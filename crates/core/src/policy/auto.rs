@@ -1,0 +1,179 @@
+//! For labs where nobody says how long a task runs: those that have ended tell.
+//!
+//! A task has its turn some time after its submission: the later, the longer it is believed to run and the more GPUs
+//! it takes. Whatever fits starts; but for one that has waited many times what it is believed to take, GPUs are kept.
+
+use super::backfill_easy::Reservation;
+use super::ends::Overrun;
+use crate::batches::{Candidate, Cursor, Record};
+use crate::logarithm::Logarithm;
+use crate::plan::Plan;
+use crate::queue::{Estimate, Rank};
+use crate::resources::Request;
+use crate::state::State;
+use crate::task::Task;
+use crate::time::{Span, Time};
+use crate::view::View;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How many times longer a task waits for its turn than it is believed to run on one GPU.
+const PATIENCE: u64 = 8;
+/// Who is submitted so much later never goes first.
+const LATEST_TURN: Span = Span::from_secs(7 * 86_400);
+/// For one that has waited so many times what it is believed to run, GPUs are kept …
+const RIPE: u64 = 20;
+/// … and for everybody who has waited so long.
+const LONGEST_UNRIPE: Span = Span::from_secs(4 * 86_400);
+/// While nothing is known of anybody.
+const UNHEARD_OF: Span = Span::from_secs(3_600);
+
+/// What was believed of a task when it was queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Prior {
+    predicted: Span,
+    limit: Option<Span>,
+}
+
+impl Prior {
+    pub(crate) fn of(task: &Task) -> Prior {
+        Prior { predicted: task.predicted.unwrap_or(UNHEARD_OF), limit: task.spec.time_limit }
+    }
+
+    /// … and what the ended ones of its batch add to that.
+    pub(crate) fn with(self, record: Record) -> Span {
+        let sum = record.sum.saturating_add(Logarithm::of(self.predicted).0);
+        let mean = Logarithm::mean(sum, record.ended + 1).map_or(self.predicted, Logarithm::span);
+        self.limit.map_or(mean, |limit| mean.min(limit))
+    }
+}
+
+/// The place that a task would have if everybody had their turn at once.
+pub(crate) fn by_submission(task: &Task) -> Rank {
+    Rank::between_all(task, task.submitted_at.0)
+}
+
+/// What is known when a task is queued decides for as long as it waits: where the batch does not count.
+pub(super) fn key(task: &Task) -> i64 {
+    let expected = Prior::of(task).with(Record::default());
+    let known = Record { started: 1, ..Record::default() };
+    task.submitted_at.0.saturating_add(delay(expected, task.spec.request.gpus, known))
+}
+
+/// How much later than its submission a task has its turn. The first of a batch come sooner: they tell about the rest.
+pub(crate) fn delay(expected: Span, gpus: u32, record: Record) -> i64 {
+    // The square root of the GPUs in 256ths.
+    let width = u128::from((u64::from(gpus.max(1)) << 16).isqrt());
+    let delay = (u128::from(expected.0) * u128::from(PATIENCE) * width) >> 8;
+    let delay = if record.started == 0 { delay / 2 } else { delay };
+    i64::try_from(delay.min(u128::from(LATEST_TURN.0))).unwrap_or(i64::MAX)
+}
+
+pub(super) fn plan(view: View<'_>) -> Plan {
+    let mut pass = Pass::new(view);
+    if let Some(head) = pass.start_what_fits() {
+        let mut reservation = pass.reserve_for(head);
+        pass.start_what_does_not_delay(&mut reservation);
+    }
+    pass.plan
+}
+
+/// For whom GPUs are kept right now, and until when, for explanations.
+pub(super) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
+    let mut pass = Pass::new(View::new(state, now));
+    let head = pass.start_what_fits()?;
+    Some((head, pass.reserve_for(head).begins_at))
+}
+
+struct Pass<'a> {
+    view: View<'a>,
+    plan: Plan,
+    /// Those that ask for the same as one that did not fit need not be tried again.
+    requests: Vec<(&'a Request, Cursor<'a>)>,
+    closed: Vec<bool>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(view: View<'a>) -> Pass<'a> {
+        let requests: Vec<_> = view.state.queue().batches().requests().collect();
+        let closed = vec![false; requests.len()];
+        Pass { view, plan: Plan::default(), requests, closed }
+    }
+
+    fn reserve_for(&self, head: Rank) -> Reservation<'a> {
+        Reservation::make(&self.view, head, &self.plan, Overrun::EndsSoon)
+    }
+
+    /// In order, until one does not fit for which GPUs are to be kept; answers that one.
+    fn start_what_fits(&mut self) -> Option<Rank> {
+        let fronts = self.requests.iter_mut().enumerate();
+        let fronts =
+            fronts.filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN)?, at)));
+        let mut fronts: BinaryHeap<Reverse<(Candidate, usize)>> = fronts.map(Reverse).collect();
+        while let Some(Reverse((candidate, at))) = fronts.pop() {
+            if self.start(candidate, at) {
+                let next = self.requests[at].1.first(Estimate::UNKNOWN);
+                fronts.extend(next.map(|next| Reverse((next, at))));
+                continue;
+            }
+            self.closed[at] = true;
+            let request = self.requests[at].0;
+            if !self.is_ripe(candidate.rank) {
+                continue;
+            }
+            if self.view.waits_for_named(request) {
+                self.view.set_named_aside(request);
+            } else if self.view.fits_when_idle(request) {
+                return Some(candidate.rank);
+            }
+        }
+        None
+    }
+
+    fn start_what_does_not_delay(&mut self, reservation: &mut Reservation<'a>) {
+        while let Some((candidate, at)) = self.next_that_does_not_delay(reservation) {
+            let request = self.requests[at].0;
+            if let Some(placement) = self.view.place(request) {
+                reservation.admit(request, &placement, candidate.estimate);
+            }
+            self.start(candidate, at);
+        }
+    }
+
+    fn next_that_does_not_delay(
+        &mut self,
+        reservation: &mut Reservation<'a>,
+    ) -> Option<(Candidate, usize)> {
+        let mut best: Option<(Candidate, usize)> = None;
+        for (at, (request, line)) in self.requests.iter_mut().enumerate() {
+            if self.closed[at] {
+                continue;
+            }
+            let Some(placement) = self.view.place(request) else {
+                self.closed[at] = true;
+                continue;
+            };
+            let longest = reservation.longest_for(request, &placement);
+            let first = line.first(longest).map(|candidate| (candidate, at));
+            best = best.into_iter().chain(first).min();
+        }
+        best
+    }
+
+    fn start(&mut self, candidate: Candidate, at: usize) -> bool {
+        let (request, line) = &mut self.requests[at];
+        let Some(placement) = self.view.place(request) else { return false };
+        line.take(candidate);
+        self.view.assume_start(request, &placement);
+        self.plan.start(candidate.rank.task, placement);
+        true
+    }
+
+    fn is_ripe(&self, rank: Rank) -> bool {
+        let task = &self.view.state.tasks[&rank.task];
+        let record = self.view.state.queue().batches().record(task);
+        let expected = Prior::of(task).with(record);
+        let patience = Span(expected.0.saturating_mul(RIPE)).min(LONGEST_UNRIPE);
+        self.view.now.since(task.submitted_at) >= patience
+    }
+}

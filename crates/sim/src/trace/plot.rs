@@ -1,0 +1,140 @@
+//! Evaluations as a picture: plain SVG, mean completion times beside the distribution of queueing times.
+
+use super::evaluate::Evaluation;
+use super::metrics::Measured;
+use super::read::Trace;
+use std::fmt::Write;
+
+/// One panel's frame; the two stand side by side.
+const WIDTH: f64 = 420.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 130.0;
+const TOP: f64 = 40.0;
+const GAP: f64 = 70.0;
+/// From a minute to a month, in powers of ten of seconds.
+const SHORTEST: f64 = 60.0;
+const LONGEST: f64 = 30.0 * 86_400.0;
+const MARKS: [(f64, &str); 5] =
+    [(60.0, "1 min"), (600.0, "10 min"), (3_600.0, "1 h"), (86_400.0, "1 d"), (864_000.0, "10 d")];
+const STEPS: usize = 160;
+const COLOURS: [&str; 10] = [
+    "#777777", "#1f77b4", "#17a2b8", "#9467bd", "#d62728", "#2ca02c", "#ff7f0e", "#8c564b",
+    "#e377c2", "#bcbd22",
+];
+
+/// `title` is shown above; what it says must fit on one line.
+pub fn svg(title: &str, trace: &Trace, evaluations: &[Evaluation]) -> String {
+    let (width, height) = (LEFT + 2.0 * WIDTH + GAP + 20.0, TOP + HEIGHT + 50.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+    );
+    text(&mut out, (LEFT, 20.0), "start", &escaped(title));
+    bars(&mut out, evaluations);
+    let origin = LEFT + WIDTH + GAP;
+    frame(&mut out, origin);
+    for (place, evaluation) in evaluations.iter().enumerate() {
+        let waits = waits(trace, evaluation);
+        let points = (0..=STEPS).map(|step| {
+            let part = step as f64 / STEPS as f64;
+            let seconds = SHORTEST * (LONGEST / SHORTEST).powf(part);
+            let share = waits.partition_point(|wait| (*wait as f64) <= seconds) as f64
+                / waits.len().max(1) as f64;
+            format!("{:.1},{:.1}", origin + part * WIDTH, TOP + HEIGHT * (1.0 - share))
+        });
+        let points = points.collect::<Vec<_>>().join(" ");
+        let colour = COLOURS[place % COLOURS.len()];
+        let _ = writeln!(
+            out,
+            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" points=\"{points}\"/>"
+        );
+    }
+    out + "</svg>\n"
+}
+
+/// Mean completion times, with the names that also tell the colours of the lines.
+fn bars(out: &mut String, evaluations: &[Evaluation]) {
+    let mean = |evaluation: &Evaluation| evaluation.all.mean_jct / 3_600.0;
+    let most = evaluations.iter().map(mean).fold(f64::MIN_POSITIVE, f64::max);
+    let pitch = HEIGHT / evaluations.len().max(1) as f64;
+    let thick = (pitch * 0.7).min(28.0);
+    for (place, evaluation) in evaluations.iter().enumerate() {
+        let top = TOP + pitch * (place as f64 + 0.5) - thick / 2.0;
+        let long = (WIDTH - 50.0) * mean(evaluation) / most;
+        let colour = COLOURS[place % COLOURS.len()];
+        let _ = writeln!(
+            out,
+            "<rect x=\"{LEFT:.0}\" y=\"{top:.1}\" width=\"{long:.1}\" height=\"{thick:.1}\" fill=\"{colour}\"/>"
+        );
+        let middle = top + thick / 2.0 + 4.0;
+        text(out, (LEFT - 8.0, middle), "end", &escaped(&evaluation.policy.to_string()));
+        text(out, (LEFT + long + 6.0, middle), "start", &format!("{:.1}", mean(evaluation)));
+    }
+    text(out, (LEFT, TOP + HEIGHT + 34.0), "start", "mean completion time, hours");
+}
+
+fn frame(out: &mut String, origin: f64) {
+    let (right, bottom) = (origin + WIDTH, TOP + HEIGHT);
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let y = TOP + HEIGHT * (1.0 - share);
+        line(out, (origin, y), (right, y));
+        text(out, (origin - 6.0, y + 4.0), "end", &format!("{:.0} %", share * 100.0));
+    }
+    for (seconds, name) in MARKS {
+        let part = (seconds / SHORTEST).ln() / (LONGEST / SHORTEST).ln();
+        let x = origin + part * WIDTH;
+        line(out, (x, TOP), (x, bottom));
+        text(out, (x, bottom + 16.0), "middle", name);
+    }
+    text(out, (origin, bottom + 34.0), "start", "jobs that waited at most as long");
+}
+
+fn waits(trace: &Trace, evaluation: &Evaluation) -> Vec<u64> {
+    let jobs = trace.jobs.iter().zip(&evaluation.jobs);
+    let mut waits: Vec<u64> = jobs.map(|(job, result)| Measured { job, result }.queue()).collect();
+    waits.sort_unstable();
+    waits
+}
+
+fn line(out: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let _ = writeln!(
+        out,
+        "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#dddddd\"/>"
+    );
+}
+
+fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, words: &str) {
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#333333\">{words}</text>"
+    );
+}
+
+fn escaped(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::cluster::{Cluster, PlacementRule, Unit};
+    use crate::trace::evaluate;
+    use crate::trace::lab_week::{GPUS_PER_NODE, NODES, lab_week};
+
+    #[test]
+    fn a_picture_has_a_bar_and_a_line_for_each_policy() {
+        let trace = lab_week(1);
+        let unit = Unit::Nodes { gpus_each: GPUS_PER_NODE, placement: PlacementRule::Consolidate };
+        let clusters = [Cluster::new(NODES, unit).expect("a small cluster")];
+        let evaluations: Vec<Evaluation> = ["fifo", "auto"]
+            .map(|name| name.parse().expect("a policy"))
+            .map(|policy| evaluate(&trace, &clusters, policy, &mut |_| ()).expect("it fits"))
+            .into();
+        let picture = svg("a <lab>", &trace, &evaluations);
+        assert_eq!(picture.matches("<polyline").count(), 2);
+        assert_eq!(picture.matches("<rect").count(), 3, "one is the background");
+        assert!(picture.contains("a &lt;lab&gt;") && picture.contains(">auto</text>"));
+        assert_eq!(picture, svg("a <lab>", &trace, &evaluations));
+    }
+}
