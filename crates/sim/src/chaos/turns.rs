@@ -11,7 +11,8 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     let strict = (settings.order, settings.backfill) == (Order::Balance, Backfill::None);
     // GPUs that somebody has named may be kept free for them.
     let named = |task: &Task| task.is_queued() && !task.spec.request.gpu_ids.is_empty();
-    if !strict || after.tasks.values().any(named) {
+    // Under `auto_inside` another task of a user may be the first.
+    if !strict || settings.auto_inside || after.tasks.values().any(named) {
         return Ok(());
     }
     let started = events.iter().filter_map(|event| match event {

@@ -170,6 +170,7 @@ impl World {
         let orders = [
             Order::Balance,
             Order::Balance,
+            Order::Balance,
             Order::Fifo,
             Order::Auto,
             Order::Sjf,
@@ -204,7 +205,7 @@ impl World {
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
             },
             predictions: dice.chance(700),
-            auto_inside: dice.chance(300),
+            auto_inside: dice.chance(100),
             ..Settings::default()
         }
     }
