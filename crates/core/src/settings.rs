@@ -58,10 +58,6 @@ pub struct Settings {
     /// This part of the memory of a shared GPU stays free.
     pub keep_gpu_memory: Fraction,
     pub limits: Limits,
-    /// Where nobody says how long a task runs, those that have ended tell.
-    pub predictions: bool,
-    /// Between the tasks of one user the order is `auto`, where users take turns.
-    pub auto_inside: bool,
 }
 
 /// How much anybody may have.

@@ -46,7 +46,7 @@ impl Span {
     /// In the largest unit that it is a whole number of.
     pub fn in_words(self) -> String {
         let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
-        let unit = units.into_iter().find(|(_, ms)| self.0 >= *ms && self.0 % ms == 0);
+        let unit = units.into_iter().find(|(_, ms)| self.0 >= *ms && self.0.is_multiple_of(*ms));
         unit.map_or_else(|| format!("{}ms", self.0), |(name, ms)| format!("{}{name}", self.0 / ms))
     }
 
