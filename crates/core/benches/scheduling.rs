@@ -1,6 +1,7 @@
 //! What one decision costs: a full cluster and a long queue, over the number of queued tasks, of GPUs and of users.
 //!
-//! `cargo xtask bench core` runs it; `--json` prints one document instead of the table.
+//! `cargo xtask bench core` runs it; `--json` prints one document instead of the table, and a name is that of the only
+//! policy to be measured.
 
 #![allow(
     clippy::disallowed_methods,
@@ -50,7 +51,9 @@ fn main() {
         ("srtf", Order::Srtf, Backfill::None),
         ("las", Order::Las, Backfill::None),
     ];
-    for (policy, order, backfill) in policies {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let wanted = |policy: &str| only.as_deref().is_none_or(|only| only == policy);
+    for (policy, order, backfill) in policies.into_iter().filter(|it| wanted(it.0)) {
         let largest = Size { queued: QUEUES[2], nodes: NODES[2], users: USERS[0] };
         let queues = QUEUES.map(|queued| Size { queued, ..largest });
         let nodes = [NODES[0], NODES[1]].map(|nodes| Size { nodes, ..largest });
