@@ -16,7 +16,9 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     // Who has waited for long goes before everybody, and who has had their share after.
     let patient = settings.reserve_after == Span::ZERO;
     let unlimited = settings.quota == QuotaSettings::default();
-    if !strict || !patient || !unlimited || after.tasks.values().any(named) {
+    // Under `auto_inside` another task of a user may be the first.
+    let plain = strict && patient && unlimited && !settings.auto_inside;
+    if !plain || after.tasks.values().any(named) {
         return Ok(());
     }
     let started = events.iter().filter_map(|event| match event {

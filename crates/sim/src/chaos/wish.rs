@@ -189,6 +189,7 @@ impl World {
         let orders = [
             Order::Balance,
             Order::Balance,
+            Order::Balance,
             Order::Fair,
             Order::Fifo,
             Order::Auto,
@@ -221,8 +222,9 @@ impl World {
                 half_life: Span(dice.scale(1, 600_000)),
                 groups: BTreeMap::from([("vision".to_owned(), Thousandths(2_500))]),
             },
-            quota: draw_quotas(dice),
-            reserve_after: Span(dice.scale(1, 120_000) - 1),
+            // Often neither: what they do hides what the order does.
+            quota: if dice.chance(500) { draw_quotas(dice) } else { QuotaSettings::default() },
+            reserve_after: Span(if dice.chance(500) { dice.scale(1, 120_000) } else { 0 }),
             idle_delay: if dice.chance(300) { dice.span(1, 5000) } else { Span::ZERO },
             settle_time: Span(dice.scale(100, 20_000)),
             reclaim_unused_memory: dice.chance(100),
@@ -232,7 +234,7 @@ impl World {
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
             },
             predictions: dice.chance(700),
-            auto_inside: dice.chance(300),
+            auto_inside: dice.chance(100),
             ..Settings::default()
         }
     }
