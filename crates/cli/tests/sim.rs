@@ -71,7 +71,7 @@ fn wrong_arguments_are_explained() {
         "sim --trace a.csv --gpus 32",
         "error: `--gpus` says nothing about nodes, and placement `consolidate` needs them",
     );
-    check("sim --trace a.csv --nodes 4 --policy fair", "error: there is no policy `fair`");
+    check("sim --trace a.csv --nodes 4 --policy fairest", "error: there is no policy `fairest`");
     check(
         "sim --trace a.csv --nodes 4 --policy fifo,las+easy",
         "error: `las` takes no backfill: it preempts instead",

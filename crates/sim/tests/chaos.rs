@@ -67,7 +67,8 @@ fn calm_seeds_finish_their_work_and_use_the_gpus() {
     assert!(calm.seeds >= SEEDS / 20, "only {} calm seeds", calm.seeds);
     assert!(calm.starts >= calm.seeds * 10, "only {} starts", calm.starts);
     let used = calm.gpu_time * 100 / calm.gpu_time_offered;
-    assert!(used >= 20, "only {used} % of the GPU time was used");
+    // Quotas, pauses of the queue and GPUs that are taken out leave some idle on purpose.
+    assert!(used >= 15, "only {used} % of the GPU time was used");
     let crashes = calm.crashes_before_commit + calm.crashes_after_commit + calm.crashes_idle;
     let faults = crashes + calm.cuts + calm.reboots + calm.restores + calm.clock_jumps;
     assert_eq!(faults, 0, "calm is calm");

@@ -6,17 +6,18 @@
 use super::backfill_easy::Reservation;
 use super::ends::Overrun;
 use crate::batches::{Candidate, Cursor, Record};
+use crate::ids::UserId;
 use crate::logarithm::Logarithm;
 use crate::plan::Plan;
 use crate::queue::{Estimate, Rank};
-use crate::quota;
+use crate::quota::{self, Load};
 use crate::resources::Request;
 use crate::state::State;
 use crate::task::Task;
 use crate::time::{Span, Time};
 use crate::view::View;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// How many times longer a task waits for its turn than it is believed to run on one GPU.
 const PATIENCE: u64 = 8;
@@ -92,13 +93,17 @@ struct Pass<'a> {
     /// Those that ask for the same as one that did not fit need not be tried again.
     requests: Vec<(&'a Request, Cursor<'a>)>,
     closed: Vec<bool>,
+    /// What it has started, whose and for what.
+    owners: BTreeMap<UserId, Load>,
+    projects: BTreeMap<&'a str, Load>,
 }
 
 impl<'a> Pass<'a> {
     fn new(view: View<'a>) -> Pass<'a> {
         let requests: Vec<_> = view.state.queue().batches().requests().collect();
         let closed = vec![false; requests.len()];
-        Pass { view, plan: Plan::default(), requests, closed }
+        let (owners, projects) = (BTreeMap::new(), BTreeMap::new());
+        Pass { view, plan: Plan::default(), requests, closed, owners, projects }
     }
 
     fn reserve_for(&self, head: Rank) -> Reservation<'a> {
@@ -174,12 +179,30 @@ impl<'a> Pass<'a> {
         }
         self.view.assume_start(request, &placement);
         self.plan.start(candidate.rank.task, placement);
+        self.count(&self.view.state.tasks[&candidate.rank.task]);
         true
     }
 
+    /// With what this pass has started.
     fn has_had_their_share(&self, candidate: Candidate) -> bool {
-        let task = &self.view.state.tasks[&candidate.rank.task];
-        quota::excess_now(self.view.state, task, self.view.now).is_some()
+        let state = self.view.state;
+        let task = &state.tasks[&candidate.rank.task];
+        let more = |load: Option<&Load>| load.copied().unwrap_or_default();
+        let owner = state.running_of(task.owner).plus(more(self.owners.get(&task.owner)));
+        let project = task.spec.project.as_deref().map_or(Load::default(), |name| {
+            state.load_of_project(name).0.plus(more(self.projects.get(name)))
+        });
+        quota::excess(state, task, owner, project, self.view.now).is_some()
+    }
+
+    fn count(&mut self, task: &'a Task) {
+        let load = Load::of(&task.spec.request);
+        let owner = self.owners.entry(task.owner).or_default();
+        *owner = owner.plus(load);
+        if let Some(name) = task.spec.project.as_deref() {
+            let project = self.projects.entry(name).or_default();
+            *project = project.plus(load);
+        }
     }
 
     fn is_ripe(&self, rank: Rank) -> bool {

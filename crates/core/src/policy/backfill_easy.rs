@@ -41,7 +41,8 @@ fn start_until_reserved<'a>(
         && !aged::start(line, view, plan, lane, rank)
     {
         let reservation = Reservation::make(view, rank, plan, Overrun::GoesOn);
-        if reservation.begins_at.is_some() {
+        // Guesses have let others pass for long enough.
+        if reservation.begins_at.is_some() && !view.state.settings().predictions {
             return Some(reservation);
         }
         view.set_place_aside(reservation.head);

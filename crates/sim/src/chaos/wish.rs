@@ -212,7 +212,7 @@ impl World {
                 above: dice.span(0, 9000),
             },
             las_threshold: Span(dice.scale(500, 60_000)),
-            queue_paused: dice.chance(60),
+            queue_paused: dice.chance(30),
             max_extension: Span(dice.scale(1_000, 600_000)),
             default_retries: 0,
             retry_on,
