@@ -162,14 +162,14 @@ mod tests {
     }
 
     /// The path that comes first, and what the environment is said to be.
-    fn entered(home: &Path, python: PythonEnvironment) -> Result<(String, String), Missing> {
+    fn entered(home: &Path, python: &PythonEnvironment) -> Result<(String, String), Missing> {
         let text = home.to_str().unwrap().to_owned();
         let mut variables: Variables<'_> = BTreeMap::from([
             ("HOME", Cow::from(text.clone())),
             ("PATH", "/usr/bin:/bin".into()),
             ("PYTHONHOME", "/elsewhere".into()),
         ]);
-        enter(&python, &format!("{text}/work"), &mut variables)?;
+        enter(python, &format!("{text}/work"), &mut variables)?;
         assert!(!variables.contains_key("PYTHONHOME"));
         let path = variables["PATH"].strip_suffix(":/usr/bin:/bin").unwrap().to_owned();
         let said = variables.get("CONDA_PREFIX").or_else(|| variables.get("VIRTUAL_ENV")).unwrap();
@@ -188,14 +188,14 @@ mod tests {
             (PythonEnvironment::Venv("~/work/.venv".into()), "~/work/.venv"),
         ] {
             let expected = (format!("{prefix}/bin"), prefix.to_owned());
-            assert_eq!(entered(home.path(), python), Ok(expected));
+            assert_eq!(entered(home.path(), &python), Ok(expected));
         }
     }
 
     #[test]
     fn what_is_not_there_is_named() {
         let home = home();
-        let missing = |python| entered(home.path(), python).unwrap_err().0;
+        let missing = |python| entered(home.path(), &python).unwrap_err().0;
         let conda = missing(PythonEnvironment::Conda("jax".into()));
         assert!(conda.contains("`jax`") && conda.contains("conda env list"), "{conda}");
         assert!(missing(PythonEnvironment::Venv("/no/such".into())).contains("/no/such"));
