@@ -345,8 +345,9 @@ fn acts_are_sent_together_and_the_first_refusal_decides() {
     assert_eq!((said.status, said.stdout.as_str()), (77, "held tasks 3,5\n"), "{said:?}");
     assert_eq!(said.stderr, "error: not yours\nhint: ask\n");
     let body: serde_json::Value = serde_json::from_str(&server.asked()[0].body).expect("JSON");
-    assert_eq!(body["act"], "hold");
-    assert_eq!(body["ids"], serde_json::json!([3, 4, 5, 12]));
+    let expected = serde_json::json!(
+        {"act": "hold", "ids": [3, 4, 5, 12], "position": 0, "cascade": false, "more": 0});
+    assert_eq!(body, expected);
 }
 
 #[test]

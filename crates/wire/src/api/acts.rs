@@ -1,0 +1,62 @@
+//! What people do with tasks that exist.
+
+use super::ErrorBody;
+use serde::{Deserialize, Serialize};
+
+/// `POST /tasks/act`: the same for many tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Act {
+    pub act: ActName,
+    pub ids: Vec<u64>,
+    /// For `move`.
+    #[serde(default)]
+    pub position: usize,
+    /// For `extend`: seconds.
+    #[serde(default)]
+    pub more: u64,
+    /// For `cancel` and `remove`: also cancel all that wait for them.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
+/// `GET /dependents?ids=`: who waits for these tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependents {
+    pub ids: Vec<u64>,
+}
+
+impl Act {
+    pub fn new(act: ActName, ids: Vec<u64>) -> Act {
+        Act { act, ids, position: 0, more: 0, cascade: false }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActName {
+    Cancel,
+    Hold,
+    Release,
+    Pause,
+    Resume,
+    Retry,
+    Start,
+    Move,
+    Extend,
+    Requeue,
+    Remove,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acted {
+    pub results: Vec<ActResult>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActResult {
+    pub id: u64,
+    /// Left out when it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+}

@@ -1,0 +1,59 @@
+//! Answers that say no.
+
+use serde::{Deserialize, Serialize};
+
+/// An answer that says no: `{"error": {...}}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorDocument {
+    pub error: ErrorBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorBody {
+    pub code: ErrorCode,
+    pub message: String,
+    pub hint: String,
+}
+
+/// Each has its HTTP status and its exit status of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The request itself makes no sense.
+    BadRequest,
+    Unauthenticated,
+    NotPermitted,
+    NotFound,
+    /// Understood, and refused.
+    Refused,
+    TooLarge,
+    /// Not now; later perhaps.
+    Unavailable,
+    Internal,
+}
+
+impl ErrorCode {
+    pub fn http_status(self) -> u16 {
+        match self {
+            ErrorCode::BadRequest => 400,
+            ErrorCode::Unauthenticated => 401,
+            ErrorCode::NotPermitted => 403,
+            ErrorCode::NotFound => 404,
+            ErrorCode::Refused => 409,
+            ErrorCode::TooLarge => 413,
+            ErrorCode::Unavailable => 503,
+            ErrorCode::Internal => 500,
+        }
+    }
+
+    pub fn exit_status(self) -> u8 {
+        match self {
+            ErrorCode::BadRequest => 2,
+            ErrorCode::Unauthenticated | ErrorCode::NotPermitted => 77,
+            ErrorCode::NotFound => 69,
+            ErrorCode::Refused | ErrorCode::TooLarge => 64,
+            ErrorCode::Unavailable => 75,
+            ErrorCode::Internal => 70,
+        }
+    }
+}

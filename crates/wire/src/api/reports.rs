@@ -1,0 +1,27 @@
+//! How well predictions came true.
+
+use serde::{Deserialize, Serialize};
+
+/// The answer to `GET /reports/predictions`: how good they were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Predictions {
+    pub predictions: PredictionsView,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PredictionsView {
+    /// Of how long tasks run.
+    pub durations: AccuracyView,
+    /// Of how long they wait.
+    pub starts: AccuracyView,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccuracyView {
+    /// Tasks for which there was a prediction.
+    pub compared: u64,
+    /// The share of them, from 0 to 1, that was off by at most a quarter; `None` without any.
+    pub within_25_percent: Option<f64>,
+    /// How much more was predicted than came, in sum: 0.5 is half as much again.
+    pub bias: Option<f64>,
+}

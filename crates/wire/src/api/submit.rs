@@ -1,0 +1,105 @@
+//! A task on its way in, and what came of it.
+
+use danlu_core::FailureClass;
+use danlu_core::task::{Axis, Dependency, Output, PythonEnvironment};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// `POST /tasks`. What is left out takes its default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Submit {
+    pub name: String,
+    pub description: String,
+    pub project: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    /// One word each; with `shell` exactly one, the line.
+    pub command: Vec<String>,
+    pub shell: bool,
+    pub directory: String,
+    /// The whole environment of the submitter, `NAME=value` each.
+    pub environment: Vec<String>,
+    /// Set on top of it.
+    pub variables: BTreeMap<String, String>,
+    /// `gpus` left out: 1 where some node has GPUs, else 0.
+    pub gpus: Option<u32>,
+    #[serde(flatten)]
+    pub request: Needs,
+    pub time_limit: Option<u64>,
+    /// Left out: as the setting `default_retries` says.
+    pub retries: Option<u32>,
+    /// After these failures only; empty: as the setting `retry_on` says.
+    pub retry_on: BTreeSet<FailureClass>,
+    /// Not before this time.
+    pub begin: Option<String>,
+    pub preemptible: bool,
+    pub urgent: bool,
+    pub priority: Option<i32>,
+    pub after: Vec<Dependency>,
+    pub hold: bool,
+    pub array: Option<Array>,
+    pub output: Output,
+    pub gpu_argument: Option<String>,
+    pub gpus_by_uuid: bool,
+    /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
+    pub python: Option<PythonEnvironment>,
+    /// Say where and when it would start instead of queueing it.
+    pub dry_run: bool,
+}
+
+/// What a task needs besides the number of GPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Needs {
+    pub cpus: Option<u32>,
+    pub memory: u64,
+    pub gpu_memory: u64,
+    /// With others on the same GPUs, each with `gpu_memory` of it.
+    pub shared: bool,
+    /// Percent that must have been idle of late on a GPU that it shares.
+    pub idle_util: u8,
+    /// The whole GPU, also where several tasks share one by count.
+    pub exclusive: bool,
+    pub gpu_model: Option<String>,
+    pub node: Option<danlu_core::resources::NodeSelector>,
+    /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
+    pub gpu_ids: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Array {
+    /// Left out with a `grid`: one for each combination.
+    #[serde(default)]
+    pub indices: Vec<u32>,
+    pub at_once: Option<u32>,
+    /// A sweep over all combinations of these values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<Axis>,
+}
+
+/// The answer to `POST /tasks`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// The first one's of an array.
+    pub id: u64,
+    /// How many tasks there are; their ids follow each other.
+    pub count: u64,
+}
+
+/// The answer to `POST /tasks` with `dry_run`: nothing was queued.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DryRun {
+    pub dry_run: WouldStart,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WouldStart {
+    /// At once.
+    pub now: bool,
+    /// At the latest, as far as time limits tell; `None` when nobody knows.
+    pub expected_start_at: Option<String>,
+    /// Where, if at once.
+    pub node: Option<String>,
+    pub gpu_ids: Vec<u32>,
+}

@@ -1,0 +1,242 @@
+//! Tasks and their runs, one or many.
+
+use danlu_core::task::{Dependency, Output, PythonEnvironment};
+use danlu_core::{FailureClass, Request, WaitReason};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tasks {
+    pub tasks: Vec<TaskView>,
+    /// How many there are in all that the filters let through.
+    pub total: usize,
+    /// To be given as `cursor` for the rows that follow.
+    pub next: Option<u64>,
+}
+
+/// `GET /overview`: what runs, what waits and what has ended of late, arrays folded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overview {
+    /// Who asks.
+    pub user: String,
+    /// Of who asks, whatever the filters are.
+    pub running: usize,
+    pub running_gpus: u32,
+    pub waiting: usize,
+    /// How many GPUs are in each state.
+    pub gpus: BTreeMap<String, usize>,
+    pub lines: Vec<Line>,
+    /// Tasks that run or wait and have no line.
+    pub not_shown: usize,
+}
+
+/// A task, or an array as one of its elements and a summary of all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    pub task: TaskView,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ArrayLine {
+    pub first: u64,
+    pub last: u64,
+    /// In order, each from the first of a range to its last.
+    pub indices: Vec<(u32, u32)>,
+    pub counts: BTreeMap<TaskStateName, usize>,
+    /// When the longest running one of those that run began.
+    pub running_since: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneTask {
+    pub task: TaskView,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    pub id: u64,
+    pub name: String,
+    pub user: String,
+    pub state: TaskStateName,
+    /// In words, while it waits, and after an end that needs words.
+    pub why: Option<String>,
+    /// The same for programs.
+    pub wait: Option<WaitReason>,
+    pub command: Vec<String>,
+    pub shell: bool,
+    pub gpus: u32,
+    pub node: Option<String>,
+    pub gpu_ids: Vec<u32>,
+    pub submitted_at: String,
+    pub started_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub exit_code: Option<i32>,
+    pub failure: Option<Failure>,
+    pub attempt: u32,
+    pub array: Option<u64>,
+    pub index: Option<u32>,
+    /// What the names of its sweep stand for in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grid: BTreeMap<String, String>,
+    pub priority: i32,
+    pub urgent: bool,
+    pub project: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    pub time_limit: Option<u64>,
+    /// Only of a single task.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<TaskDetails>,
+}
+
+/// What lists leave out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDetails {
+    pub description: String,
+    pub directory: String,
+    pub request: Request,
+    pub after: Vec<Dependency>,
+    pub retries: u32,
+    #[serde(default)]
+    pub retry_on: BTreeSet<FailureClass>,
+    #[serde(default)]
+    pub begin: Option<String>,
+    pub preemptible: bool,
+    pub output: Output,
+    pub gpu_argument: Option<String>,
+    pub gpus_by_uuid: bool,
+    #[serde(default)]
+    pub python: Option<PythonEnvironment>,
+    pub variables: BTreeMap<String, String>,
+    pub runs: Vec<RunView>,
+    /// Of the submitter; the owner and admins see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStateName {
+    Held,
+    Blocked,
+    Queued,
+    Starting,
+    Running,
+    Paused,
+    Stopping,
+    Lost,
+    Succeeded,
+    Failed,
+    Cancelled,
+    TimedOut,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub class: String,
+    pub evidence: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunView {
+    /// As its directory is called.
+    pub run: String,
+    pub attempt: u32,
+    pub state: String,
+    pub nodes: Vec<String>,
+    pub gpu_ids: Vec<u32>,
+    pub started_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub exit_code: Option<i32>,
+    pub exit: Option<String>,
+    /// Why it failed, or that it was stopped for others.
+    #[serde(default)]
+    pub failure: Option<Failure>,
+}
+
+/// Numbers in any order as ranges, each from its first to its last.
+pub fn ranges(numbers: impl IntoIterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut sorted: Vec<u32> = numbers.into_iter().collect();
+    sorted.sort_unstable();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in sorted {
+        match ranges.last_mut() {
+            Some((_, last)) if last.saturating_add(1) >= number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    ranges
+}
+
+impl ArrayLine {
+    pub fn len(&self) -> usize {
+        self.counts.values().sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where it stands as a whole: what runs comes before what waits, and a failure before a success.
+    pub fn state(&self) -> TaskStateName {
+        use TaskStateName::{
+            Blocked, Cancelled, Failed, Held, Lost, Paused, Queued, Running, Starting, Stopping,
+            Succeeded, TimedOut,
+        };
+        let order = [
+            Running, Starting, Stopping, Lost, Paused, Queued, Blocked, Held, Failed, TimedOut,
+            Cancelled, Succeeded,
+        ];
+        order.into_iter().find(|state| self.counts.contains_key(state)).unwrap_or(Succeeded)
+    }
+}
+
+impl TaskStateName {
+    pub const ALL: [TaskStateName; 12] = [
+        TaskStateName::Held,
+        TaskStateName::Blocked,
+        TaskStateName::Queued,
+        TaskStateName::Starting,
+        TaskStateName::Running,
+        TaskStateName::Paused,
+        TaskStateName::Stopping,
+        TaskStateName::Lost,
+        TaskStateName::Succeeded,
+        TaskStateName::Failed,
+        TaskStateName::Cancelled,
+        TaskStateName::TimedOut,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskStateName::Held => "held",
+            TaskStateName::Blocked => "blocked",
+            TaskStateName::Queued => "queued",
+            TaskStateName::Starting => "starting",
+            TaskStateName::Running => "running",
+            TaskStateName::Paused => "paused",
+            TaskStateName::Stopping => "stopping",
+            TaskStateName::Lost => "lost",
+            TaskStateName::Succeeded => "succeeded",
+            TaskStateName::Failed => "failed",
+            TaskStateName::Cancelled => "cancelled",
+            TaskStateName::TimedOut => "timed_out",
+        }
+    }
+
+    /// Has not run yet, or is to run again.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued)
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(
+            self,
+            TaskStateName::Succeeded
+                | TaskStateName::Failed
+                | TaskStateName::Cancelled
+                | TaskStateName::TimedOut
+        )
+    }
+}

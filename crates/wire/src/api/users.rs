@@ -1,0 +1,32 @@
+//! Users and what is theirs.
+
+use danlu_core::Thousandths;
+use danlu_core::quota::Quota;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Users {
+    pub users: Vec<UserView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneUser {
+    pub user: UserView,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserView {
+    pub name: String,
+    pub admin: bool,
+    pub priority: Thousandths,
+    pub weight: Thousandths,
+    pub group: Option<String>,
+    pub running_tasks: u64,
+    pub running_gpus: u64,
+    pub waiting_tasks: u64,
+    /// In this period.
+    pub spent_gpu_seconds: u64,
+    pub quota: Quota,
+    /// As `fair` counts it: what is long ago counts less.
+    pub used_gpu_seconds: u64,
+}
