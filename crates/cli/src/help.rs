@@ -107,7 +107,20 @@ const GROUPS: [Group; 5] = [
     (
         "Server",
         "服务器",
-        &["up", "down", "reload", "policy", "set", "user", "pause-queue", "resume-queue", "config"],
+        &[
+            "up",
+            "down",
+            "reload",
+            "policy",
+            "set",
+            "user",
+            "token",
+            "announce",
+            "audit",
+            "pause-queue",
+            "resume-queue",
+            "config",
+        ],
     ),
     ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
 ];

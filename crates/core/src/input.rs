@@ -20,6 +20,8 @@ pub enum Input {
     Boot { epoch: Epoch },
     AddUser { by: Actor, name: String, admin: bool },
     SetUser { by: Actor, user: UserId, change: UserChange },
+    /// Their tasks are cancelled; their history stays.
+    RemoveUser { by: Actor, user: UserId },
     Submit { by: UserId, spec: TaskSpec, key: Option<String> },
     Cancel { by: Actor, task: TaskId },
     Hold { by: Actor, task: TaskId },
@@ -103,6 +105,18 @@ pub enum GpuChange {
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     User(UserId),
+    /// The same person without an admin's powers: a token that was given less.
+    Limited(UserId),
     /// The daemon itself, by its configuration.
     Daemon,
+}
+
+impl Actor {
+    /// Which person it is, if it is one.
+    pub fn person(self) -> Option<UserId> {
+        match self {
+            Actor::User(id) | Actor::Limited(id) => Some(id),
+            Actor::Daemon => None,
+        }
+    }
 }

@@ -21,6 +21,8 @@ pub const DEPENDENCIES_PER_TASK: usize = 1_000;
 pub const COMMAND_BYTES: usize = 128 * 1024;
 pub const NAME_BYTES: usize = 256;
 pub const DESCRIPTION_BYTES: usize = 4 * 1024;
+/// What a user's tasks have when nothing else is said.
+pub const TEMPLATE_BYTES: usize = 64 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;

@@ -24,6 +24,12 @@ pub enum Refusal {
     BadUtilization,
     #[error("there is no such user")]
     NoSuchUser,
+    #[error("this account is locked")]
+    Locked,
+    #[error("admins cannot lock, remove or demote themselves")]
+    Oneself,
+    #[error("the {what} cannot be that")]
+    BadText { what: &'static str },
     #[error("this needs the owner of the task or an admin")]
     NotPermitted,
     #[error("this needs an admin")]
@@ -93,6 +99,12 @@ impl Refusal {
             ShareWithoutMemory => "for example --shared --vram 20G, on at least one GPU",
             BadUtilization => "for example --idle-util 50",
             NoSuchUser => "danlu user list lists the users",
+            Locked => "ask an administrator",
+            Oneself => "another administrator can",
+            BadText { what: "language" } => "en or zh",
+            BadText { what: "email" } => "an address such as ann@lab.example",
+            BadText { what: "name" } => "letters, digits and - _ . @ without spaces",
+            BadText { .. } => "see danlu user --help",
             NotPermitted | AdminOnly => "ask the owner or an administrator",
             WrongState { .. } => "danlu show ID tells the state of a task",
             NodeReachable(_) => "danlu cancel ID ends a task wherever it can be reached",

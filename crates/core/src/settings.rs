@@ -58,6 +58,18 @@ pub struct Settings {
     /// This part of the memory of a shared GPU stays free.
     pub keep_gpu_memory: Fraction,
     pub limits: Limits,
+    /// What everybody reads first; empty: nothing.
+    pub announcement: String,
+    pub visibility: Visibility,
+}
+
+/// Whose tasks a user sees in lists. Logs and environments are the owner's and admins' in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    #[default]
+    All,
+    Own,
 }
 
 /// How much anybody may have.
@@ -153,6 +165,8 @@ impl Default for Settings {
             reclaim_unused_memory: false,
             keep_memory: Fraction::from_thousandths(200),
             keep_gpu_memory: Fraction::ZERO,
+            announcement: String::new(),
+            visibility: Visibility::All,
             limits: Limits::default(),
             predictions: true,
             auto_inside: false,

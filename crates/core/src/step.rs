@@ -6,7 +6,9 @@ use crate::ids::{NodeId, SessionId, TaskId, UserId};
 use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
-use crate::steps::{admin, boot, extend, gpus, nodes, report, runs, schedule, submit, tasks};
+use crate::steps::{
+    admin, boot, extend, gpus, nodes, report, runs, schedule, submit, tasks, users,
+};
 use crate::time::Time;
 
 /// What a step has done and what is to be done because of it.
@@ -37,8 +39,9 @@ pub fn step(state: &mut State, input: Input, now: Time) -> Step {
 fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     match input {
         Input::Boot { epoch } => boot::boot(turn, epoch),
-        Input::AddUser { by, name, admin } => admin::add_user(turn, by, name, admin),
-        Input::SetUser { by, user, change } => admin::set_user(turn, by, user, &change),
+        Input::AddUser { by, name, admin } => users::add_user(turn, by, name, admin),
+        Input::SetUser { by, user, change } => users::set_user(turn, by, user, &change),
+        Input::RemoveUser { by, user } => users::remove_user(turn, by, user),
         Input::Configure { by, settings } => admin::configure(turn, by, settings),
         Input::Submit { by, spec, key } => submit::submit(turn, by, spec, key),
         Input::Cancel { by, task } => tasks::cancel(turn, by, task),

@@ -1,8 +1,10 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
+use crate::template;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,10 @@ pub struct Config {
     pub cgroups: bool,
     /// Taken over live.
     pub gpus: GpuConfig,
+    /// What tasks have when neither the task nor its owner says anything else.
+    pub task_defaults: Map<String, Value>,
+    /// gpuman's JSON interface at its own addresses.
+    pub compat_gpuman: bool,
     origins: BTreeMap<&'static str, String>,
     flags: Flags,
 }
@@ -43,6 +49,21 @@ struct File {
     node_name: Option<String>,
     cgroups: Option<bool>,
     gpus: GpusInFile,
+    defaults: DefaultsInFile,
+    compat: CompatInFile,
+}
+
+/// `[defaults.task]`, in the fields of `POST /tasks`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct DefaultsInFile {
+    task: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CompatInFile {
+    gpuman: bool,
 }
 
 /// `[gpus] use = [0, 1]` and `slots = { 0 = 2 }`.
@@ -68,6 +89,8 @@ pub enum ConfigError {
     Wrong { path: PathBuf, error: Box<toml::de::Error> },
     #[error("{path}: [gpus] {key}: it is the number of a GPU and a number of tasks from 1 to 64")]
     Gpus { path: PathBuf, key: String },
+    #[error("{path}: [defaults.task]: {what}")]
+    Defaults { path: PathBuf, what: String },
     #[error("{name} is `{value}`: {error}")]
     Variable { name: &'static str, value: String, error: String },
 }
@@ -135,6 +158,11 @@ impl Config {
         origin("gpus.use", if file.gpus.r#use.is_some() { &from } else { "default" });
         origin("gpus.slots", if file.gpus.slots.is_empty() { "default" } else { &from });
         let gpus = file.gpus.parse(&from)?;
+        let task_defaults = file.defaults.task;
+        template::check(&task_defaults)
+            .map_err(|what| ConfigError::Defaults { path: PathBuf::from(&from), what })?;
+        origin("defaults.task", if task_defaults.is_empty() { "default" } else { &from });
+        origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
             data,
@@ -143,6 +171,8 @@ impl Config {
             node_name,
             cgroups,
             gpus,
+            task_defaults,
+            compat_gpuman: file.compat.gpuman,
             origins,
             flags: given,
         })
@@ -180,6 +210,8 @@ impl Config {
             ("cgroups", self.cgroups.to_string()),
             ("gpus.use", self.gpus.in_use.as_ref().map_or_else(|| "all".to_owned(), list)),
             ("gpus.slots", slots.join(", ")),
+            ("defaults.task", Value::Object(self.task_defaults.clone()).to_string()),
+            ("compat.gpuman", self.compat_gpuman.to_string()),
         ];
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()

@@ -2,14 +2,15 @@
 //!
 //! Invariant: nothing is answered and no effect is carried out before the batch is committed.
 
+use crate::audit;
 use crate::backend::Backends;
 use crate::clock;
 use crate::disk::Disk;
 use crate::epoch::Witness;
 use crate::handle::{Answer, Handle, Message, NotNow};
 use crate::model::{Publisher, Reader};
-use crate::store::{Batch, Environment, Store, StoreError};
-use danlu_core::{Effect, Epoch, Event, Input, RowKey, State, Step, Time, step};
+use crate::store::{Batch, CredentialChange, Deed, Environment, Store, StoreError};
+use danlu_core::{Effect, Epoch, Event, Input, Reply, RowKey, State, Step, Time, step};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -44,6 +45,8 @@ struct Pending {
     changed: BTreeSet<RowKey>,
     events: Vec<(Time, Event)>,
     environments: Vec<Environment>,
+    credentials: Vec<CredentialChange>,
+    deeds: Vec<(Time, Deed)>,
     replies: Vec<(oneshot::Sender<Answer>, Answer)>,
     effects: Vec<Effect>,
     /// Since when there has been nothing but news.
@@ -199,6 +202,8 @@ impl Pending {
             rows: changed.into_iter().map(|key| (key, state.row(key))).collect(),
             events: std::mem::take(&mut self.events),
             environments: std::mem::take(&mut self.environments),
+            credentials: std::mem::take(&mut self.credentials),
+            deeds: std::mem::take(&mut self.deeds),
         }
     }
 }
@@ -209,15 +214,24 @@ fn load(store: &Store) -> Result<State, StoreError> {
 
 fn take(state: &mut State, store: &Store, disk: &Disk, message: Message, pending: &mut Pending) {
     match message {
-        Message::Ask { input, environment, reply } => {
+        Message::Ask { input, environment, by, reply } => {
             let adds = matches!(input, Input::Submit { .. });
             if let Some(not_now) = disk.full().filter(|_| adds) {
                 pending.replies.push((reply, Err(not_now.into())));
                 return;
             }
             pending.environments.extend(environment);
+            let deed = by.and_then(|by| audit::deed(state, by, &input));
             let answer = decide(state, input, pending);
+            if let (Some(deed), Ok(reply)) = (deed, &answer) {
+                pending.deeds.push((clock::now(), audit::with_reply(deed, *reply)));
+            }
             pending.replies.push((reply, answer));
+        }
+        Message::Keep { changes, deed, reply } => {
+            pending.credentials.extend(changes);
+            pending.deeds.extend(deed.map(|deed| (clock::now(), deed)));
+            pending.replies.push((reply, Ok(Reply::Done)));
         }
         Message::Node(input) => drop(decide(state, input, pending)),
         Message::Look(look) => look(state, store, clock::now()),

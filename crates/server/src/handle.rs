@@ -1,7 +1,7 @@
 //! How everything else reaches the engine.
 
 use crate::model::{ReadModel, Reader};
-use crate::store::{Environment, Store, StoreError};
+use crate::store::{CredentialChange, Deed, Environment, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -18,8 +18,12 @@ pub(crate) enum Message {
     Ask {
         input: Input,
         environment: Option<Environment>,
+        /// Whose deed it is, where it is a person's.
+        by: Option<Asker>,
         reply: oneshot::Sender<Answer>,
     },
+    /// Credentials, which the core knows nothing of.
+    Keep { changes: Vec<CredentialChange>, deed: Option<Deed>, reply: oneshot::Sender<Answer> },
     /// Something that a node said. Nobody waits for an answer.
     Node(Input),
     /// A question that the read model cannot answer.
@@ -32,6 +36,14 @@ pub(crate) enum Message {
     Wake,
     /// Commit what has come so far, then end.
     Stop(oneshot::Sender<()>),
+}
+
+/// A person, for the audit log.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    pub name: String,
+    /// `socket`, or the address of the other machine.
+    pub origin: String,
 }
 
 type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
@@ -61,24 +73,35 @@ impl Handle {
 
     /// Answers when it is durable.
     pub async fn ask(&self, input: Input) -> Answer {
-        self.ask_with(input, None).await
+        self.begin(input, None, None).wait().await
     }
 
-    /// The same, with the environment that a submitted task is to run in.
-    pub async fn ask_with(&self, input: Input, environment: Option<Environment>) -> Answer {
-        self.send_question(input, environment).wait().await
-    }
-
-    /// On its way at once; several can be before the first is waited for.
-    pub fn begin(&self, input: Input) -> Asked {
-        self.send_question(input, None)
-    }
-
-    fn send_question(&self, input: Input, environment: Option<Environment>) -> Asked {
+    /// On its way at once; several can be before the first is waited for. A submitted task has the environment that
+    /// it is to run in.
+    pub fn begin(
+        &self,
+        input: Input,
+        environment: Option<Environment>,
+        by: Option<Asker>,
+    ) -> Asked {
         let (reply, answer) = oneshot::channel();
         // If nobody is there, the reply is dropped and the answer says so.
-        let _ = self.send(Message::Ask { input, environment, reply });
+        let _ = self.send(Message::Ask { input, environment, by, reply });
         Asked { answer }
+    }
+
+    pub(crate) async fn keep(
+        &self,
+        changes: Vec<CredentialChange>,
+        deed: Option<Deed>,
+    ) -> Result<(), NotNow> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Keep { changes, deed, reply })?;
+        match answer.await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(AskError::NotNow(not_now))) => Err(not_now),
+            Ok(Err(AskError::Refused(_))) | Err(_) => Err(NotNow::stopping()),
+        }
     }
 
     pub(crate) fn tell(&self, input: Input) {
@@ -143,7 +166,7 @@ impl Asked {
 
 impl Message {
     pub(crate) fn refuse(self, not_now: &NotNow) {
-        if let Message::Ask { reply, .. } = self {
+        if let Message::Ask { reply, .. } | Message::Keep { reply, .. } = self {
             let _ = reply.send(Err(not_now.clone().into()));
         }
     }

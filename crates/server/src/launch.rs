@@ -45,7 +45,7 @@ pub(crate) fn order(state: &State, store: &Store, launch: &Launch, as_root: bool
     order.values = task.values().into_iter().map(owned).collect();
     order.environment = Environment(variables);
     order.python.clone_from(&how.python);
-    order.user = as_root.then(|| state.users[&task.owner].name.clone());
+    order.user = as_root.then(|| state.users[&task.owner].os_name().to_owned());
     order.output = output(task, &how.output);
     order.gpus = GpuOrder {
         assigned: assigned.collect(),

@@ -1,6 +1,8 @@
 //! The daemon: what decides is `danlu-core`; what is here stores it, carries it out and serves it.
 
 pub mod api;
+mod audit;
+pub mod auth;
 pub mod backend;
 mod clock;
 pub mod config;
@@ -15,3 +17,4 @@ pub mod model;
 pub mod serve;
 pub mod store;
 mod systemd;
+mod template;

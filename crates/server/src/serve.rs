@@ -1,6 +1,7 @@
 //! The daemon from start to end.
 
 use crate::api::{self, Api};
+use crate::auth::Auth;
 use crate::backend::{Backends, Local, LocalConfig};
 use crate::config::{Config, ConfigError, Flags};
 use crate::disk::Disk;
@@ -86,6 +87,8 @@ pub struct Ready {
     pub socket: PathBuf,
     /// Without root it serves its own user only.
     pub single_user: bool,
+    /// Where the first admin is made, as long as there is none.
+    pub setup: Option<String>,
 }
 
 /// Serves until told to stop. `ready` is called once requests are accepted.
@@ -96,6 +99,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     // Before any thread: the agent starts the small process that starts tasks.
     let (local, live) = Local::start(&local_config(&config))?;
     let store = Store::open(&config.data.join("danlu.db"))?;
+    let auth = Arc::new(Auth::load(&store)?);
     let epoch = epoch::choose(&config.data, &store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -113,7 +117,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
         configure_gpus(&handle, &config).await?;
-        listen(&config, &handle, live, &mut signals, ready).await
+        listen(&config, &handle, live, auth, &mut signals, ready).await
     });
     runtime.block_on(handle.stop());
     drop(handle);
@@ -126,6 +130,7 @@ async fn listen(
     config: &Config,
     handle: &Handle,
     live: crate::backend::LiveGpus,
+    auth: Arc<Auth>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -138,6 +143,7 @@ async fn listen(
         config: Arc::new(config.clone()),
         live,
         accounts: Arc::default(),
+        auth: Arc::clone(&auth),
         stop,
         own_uid,
     };
@@ -149,7 +155,9 @@ async fn listen(
         match TcpListener::bind(address).await {
             Ok(listener) => {
                 addresses.extend(listener.local_addr());
-                let served = axum::serve(listener, api::network_router());
+                let router =
+                    api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
+                let served = axum::serve(listener, router);
                 servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
             }
             // A machine without IPv6 still has the other address.
@@ -159,10 +167,11 @@ async fn listen(
             Err(error) => return Err(ServeError::Listen { address: *address, error }),
         }
     }
-    let local = api::local_router(api).into_make_service_with_connect_info::<api::Peer>();
+    let local = api::router(api).into_make_service_with_connect_info::<api::Peer>();
     let served = axum::serve(socket, local);
     servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
-    ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0 });
+    let setup = addresses.first().and_then(|address| setup_link(handle, &auth, address));
+    ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
     systemd::notify("READY=1");
     info!(version = env!("CARGO_PKG_VERSION"), data = %config.data.display(), "serving");
 
@@ -232,6 +241,12 @@ pub(crate) async fn configure_gpus(handle: &Handle, config: &Config) -> Result<(
         handle.ask(Input::ManageGpus { by: Actor::Daemon, node: node.id, change }).await?;
     }
     Ok(())
+}
+
+fn setup_link(handle: &Handle, auth: &Auth, address: &SocketAddr) -> Option<String> {
+    let has_admin = handle.model().users.values().any(|user| user.admin && user.is_active());
+    let key = if has_admin { None } else { auth.open_setup() };
+    key.map(|key| format!("http://{address}/setup?key={key}"))
 }
 
 /// Returns when the other end is dropped.

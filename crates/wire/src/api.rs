@@ -3,6 +3,7 @@
 //! Times are RFC 3339, lengths of time seconds, sizes bytes. Every document has `"v": 1`; fields may be
 //! added, none changes or goes away within a version.
 
+mod accounts;
 mod acts;
 mod cluster;
 mod errors;
@@ -11,6 +12,7 @@ mod submit;
 mod tasks;
 mod users;
 
+pub use accounts::*;
 pub use acts::*;
 pub use cluster::*;
 pub use errors::*;

@@ -1,6 +1,8 @@
 //! The verbs of `danlu`, one file each.
 
 mod acting;
+mod announce;
+mod audit;
 mod cancel;
 mod cascade;
 mod clone;
@@ -41,6 +43,7 @@ mod sim;
 mod start;
 mod status;
 mod submit;
+mod token;
 mod up;
 mod user;
 mod version;
@@ -86,6 +89,9 @@ verbs! {
     Policy(policy::Arguments) = "policy" [],
     Set(set::Arguments) = "set" [],
     User(user::Arguments) = "user" [],
+    Token(token::Arguments) = "token" [],
+    Announce(announce::Arguments) = "announce" [],
+    Audit(audit::Arguments) = "audit" [],
     PauseQueue(pause_queue::Arguments) = "pause-queue" [],
     ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
     Config(config::Arguments) = "config" [],
@@ -134,6 +140,9 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Policy(arguments) => policy::run(&client()?, &arguments),
         Verb::Set(arguments) => set::run(&client()?, &arguments),
         Verb::User(arguments) => user::run(&client()?, &arguments),
+        Verb::Token(arguments) => token::run(&client()?, &arguments),
+        Verb::Announce(arguments) => announce::run(&client()?, &arguments),
+        Verb::Audit(arguments) => audit::run(&client()?, &arguments),
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),
         Verb::ResumeQueue(arguments) => resume_queue::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),

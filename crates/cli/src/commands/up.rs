@@ -66,5 +66,12 @@ fn announce(ready: &Ready) {
         );
         let _ = writeln!(out, "{note}");
     }
+    if let Some(link) = &ready.setup {
+        let note = text(
+            "no admin yet; make the first one here, once:",
+            "尚无管理员；请在此创建第一个（一次有效）：",
+        );
+        let _ = writeln!(out, "{note} {link}");
+    }
     let _ = out.flush();
 }

@@ -4,6 +4,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::resources::{NodeSelector, Request, Sharing};
 use crate::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
+use crate::thousandths::Thousandths;
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_command(spec)?;
@@ -124,6 +125,18 @@ fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
 }
 
 /// One line that people read in lists.
+pub(crate) fn within(
+    what: &'static str,
+    number: Option<Thousandths>,
+    least: Thousandths,
+) -> Result<(), Refusal> {
+    let most = Thousandths::MOST;
+    match number.is_none_or(|number| (least..=most).contains(&number)) {
+        true => Ok(()),
+        false => Err(Refusal::OutOfRange { what, least, most }),
+    }
+}
+
 pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), Refusal> {
     short(what, text.len(), limits::NAME_BYTES)?;
     if text.chars().any(char::is_control) {
@@ -136,7 +149,7 @@ fn no_zero(what: &'static str, text: &str) -> Result<(), Refusal> {
     if text.contains('\0') { Err(Refusal::ControlCharacter { what }) } else { Ok(()) }
 }
 
-fn short(what: &'static str, bytes: usize, limit: usize) -> Result<(), Refusal> {
+pub(crate) fn short(what: &'static str, bytes: usize, limit: usize) -> Result<(), Refusal> {
     if bytes > limit { Err(Refusal::TooLong { what, limit }) } else { Ok(()) }
 }
 

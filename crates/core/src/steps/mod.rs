@@ -14,3 +14,4 @@ pub(crate) mod runs;
 pub(crate) mod schedule;
 pub(crate) mod submit;
 pub(crate) mod tasks;
+pub(crate) mod users;

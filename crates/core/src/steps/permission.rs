@@ -5,12 +5,15 @@ use crate::input::Actor;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::task::{Canceller, Task};
+use crate::user::User;
 
 pub(crate) fn require_admin(state: &State, by: Actor) -> Result<(), Refusal> {
     match by {
         Actor::Daemon => Ok(()),
+        Actor::Limited(_) => Err(Refusal::AdminOnly),
         Actor::User(id) => match state.users.get(&id) {
             None => Err(Refusal::NoSuchUser),
+            Some(user) if !user.is_active() => Err(Refusal::Locked),
             Some(user) if user.admin => Ok(()),
             Some(_) => Err(Refusal::AdminOnly),
         },
@@ -20,13 +23,14 @@ pub(crate) fn require_admin(state: &State, by: Actor) -> Result<(), Refusal> {
 /// The task, if `by` owns it or is an admin.
 pub(crate) fn own_task(state: &State, by: Actor, id: TaskId) -> Result<&Task, Refusal> {
     let task = state.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    let owner = matches!(by, Actor::User(user) if user == task.owner);
+    let active = state.users.get(&task.owner).is_some_and(User::is_active);
+    let owner = active && by.person() == Some(task.owner);
     if owner || require_admin(state, by).is_ok() { Ok(task) } else { Err(Refusal::NotPermitted) }
 }
 
 pub(crate) fn canceller(by: Actor) -> Canceller {
     match by {
-        Actor::User(id) => Canceller::User(id),
+        Actor::User(id) | Actor::Limited(id) => Canceller::User(id),
         Actor::Daemon => Canceller::Daemon,
     }
 }

@@ -27,8 +27,8 @@ pub(crate) fn submit(
     key: Option<String>,
 ) -> Answer {
     let state = &mut *turn.state;
-    if !state.users.contains_key(&by) {
-        return Err(Refusal::NoSuchUser);
+    if !state.users.get(&by).ok_or(Refusal::NoSuchUser)?.is_active() {
+        return Err(Refusal::Locked);
     }
     if let Some(task) = submitted_before(state, by, key.as_ref()) {
         let same = task.edited || *task.spec == spec;

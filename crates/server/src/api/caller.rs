@@ -1,23 +1,63 @@
-//! Who asks: the OS user at the other end of the socket, with an account made at first use.
+//! Who asks: the OS user at the other end of the socket, or whoever has a token or a session.
 
 use super::{Api, ApiError};
+use crate::auth::{Digest, origin};
+use crate::handle::{Answer, Asked, Asker};
+use crate::store::Environment;
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
 use axum::serve::IncomingStream;
-use danlu_core::{Actor, Input, Reply, Task, UserId};
-use danlu_wire::api::ErrorCode;
-use tokio::net::UnixListener;
+use danlu_core::{Actor, Input, Refusal, Reply, Task, User, UserId};
+use danlu_wire::api::{ErrorCode, Scope};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::net::{TcpListener, UnixListener};
 
-/// The credentials of the process that connected.
+pub(crate) const SESSION_COOKIE: &str = "danlu_session";
+pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
+
+/// Where a request comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct Peer {
-    uid: Option<u32>,
+pub enum Peer {
+    /// The credentials of the process that connected.
+    Local {
+        uid: Option<u32>,
+    },
+    Network {
+        address: IpAddr,
+        encrypted: bool,
+    },
 }
 
 impl Connected<IncomingStream<'_, UnixListener>> for Peer {
     fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Peer {
-        Peer { uid: stream.io().peer_cred().map(|credentials| credentials.uid()).ok() }
+        Peer::Local { uid: stream.io().peer_cred().map(|credentials| credentials.uid()).ok() }
+    }
+}
+
+impl Connected<IncomingStream<'_, TcpListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Peer {
+        Peer::Network { address: stream.remote_addr().ip(), encrypted: false }
+    }
+}
+
+impl Peer {
+    pub(crate) fn of(parts: &Parts) -> Option<Peer> {
+        parts.extensions.get::<ConnectInfo<Peer>>().map(|info| info.0)
+    }
+
+    /// `None` for the machine's own socket.
+    pub(crate) fn address(self) -> Option<IpAddr> {
+        match self {
+            Peer::Local { .. } => None,
+            Peer::Network { address, .. } => Some(address),
+        }
+    }
+
+    pub(crate) fn is_encrypted(self) -> bool {
+        matches!(self, Peer::Network { encrypted: true, .. })
     }
 }
 
@@ -27,11 +67,50 @@ pub(crate) struct Caller {
     pub(crate) id: UserId,
     pub(crate) name: String,
     pub(crate) admin: bool,
+    pub(crate) scope: Scope,
+    /// Of the session, if it is a browser's: what every change has to come with.
+    pub(crate) csrf: Option<String>,
+    pub(crate) session: Option<Digest>,
+    /// Somebody else has chosen the password.
+    pub(crate) must_change_password: bool,
+    /// Came through the machine's own socket: the kernel says who it is.
+    pub(crate) local: bool,
+    address: Option<IpAddr>,
+    asker: Asker,
 }
 
 impl Caller {
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
     pub(crate) fn actor(&self) -> Actor {
-        Actor::User(self.id)
+        match self.scope {
+            Scope::Admin => Actor::User(self.id),
+            Scope::Read | Scope::Submit => Actor::Limited(self.id),
+        }
+    }
+
+    pub(crate) fn asker(&self) -> &Asker {
+        &self.asker
+    }
+
+    /// Answers when it is durable; the audit log says who asked.
+    pub(crate) async fn ask(&self, api: &Api, input: Input) -> Answer {
+        self.begin(api, input).wait().await
+    }
+
+    pub(crate) async fn ask_with(
+        &self,
+        api: &Api,
+        input: Input,
+        environment: Option<Environment>,
+    ) -> Answer {
+        api.handle.begin(input, environment, Some(self.asker.clone())).wait().await
+    }
+
+    pub(crate) fn begin(&self, api: &Api, input: Input) -> Asked {
+        api.handle.begin(input, None, Some(self.asker.clone()))
     }
 
     /// Logs and environments are for the owner and admins.
@@ -39,7 +118,99 @@ impl Caller {
         if self.admin || task.owner == self.id {
             return Ok(());
         }
-        Err(danlu_core::Refusal::NotPermitted.into())
+        Err(Refusal::NotPermitted.into())
+    }
+
+    pub(crate) fn require_admin(&self) -> Result<(), ApiError> {
+        if self.admin { Ok(()) } else { Err(Refusal::AdminOnly.into()) }
+    }
+
+    /// Accounts are not changed with a token that was given less than its owner may do.
+    pub(crate) fn require_person(&self) -> Result<(), ApiError> {
+        if self.scope == Scope::Admin {
+            return Ok(());
+        }
+        Err(ApiError::not_permitted(
+            "this token may not change accounts",
+            "use a token of scope admin, or log in",
+        ))
+    }
+
+    /// Who it is, whatever is asked for.
+    pub(crate) async fn identify(parts: &Parts, api: &Api) -> Result<Caller, ApiError> {
+        let peer = Peer::of(parts).ok_or_else(ApiError::unauthenticated)?;
+        let address = peer.address();
+        if let Some(secret) = bearer(&parts.headers) {
+            let token = api.auth.token(secret).ok_or_else(ApiError::unauthenticated)?;
+            return Caller::new(api, token.user, token.scope, address);
+        }
+        if let Peer::Local { uid } = peer {
+            return on_socket(api, uid.ok_or_else(ApiError::unauthenticated)?).await;
+        }
+        let secret =
+            cookie(&parts.headers, SESSION_COOKIE).ok_or_else(ApiError::unauthenticated)?;
+        let session = api.auth.session(&api.handle, secret).await;
+        let session = session.ok_or_else(ApiError::unauthenticated)?;
+        let mut caller = Caller::new(api, session.user, Scope::Admin, address)?;
+        caller.must_change_password = api.auth.must_change_password(caller.id);
+        caller.csrf = Some(session.csrf);
+        caller.session = Some(session.digest);
+        Ok(caller)
+    }
+
+    fn new(
+        api: &Api,
+        id: UserId,
+        scope: Scope,
+        address: Option<IpAddr>,
+    ) -> Result<Caller, ApiError> {
+        let model = api.handle.model();
+        let user = model.users.get(&id).filter(|user| !user.removed);
+        let user = user.ok_or_else(ApiError::unauthenticated)?;
+        if user.locked {
+            return Err(Refusal::Locked.into());
+        }
+        Ok(Caller {
+            id,
+            name: user.name.clone(),
+            admin: user.admin && scope == Scope::Admin,
+            scope,
+            csrf: None,
+            session: None,
+            must_change_password: false,
+            local: false,
+            address,
+            asker: Asker { name: user.name.clone(), origin: origin(address) },
+        })
+    }
+
+    /// A browser sends its cookie with every request, whoever made it ask: changes come with what only our own pages
+    /// know.
+    pub(crate) fn check_csrf(&self, given: Option<&str>) -> Result<(), ApiError> {
+        match self.csrf.as_deref() {
+            Some(csrf) if given != Some(csrf) => Err(ApiError::not_permitted(
+                "this did not come from a page of this server",
+                "load the page again; programs use a token, or send X-CSRF-Token",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn may_change(&self, path: &str) -> Result<(), ApiError> {
+        if self.scope == Scope::Read {
+            return Err(ApiError::not_permitted(
+                "this token may only read",
+                "make one of scope submit: danlu token new NAME --scope submit",
+            ));
+        }
+        let leaves = path.ends_with("/me/password") || path.ends_with("/session");
+        if self.must_change_password && !leaves {
+            return Err(ApiError::not_permitted(
+                "the password has to be changed first",
+                "choose a new one on the page `me`",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -47,29 +218,42 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
-        let peer = parts.extensions.get::<ConnectInfo<Peer>>().map(|info| info.0);
-        let uid = peer.and_then(|peer| peer.uid).ok_or_else(ApiError::unauthenticated)?;
-        if api.own_uid != 0 && uid != api.own_uid && uid != 0 {
-            return Err(ApiError::not_permitted(
-                "this server was started without root and serves its own user only",
-                "start a server of your own, or ask for one that runs as root",
-            ));
+        let caller = Caller::identify(parts, api).await?;
+        if !is_safe(&parts.method) {
+            caller.may_change(parts.uri.path())?;
+            caller.check_csrf(text(&parts.headers, CSRF_HEADER))?;
         }
-        let admin = uid == 0 || uid == api.own_uid;
-        let name = api.accounts.name(uid).await;
-        let known = api
-            .handle
-            .model()
-            .users
-            .values()
-            .find(|user| user.name == name)
-            .map(|user| (user.id, user.admin));
-        let (id, admin) = match known {
-            Some((id, known_admin)) => (id, known_admin || admin),
-            None => (add_user(api, &name, admin).await?, admin),
-        };
-        Ok(Caller { id, name, admin })
+        Ok(caller)
     }
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
+    if api.own_uid != 0 && uid != api.own_uid && uid != 0 {
+        return Err(ApiError::not_permitted(
+            "this server was started without root and serves its own user only",
+            "start a server of your own, or ask for one that runs as root",
+        ));
+    }
+    let powerful = uid == 0 || uid == api.own_uid;
+    let name = api.accounts.name(uid).await;
+    let id = match user_named(api, &name) {
+        Some(user) => user.id,
+        None => add_user(api, &name, powerful).await?,
+    };
+    let mut caller = Caller::new(api, id, Scope::Admin, None)?;
+    caller.admin |= powerful;
+    caller.local = true;
+    Ok(caller)
+}
+
+/// Not one that is gone.
+pub(crate) fn user_named(api: &Api, name: &str) -> Option<Arc<User>> {
+    let model = api.handle.model();
+    model.users.values().find(|user| user.name == name && !user.removed).cloned()
 }
 
 async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserId, ApiError> {
@@ -77,21 +261,31 @@ async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserId, ApiError
     match api.handle.ask(input).await {
         Ok(Reply::User(id)) => Ok(id),
         // Somebody with the same name was faster.
-        _ => api
-            .handle
-            .look({
-                let name = name.to_owned();
-                move |state, _, _| {
-                    state.users.values().find(|user| user.name == name).map(|user| user.id)
-                }
-            })
-            .await?
-            .ok_or_else(|| {
+        _ => {
+            let _ = api.handle.look(|_, _, _| ()).await;
+            user_named(api, name).map(|user| user.id).ok_or_else(|| {
                 ApiError::new(
                     ErrorCode::Internal,
                     "no account could be made",
                     "see the server's log",
                 )
-            }),
+            })
+        }
     }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (kind, secret) = text(headers, header::AUTHORIZATION.as_str())?.split_once(' ')?;
+    kind.eq_ignore_ascii_case("bearer").then_some(secret.trim())
+}
+
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).into_iter();
+    let pairs = all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
+    let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(given, _)| *given == name).map(|(_, value)| value)
 }

@@ -47,7 +47,7 @@ pub(super) async fn manage(
         changes.push(GpuChange::Slots(slots));
     }
     for change in changes {
-        api.handle.ask(Input::ManageGpus { by, node, change }).await?;
+        caller.ask(&api, Input::ManageGpus { by, node, change }).await?;
     }
     Ok(gpus(State(api), caller).await)
 }

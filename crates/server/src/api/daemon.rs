@@ -5,7 +5,7 @@ use super::{Api, ApiError};
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use danlu_core::{Actor, Input, TaskId};
+use danlu_core::{Input, TaskId};
 use danlu_wire::api::{Document, ErrorCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -33,9 +33,7 @@ pub(super) async fn reload(
     State(api): State<Api>,
     caller: Caller,
 ) -> Result<Json<Document<Value>>, ApiError> {
-    if !caller.admin {
-        return Err(danlu_core::Refusal::AdminOnly.into());
-    }
+    caller.require_admin()?;
     let newer = api.config.again().map_err(|error| {
         let hint = "correct the file; the server goes on as it was";
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
@@ -61,14 +59,11 @@ pub(super) async fn stop(
     caller: Caller,
     body: Result<Json<Stop>, JsonRejection>,
 ) -> Result<Json<Document<Stopping>>, ApiError> {
-    if !caller.admin {
-        return Err(danlu_core::Refusal::AdminOnly.into());
-    }
+    caller.require_admin()?;
     let Json(Stop { cancel_tasks }) = body?;
-    let by = caller.actor();
     // Goes on to the end even if whoever asked has gone.
     let stopping = tokio::spawn(async move {
-        let cancelled = if cancel_tasks { cancel_running(&api, by).await } else { 0 };
+        let cancelled = if cancel_tasks { cancel_running(&api, &caller).await } else { 0 };
         // Full means that somebody has asked already.
         let _ = api.stop.try_send(());
         cancelled
@@ -78,14 +73,15 @@ pub(super) async fn stop(
 }
 
 /// Nothing is started in their place.
-async fn cancel_running(api: &Api, by: Actor) -> usize {
+async fn cancel_running(api: &Api, caller: &Caller) -> usize {
+    let by = caller.actor();
     api.handle.close_queue();
     // An answer of the engine: what was started before has been published.
     let _ = api.handle.look(|_, _, _| ()).await;
     let model = api.handle.model();
     let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
     let asked: Vec<_> =
-        running.iter().map(|task| api.handle.begin(Input::Cancel { by, task: *task })).collect();
+        running.iter().map(|task| caller.begin(api, Input::Cancel { by, task: *task })).collect();
     for answer in asked {
         // One that has ended meanwhile need not be cancelled.
         let _ = answer.wait().await;

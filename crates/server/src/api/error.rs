@@ -1,5 +1,6 @@
 //! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
 
+use crate::auth::AuthError;
 use crate::handle::{AskError, NotNow};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
@@ -35,8 +36,8 @@ impl ApiError {
     pub(crate) fn unauthenticated() -> ApiError {
         ApiError::new(
             ErrorCode::Unauthenticated,
-            "nobody is known over the network yet",
-            "use the socket on the machine itself",
+            "who asks is not known",
+            "log in, or send a token: danlu token new NAME on the machine, then DANLU_TOKEN",
         )
     }
 }
@@ -64,6 +65,23 @@ impl From<NotNow> for ApiError {
     }
 }
 
+impl From<AuthError> for ApiError {
+    fn from(error: AuthError) -> ApiError {
+        let (code, hint) = match &error {
+            AuthError::Wrong => (ErrorCode::Unauthenticated, "try again, or ask an administrator"),
+            AuthError::Wait(_) => (ErrorCode::TooOften, "then try again"),
+            AuthError::Unfit(_) => (ErrorCode::Refused, "choose another one"),
+            AuthError::Locked => (ErrorCode::NotPermitted, "ask an administrator"),
+            AuthError::TooMany(_) => (ErrorCode::Refused, "revoke some that are not used"),
+            AuthError::Missing("token") => (ErrorCode::NotFound, "danlu token list lists them"),
+            AuthError::Missing(_) => (ErrorCode::NotFound, "see the list of them"),
+            AuthError::NoRandomness => (ErrorCode::Internal, "see that /dev/urandom is there"),
+            AuthError::NotNow(not_now) => return not_now.clone().into(),
+        };
+        ApiError::new(code, error.to_string(), hint)
+    }
+}
+
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> ApiError {
         let code = match refusal {
@@ -72,9 +90,10 @@ impl From<Refusal> for ApiError {
             | Refusal::NoSuchNode(_)
             | Refusal::NoSuchGpu { .. }
             | Refusal::NoSuchUser => ErrorCode::NotFound,
-            Refusal::NotPermitted | Refusal::AdminOnly | Refusal::PassesEverybody => {
-                ErrorCode::NotPermitted
-            }
+            Refusal::NotPermitted
+            | Refusal::AdminOnly
+            | Refusal::Locked
+            | Refusal::PassesEverybody => ErrorCode::NotPermitted,
             _ => ErrorCode::Refused,
         };
         ApiError::new(code, refusal.to_string(), refusal.hint())

@@ -130,7 +130,8 @@ fn find_run(
 async fn open(api: &Api, task: TaskId, run: RunId, which: Which) -> Result<LogFile, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
-    let owner = model.users.get(&task.owner).map_or(String::new(), |user| user.name.clone());
+    let owner =
+        model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
     let run = run_log(&model, task, run);
     let (files, task) = (Arc::clone(&api.files), Arc::clone(task));
     aside(move || files.open_log(&task, &run, which, &owner)).await?.map_err(unreadable)

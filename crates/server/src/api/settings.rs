@@ -29,7 +29,7 @@ pub(super) async fn change(
 ) -> Result<Json<Value>, ApiError> {
     let Json(Change { key, value }) = body?;
     let settings = changed(&api.handle.model().ledger.settings, &key, value)?;
-    api.handle.ask(Input::Configure { by: caller.actor(), settings }).await?;
+    caller.ask(&api, Input::Configure { by: caller.actor(), settings }).await?;
     Ok(Json(document(&api.handle.model().ledger.settings)))
 }
 

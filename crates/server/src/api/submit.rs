@@ -1,10 +1,12 @@
 //! New tasks, and new descriptions for waiting ones.
 
 use super::caller::Caller;
+use super::me::template_of;
 use super::{Api, ApiError};
 use crate::environment;
 use crate::model::ReadModel;
 use crate::store::{Environment, Store};
+use crate::template;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
@@ -16,23 +18,50 @@ use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, T
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
+use serde_json::{Map, Value};
 use std::path::Path as FilePath;
 
 pub(super) async fn submit(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<Json<Submit>, JsonRejection>,
+    body: Result<Json<Map<String, Value>>, JsonRejection>,
 ) -> Result<Response, ApiError> {
     let Json(body) = body?;
+    let body = whole(&api, &caller, body)?;
     if body.dry_run {
         return Ok(dry_run(&api, &caller, body).await?.into_response());
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
+    new(&api, &caller, body, key).await
+}
+
+/// With what its owner's tasks have when nothing else is said.
+pub(crate) fn whole(
+    api: &Api,
+    caller: &Caller,
+    mut body: Map<String, Value>,
+) -> Result<Submit, ApiError> {
+    template::put_under(&mut body, template_of(api, caller));
+    serde_json::from_value(Value::Object(body)).map_err(not_a_task)
+}
+
+fn not_a_task(error: serde_json::Error) -> ApiError {
+    let message = format!("this does not describe a task: {error}");
+    ApiError::bad_request(message, "danlu submit --help, or the fields in /api/v1/openapi.json")
+}
+
+pub(crate) async fn new(
+    api: &Api,
+    caller: &Caller,
+    body: Submit,
+    key: Option<String>,
+) -> Result<Response, ApiError> {
+    check_runs_as(api, caller).await?;
     let (spec, environment) = spec(&api.handle.model(), body)?;
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
-    let Reply::Task(id) = api.handle.ask_with(input, environment).await? else {
+    let Reply::Task(id) = caller.ask_with(api, input, environment).await? else {
         return Err(ApiError::new(
             ErrorCode::Internal,
             "a submit got another answer",
@@ -41,6 +70,25 @@ pub(super) async fn submit(
     };
     let submitted = Document::new(Submitted { id: id.0, count });
     Ok((StatusCode::CREATED, Json(submitted)).into_response())
+}
+
+/// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
+async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
+    if caller.local || api.own_uid != 0 {
+        return Ok(());
+    }
+    let model = api.handle.model();
+    let name = model.users.get(&caller.id).map_or(String::new(), |user| user.os_name().to_owned());
+    let asked = name.clone();
+    let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
+    match found {
+        Ok(Ok(None)) => Err(refused(
+            format!("there is no OS user `{name}` for the tasks of {} to run as", caller.name),
+            "an administrator can name one: danlu user set NAME --os-user USER",
+        )),
+        // One that cannot be looked up now may be there when the task starts.
+        _ => Ok(()),
+    }
 }
 
 /// Whether it would be accepted, and where and when it would start.
@@ -77,7 +125,7 @@ pub(super) async fn edit(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    body: Result<Json<serde_json::Map<String, serde_json::Value>>, JsonRejection>,
+    body: Result<Json<Map<String, Value>>, JsonRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
     let Json(changes) = body?;
@@ -90,18 +138,13 @@ pub(super) async fn edit(
     if let Some(fields) = whole.as_object_mut() {
         fields.extend(changes);
     }
-    let body: Submit = serde_json::from_value(whole).map_err(|error| {
-        ApiError::bad_request(
-            format!("this does not describe a task: {error}"),
-            "danlu edit --help",
-        )
-    })?;
+    let body: Submit = serde_json::from_value(whole).map_err(not_a_task)?;
     let (mut spec, environment) = spec(&model, body)?;
     if environment.is_none() {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
     }
     let input = Input::Edit { by: caller.actor(), task: id, spec };
-    api.handle.ask_with(input, environment).await?;
+    caller.ask_with(&api, input, environment).await?;
     let task = super::tasks::views(&api, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
     Ok(Json(Document::new(OneTask { task })))
 }

@@ -132,7 +132,7 @@ pub(super) async fn act(
         position: usize::try_from(number("position")).unwrap_or(usize::MAX),
         more: Span::from_secs(number("more")),
     };
-    api.handle.ask(input(act, caller.actor(), TaskId(id), with)).await?;
+    caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await?;
     let task = views(&api, vec![TaskId(id)]).await?.pop();
     let task = task.ok_or(danlu_core::Refusal::NoSuchTask(TaskId(id)))?;
     Ok(Json(Document::new(OneTask { task })))
@@ -164,7 +164,7 @@ pub(super) async fn act_on_many(
     // All are on their way before the first is waited for, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
-        .map(|(id, act)| (*id, api.handle.begin(input(*act, caller.actor(), TaskId(*id), with))))
+        .map(|(id, act)| (*id, caller.begin(&api, input(*act, caller.actor(), TaskId(*id), with))))
         .collect();
     let mut results = Vec::with_capacity(asked.len());
     for (id, answer) in asked {
@@ -210,7 +210,7 @@ pub(super) async fn remove(
 ) -> Result<Json<Document<Acted>>, ApiError> {
     let Path(id) = path?;
     let task = TaskId(id);
-    api.handle.ask(Input::Remove { by: caller.actor(), task }).await?;
+    caller.ask(&api, Input::Remove { by: caller.actor(), task }).await?;
     Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
 }
 

@@ -1,22 +1,32 @@
 //! Users: who there is, what is theirs, and what admins change about them.
 
-use super::caller::Caller;
+use super::caller::{Caller, user_named};
 use super::{Api, ApiError, settings};
+use crate::auth::Auth;
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use danlu_core::user::UserChange;
-use danlu_core::{Input, Refusal, Settings, Thousandths, User};
-use danlu_wire::api::{Document, OneUser, UserView, Users};
+use danlu_core::{Input, Refusal, Reply, Settings, User};
+use danlu_wire::api::{
+    AddedUser, Document, ErrorCode, NewPassword, NewUser, OneUser, PasswordSet, Removed, Secret,
+    UserView, Users,
+};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(super) async fn list(
     State(api): State<Api>,
     _caller: Caller,
 ) -> Result<Json<Document<Users>>, ApiError> {
     let views = |state: &danlu_core::State, _: &crate::store::Store, now| {
-        state.users.values().map(|user| view(state, user, now)).collect()
+        state
+            .users
+            .values()
+            .filter(|user| !user.removed)
+            .map(|user| view(state, user, now))
+            .collect()
     };
     let users: Vec<UserView> = api.handle.look(views).await?;
     Ok(Json(Document::new(Users { users })))
@@ -29,19 +39,128 @@ pub(super) async fn change(
     body: Result<Json<Change>, JsonRejection>,
 ) -> Result<Json<Document<OneUser>>, ApiError> {
     let Json(change) = body?;
-    if !caller.admin {
-        return Err(Refusal::AdminOnly.into());
+    set(&api, &caller, &name, change).await?;
+    one(&api, &name).await
+}
+
+pub(crate) async fn set(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    change: Change,
+) -> Result<(), ApiError> {
+    caller.require_admin()?;
+    let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
+    if let Some(settings) = change.quotas(&api.handle.model().ledger.settings, name)? {
+        caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
     }
-    let model = api.handle.model();
-    let user = model.users.values().find(|user| user.name == name).ok_or(Refusal::NoSuchUser)?.id;
-    let Change { priority, weight, group, .. } = change.clone();
-    let own = UserChange { priority, weight, group };
-    if own != UserChange::default() {
-        api.handle.ask(Input::SetUser { by: caller.actor(), user, change: own }).await?;
+    if change.own != UserChange::default() {
+        let locks = change.own.locked == Some(true);
+        let by = caller.actor();
+        caller.ask(api, Input::SetUser { by, user, change: change.own }).await?;
+        if locks {
+            api.auth.throw_out(&api.handle, user, false).await?;
+        }
     }
-    if let Some(settings) = change.quotas(&model.ledger.settings, &name)? {
-        api.handle.ask(Input::Configure { by: caller.actor(), settings }).await?;
+    Ok(())
+}
+
+pub(super) async fn add(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<NewUser>, JsonRejection>,
+) -> Result<(StatusCode, Json<Document<AddedUser>>), ApiError> {
+    let Json(wanted) = body?;
+    let name = wanted.name.clone();
+    let one_time_password = new(&api, &caller, wanted).await?;
+    let Json(Document { content: OneUser { user }, .. }) = one(&api, &name).await?;
+    Ok((StatusCode::CREATED, Json(Document::new(AddedUser { user, one_time_password }))))
+}
+
+/// The password that was made for them, if that was wanted.
+pub(crate) async fn new(
+    api: &Api,
+    caller: &Caller,
+    wanted: NewUser,
+) -> Result<Option<Secret>, ApiError> {
+    caller.require_admin()?;
+    let NewUser { name, admin, os_user, email, password, one_time_password } = wanted;
+    if let Some(password) = &password {
+        Auth::check_new_password(&name, &password.0)?;
     }
+    let added = Input::AddUser { by: caller.actor(), name: name.clone(), admin };
+    let Reply::User(user) = caller.ask(api, added).await? else {
+        return Err(ApiError::new(ErrorCode::Internal, "no account was made", "report this"));
+    };
+    let change = UserChange { os_user, email, ..UserChange::default() };
+    if change != UserChange::default() {
+        let set = Input::SetUser { by: caller.actor(), user, change };
+        if let Err(error) = caller.ask(api, set).await {
+            // All of it or nothing.
+            caller.ask(api, Input::RemoveUser { by: caller.actor(), user }).await?;
+            return Err(error.into());
+        }
+    }
+    let made = match (&password, one_time_password) {
+        (None, true) => Some(Secret(Auth::one_time_password()?)),
+        _ => None,
+    };
+    if let Some(given) = password.as_ref().or(made.as_ref()) {
+        let (who, by) = ((user, name.as_str()), (caller.asker(), None));
+        api.auth.set_password(&api.handle, who, &given.0, made.is_some(), by).await?;
+    }
+    Ok(made)
+}
+
+pub(super) async fn password(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<NewPassword>, JsonRejection>,
+) -> Result<Json<Document<PasswordSet>>, ApiError> {
+    let Json(NewPassword { new, .. }) = body?;
+    let one_time_password = set_password(&api, &caller, &name, new).await?;
+    Ok(Json(Document::new(PasswordSet { user: name, one_time_password })))
+}
+
+/// Of somebody else: they have to change it. What was made is told.
+pub(crate) async fn set_password(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    new: Option<Secret>,
+) -> Result<Option<Secret>, ApiError> {
+    caller.require_admin()?;
+    let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?;
+    let made = match &new {
+        Some(_) => None,
+        None => Some(Secret(Auth::one_time_password()?)),
+    };
+    let given = new.as_ref().or(made.as_ref()).map(|secret| secret.0.as_str()).unwrap_or_default();
+    let (who, by) = ((user.id, name), (caller.asker(), None));
+    api.auth.set_password(&api.handle, who, given, made.is_some(), by).await?;
+    Ok(made)
+}
+
+pub(super) async fn remove(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Document<Removed>>, ApiError> {
+    delete(&api, &caller, &name).await?;
+    Ok(Json(Document::new(Removed { removed: name })))
+}
+
+/// Their tasks are cancelled, nothing lets them in any more, their history stays.
+pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
+    caller.require_admin()?;
+    let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
+    caller.ask(api, Input::RemoveUser { by: caller.actor(), user }).await?;
+    Ok(api.auth.throw_out(&api.handle, user, true).await?)
+}
+
+async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError> {
+    let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
     let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
         state.users.get(&user).map(|user| view(state, user, now))
     };
@@ -51,29 +170,29 @@ pub(super) async fn change(
 
 /// What is to be different; a quota of `default` is as for everybody.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Change {
-    priority: Option<Thousandths>,
-    weight: Option<Thousandths>,
-    group: Option<String>,
-    running_tasks: Option<Value>,
-    running_gpus: Option<Value>,
-    queued_tasks: Option<Value>,
-    gpu_hours: Option<Value>,
+#[serde(try_from = "Map<String, Value>")]
+pub(crate) struct Change {
+    pub(crate) own: UserChange,
+    pub(crate) quotas: Vec<(&'static str, Value)>,
+}
+
+const QUOTAS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"];
+
+impl TryFrom<Map<String, Value>> for Change {
+    type Error = serde_json::Error;
+
+    fn try_from(mut fields: Map<String, Value>) -> Result<Change, serde_json::Error> {
+        let quotas = QUOTAS.into_iter().filter_map(|which| Some((which, fields.remove(which)?)));
+        let quotas = quotas.collect();
+        Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas })
+    }
 }
 
 impl Change {
     /// The settings with the quotas that are to be different.
     fn quotas(&self, settings: &Settings, name: &str) -> Result<Option<Settings>, ApiError> {
-        let quotas = [
-            ("running_tasks", &self.running_tasks),
-            ("running_gpus", &self.running_gpus),
-            ("queued_tasks", &self.queued_tasks),
-            ("gpu_hours", &self.gpu_hours),
-        ];
         let mut result = None;
-        for (which, value) in quotas {
-            let Some(value) = value else { continue };
+        for (which, value) in &self.quotas {
             let value = match value.as_str() {
                 Some("default" | "") => Value::Null,
                 Some(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
@@ -92,6 +211,9 @@ fn view(state: &danlu_core::State, user: &User, now: danlu_core::Time) -> UserVi
     UserView {
         name: user.name.clone(),
         admin: user.admin,
+        locked: user.locked,
+        os_user: user.os_name().to_owned(),
+        email: user.profile.email.clone(),
         priority: user.priority,
         weight: user.weight,
         group: user.group.clone(),

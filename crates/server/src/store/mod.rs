@@ -1,9 +1,13 @@
 //! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
 
+mod audit;
+mod credentials;
 mod error;
 mod log_room;
 mod schema;
 
+pub use audit::{AuditEntry, Deed};
+pub use credentials::CredentialChange;
 pub use error::StoreError;
 
 use danlu_core::rows::Ledger;
@@ -28,6 +32,8 @@ pub struct Batch {
     pub rows: BTreeMap<RowKey, Option<Row>>,
     pub events: Vec<(Time, Event)>,
     pub environments: Vec<Environment>,
+    pub credentials: Vec<CredentialChange>,
+    pub deeds: Vec<(Time, Deed)>,
 }
 
 /// A submitter's environment, kept once however many tasks share it.
@@ -126,6 +132,8 @@ impl Store {
                 keep.execute(params![hash, variables])?;
             }
         }
+        credentials::write(&transaction, &batch.credentials)?;
+        audit::write(&transaction, &batch.deeds)?;
         transaction.commit()?;
         Ok(newest_event)
     }

@@ -61,6 +61,23 @@ const MIGRATIONS: &[&str] = &["
         FROM rows;
     DROP TABLE rows;
     ALTER TABLE numbered RENAME TO rows;
+", "
+    -- Passwords, tokens and sessions, and who did what.
+    CREATE TABLE credentials (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE audit (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        user TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        act TEXT NOT NULL,
+        target TEXT NOT NULL,
+        detail TEXT NOT NULL
+    );
 "];
 
 const NEWEST: usize = MIGRATIONS.len();

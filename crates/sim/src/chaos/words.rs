@@ -16,6 +16,7 @@ impl fmt::Display for Asked<'_> {
             Input::Boot { epoch } => write!(f, "boot, epoch {epoch}"),
             Input::AddUser { name, .. } => write!(f, "add user {name}"),
             Input::SetUser { user, change, .. } => write!(f, "set user {user}: {change:?}"),
+            Input::RemoveUser { user, .. } => write!(f, "remove user {user}"),
             Input::Submit { by, spec, key } => {
                 let key = key.as_deref().unwrap_or("no key");
                 let request = &spec.request;

@@ -27,6 +27,8 @@ pub enum ErrorCode {
     /// Understood, and refused.
     Refused,
     TooLarge,
+    /// Too often; after a while again.
+    TooOften,
     /// Not now; later perhaps.
     Unavailable,
     Internal,
@@ -41,6 +43,7 @@ impl ErrorCode {
             ErrorCode::NotFound => 404,
             ErrorCode::Refused => 409,
             ErrorCode::TooLarge => 413,
+            ErrorCode::TooOften => 429,
             ErrorCode::Unavailable => 503,
             ErrorCode::Internal => 500,
         }
@@ -52,7 +55,7 @@ impl ErrorCode {
             ErrorCode::Unauthenticated | ErrorCode::NotPermitted => 77,
             ErrorCode::NotFound => 69,
             ErrorCode::Refused | ErrorCode::TooLarge => 64,
-            ErrorCode::Unavailable => 75,
+            ErrorCode::Unavailable | ErrorCode::TooOften => 75,
             ErrorCode::Internal => 70,
         }
     }

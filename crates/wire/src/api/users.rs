@@ -1,5 +1,6 @@
 //! Users and what is theirs.
 
+use super::Secret;
 use danlu_core::Thousandths;
 use danlu_core::quota::Quota;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct OneUser {
 pub struct UserView {
     pub name: String,
     pub admin: bool,
+    pub locked: bool,
+    pub os_user: String,
+    pub email: Option<String>,
     pub priority: Thousandths,
     pub weight: Thousandths,
     pub group: Option<String>,
@@ -29,4 +33,18 @@ pub struct UserView {
     pub quota: Quota,
     /// As `fair` counts it: what is long ago counts less.
     pub used_gpu_seconds: u64,
+}
+
+/// The answer to `POST /users`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedUser {
+    pub user: UserView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_time_password: Option<Secret>,
+}
+
+/// The answer to `DELETE /users/{name}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    pub removed: String,
 }

@@ -146,6 +146,7 @@ impl Oracle {
         let permitted = match by {
             Actor::Daemon => true,
             Actor::User(user) => user == fact.owner || admins.contains(&user),
+            Actor::Limited(user) => user == fact.owner,
         };
         ensure!(permitted, "{by:?} was let near task {id} of user {}", fact.owner);
         Ok(fact)

@@ -1,5 +1,8 @@
 //! `danlu user`: who there is, and what admins give them.
 
+mod accounts;
+mod password;
+
 use std::io;
 
 use clap::{Args, Subcommand};
@@ -19,10 +22,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Users: their shares of the GPUs", "用户：各自的 GPU 份额"),
-    override_usage = text("danlu user [list | set NAME KEY=VALUE…]", "danlu user [list | set 用户名 名称=值…]"),
+    about = text("Accounts: who may do what, and their shares of the GPUs", "账号：权限与 GPU 份额"),
+    override_usage = text("danlu user [list | add | del | lock | unlock | grant | revoke | passwd | set] …", "danlu user [list | add | del | lock | unlock | grant | revoke | passwd | set] …"),
     after_help = text(
         "What can be set:\n  \
+           os_user    whom their tasks run as on the machines; empty for the OS user of the same name\n  \
+           email, language (en or zh)\n  \
            priority   for `balance`: 2 is twice the share of 1; 0 before all above it; below 0 before everybody\n  \
            weight     for `fair`: 2 is twice the share of 1\n  \
            group      for `fair`: its members share what the group's weight gives them; empty for none\n  \
@@ -30,11 +35,17 @@ use crate::{
                       quotas, where they differ from quota.user; `default` for the same\n\n\
          Examples:\n  \
            danlu user list\n  \
+           danlu user add ann --email ann@lab.example\n  \
+           danlu user add boss --admin --password-stdin < secret\n  \
+           danlu user passwd ann\n  \
+           danlu user lock ann\n  \
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
            danlu user set ann running_gpus=8\n  \
            danlu set fair.groups.vision 3",
         "可以设置：\n  \
+           os_user    其任务在机器上以哪个系统用户运行；留空表示同名的系统用户\n  \
+           email, language（en 或 zh）\n  \
            priority   用于 `balance`：2 的份额是 1 的两倍；0 排在所有正数之前；负数排在所有人之前\n  \
            weight     用于 `fair`：2 的份额是 1 的两倍\n  \
            group      用于 `fair`：组内成员分享该组权重所得；留空表示不属于任何组\n  \
@@ -42,6 +53,10 @@ use crate::{
                       配额，与 quota.user 不同时设置；`default` 表示相同\n\n\
          示例：\n  \
            danlu user list\n  \
+           danlu user add ann --email ann@lab.example\n  \
+           danlu user add boss --admin --password-stdin < secret\n  \
+           danlu user passwd ann\n  \
+           danlu user lock ann\n  \
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
            danlu user set ann running_gpus=8\n  \
@@ -61,6 +76,20 @@ enum What {
         #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
         json: bool,
     },
+    #[command(about = text("Add an account", "添加账号"), override_usage = text("danlu user add NAME [OPTIONS]", "danlu user add 用户名 [选项]"))]
+    Add(accounts::Add),
+    #[command(visible_alias = "rm", about = text("Remove an account; its tasks are cancelled, its history stays", "删除账号；取消其任务，保留历史"), override_usage = text("danlu user del NAME… [--yes]", "danlu user del 用户名… [--yes]"))]
+    Del(accounts::Del),
+    #[command(about = text("Let nobody in with this account; sessions and tokens end at once", "锁定账号；会话与令牌立即失效"), override_usage = text("danlu user lock NAME…", "danlu user lock 用户名…"))]
+    Lock(accounts::Named),
+    #[command(about = text("Let its owner in again", "解锁账号"), override_usage = text("danlu user unlock NAME…", "danlu user unlock 用户名…"))]
+    Unlock(accounts::Named),
+    #[command(about = text("Make somebody an admin", "授予管理员权限"), override_usage = text("danlu user grant NAME…", "danlu user grant 用户名…"))]
+    Grant(accounts::Named),
+    #[command(about = text("Make an admin a user again", "收回管理员权限"), override_usage = text("danlu user revoke NAME…", "danlu user revoke 用户名…"))]
+    Revoke(accounts::Named),
+    #[command(about = text("Set a password: your own, or as an admin somebody's", "设置密码：自己的，管理员也可为他人设置"), override_usage = text("danlu user passwd [NAME] [OPTIONS]", "danlu user passwd [用户名] [选项]"))]
+    Passwd(password::Passwd),
     #[command(about = text("Change what a user has, at once", "修改用户的设置，立即生效"), override_usage = text("danlu user set NAME [KEY=VALUE…] [OPTIONS]", "danlu user set 用户名 [名称=值…] [选项]"))]
     Set(Set),
 }
@@ -82,6 +111,12 @@ struct Set {
     #[arg(long, value_name = "GROUP", help = text("For `fair`", "用于 `fair`"))]
     group: Option<String>,
 
+    #[arg(long, value_name = "USER", help = text("Whom their tasks run as on the machines", "任务在机器上以哪个系统用户运行"))]
+    os_user: Option<String>,
+
+    #[arg(long, value_name = "ADDRESS", help = text("For messages", "用于通知"))]
+    email: Option<String>,
+
     #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
     json: bool,
 }
@@ -89,6 +124,13 @@ struct Set {
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.what {
         Some(What::Set(set)) => change(client, set),
+        Some(What::Add(add)) => accounts::add(client, add),
+        Some(What::Del(del)) => accounts::del(client, del),
+        Some(What::Lock(named)) => accounts::set_each(client, named, "locked", true),
+        Some(What::Unlock(named)) => accounts::set_each(client, named, "locked", false),
+        Some(What::Grant(named)) => accounts::set_each(client, named, "admin", true),
+        Some(What::Revoke(named)) => accounts::set_each(client, named, "admin", false),
+        Some(What::Passwd(passwd)) => password::run(client, passwd),
         Some(What::List { json: true }) => screen::print_document(&client.get_document("/users")?),
         Some(What::List { json: false }) | None => {
             let users = read::<Document<Users>>(&client.get_document("/users")?)?.content.users;
@@ -108,7 +150,13 @@ fn change(client: &Client, set: &Set) -> Result<(), Failure> {
 
 fn wanted(set: &Set) -> Result<Value, Failure> {
     let mut body = Map::new();
-    let flags = [("priority", &set.priority), ("weight", &set.weight), ("group", &set.group)];
+    let flags = [
+        ("priority", &set.priority),
+        ("weight", &set.weight),
+        ("group", &set.group),
+        ("os_user", &set.os_user),
+        ("email", &set.email),
+    ];
     for (key, value) in flags {
         if let Some(value) = value {
             body.insert(key.to_owned(), Value::String(value.clone()));
@@ -129,7 +177,7 @@ fn wanted(set: &Set) -> Result<Value, Failure> {
 }
 
 /// A name may have characters that mean something in an address.
-fn path_segment(name: &str) -> String {
+pub(super) fn path_segment(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     name.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
@@ -148,7 +196,11 @@ fn show(users: &[UserView]) -> Result<(), Failure> {
         Column::right(text("USED GPU-HOURS", "已用 GPU 小时")),
     ]);
     for user in users {
-        let role = if user.admin { text("admin", "管理员") } else { text("user", "用户") };
+        let role = match (user.locked, user.admin) {
+            (true, _) => text("locked", "已锁定"),
+            (false, true) => text("admin", "管理员"),
+            (false, false) => text("user", "用户"),
+        };
         let tenths = user.used_gpu_seconds / 360;
         table.row(vec![
             user.name.as_str().into(),

@@ -1,0 +1,57 @@
+//! Who did what, newest first.
+
+use super::caller::Caller;
+use super::view::rfc3339;
+use super::{Api, ApiError};
+use crate::store::{AuditEntry, Store};
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use danlu_wire::api::{Audit, AuditView, Document};
+use serde::Deserialize;
+
+const USUAL: u32 = 100;
+const MOST: u32 = 1_000;
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Wanted {
+    pub(crate) cursor: Option<i64>,
+    pub(crate) limit: Option<u32>,
+    /// Such as `task 12` or `user ann`.
+    pub(crate) target: Option<String>,
+}
+
+pub(super) async fn list(
+    State(api): State<Api>,
+    caller: Caller,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Json<Document<Audit>>, ApiError> {
+    let Query(wanted) = wanted?;
+    Ok(Json(Document::new(read(&api, &caller, wanted).await?)))
+}
+
+pub(crate) async fn read(api: &Api, caller: &Caller, wanted: Wanted) -> Result<Audit, ApiError> {
+    caller.require_admin()?;
+    let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let look = move |_: &danlu_core::State, store: &Store, _| {
+        store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
+    };
+    let entries = api.handle.look(look).await?;
+    let entries = entries.map_err(|error| crate::handle::NotNow::from(&error))?;
+    let full = entries.len() == limit as usize;
+    let next_cursor = entries.last().filter(|_| full).map(|entry| entry.number);
+    Ok(Audit { entries: entries.into_iter().map(view).collect(), next_cursor })
+}
+
+fn view(entry: AuditEntry) -> AuditView {
+    AuditView {
+        id: entry.number,
+        at: rfc3339(entry.at),
+        user: entry.user,
+        from: entry.origin,
+        act: entry.act,
+        target: entry.target,
+        detail: entry.detail,
+    }
+}

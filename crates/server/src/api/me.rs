@@ -1,0 +1,136 @@
+//! Oneself: who one is, one's password, what one's tasks have when nothing else is said.
+
+use super::caller::Caller;
+use super::{Api, ApiError};
+use crate::template;
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use danlu_core::user::UserChange;
+use danlu_core::{Input, Refusal};
+use danlu_wire::api::{Document, Me, NewPassword, PasswordSet, Template};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+pub(super) async fn show(
+    State(api): State<Api>,
+    caller: Caller,
+) -> Result<Json<Document<Me>>, ApiError> {
+    Ok(Json(Document::new(me(&api, &caller)?)))
+}
+
+pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
+    let model = api.handle.model();
+    let user = model.users.get(&caller.id).ok_or(Refusal::NoSuchUser)?;
+    Ok(Me {
+        user: user.name.clone(),
+        admin: caller.admin,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scope: caller.scope,
+        email: user.profile.email.clone(),
+        language: user.profile.language.clone(),
+        os_user: user.os_name().to_owned(),
+        has_password: api.auth.has_password(user.id),
+        must_change_password: api.auth.must_change_password(user.id),
+    })
+}
+
+/// What people say about themselves.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Change {
+    pub(crate) email: Option<String>,
+    pub(crate) language: Option<String>,
+}
+
+pub(super) async fn change(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<Change>, JsonRejection>,
+) -> Result<Json<Document<Me>>, ApiError> {
+    let Json(Change { email, language }) = body?;
+    caller.require_person()?;
+    set(&api, &caller, UserChange { email, language, ..UserChange::default() }).await?;
+    show(State(api), caller).await
+}
+
+pub(crate) async fn set(api: &Api, caller: &Caller, change: UserChange) -> Result<(), ApiError> {
+    caller.ask(api, Input::SetUser { by: caller.actor(), user: caller.id, change }).await?;
+    Ok(())
+}
+
+pub(super) async fn password(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<NewPassword>, JsonRejection>,
+) -> Result<Json<Document<PasswordSet>>, ApiError> {
+    let Json(NewPassword { old, new }) = body?;
+    let old = old.map(|old| old.0);
+    let new = new.ok_or_else(|| {
+        ApiError::bad_request("the new password is missing", "{\"old\": \"…\", \"new\": \"…\"}")
+    })?;
+    set_password(&api, &caller, old.as_deref(), &new.0).await?;
+    Ok(Json(Document::new(PasswordSet { user: caller.name, one_time_password: None })))
+}
+
+/// The kernel knows who comes through the socket; others say the old one first.
+pub(crate) async fn set_password(
+    api: &Api,
+    caller: &Caller,
+    old: Option<&str>,
+    new: &str,
+) -> Result<(), ApiError> {
+    caller.require_person()?;
+    if !caller.local && api.auth.has_password(caller.id) {
+        let model = api.handle.model();
+        let user = model.users.get(&caller.id).map(AsRef::as_ref);
+        let given = (caller.name.as_str(), old.unwrap_or_default());
+        api.auth.check_password(user, given, caller.address()).await?;
+    }
+    let (who, by) = ((caller.id, caller.name.as_str()), (caller.asker(), caller.session.as_ref()));
+    Ok(api.auth.set_password(&api.handle, who, new, false, by).await?)
+}
+
+pub(super) async fn show_template(
+    State(api): State<Api>,
+    caller: Caller,
+) -> Json<Document<Template>> {
+    Json(Document::new(Template { template: template_of(&api, &caller) }))
+}
+
+/// What the configuration says for everybody, and what they say themselves on top of it.
+pub(crate) fn template_of(api: &Api, caller: &Caller) -> Map<String, Value> {
+    let model = api.handle.model();
+    let own = model.users.get(&caller.id).and_then(|user| user.profile.template.as_deref());
+    let own: Map<String, Value> =
+        own.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+    let mut whole = api.config.task_defaults.clone();
+    whole.extend(own);
+    whole
+}
+
+/// Replaces one's own; an empty one leaves what the configuration says.
+pub(super) async fn set_template(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<Template>, JsonRejection>,
+) -> Result<Json<Document<Template>>, ApiError> {
+    let Json(Template { template }) = body?;
+    caller.require_person()?;
+    keep_template(&api, &caller, template).await?;
+    Ok(show_template(State(api), caller).await)
+}
+
+pub(crate) async fn keep_template(
+    api: &Api,
+    caller: &Caller,
+    template: Map<String, Value>,
+) -> Result<(), ApiError> {
+    template::check(&template)
+        .map_err(|what| ApiError::bad_request(what, "the fields of POST /tasks"))?;
+    let text = match template.is_empty() {
+        true => String::new(),
+        false => Value::Object(template).to_string(),
+    };
+    set(api, caller, UserChange { template: Some(text), ..UserChange::default() }).await
+}

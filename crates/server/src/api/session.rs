@@ -1,0 +1,94 @@
+//! Sessions of browsers: log in, log out, see and end the others.
+
+use super::caller::{Caller, Peer, SESSION_COOKIE, user_named};
+use super::view::rfc3339;
+use super::{Api, ApiError};
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use danlu_core::Refusal;
+use danlu_wire::api::{Document, ErrorCode, LogIn, LoggedIn, Secret, SessionView, Sessions};
+
+pub(super) async fn log_in(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    body: Result<Json<LogIn>, JsonRejection>,
+) -> Result<Response, ApiError> {
+    let Json(LogIn { user, password }) = body?;
+    let (cookie, logged_in) = start(&api, peer, &headers, (&user, &password.0)).await?;
+    let body = Json(Document::new(logged_in));
+    Ok((StatusCode::CREATED, [(header::SET_COOKIE, cookie)], body).into_response())
+}
+
+/// Also for the page where people log in.
+pub(crate) async fn start(
+    api: &Api,
+    peer: Peer,
+    headers: &HeaderMap,
+    (name, password): (&str, &str),
+) -> Result<(HeaderValue, LoggedIn), ApiError> {
+    let user = user_named(api, name);
+    let browser = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let from = (peer.address(), browser.unwrap_or_default());
+    let session = api.auth.log_in(&api.handle, user.as_deref(), (name, password), from).await?;
+    let user = user.ok_or(Refusal::NoSuchUser)?;
+    let secure = if peer.is_encrypted() { "; Secure" } else { "" };
+    let cookie = format!(
+        "{SESSION_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000{secure}",
+        session.secret
+    );
+    let logged_in = LoggedIn {
+        user: user.name.clone(),
+        admin: user.admin,
+        csrf: Secret(session.csrf),
+        must_change_password: session.must_change,
+    };
+    Ok((header_value(&cookie)?, logged_in))
+}
+
+pub(super) async fn log_out(State(api): State<Api>, caller: Caller) -> Result<Response, ApiError> {
+    let gone = [(header::SET_COOKIE, end_own(&api, &caller).await?)];
+    Ok((gone, Json(Document::new(serde_json::json!({})))).into_response())
+}
+
+/// The cookie that takes the session out of the browser.
+pub(crate) async fn end_own(api: &Api, caller: &Caller) -> Result<HeaderValue, ApiError> {
+    if let Some(session) = &caller.session {
+        api.auth.end_session(&api.handle, caller.id, session.short(), caller.asker()).await?;
+    }
+    header_value(&format!("{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"))
+}
+
+fn header_value(text: &str) -> Result<HeaderValue, ApiError> {
+    HeaderValue::from_str(text)
+        .map_err(|_| ApiError::new(ErrorCode::Internal, "the cookie cannot be sent", "report this"))
+}
+
+pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Sessions>> {
+    Json(Document::new(Sessions { sessions: views(&api, &caller) }))
+}
+
+pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<SessionView> {
+    let view = |session: crate::auth::Session| SessionView {
+        id: session.digest.short().to_owned(),
+        created_at: rfc3339(session.created_at),
+        seen_at: rfc3339(session.seen_at),
+        current: caller.session.as_ref() == Some(&session.digest),
+        from: session.origin,
+        browser: session.browser,
+    };
+    api.auth.sessions_of(caller.id).into_iter().map(view).collect()
+}
+
+pub(super) async fn end(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Document<Sessions>>, ApiError> {
+    caller.require_person()?;
+    api.auth.end_session(&api.handle, caller.id, &id, caller.asker()).await?;
+    Ok(list(State(api), caller).await)
+}

@@ -1,0 +1,134 @@
+//! What is known about people who come over the network: passwords, tokens, sessions.
+//!
+//! Secrets themselves are never kept, only what they can be checked against.
+
+use super::secret::Digest;
+use crate::store::{CredentialChange, Store, StoreError};
+use danlu_core::{Time, UserId};
+use danlu_wire::api::Scope;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Password {
+    pub(crate) user: UserId,
+    /// As argon2id writes it, with its salt and cost.
+    pub(crate) hash: String,
+    /// Somebody else has chosen it.
+    #[serde(default)]
+    pub(crate) must_change: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Token {
+    pub(crate) digest: Digest,
+    pub(crate) user: UserId,
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+    pub(crate) created_at: Time,
+    pub(crate) expires_at: Option<Time>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Session {
+    pub(crate) digest: Digest,
+    pub(crate) user: UserId,
+    /// What every change has to come with, so that other sites cannot ask for one.
+    pub(crate) csrf: String,
+    pub(crate) created_at: Time,
+    pub(crate) seen_at: Time,
+    pub(crate) origin: String,
+    pub(crate) browser: String,
+}
+
+/// All of them, as of the last commit.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) passwords: BTreeMap<UserId, Password>,
+    pub(crate) tokens: BTreeMap<Digest, Token>,
+    pub(crate) sessions: BTreeMap<Digest, Session>,
+}
+
+/// One record that is new, different or gone.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Password(Password),
+    NoPassword(UserId),
+    Token(Token),
+    NoToken(Digest),
+    Session(Session),
+    NoSession(Digest),
+}
+
+const PASSWORD: &str = "password";
+const TOKEN: &str = "token";
+const SESSION: &str = "session";
+
+impl Book {
+    pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
+        let mut book = Book::default();
+        all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(Change::Password(it)));
+        all(store, TOKEN)?.into_iter().for_each(|it| book.apply(Change::Token(it)));
+        all(store, SESSION)?.into_iter().for_each(|it| book.apply(Change::Session(it)));
+        Ok(book)
+    }
+
+    pub(crate) fn apply(&mut self, change: Change) {
+        match change {
+            Change::Password(it) => drop(self.passwords.insert(it.user, it)),
+            Change::NoPassword(user) => drop(self.passwords.remove(&user)),
+            Change::Token(it) => drop(self.tokens.insert(it.digest.clone(), it)),
+            Change::NoToken(digest) => drop(self.tokens.remove(&digest)),
+            Change::Session(it) => drop(self.sessions.insert(it.digest.clone(), it)),
+            Change::NoSession(digest) => drop(self.sessions.remove(&digest)),
+        }
+    }
+}
+
+impl Change {
+    /// As the store keeps it.
+    pub(crate) fn stored(&self) -> CredentialChange {
+        let put = |kind, id: String, json: Result<String, _>| CredentialChange::Put {
+            kind,
+            id,
+            // Numbers and texts only: they can be written.
+            json: json.unwrap_or_default(),
+        };
+        match self {
+            Change::Password(it) => put(PASSWORD, it.user.to_string(), serde_json::to_string(it)),
+            Change::Token(it) => put(TOKEN, it.digest.to_string(), serde_json::to_string(it)),
+            Change::Session(it) => put(SESSION, it.digest.to_string(), serde_json::to_string(it)),
+            Change::NoPassword(user) => {
+                CredentialChange::Delete { kind: PASSWORD, id: user.to_string() }
+            }
+            Change::NoToken(digest) => {
+                CredentialChange::Delete { kind: TOKEN, id: digest.to_string() }
+            }
+            Change::NoSession(digest) => {
+                CredentialChange::Delete { kind: SESSION, id: digest.to_string() }
+            }
+        }
+    }
+}
+
+fn all<T: DeserializeOwned>(store: &Store, kind: &str) -> Result<Vec<T>, StoreError> {
+    let read = |json: &String| {
+        serde_json::from_str(json)
+            .map_err(|error| store.damaged(format!("a {kind} cannot be read: {error}")))
+    };
+    store.credentials(kind)?.iter().map(read).collect()
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Password").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("user", &self.user).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Secrets that we make ourselves: long enough that nobody guesses them, so that a plain hash of them is safe to keep.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+/// What a secret is known by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Digest(String);
+
+impl Digest {
+    pub(crate) fn of(secret: &str) -> Digest {
+        let bytes = Sha256::digest(secret.as_bytes());
+        Digest(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Enough to tell it from the others, and no help in guessing the secret.
+    pub(crate) fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// 256 bits, in letters that go into addresses and cookies.
+pub(crate) fn random() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// For a person to type once: letters and digits that are not mistaken for each other.
+pub(crate) fn one_time_password() -> Result<String, getrandom::Error> {
+    const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz23456789_";
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_differ_and_are_known_by_their_digest() {
+        let (a, b) = (random().expect("randomness"), random().expect("randomness"));
+        assert_ne!(a, b);
+        assert_eq!(Digest::of(&a), Digest::of(&a));
+        assert_ne!(Digest::of(&a), Digest::of(&b));
+        assert_eq!(one_time_password().expect("randomness").len(), 16);
+    }
+}

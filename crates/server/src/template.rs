@@ -1,0 +1,64 @@
+//! What tasks have when nothing else is said: fields of `POST /tasks`.
+
+use danlu_wire::api::Submit;
+use serde_json::{Map, Value};
+
+/// These differ from task to task.
+const NOT_FOR_A_TEMPLATE: [&str; 4] = ["command", "environment", "dry_run", "array"];
+
+/// Fields of a task, with values of the right kind.
+pub(crate) fn check(template: &Map<String, Value>) -> Result<(), String> {
+    if let Some(odd) = NOT_FOR_A_TEMPLATE.into_iter().find(|odd| template.contains_key(*odd)) {
+        return Err(format!("`{odd}` is not for a template"));
+    }
+    let mut whole = fields();
+    if let Some(unknown) = template.keys().find(|key| !whole.contains_key(*key)) {
+        return Err(format!("there is no field `{unknown}`"));
+    }
+    whole.extend(template.clone());
+    let parsed: Result<Submit, _> = serde_json::from_value(Value::Object(whole));
+    parsed.map(drop).map_err(|error| error.to_string())
+}
+
+/// What the task itself says comes first; `null` is nothing.
+pub(crate) fn put_under(task: &mut Map<String, Value>, template: Map<String, Value>) {
+    for (field, value) in template {
+        let given = task.get(&field).is_some_and(|given| !given.is_null());
+        if !given {
+            task.insert(field, value);
+        }
+    }
+}
+
+/// All there are, as they are when nothing is said.
+fn fields() -> Map<String, Value> {
+    match serde_json::to_value(Submit::default()) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().expect("an object")
+    }
+
+    #[test]
+    fn only_fields_of_a_task_with_values_of_their_kind() {
+        assert_eq!(check(&object(json!({ "gpus": 2, "time_limit": 3600 }))), Ok(()));
+        assert!(check(&object(json!({ "gpuz": 2 }))).is_err());
+        assert!(check(&object(json!({ "gpus": "many" }))).is_err());
+        assert!(check(&object(json!({ "command": ["rm"] }))).is_err());
+    }
+
+    #[test]
+    fn the_task_comes_first() {
+        let mut task = object(json!({ "gpus": 1, "name": null }));
+        put_under(&mut task, object(json!({ "gpus": 2, "name": "a", "project": "p" })));
+        assert_eq!(Value::Object(task), json!({ "gpus": 1, "name": "a", "project": "p" }));
+    }
+}

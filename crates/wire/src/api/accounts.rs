@@ -1,0 +1,173 @@
+//! Accounts over the network: who one is, tokens, sessions, what was done.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A password or a token; no log and no message shows it.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// What a token is good for; each includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Look at everything that its owner sees.
+    Read,
+    /// Submit tasks and act on its owner's.
+    #[default]
+    Submit,
+    /// Everything that its owner may do.
+    Admin,
+}
+
+/// `POST /users`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewUser {
+    pub name: String,
+    #[serde(default)]
+    pub admin: bool,
+    #[serde(default)]
+    pub os_user: Option<String>,
+    #[serde(default)]
+    pub email: Option<String>,
+    /// Left out: none, and nobody comes in with one.
+    #[serde(default)]
+    pub password: Option<Secret>,
+    /// Make a password that has to be changed at the first log-in, and tell it this once.
+    #[serde(default)]
+    pub one_time_password: bool,
+}
+
+/// `POST /users/{name}/password` and `POST /me/password`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewPassword {
+    /// Of oneself, over the network.
+    #[serde(default)]
+    pub old: Option<Secret>,
+    /// Left out: one is made that has to be changed at the first log-in.
+    #[serde(default)]
+    pub new: Option<Secret>,
+}
+
+/// The answer where a password was made.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PasswordSet {
+    pub user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_time_password: Option<Secret>,
+}
+
+/// `POST /session`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogIn {
+    pub user: String,
+    pub password: Secret,
+}
+
+/// The answer to it; the session itself is in a cookie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedIn {
+    pub user: String,
+    pub admin: bool,
+    /// Goes with every change, as the header `X-CSRF-Token`.
+    pub csrf: Secret,
+    pub must_change_password: bool,
+}
+
+/// `POST /tokens`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    pub name: String,
+    #[serde(default)]
+    pub scope: Scope,
+    /// Such as `30d`; left out: until it is revoked.
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenView {
+    pub id: String,
+    pub name: String,
+    pub scope: Scope,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    pub tokens: Vec<TokenView>,
+}
+
+/// The only answer that has the token itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeToken {
+    pub token: TokenView,
+    pub secret: Secret,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sessions {
+    pub sessions: Vec<SessionView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionView {
+    pub id: String,
+    pub created_at: String,
+    pub seen_at: String,
+    pub from: String,
+    pub browser: String,
+    /// The one that asks.
+    pub current: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// Newest first.
+    pub entries: Vec<AuditView>,
+    /// For the ones before these: `?cursor=`.
+    pub next_cursor: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditView {
+    pub id: i64,
+    pub at: String,
+    pub user: String,
+    pub from: String,
+    pub act: String,
+    pub target: String,
+    pub detail: String,
+}
+
+/// `GET /me`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Me {
+    pub user: String,
+    pub admin: bool,
+    pub version: String,
+    pub scope: Scope,
+    pub email: Option<String>,
+    pub language: Option<String>,
+    pub os_user: String,
+    pub has_password: bool,
+    pub must_change_password: bool,
+}
+
+/// `GET /me/template`: what tasks have when nothing else is said, in the fields of `POST /tasks`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Template {
+    pub template: serde_json::Map<String, serde_json::Value>,
+}
