@@ -80,7 +80,8 @@ const MOST_BYTES: usize = 1_000;
 fn in_words(change: &impl serde::Serialize) -> String {
     let whole = serde_json::to_value(change).unwrap_or_default();
     let given = whole.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    cut(given.map(|(name, value)| format!("{name} = {value}")).collect())
+    let given: Vec<String> = given.map(|(name, value)| format!("{name} = {value}")).collect();
+    cut(&given)
 }
 
 fn difference(before: &impl serde::Serialize, after: &impl serde::Serialize) -> String {
@@ -94,7 +95,8 @@ fn difference(before: &impl serde::Serialize, after: &impl serde::Serialize) -> 
     let new = after.iter().filter(|entry| !before.contains(entry));
     let gone = before.iter().filter(|(key, _)| !after.iter().any(|(kept, _)| kept == key));
     let new = new.map(|(key, value)| format!("{key} = {value}"));
-    cut(new.chain(gone.map(|(key, _)| format!("{key} is gone"))).collect())
+    let all: Vec<String> = new.chain(gone.map(|(key, _)| format!("{key} is gone"))).collect();
+    cut(&all)
 }
 
 fn flatten(value: &serde_json::Value, key: String, found: &mut Vec<(String, String)>) {
@@ -107,7 +109,7 @@ fn flatten(value: &serde_json::Value, key: String, found: &mut Vec<(String, Stri
     }
 }
 
-fn cut(parts: Vec<String>) -> String {
+fn cut(parts: &[String]) -> String {
     let mut text = parts.join(", ");
     if text.len() > MOST_BYTES {
         text.truncate(text.floor_char_boundary(MOST_BYTES));

@@ -43,22 +43,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn object(value: Value) -> Map<String, Value> {
+    fn object(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().expect("an object")
     }
 
     #[test]
     fn only_fields_of_a_task_with_values_of_their_kind() {
-        assert_eq!(check(&object(json!({ "gpus": 2, "time_limit": 3600 }))), Ok(()));
-        assert!(check(&object(json!({ "gpuz": 2 }))).is_err());
-        assert!(check(&object(json!({ "gpus": "many" }))).is_err());
-        assert!(check(&object(json!({ "command": ["rm"] }))).is_err());
+        assert_eq!(check(&object(&json!({ "gpus": 2, "time_limit": 3600 }))), Ok(()));
+        assert!(check(&object(&json!({ "gpuz": 2 }))).is_err());
+        assert!(check(&object(&json!({ "gpus": "many" }))).is_err());
+        assert!(check(&object(&json!({ "command": ["rm"] }))).is_err());
     }
 
     #[test]
     fn the_task_comes_first() {
-        let mut task = object(json!({ "gpus": 1, "name": null }));
-        put_under(&mut task, object(json!({ "gpus": 2, "name": "a", "project": "p" })));
+        let mut task = object(&json!({ "gpus": 1, "name": null }));
+        put_under(&mut task, object(&json!({ "gpus": 2, "name": "a", "project": "p" })));
         assert_eq!(Value::Object(task), json!({ "gpus": 1, "name": "a", "project": "p" }));
     }
 }

@@ -261,9 +261,11 @@ fn any_input() -> impl Strategy<Value = Input> {
             let priority = Some(Thousandths(if wild % 4 == 0 { wild } else { tame * 1_000 }));
             let weight = priority.filter(|_| tame > 0);
             let group = (tame == 0).then(|| "vision".to_owned());
-            let change = user::UserChange { priority, weight, group };
+            let locked = (wild % 5 == 0).then_some(tame > 0);
+            let change = user::UserChange { priority, weight, group, locked, ..Default::default() };
             Input::SetUser { by, user: UserId(user), change }
         }),
+        1 => (actor(), 1u32..5).prop_map(|(by, user)| Input::RemoveUser { by, user: UserId(user) }),
         12 => (node(), 1u64..9, any_message()).prop_map(|(node, session, message)| {
             Input::Node { node, session: SessionId(session), message }
         }),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test may fail loudly")]
 
+mod accounts;
 mod any_input;
 mod arrays;
 mod auto;

@@ -43,10 +43,10 @@ pub(crate) fn whole(
     mut body: Map<String, Value>,
 ) -> Result<Submit, ApiError> {
     template::put_under(&mut body, template_of(api, caller));
-    serde_json::from_value(Value::Object(body)).map_err(not_a_task)
+    serde_json::from_value(Value::Object(body)).map_err(|error| not_a_task(&error))
 }
 
-fn not_a_task(error: serde_json::Error) -> ApiError {
+fn not_a_task(error: &serde_json::Error) -> ApiError {
     let message = format!("this does not describe a task: {error}");
     ApiError::bad_request(message, "danlu submit --help, or the fields in /api/v1/openapi.json")
 }
@@ -138,7 +138,7 @@ pub(super) async fn edit(
     if let Some(fields) = whole.as_object_mut() {
         fields.extend(changes);
     }
-    let body: Submit = serde_json::from_value(whole).map_err(not_a_task)?;
+    let body: Submit = serde_json::from_value(whole).map_err(|error| not_a_task(&error))?;
     let (mut spec, environment) = spec(&model, body)?;
     if environment.is_none() {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
