@@ -9,6 +9,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use axum::serve::IncomingStream;
+use danlu_core::settings::Visibility;
 use danlu_core::{Actor, Input, Refusal, Reply, Task, User, UserId};
 use danlu_wire::api::{ErrorCode, Scope};
 use std::net::IpAddr;
@@ -119,6 +120,19 @@ impl Caller {
             return Ok(());
         }
         Err(Refusal::NotPermitted.into())
+    }
+
+    /// Whether lists show it to them.
+    pub(crate) fn may_see(&self, api: &Api, task: &Task) -> bool {
+        let model = api.handle.model();
+        let all = model.ledger.settings.visibility == Visibility::All;
+        all || self.admin || task.owner == self.id
+    }
+
+    /// For answers that go on for long: not locked, not logged out.
+    pub(crate) fn is_still_in(&self, api: &Api) -> bool {
+        let active = api.handle.model().users.get(&self.id).is_some_and(|user| user.is_active());
+        active && self.session.as_ref().is_none_or(|session| api.auth.has_session(session))
     }
 
     pub(crate) fn require_admin(&self) -> Result<(), ApiError> {

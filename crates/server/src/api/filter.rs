@@ -3,6 +3,7 @@
 use super::caller::Caller;
 use super::{ApiError, view};
 use crate::model::{Brief, BriefState, ReadModel};
+use danlu_core::settings::Visibility;
 use danlu_core::{Task, TaskId, UserId};
 use danlu_wire::api::{ME, MOST_ROWS, TaskStateName};
 use serde::Deserialize;
@@ -21,6 +22,9 @@ pub(super) struct Filter {
     pub(super) oldest_first: bool,
     pub(super) cursor: Option<u64>,
     pub(super) limit: usize,
+    /// Theirs alone, whatever they ask for.
+    #[serde(skip)]
+    only: Option<UserId>,
 }
 
 impl Default for Filter {
@@ -34,6 +38,7 @@ impl Default for Filter {
             oldest_first: false,
             cursor: None,
             limit: MOST_ROWS,
+            only: None,
         }
     }
 }
@@ -48,8 +53,10 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Filter {
-    /// With the name of who asks.
-    pub(super) fn of(mut self, caller: &Caller) -> Filter {
+    /// With the name of who asks, and no more than they may see.
+    pub(super) fn of(mut self, caller: &Caller, model: &ReadModel) -> Filter {
+        let own = model.ledger.settings.visibility == Visibility::Own;
+        self.only = (own && !caller.admin).then_some(caller.id);
         if self.user.as_deref() == Some(ME) {
             self.user = Some(caller.name.clone());
         }
@@ -58,7 +65,8 @@ impl Filter {
 
     pub(super) fn wanted<'a>(&'a self, model: &'a ReadModel) -> Result<Wanted<'a>, ApiError> {
         let id = |name: &String| {
-            model.users.values().find(|user| user.name == *name).map(|user| user.id)
+            let named = || model.users.values().filter(|user| user.name == *name);
+            named().find(|user| !user.removed).or_else(|| named().next()).map(|user| user.id)
         };
         Ok(Wanted {
             model,
@@ -101,6 +109,7 @@ impl Wanted<'_> {
             BriefState::Active => states.contains(&view::active_state(self.model, id)),
         };
         self.owner.is_none_or(|owner| owner == Some(brief.owner))
+            && self.filter.only.is_none_or(|only| only == brief.owner)
             && self.states.as_ref().is_none_or(state)
             && (!self.filter.looks_inside()
                 || self.model.tasks.get(&id).is_some_and(|task| self.inside(task)))

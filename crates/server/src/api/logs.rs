@@ -41,14 +41,17 @@ pub(super) async fn logs(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = path?;
-    let Query(wanted) = wanted?;
+    let Query(mut wanted) = wanted?;
+    // A browser that was cut off says where.
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    wanted.offset = last.or(wanted.offset);
     let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
     let which = wanted.stream.unwrap_or_default();
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open(&api, TaskId(id), run, which).await?;
     let (log, start) = wanted.start(log).await?;
     if follow {
-        return Ok(Sse::new(follow_log(api, TaskId(id), run, which, log, start)).into_response());
+        return Ok(Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response());
     }
     let over = is_over(&api, run);
     wanted.part(log, start, over).await
@@ -146,8 +149,10 @@ fn run_log(model: &ReadModel, task: &Task, id: RunId) -> RunLog {
     RunLog { id, ended: run.is_none_or(|run| run.is_ended()), words }
 }
 
+#[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
 fn follow_log(
     api: Api,
+    caller: Caller,
     task: TaskId,
     run: RunId,
     which: Which,
@@ -170,13 +175,16 @@ fn follow_log(
                 }
                 offset += bytes.len() as u64;
                 let text = base64::engine::general_purpose::STANDARD.encode(&bytes);
-                let event = Event::default().event("data").json_data(serde_json::json!({
+                let event = Event::default().event("data").id(offset.to_string()).json_data(serde_json::json!({
                     "offset": offset,
                     "base64": text,
                 }));
                 if let Ok(event) = event {
                     yield Ok(event);
                 }
+            }
+            if !caller.is_still_in(&api) {
+                return;
             }
             if over {
                 yield Ok(Event::default().event("end").data("{}"));

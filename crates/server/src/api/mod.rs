@@ -6,6 +6,7 @@ pub(crate) mod caller;
 mod cluster;
 mod daemon;
 mod error;
+mod events;
 mod filter;
 mod logs;
 pub(crate) mod me;
@@ -62,6 +63,7 @@ pub fn router(api: Api) -> Router {
         .route("/tasks/{id}/logs", get(logs::logs))
         .route("/tasks/{id}/{act}", post(tasks::act))
         .route("/overview", get(overview::overview))
+        .route("/events", get(events::stream))
         .route("/wait", get(tasks::wait))
         .route("/dependents", get(tasks::dependents))
         .route("/gpus", get(cluster::gpus))

@@ -22,8 +22,8 @@ pub(super) async fn overview(
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Document<Overview>>, ApiError> {
     let Query(filter) = filter?;
-    let filter = filter.of(&caller);
     let model = api.handle.model();
+    let filter = filter.of(&caller, &model);
     let mut overview = Overview {
         user: caller.name.clone(),
         running: 0,

@@ -27,8 +27,8 @@ pub(super) async fn list(
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(filter) = filter?;
-    let filter = filter.of(&caller);
     let model = api.handle.model();
+    let filter = filter.of(&caller, &model);
     let wanted = filter.wanted(&model)?;
     let limit = filter.limit.clamp(1, MOST_ROWS);
     let mut found = Vec::new();
@@ -73,7 +73,7 @@ pub(super) async fn one(
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
     let id = TaskId(id);
-    let mut task = views(&api, vec![id]).await?.pop().ok_or(danlu_core::Refusal::NoSuchTask(id))?;
+    let mut task = visible(&api, &caller, id).await?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
         let inside = match caller.may_see_inside(row) {
@@ -83,6 +83,14 @@ pub(super) async fn one(
         task.details = Some(view::details(&model, row, inside));
     }
     Ok(Json(Document::new(OneTask { task })))
+}
+
+/// Somebody else's is not there for who may not see it.
+async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
+    let model = api.handle.model();
+    let hidden = model.tasks.get(&id).is_some_and(|task| !caller.may_see(api, task));
+    let task = if hidden { None } else { views(api, vec![id]).await?.pop() };
+    task.ok_or_else(|| danlu_core::Refusal::NoSuchTask(id).into())
 }
 
 #[derive(Debug, Serialize)]
@@ -99,12 +107,12 @@ struct WhyBody {
 
 pub(super) async fn why(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
     path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<Why>>, ApiError> {
     let Path(id) = path?;
     let id = TaskId(id);
-    let task = views(&api, vec![id]).await?.pop().ok_or(danlu_core::Refusal::NoSuchTask(id))?;
+    let task = visible(&api, &caller, id).await?;
     let words = task.why.clone();
     let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
         danlu_core::expected_start(state, id, now)

@@ -105,6 +105,10 @@ impl Auth {
         Some(session)
     }
 
+    pub(crate) fn has_session(&self, session: &Digest) -> bool {
+        self.read().sessions.contains_key(session)
+    }
+
     pub(crate) fn must_change_password(&self, user: UserId) -> bool {
         self.read().passwords.get(&user).is_some_and(|password| password.must_change)
     }
