@@ -94,7 +94,7 @@ fn in_directory(task: &Task, path: &str) -> String {
 }
 
 /// Which of the two streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Which {
     #[default]

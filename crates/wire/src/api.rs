@@ -21,6 +21,7 @@ pub use submit::*;
 pub use tasks::*;
 pub use users::*;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const VERSION: u32 = 1;
@@ -34,7 +35,8 @@ pub const MOST_ROWS: usize = 1_000;
 pub const ME: &str = "@me";
 
 /// A document with its version.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "{T}Document")]
 pub struct Document<T> {
     pub v: u32,
     #[serde(flatten)]

@@ -8,12 +8,13 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_wire::api::{Audit, AuditView, Document};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 const USUAL: u32 = 100;
 const MOST: u32 = 1_000;
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Wanted {
     pub(crate) cursor: Option<i64>,

@@ -232,6 +232,10 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
+        // Whoever looked at the rule of the address has left it there.
+        if let Some(caller) = parts.extensions.get::<Caller>() {
+            return Ok(caller.clone());
+        }
         let caller = Caller::identify(parts, api).await?;
         if !is_safe(&parts.method) {
             caller.may_change(parts.uri.path())?;

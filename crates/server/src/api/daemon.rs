@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use danlu_core::{Input, TaskId};
 use danlu_wire::api::{Document, ErrorCode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -42,7 +43,7 @@ pub(super) async fn reload(
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Stop {
     cancel_tasks: bool,

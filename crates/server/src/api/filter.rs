@@ -6,9 +6,10 @@ use crate::model::{Brief, BriefState, ReadModel};
 use danlu_core::settings::Visibility;
 use danlu_core::{Task, TaskId, UserId};
 use danlu_wire::api::{ME, MOST_ROWS, TaskStateName};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Filter {
     /// Names of states, separated by commas.

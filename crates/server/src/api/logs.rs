@@ -14,6 +14,7 @@ use base64::Engine as _;
 use danlu_core::{Refusal, Run, RunId, Task, TaskId};
 use danlu_wire::Words;
 use futures_core::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Wanted {
     /// The attempt, 1 for the first; the last unless told.
@@ -51,7 +52,9 @@ pub(super) async fn logs(
     let log = open(&api, TaskId(id), run, which).await?;
     let (log, start) = wanted.start(log).await?;
     if follow {
-        return Ok(Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response());
+        return Ok(
+            Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response()
+        );
     }
     let over = is_over(&api, run);
     wanted.part(log, start, over).await

@@ -9,6 +9,7 @@ use axum::extract::rejection::JsonRejection;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
 use danlu_wire::api::{Document, Me, NewPassword, PasswordSet, Template};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -36,8 +37,9 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
 }
 
 /// What people say about themselves.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "ProfileChange")]
 pub(crate) struct Change {
     pub(crate) email: Option<String>,
     pub(crate) language: Option<String>,

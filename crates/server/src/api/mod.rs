@@ -8,10 +8,13 @@ mod daemon;
 mod error;
 mod events;
 mod filter;
+mod guard;
 mod logs;
 pub(crate) mod me;
+pub mod openapi;
 mod overview;
 mod reports;
+mod routes;
 pub(crate) mod session;
 mod settings;
 pub(crate) mod setup;
@@ -32,7 +35,8 @@ use crate::launch::RunFiles;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::routing::{delete, get, patch, post};
+use axum::middleware::from_fn;
+use axum::routing::get;
 use danlu_wire::api::MOST_BODY_BYTES;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -55,41 +59,14 @@ pub struct Api {
 /// For the Unix socket, whose callers are known by their credentials, and for the network, where they have a token or a
 /// session.
 pub fn router(api: Api) -> Router {
-    let v1 = Router::new()
-        .route("/tasks", get(tasks::list).post(submit::submit))
-        .route("/tasks/act", post(tasks::act_on_many))
-        .route("/tasks/{id}", get(tasks::one).patch(submit::edit).delete(tasks::remove))
-        .route("/tasks/{id}/why", get(tasks::why))
-        .route("/tasks/{id}/logs", get(logs::logs))
-        .route("/tasks/{id}/{act}", post(tasks::act))
-        .route("/overview", get(overview::overview))
-        .route("/events", get(events::stream))
-        .route("/wait", get(tasks::wait))
-        .route("/dependents", get(tasks::dependents))
-        .route("/gpus", get(cluster::gpus))
-        .route("/gpus/act", post(cluster::manage))
-        .route("/nodes", get(cluster::nodes))
-        .route("/status", get(cluster::status))
-        .route("/settings", get(settings::show).patch(settings::change))
-        .route("/users", get(users::list).post(users::add))
-        .route("/users/{name}", patch(users::change).delete(users::remove))
-        .route("/users/{name}/password", post(users::password))
-        .route("/me", get(me::show).patch(me::change))
-        .route("/me/password", post(me::password))
-        .route("/me/template", get(me::show_template).put(me::set_template))
-        .route("/session", post(session::log_in).delete(session::log_out))
-        .route("/setup", post(setup::set_up))
-        .route("/sessions", get(session::list))
-        .route("/sessions/{id}", delete(session::end))
-        .route("/tokens", get(tokens::list).post(tokens::make))
-        .route("/tokens/{id}", delete(tokens::revoke))
-        .route("/audit", get(audit::list))
-        .route("/reports/predictions", get(reports::predictions))
-        .route("/config", get(daemon::config))
-        .route("/whoami", get(daemon::whoami))
-        .route("/server/logs", get(logs::of_server))
-        .route("/server/reload", post(daemon::reload))
-        .route("/server/stop", post(daemon::stop))
+    let v1 = routes::all()
+        .into_iter()
+        .fold(Router::new(), |router, route| {
+            let (api, who) = (api.clone(), route.who);
+            let guarded =
+                from_fn(move |request, next| guard::guard(api.clone(), who, request, next));
+            router.route(route.path, (route.handler)().layer(guarded))
+        })
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
     Router::new()
         .nest("/api/v1", v1)

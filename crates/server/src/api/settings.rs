@@ -8,6 +8,7 @@ use axum::extract::rejection::JsonRejection;
 use danlu_core::{Input, Settings, Span};
 use danlu_wire::api::ErrorCode;
 use danlu_wire::span;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,8 +16,9 @@ pub(super) async fn show(State(api): State<Api>, _caller: Caller) -> Json<Value>
     Json(document(&api.handle.model().ledger.settings))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "SettingChange")]
 pub(super) struct Change {
     key: String,
     value: Value,

@@ -10,9 +10,10 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use danlu_core::{Actor, Input, Reply};
 use danlu_wire::api::{Document, ErrorCode, PasswordSet, Secret};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetUp {
     pub(crate) key: Secret,

@@ -18,6 +18,8 @@ use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, T
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::Path as FilePath;
 
@@ -120,15 +122,20 @@ fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
     }
 }
 
+/// Any of the fields of a task.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Changes(Map<String, Value>);
+
 /// The fields that are given replace those of the task; the others stay.
 pub(super) async fn edit(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    body: Result<Json<Map<String, Value>>, JsonRejection>,
+    body: Result<Json<Changes>, JsonRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
-    let Json(changes) = body?;
+    let Json(Changes(changes)) = body?;
     let id = TaskId(id);
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;

@@ -5,6 +5,7 @@ use super::filter::Filter;
 use super::{Api, ApiError, view};
 use crate::model::Brief;
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use danlu_core::{Actor, Input, Span, Task, TaskId, explain};
@@ -12,6 +13,7 @@ use danlu_wire::api::{
     Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
     TaskView, Tasks,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -125,25 +127,45 @@ pub(super) async fn act(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<(u64, String)>, PathRejection>,
-    body: Result<Json<serde_json::Value>, JsonRejection>,
+    body: Bytes,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path((id, act)) = path?;
+    let body = ActBody::parse(&body)?;
     let Ok(act) = serde_json::from_value::<ActName>(serde_json::Value::String(act.clone())) else {
         return Err(ApiError::not_found(
             format!("tasks cannot be asked to `{act}`"),
             "danlu --help",
         ));
     };
-    let body = body.map_or_else(|_| serde_json::Value::Null, |Json(body)| body);
-    let number = |name: &str| body.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
-    let with = With {
-        position: usize::try_from(number("position")).unwrap_or(usize::MAX),
-        more: Span::from_secs(number("more")),
-    };
+    let with = With { position: body.position, more: Span::from_secs(body.more) };
     caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await?;
     let task = views(&api, vec![TaskId(id)]).await?.pop();
     let task = task.ok_or(danlu_core::Refusal::NoSuchTask(TaskId(id)))?;
     Ok(Json(Document::new(OneTask { task })))
+}
+
+/// What some acts need to know; most need nothing, and no body.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ActBody {
+    /// For `move`: the place among one's own, 0 for the first.
+    position: usize,
+    /// For `extend`: seconds.
+    more: u64,
+}
+
+impl ActBody {
+    fn parse(body: &Bytes) -> Result<ActBody, ApiError> {
+        if body.is_empty() {
+            return Ok(ActBody::default());
+        }
+        serde_json::from_slice(body).map_err(|error| {
+            ApiError::bad_request(
+                format!("this is not what an act needs: {error}"),
+                "{\"position\": 0} for move, {\"more\": 3600} for extend, nothing for the others",
+            )
+        })
+    }
 }
 
 /// Each is done or refused on its own.
@@ -189,7 +211,7 @@ async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
     Ok(api.handle.look(look).await?.into_iter().map(|id| id.0).collect())
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
     /// Separated by commas.
@@ -222,7 +244,7 @@ pub(super) async fn remove(
     Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     /// Separated by commas.
@@ -231,7 +253,7 @@ pub(super) struct Wanted {
     until: Until,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Until {
     Running,

@@ -13,6 +13,7 @@ use danlu_wire::api::{
     AddedUser, Document, ErrorCode, NewPassword, NewUser, OneUser, PasswordSet, Removed, Secret,
     UserView, Users,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -174,6 +175,26 @@ async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError>
 pub(crate) struct Change {
     pub(crate) own: UserChange,
     pub(crate) quotas: Vec<(&'static str, Value)>,
+}
+
+/// The same, as it is written.
+#[derive(Debug, JsonSchema)]
+#[allow(dead_code, reason = "for the description of the API")]
+#[schemars(rename = "UserChange")]
+pub(super) struct ChangeBody {
+    admin: Option<bool>,
+    locked: Option<bool>,
+    os_user: Option<String>,
+    email: Option<String>,
+    language: Option<String>,
+    template: Option<String>,
+    priority: Option<Value>,
+    weight: Option<Value>,
+    group: Option<String>,
+    running_tasks: Option<Value>,
+    running_gpus: Option<Value>,
+    queued_tasks: Option<Value>,
+    gpu_hours: Option<Value>,
 }
 
 const QUOTAS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"];

@@ -6,6 +6,7 @@ mod attempts;
 mod password;
 mod records;
 mod secret;
+mod strangers;
 
 pub(crate) use records::{Session, Token};
 pub(crate) use secret::Digest;
@@ -20,6 +21,7 @@ use records::{Book, Change, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
+use strangers::Strangers;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
@@ -40,6 +42,7 @@ pub struct Auth {
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
     attempts: Attempts,
+    pub(crate) strangers: Strangers,
     hashing: Semaphore,
     /// Of the link that makes the first admin.
     setup: Mutex<Option<Digest>>,
@@ -79,6 +82,7 @@ impl Auth {
             book: RwLock::new(Book::load(store)?),
             changing: tokio::sync::Mutex::default(),
             attempts: Attempts::default(),
+            strangers: Strangers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
             setup: Mutex::default(),
         })

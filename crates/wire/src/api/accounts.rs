@@ -1,10 +1,11 @@
 //! Accounts over the network: who one is, tokens, sessions, what was done.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A password or a token; no log and no message shows it.
-#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Secret(pub String);
 
@@ -15,7 +16,9 @@ impl fmt::Debug for Secret {
 }
 
 /// What a token is good for; each includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Look at everything that its owner sees.
@@ -28,7 +31,7 @@ pub enum Scope {
 }
 
 /// `POST /users`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
     pub name: String,
@@ -47,7 +50,7 @@ pub struct NewUser {
 }
 
 /// `POST /users/{name}/password` and `POST /me/password`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPassword {
     /// Of oneself, over the network.
@@ -59,7 +62,7 @@ pub struct NewPassword {
 }
 
 /// The answer where a password was made.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PasswordSet {
     pub user: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +70,7 @@ pub struct PasswordSet {
 }
 
 /// `POST /session`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogIn {
     pub user: String,
@@ -75,7 +78,7 @@ pub struct LogIn {
 }
 
 /// The answer to it; the session itself is in a cookie.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoggedIn {
     pub user: String,
     pub admin: bool,
@@ -85,7 +88,7 @@ pub struct LoggedIn {
 }
 
 /// `POST /tokens`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     pub name: String,
@@ -96,7 +99,7 @@ pub struct NewToken {
     pub expires: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenView {
     pub id: String,
     pub name: String,
@@ -105,24 +108,24 @@ pub struct TokenView {
     pub expires_at: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
     pub tokens: Vec<TokenView>,
 }
 
 /// The only answer that has the token itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeToken {
     pub token: TokenView,
     pub secret: Secret,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sessions {
     pub sessions: Vec<SessionView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
     pub id: String,
     pub created_at: String,
@@ -133,7 +136,7 @@ pub struct SessionView {
     pub current: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
     /// Newest first.
     pub entries: Vec<AuditView>,
@@ -141,7 +144,7 @@ pub struct Audit {
     pub next_cursor: Option<i64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditView {
     pub id: i64,
     pub at: String,
@@ -153,7 +156,7 @@ pub struct AuditView {
 }
 
 /// `GET /me`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Me {
     pub user: String,
     pub admin: bool,
@@ -167,7 +170,7 @@ pub struct Me {
 }
 
 /// `GET /me/template`: what tasks have when nothing else is said, in the fields of `POST /tasks`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Template {
     pub template: serde_json::Map<String, serde_json::Value>,
 }

@@ -1,10 +1,11 @@
 //! What people do with tasks that exist.
 
 use super::ErrorBody;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST /tasks/act`: the same for many tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Act {
     pub act: ActName,
@@ -21,7 +22,7 @@ pub struct Act {
 }
 
 /// `GET /dependents?ids=`: who waits for these tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dependents {
     pub ids: Vec<u64>,
 }
@@ -32,7 +33,7 @@ impl Act {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActName {
     Cancel,
@@ -48,12 +49,12 @@ pub enum ActName {
     Remove,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acted {
     pub results: Vec<ActResult>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActResult {
     pub id: u64,
     /// Left out when it was done.

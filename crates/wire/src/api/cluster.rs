@@ -1,15 +1,16 @@
 //! Machines and GPUs.
 
 use super::{TaskStateName, TaskView};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gpus {
     pub gpus: Vec<GpuView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuView {
     pub node: String,
     pub index: u32,
@@ -31,7 +32,7 @@ pub struct GpuView {
 }
 
 /// `POST /gpus/act`: which GPUs are given out, and to how many tasks at once.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GpuAct {
     /// By name; left out where there is only one.
@@ -42,7 +43,7 @@ pub struct GpuAct {
     pub slots: BTreeMap<u32, u16>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForeignView {
     pub pid: u32,
     pub user: String,
@@ -50,12 +51,12 @@ pub struct ForeignView {
     pub memory: Option<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
     pub nodes: Vec<NodeView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     pub name: String,
     pub state: String,
@@ -71,7 +72,7 @@ pub struct NodeView {
 }
 
 /// `GET /status`: totals, node by node, and what runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     pub nodes: usize,
     /// How many are in each state, and `total`.

@@ -1,14 +1,15 @@
 //! How well predictions came true.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The answer to `GET /reports/predictions`: how good they were.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Predictions {
     pub predictions: PredictionsView,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictionsView {
     /// Of how long tasks run.
     pub durations: AccuracyView,
@@ -16,7 +17,7 @@ pub struct PredictionsView {
     pub starts: AccuracyView,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AccuracyView {
     /// Tasks for which there was a prediction.
     pub compared: u64,

@@ -2,11 +2,12 @@
 
 use danlu_core::FailureClass;
 use danlu_core::task::{Axis, Dependency, Output, PythonEnvironment};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `POST /tasks`. What is left out takes its default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Submit {
     pub name: String,
@@ -29,26 +30,30 @@ pub struct Submit {
     /// Left out: as the setting `default_retries` says.
     pub retries: Option<u32>,
     /// After these failures only; empty: as the setting `retry_on` says.
+    #[schemars(with = "BTreeSet<String>")]
     pub retry_on: BTreeSet<FailureClass>,
     /// Not before this time.
     pub begin: Option<String>,
     pub preemptible: bool,
     pub urgent: bool,
     pub priority: Option<i32>,
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub after: Vec<Dependency>,
     pub hold: bool,
     pub array: Option<Array>,
+    #[schemars(with = "serde_json::Value")]
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
     /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
+    #[schemars(with = "Option<serde_json::Value>")]
     pub python: Option<PythonEnvironment>,
     /// Say where and when it would start instead of queueing it.
     pub dry_run: bool,
 }
 
 /// What a task needs besides the number of GPUs.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Needs {
     pub cpus: Option<u32>,
@@ -61,12 +66,13 @@ pub struct Needs {
     /// The whole GPU, also where several tasks share one by count.
     pub exclusive: bool,
     pub gpu_model: Option<String>,
+    #[schemars(with = "Option<serde_json::Value>")]
     pub node: Option<danlu_core::resources::NodeSelector>,
     /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
     pub gpu_ids: Vec<u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Array {
     /// Left out with a `grid`: one for each combination.
@@ -75,11 +81,12 @@ pub struct Array {
     pub at_once: Option<u32>,
     /// A sweep over all combinations of these values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub grid: Vec<Axis>,
 }
 
 /// The answer to `POST /tasks`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submitted {
     /// The first one's of an array.
     pub id: u64,
@@ -88,12 +95,12 @@ pub struct Submitted {
 }
 
 /// The answer to `POST /tasks` with `dry_run`: nothing was queued.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DryRun {
     pub dry_run: WouldStart,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WouldStart {
     /// At once.
     pub now: bool,

@@ -2,10 +2,11 @@
 
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tasks {
     pub tasks: Vec<TaskView>,
     /// How many there are in all that the filters let through.
@@ -15,7 +16,7 @@ pub struct Tasks {
 }
 
 /// `GET /overview`: what runs, what waits and what has ended of late, arrays folded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overview {
     /// Who asks.
     pub user: String,
@@ -31,14 +32,14 @@ pub struct Overview {
 }
 
 /// A task, or an array as one of its elements and a summary of all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     pub task: TaskView,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayLine>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayLine {
     pub first: u64,
     pub last: u64,
@@ -49,12 +50,12 @@ pub struct ArrayLine {
     pub running_since: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OneTask {
     pub task: TaskView,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: u64,
     pub name: String,
@@ -63,6 +64,7 @@ pub struct TaskView {
     /// In words, while it waits, and after an end that needs words.
     pub why: Option<String>,
     /// The same for programs.
+    #[schemars(with = "Option<serde_json::Value>")]
     pub wait: Option<WaitReason>,
     pub command: Vec<String>,
     pub shell: bool,
@@ -91,22 +93,27 @@ pub struct TaskView {
 }
 
 /// What lists leave out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskDetails {
     pub description: String,
     pub directory: String,
+    #[schemars(with = "serde_json::Value")]
     pub request: Request,
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub after: Vec<Dependency>,
     pub retries: u32,
     #[serde(default)]
+    #[schemars(with = "BTreeSet<String>")]
     pub retry_on: BTreeSet<FailureClass>,
     #[serde(default)]
     pub begin: Option<String>,
     pub preemptible: bool,
+    #[schemars(with = "serde_json::Value")]
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
     #[serde(default)]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub python: Option<PythonEnvironment>,
     pub variables: BTreeMap<String, String>,
     pub runs: Vec<RunView>,
@@ -115,7 +122,9 @@ pub struct TaskDetails {
     pub environment: Option<Vec<String>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStateName {
     Held,
@@ -132,13 +141,13 @@ pub enum TaskStateName {
     TimedOut,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     pub class: String,
     pub evidence: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunView {
     /// As its directory is called.
     pub run: String,

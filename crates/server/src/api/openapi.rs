@@ -1,0 +1,181 @@
+//! The description of the API, made from the list of its addresses.
+
+use super::routes::{Answer, Route, Who, all};
+use axum::http::header;
+use axum::response::IntoResponse;
+use danlu_wire::api::ErrorDocument;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+pub(super) async fn document() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], TEXT.as_str())
+}
+
+/// As it is served, and as the project keeps it to see what changes.
+pub static TEXT: LazyLock<String> = LazyLock::new(|| {
+    let mut text = serde_json::to_string_pretty(&whole()).unwrap_or_default();
+    text.push('\n');
+    text
+});
+
+fn whole() -> Value {
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let error = generator.subschema_for::<ErrorDocument>();
+    let mut paths = Map::new();
+    for route in all() {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = operation(&route, &mut generator);
+    }
+    let content = json!({ "application/json": { "schema": error } });
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Danlu",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "GPU tasks for labs. Times are RFC 3339, lengths of time seconds, sizes bytes. Fields may be added; none changes or goes away within a version.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "/api/v1" }],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "responses": { "Error": { "description": "No, with what to do about it", "content": content } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "session": { "type": "apiKey", "in": "cookie", "name": super::caller::SESSION_COOKIE },
+            },
+        },
+    })
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut parameters: Vec<Value> = path_parameters(route.path);
+    if let Some(query) = route.query {
+        let schema = resolved(query(generator).to_value(), generator);
+        parameters.extend(query_parameters(&schema));
+    }
+    let description = "Done";
+    let success = match &route.answer {
+        Answer::Json(schema) => {
+            let schema = schema(generator);
+            json!({ "description": description, "content": { "application/json": { "schema": schema } } })
+        }
+        Answer::Log => json!({ "description": "The bytes as they were printed", "content": {
+            "application/octet-stream": {}, "text/event-stream": {},
+        } }),
+        Answer::Events => {
+            json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
+        }
+    };
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": route.summary,
+        "x-who": who(route.who),
+        "parameters": parameters,
+        "responses": {
+            route.status.to_string(): success,
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+        "security": match route.who {
+            Who::Anybody => json!([]),
+            _ => json!([{ "token": [] }, { "session": [] }]),
+        },
+    });
+    if route.path == "/tasks" && route.method == "post" {
+        operation["responses"]["200"] = json!({ "description": "Where and when it would start", "content": {
+            "application/json": { "schema": generator.subschema_for::<danlu_wire::api::Document<danlu_wire::api::DryRun>>() },
+        } });
+        operation["parameters"] = json!([{
+            "name": "Idempotency-Key", "in": "header", "required": false, "schema": { "type": "string" },
+            "description": "The same key with the same task queues it once, however often it is sent",
+        }]);
+    }
+    if let Some(body) = route.body {
+        let schema = body(generator);
+        let content = json!({ "application/json": { "schema": schema } });
+        operation["requestBody"] = json!({ "required": true, "content": content });
+    }
+    operation
+}
+
+fn operation_id(route: &Route) -> String {
+    let words = route.path.split('/').filter(|word| !word.is_empty());
+    let words: Vec<String> =
+        words.map(|word| word.trim_matches(['{', '}']).replace(['.', '-'], "_")).collect();
+    format!("{}_{}", route.method, words.join("_"))
+}
+
+pub(crate) fn who(who: Who) -> &'static str {
+    match who {
+        Who::Anybody => "anybody",
+        Who::Reader => "reader",
+        Who::Submitter => "submitter",
+        Who::Person => "person",
+        Who::Admin => "admin",
+    }
+}
+
+fn path_parameters(path: &str) -> Vec<Value> {
+    let names = path.split('/').filter_map(|word| word.strip_prefix('{')?.strip_suffix('}'));
+    let one = |name: &str| {
+        let schema = match (name, path.starts_with("/tasks")) {
+            ("id", true) => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
+            ("act", _) => json!({ "type": "string", "enum": [
+                "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "requeue", "remove",
+            ] }),
+            _ => json!({ "type": "string", "minLength": 1 }),
+        };
+        json!({ "name": name, "in": "path", "required": true, "schema": schema })
+    };
+    names.map(one).collect()
+}
+
+/// The fields of the schema, each as a parameter.
+fn query_parameters(schema: &Value) -> Vec<Value> {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let one = |(name, schema): (&String, &Value)| {
+        json!({
+            "name": name,
+            "in": "query",
+            "required": required.contains(&name.as_str()),
+            "description": schema["description"],
+            "schema": without_null(schema.clone()),
+        })
+    };
+    fields.map(one).map(without_empty_description).collect()
+}
+
+/// In an address there is no `null`: a parameter is there or not.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(kinds) = schema["type"].as_array() {
+        let kinds: Vec<Value> = kinds.iter().filter(|kind| **kind != "null").cloned().collect();
+        schema["type"] = if kinds.len() == 1 { kinds[0].clone() } else { Value::Array(kinds) };
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let kept: Vec<Value> =
+            choices.iter().filter(|choice| choice["type"] != "null").cloned().collect();
+        schema["anyOf"] = Value::Array(kept);
+    }
+    let fields = schema.as_object_mut().into_iter();
+    fields.for_each(|fields| fields.retain(|name, value| name != "default" && !value.is_null()));
+    schema
+}
+
+fn without_empty_description(mut parameter: Value) -> Value {
+    if let Some(fields) = parameter.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    parameter
+}
+
+fn resolved(schema: Value, generator: &SchemaGenerator) -> Value {
+    let name = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    let found = name.and_then(|name| generator.definitions().get(name));
+    found.cloned().unwrap_or(schema)
+}

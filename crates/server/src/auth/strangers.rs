@@ -1,0 +1,53 @@
+//! How often somebody unknown may ask, by address.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// In one stretch of time, from one address.
+const MOST: u32 = 300;
+const STRETCH: Duration = Duration::from_secs(10);
+/// Addresses kept in mind.
+const MOST_ADDRESSES: usize = 20_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Strangers {
+    counts: Mutex<BTreeMap<IpAddr, (Instant, u32)>>,
+}
+
+impl Strangers {
+    /// The seconds to wait, if that was too often. On the machine's own socket nobody is a stranger.
+    pub(crate) fn count(&self, address: Option<IpAddr>) -> Result<(), u64> {
+        let (Some(address), Ok(mut counts)) = (address, self.counts.lock()) else { return Ok(()) };
+        if counts.len() >= MOST_ADDRESSES {
+            counts.retain(|_, (since, _)| since.elapsed() < STRETCH);
+        }
+        if counts.len() >= MOST_ADDRESSES {
+            counts.clear();
+        }
+        let (since, count) = counts.entry(address).or_insert((Instant::now(), 0));
+        if since.elapsed() >= STRETCH {
+            (*since, *count) = (Instant::now(), 0);
+        }
+        *count += 1;
+        let wait = STRETCH.saturating_sub(since.elapsed()).as_secs() + 1;
+        if *count > MOST { Err(wait) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn one_address_that_asks_too_often_waits_and_others_do_not() {
+        let strangers = Strangers::default();
+        let (here, there) = (IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        (0..MOST).for_each(|_| assert_eq!(strangers.count(Some(here)), Ok(())));
+        assert!(strangers.count(Some(here)).is_err());
+        assert_eq!(strangers.count(Some(there)), Ok(()));
+        assert_eq!(strangers.count(None), Ok(()));
+    }
+}
