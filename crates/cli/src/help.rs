@@ -117,6 +117,7 @@ const GROUPS: [Group; 5] = [
             "token",
             "announce",
             "audit",
+            "archive",
             "pause-queue",
             "resume-queue",
             "config",

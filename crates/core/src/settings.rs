@@ -61,6 +61,23 @@ pub struct Settings {
     /// What everybody reads first; empty: nothing.
     pub announcement: String,
     pub visibility: Visibility,
+    pub archive: ArchiveSettings,
+}
+
+/// When ended tasks go to the archive by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArchiveSettings {
+    /// With more than so many; zero: never.
+    pub above: u64,
+    /// This part of everybody's, the oldest.
+    pub share: Fraction,
+}
+
+impl Default for ArchiveSettings {
+    fn default() -> Self {
+        ArchiveSettings { above: 100_000, share: Fraction::from_thousandths(800) }
+    }
 }
 
 /// Whose tasks a user sees in lists. Logs and environments are the owner's and admins' in any case.
@@ -167,6 +184,7 @@ impl Default for Settings {
             keep_gpu_memory: Fraction::ZERO,
             announcement: String::new(),
             visibility: Visibility::All,
+            archive: ArchiveSettings::default(),
             limits: Limits::default(),
             predictions: true,
             auto_inside: false,

@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::epoch::Witness;
 use crate::handle::{Answer, Handle, Message, NotNow};
 use crate::model::{Publisher, Reader};
-use crate::store::{Batch, CredentialChange, Deed, Environment, Store, StoreError};
+use crate::store::{Batch, Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Effect, Epoch, Event, Input, Reply, RowKey, State, Step, Time, step};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -45,7 +45,7 @@ struct Pending {
     changed: BTreeSet<RowKey>,
     events: Vec<(Time, Event)>,
     environments: Vec<Environment>,
-    credentials: Vec<CredentialChange>,
+    records: Vec<RecordChange>,
     deeds: Vec<(Time, Deed)>,
     replies: Vec<(oneshot::Sender<Answer>, Answer)>,
     effects: Vec<Effect>,
@@ -202,7 +202,7 @@ impl Pending {
             rows: changed.into_iter().map(|key| (key, state.row(key))).collect(),
             events: std::mem::take(&mut self.events),
             environments: std::mem::take(&mut self.environments),
-            credentials: std::mem::take(&mut self.credentials),
+            records: std::mem::take(&mut self.records),
             deeds: std::mem::take(&mut self.deeds),
         }
     }
@@ -229,7 +229,7 @@ fn take(state: &mut State, store: &Store, disk: &Disk, message: Message, pending
             pending.replies.push((reply, answer));
         }
         Message::Keep { changes, deed, reply } => {
-            pending.credentials.extend(changes);
+            pending.records.extend(changes);
             pending.deeds.extend(deed.map(|deed| (clock::now(), deed)));
             pending.replies.push((reply, Ok(Reply::Done)));
         }

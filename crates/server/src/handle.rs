@@ -1,7 +1,7 @@
 //! How everything else reaches the engine.
 
 use crate::model::{ReadModel, Reader};
-use crate::store::{CredentialChange, Deed, Environment, Store, StoreError};
+use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -22,8 +22,8 @@ pub(crate) enum Message {
         by: Option<Asker>,
         reply: oneshot::Sender<Answer>,
     },
-    /// Credentials, which the core knows nothing of.
-    Keep { changes: Vec<CredentialChange>, deed: Option<Deed>, reply: oneshot::Sender<Answer> },
+    /// What the core knows nothing of.
+    Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<Answer> },
     /// Something that a node said. Nobody waits for an answer.
     Node(Input),
     /// A question that the read model cannot answer.
@@ -92,7 +92,7 @@ impl Handle {
 
     pub(crate) async fn keep(
         &self,
-        changes: Vec<CredentialChange>,
+        changes: Vec<RecordChange>,
         deed: Option<Deed>,
     ) -> Result<(), NotNow> {
         let (reply, answer) = oneshot::channel();

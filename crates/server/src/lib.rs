@@ -1,6 +1,7 @@
 //! The daemon: what decides is `danlu-core`; what is here stores it, carries it out and serves it.
 
 pub mod api;
+mod archive;
 mod audit;
 pub mod auth;
 pub mod backend;
@@ -10,6 +11,7 @@ pub mod disk;
 pub mod engine;
 mod environment;
 mod epoch;
+mod gpuman;
 pub mod handle;
 mod launch;
 mod logging;

@@ -147,6 +147,7 @@ async fn listen(
         stop,
         own_uid,
     };
+    let tidying = tokio::spawn(crate::archive::tidy_up(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());
     let mut addresses = Vec::new();
@@ -188,6 +189,7 @@ async fn listen(
         break;
     }
     systemd::notify("STOPPING=1");
+    tidying.abort();
     // Who is being answered gets the answer; who follows a log or waits does not hold us up.
     drop(end);
     let _ =

@@ -2,6 +2,7 @@
 
 mod acting;
 mod announce;
+mod archive;
 mod audit;
 mod cancel;
 mod cascade;
@@ -92,6 +93,7 @@ verbs! {
     Token(token::Arguments) = "token" [],
     Announce(announce::Arguments) = "announce" [],
     Audit(audit::Arguments) = "audit" [],
+    Archive(archive::Arguments) = "archive" ["dump"],
     PauseQueue(pause_queue::Arguments) = "pause-queue" [],
     ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
     Config(config::Arguments) = "config" [],
@@ -143,6 +145,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Token(arguments) => token::run(&client()?, &arguments),
         Verb::Announce(arguments) => announce::run(&client()?, &arguments),
         Verb::Audit(arguments) => audit::run(&client()?, &arguments),
+        Verb::Archive(arguments) => archive::run(&client()?, &arguments),
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),
         Verb::ResumeQueue(arguments) => resume_queue::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),

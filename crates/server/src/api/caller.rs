@@ -198,6 +198,17 @@ impl Caller {
         })
     }
 
+    /// Somebody who has said their password with the request.
+    pub(crate) fn with_password(
+        api: &Api,
+        id: UserId,
+        address: Option<IpAddr>,
+    ) -> Result<Caller, ApiError> {
+        let mut caller = Caller::new(api, id, Scope::Admin, address)?;
+        caller.must_change_password = api.auth.must_change_password(id);
+        Ok(caller)
+    }
+
     /// A browser sends its cookie with every request, whoever made it ask: changes come with what only our own pages
     /// know.
     pub(crate) fn check_csrf(&self, given: Option<&str>) -> Result<(), ApiError> {

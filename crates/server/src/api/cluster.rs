@@ -53,7 +53,7 @@ pub(super) async fn manage(
 }
 
 /// The node of that name, or the only one.
-fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> {
+pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> {
     let model = api.handle.model();
     let mut nodes = model.nodes.values().filter(|node| name.is_none_or(|name| node.name == name));
     match (nodes.next(), nodes.next()) {

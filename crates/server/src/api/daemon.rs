@@ -62,15 +62,27 @@ pub(super) async fn stop(
 ) -> Result<Json<Document<Stopping>>, ApiError> {
     caller.require_admin()?;
     let Json(Stop { cancel_tasks }) = body?;
-    // Goes on to the end even if whoever asked has gone.
-    let stopping = tokio::spawn(async move {
-        let cancelled = if cancel_tasks { cancel_running(&api, &caller).await } else { 0 };
-        // Full means that somebody has asked already.
-        let _ = api.stop.try_send(());
-        cancelled
-    });
-    let cancelled = stopping.await.unwrap_or(0);
+    let cancelled = match cancel_tasks {
+        true => cancel_and_stop(&api, &caller).await.unwrap_or(0),
+        false => 0,
+    };
+    stop_soon(&api);
     Ok(Json(Document::new(Stopping { cancelled })))
+}
+
+pub(crate) fn stop_soon(api: &Api) {
+    // Full means that somebody has asked already.
+    let _ = api.stop.try_send(());
+}
+
+/// Goes on to the end even if whoever asked has gone.
+pub(crate) fn cancel_and_stop(api: &Api, caller: &Caller) -> tokio::task::JoinHandle<usize> {
+    let (api, caller) = (api.clone(), caller.clone());
+    tokio::spawn(async move {
+        let cancelled = cancel_running(&api, &caller).await;
+        stop_soon(&api);
+        cancelled
+    })
 }
 
 /// Nothing is started in their place.

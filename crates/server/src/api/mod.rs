@@ -1,10 +1,12 @@
 //! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
 
 mod accounts;
+pub(crate) mod archive;
 pub(crate) mod audit;
 pub(crate) mod caller;
-mod cluster;
-mod daemon;
+pub(crate) mod cluster;
+mod command;
+pub(crate) mod daemon;
 mod error;
 mod events;
 mod filter;
@@ -16,13 +18,13 @@ mod overview;
 mod reports;
 mod routes;
 pub(crate) mod session;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod setup;
-mod submit;
-mod tasks;
+pub(crate) mod submit;
+pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
-mod view;
+pub(crate) mod view;
 mod words;
 
 pub use accounts::Accounts;
@@ -30,6 +32,7 @@ pub use caller::Peer;
 pub(crate) use error::ApiError;
 
 use crate::auth::Auth;
+use crate::gpuman;
 use crate::handle::Handle;
 use crate::launch::RunFiles;
 use axum::Router;
@@ -68,7 +71,11 @@ pub fn router(api: Api) -> Router {
             router.route(route.path, (route.handler)().layer(guarded))
         })
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
-    Router::new()
+    let mut router = Router::new();
+    if api.config.compat_gpuman {
+        router = router.nest("/compat/gpuman/api", gpuman::router()).nest("/api", gpuman::router());
+    }
+    router
         .nest("/api/v1", v1)
         .route("/healthz", get(daemon::healthz))
         .fallback(no_such_page)

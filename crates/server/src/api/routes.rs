@@ -3,8 +3,8 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, audit, cluster, daemon, events, filter, logs, me, openapi, overview, reports, session,
-    settings, setup, submit, tasks, tokens, users,
+    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, openapi, overview,
+    reports, session, settings, setup, submit, tasks, tokens, users,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -95,6 +95,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(tasks::why), json::<Value>()),
         Route::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), Answer::Log).query::<logs::Wanted>(),
         Route::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
+        Route::new(("post", "/archive"), "Move ended tasks from the lists to the archive", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Route::new(("get", "/overview"), "The machines in one line, and my tasks", Reader, || get(overview::overview), json::<wire::Overview>()).query::<filter::Filter>(),
         Route::new(("get", "/events"), "What happens, as it happens", Reader, || get(events::stream), Answer::Events).query::<events::Wanted>(),
         Route::new(("get", "/wait"), "Answers when these tasks have ended, or after a minute", Reader, || get(tasks::wait), json::<Value>()).query::<tasks::Wanted>(),
@@ -124,6 +125,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/tokens"), "Make a token; it is told this once", Person, || post(tokens::make), json::<wire::MadeToken>()).body::<wire::NewToken>().creates(),
         Route::new(("delete", "/tokens/{id}"), "Revoke a token by its id or name", Person, || delete(tokens::revoke), json::<wire::Tokens>()),
         Route::new(("get", "/audit"), "Who did what, newest first", Admin, || get(audit::list), json::<wire::Audit>()).query::<audit::Wanted>(),
+        Route::new(("post", "/command"), "One line of an administrator, in gpuman's words", Admin, || post(command::command), json::<command::Said>()).body::<command::Command>(),
         Route::new(("get", "/reports/predictions"), "How well expected starts and lengths came true", Reader, || get(reports::predictions), json::<wire::Predictions>()),
         Route::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Route::new(("get", "/whoami"), "Who I am, in short", Reader, || get(daemon::whoami), json::<Value>()),

@@ -30,9 +30,19 @@ pub(super) async fn change(
     body: Result<Json<Change>, JsonRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Json(Change { key, value }) = body?;
-    let settings = changed(&api.handle.model().ledger.settings, &key, value)?;
-    caller.ask(&api, Input::Configure { by: caller.actor(), settings }).await?;
+    set(&api, &caller, &key, value).await?;
     Ok(Json(document(&api.handle.model().ledger.settings)))
+}
+
+pub(crate) async fn set(
+    api: &Api,
+    caller: &Caller,
+    key: &str,
+    value: Value,
+) -> Result<(), ApiError> {
+    let settings = changed(&api.handle.model().ledger.settings, key, value)?;
+    caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
+    Ok(())
 }
 
 fn document(settings: &Settings) -> Value {

@@ -3,6 +3,7 @@
 use super::caller::Caller;
 use super::me::template_of;
 use super::{Api, ApiError};
+use crate::archive;
 use crate::environment;
 use crate::model::ReadModel;
 use crate::store::{Environment, Store};
@@ -59,19 +60,26 @@ pub(crate) async fn new(
     body: Submit,
     key: Option<String>,
 ) -> Result<Response, ApiError> {
+    let submitted = Document::new(accept(api, caller, body, key).await?);
+    Ok((StatusCode::CREATED, Json(submitted)).into_response())
+}
+
+/// Queued and durable.
+pub(crate) async fn accept(
+    api: &Api,
+    caller: &Caller,
+    mut body: Submit,
+    key: Option<String>,
+) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
+    body.after = archive::resolve(api, body.after).await?;
     let (spec, environment) = spec(&api.handle.model(), body)?;
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
-    let Reply::Task(id) = caller.ask_with(api, input, environment).await? else {
-        return Err(ApiError::new(
-            ErrorCode::Internal,
-            "a submit got another answer",
-            "report this",
-        ));
-    };
-    let submitted = Document::new(Submitted { id: id.0, count });
-    Ok((StatusCode::CREATED, Json(submitted)).into_response())
+    match caller.ask_with(api, input, environment).await? {
+        Reply::Task(id) => Ok(Submitted { id: id.0, count }),
+        _ => Err(ApiError::new(ErrorCode::Internal, "a submit got another answer", "report this")),
+    }
 }
 
 /// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
@@ -99,6 +107,8 @@ async fn dry_run(
     caller: &Caller,
     body: Submit,
 ) -> Result<Json<Document<DryRun>>, ApiError> {
+    let mut body = body;
+    body.after = archive::resolve(api, body.after).await?;
     let (spec, _) = spec(&api.handle.model(), body)?;
     let by = caller.id;
     let look = move |state: &danlu_core::State, _: &Store, now| {
@@ -146,14 +156,25 @@ pub(super) async fn edit(
         fields.extend(changes);
     }
     let body: Submit = serde_json::from_value(whole).map_err(|error| not_a_task(&error))?;
-    let (mut spec, environment) = spec(&model, body)?;
+    replace(&api, &caller, task, body).await?;
+    let task = super::tasks::views(&api, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
+    Ok(Json(Document::new(OneTask { task })))
+}
+
+/// The new description in place of the old one; without an environment of its own it keeps the old one's.
+pub(crate) async fn replace(
+    api: &Api,
+    caller: &Caller,
+    task: &Task,
+    body: Submit,
+) -> Result<(), ApiError> {
+    let (mut spec, environment) = spec(&api.handle.model(), body)?;
     if environment.is_none() {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
     }
-    let input = Input::Edit { by: caller.actor(), task: id, spec };
-    caller.ask_with(&api, input, environment).await?;
-    let task = super::tasks::views(&api, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
-    Ok(Json(Document::new(OneTask { task })))
+    let input = Input::Edit { by: caller.actor(), task: task.id, spec };
+    caller.ask_with(api, input, environment).await?;
+    Ok(())
 }
 
 fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
@@ -232,7 +253,7 @@ fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
 }
 
 /// The description of a task as somebody could have submitted it.
-fn described(task: &Task) -> Submit {
+pub(crate) fn described(task: &Task) -> Submit {
     let spec = (*task.spec).clone();
     Submit {
         name: spec.name,

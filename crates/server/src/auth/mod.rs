@@ -4,6 +4,7 @@
 
 mod attempts;
 mod password;
+mod recent;
 mod records;
 mod secret;
 mod strangers;
@@ -17,6 +18,7 @@ use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::{Span, Time, User, UserId};
 use danlu_wire::api::Scope;
+use recent::Recent;
 use records::{Book, Change, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -44,6 +46,9 @@ pub struct Auth {
     attempts: Attempts,
     pub(crate) strangers: Strangers,
     hashing: Semaphore,
+    recent: Recent,
+    /// Of this life of the server.
+    salt: String,
     /// Of the link that makes the first admin.
     setup: Mutex<Option<Digest>>,
 }
@@ -84,6 +89,8 @@ impl Auth {
             attempts: Attempts::default(),
             strangers: Strangers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
+            recent: Recent::default(),
+            salt: secret::random().unwrap_or_default(),
             setup: Mutex::default(),
         })
     }
@@ -172,6 +179,23 @@ impl Auth {
             return Err(AuthError::Wrong);
         }
         self.attempts.succeeded(name, address);
+        Ok(())
+    }
+
+    /// The same for who says it with every request: what was right a moment ago still is.
+    pub(crate) async fn check_password_again(
+        &self,
+        user: Option<&User>,
+        (name, password): (&str, &str),
+        address: Option<IpAddr>,
+    ) -> Result<(), AuthError> {
+        let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
+        let proof = kept.map(|kept| Digest::of(&format!("{}\0{kept}\0{password}", self.salt)));
+        if proof.as_ref().is_some_and(|proof| self.recent.knows(proof)) {
+            return Ok(());
+        }
+        self.check_password(user, (name, password), address).await?;
+        proof.into_iter().for_each(|proof| self.recent.remember(proof));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! Secrets themselves are never kept, only what they can be checked against.
 
 use super::secret::Digest;
-use crate::store::{CredentialChange, Store, StoreError};
+use crate::store::{RecordChange, Store, StoreError};
 use danlu_core::{Time, UserId};
 use danlu_wire::api::Scope;
 use serde::de::DeserializeOwned;
@@ -89,8 +89,8 @@ impl Book {
 
 impl Change {
     /// As the store keeps it.
-    pub(crate) fn stored(&self) -> CredentialChange {
-        let put = |kind, id: String, json: Result<String, _>| CredentialChange::Put {
+    pub(crate) fn stored(&self) -> RecordChange {
+        let put = |kind, id: String, json: Result<String, _>| RecordChange::Put {
             kind,
             id,
             // Numbers and texts only: they can be written.
@@ -101,13 +101,11 @@ impl Change {
             Change::Token(it) => put(TOKEN, it.digest.to_string(), serde_json::to_string(it)),
             Change::Session(it) => put(SESSION, it.digest.to_string(), serde_json::to_string(it)),
             Change::NoPassword(user) => {
-                CredentialChange::Delete { kind: PASSWORD, id: user.to_string() }
+                RecordChange::Delete { kind: PASSWORD, id: user.to_string() }
             }
-            Change::NoToken(digest) => {
-                CredentialChange::Delete { kind: TOKEN, id: digest.to_string() }
-            }
+            Change::NoToken(digest) => RecordChange::Delete { kind: TOKEN, id: digest.to_string() },
             Change::NoSession(digest) => {
-                CredentialChange::Delete { kind: SESSION, id: digest.to_string() }
+                RecordChange::Delete { kind: SESSION, id: digest.to_string() }
             }
         }
     }
@@ -118,7 +116,7 @@ fn all<T: DeserializeOwned>(store: &Store, kind: &str) -> Result<Vec<T>, StoreEr
         serde_json::from_str(json)
             .map_err(|error| store.damaged(format!("a {kind} cannot be read: {error}")))
     };
-    store.credentials(kind)?.iter().map(read).collect()
+    store.records(kind)?.iter().map(read).collect()
 }
 
 impl fmt::Debug for Password {

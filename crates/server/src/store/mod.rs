@@ -1,14 +1,15 @@
 //! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
 
 mod audit;
-mod credentials;
 mod error;
 mod log_room;
+mod records;
 mod schema;
 
 pub use audit::{AuditEntry, Deed};
-pub use credentials::CredentialChange;
 pub use error::StoreError;
+pub(crate) use records::ARCHIVED;
+pub use records::RecordChange;
 
 use danlu_core::rows::Ledger;
 use danlu_core::{Event, Row, RowKey, Time};
@@ -32,7 +33,7 @@ pub struct Batch {
     pub rows: BTreeMap<RowKey, Option<Row>>,
     pub events: Vec<(Time, Event)>,
     pub environments: Vec<Environment>,
-    pub credentials: Vec<CredentialChange>,
+    pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
 }
 
@@ -132,7 +133,7 @@ impl Store {
                 keep.execute(params![hash, variables])?;
             }
         }
-        credentials::write(&transaction, &batch.credentials)?;
+        records::write(&transaction, &batch.records)?;
         audit::write(&transaction, &batch.deeds)?;
         transaction.commit()?;
         Ok(newest_event)

@@ -62,8 +62,8 @@ const MIGRATIONS: &[&str] = &["
     DROP TABLE rows;
     ALTER TABLE numbered RENAME TO rows;
 ", "
-    -- Passwords, tokens and sessions, and who did what.
-    CREATE TABLE credentials (
+    -- What the core knows nothing of: passwords, tokens, sessions, what was archived; and who did what.
+    CREATE TABLE records (
         kind TEXT NOT NULL,
         id TEXT NOT NULL,
         json TEXT NOT NULL,

@@ -61,3 +61,24 @@ pub struct ActResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
 }
+
+/// `POST /archive`: which ended tasks leave the lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Archive {
+    /// These; empty: all that the rest allows.
+    pub ids: Vec<u64>,
+    /// Whose; one's own unless told, `*` for everybody's.
+    pub user: Option<String>,
+    /// Ended so many seconds ago.
+    pub older_than: Option<u64>,
+    /// All but so many, the newest.
+    pub keep: Option<usize>,
+    /// So many, the oldest.
+    pub first: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Archived {
+    pub archived: usize,
+}

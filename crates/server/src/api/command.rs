@@ -1,0 +1,34 @@
+//! One line of an administrator, in gpuman's words: the command box.
+
+use super::caller::Caller;
+use super::{Api, ApiError};
+use crate::gpuman;
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use danlu_wire::api::Document;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Command {
+    /// Such as `useradd ann` or `schedule balance`.
+    line: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Said {
+    answer: String,
+}
+
+pub(super) async fn command(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<Command>, JsonRejection>,
+) -> Result<Json<Document<Said>>, ApiError> {
+    let Json(Command { line }) = body?;
+    caller.require_person()?;
+    let answer = gpuman::command(&api, &caller, &line).await?;
+    Ok(Json(Document::new(Said { answer })))
+}

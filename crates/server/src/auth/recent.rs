@@ -1,0 +1,30 @@
+//! Passwords that were right a moment ago, so that who says theirs with every request does not wait every time.
+
+use super::Digest;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const GOOD_FOR: Duration = Duration::from_secs(60);
+const MOST: usize = 1_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    proofs: Mutex<BTreeMap<Digest, Instant>>,
+}
+
+impl Recent {
+    pub(crate) fn knows(&self, proof: &Digest) -> bool {
+        let proofs = self.proofs.lock();
+        proofs.is_ok_and(|proofs| proofs.get(proof).is_some_and(|at| at.elapsed() < GOOD_FOR))
+    }
+
+    pub(crate) fn remember(&self, proof: Digest) {
+        if let Ok(mut proofs) = self.proofs.lock() {
+            proofs.retain(|_, at| at.elapsed() < GOOD_FOR);
+            if proofs.len() < MOST {
+                proofs.insert(proof, Instant::now());
+            }
+        }
+    }
+}
