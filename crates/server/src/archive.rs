@@ -22,7 +22,7 @@ use tracing::{info, warn};
 /// Written and removed together.
 const AT_ONCE: usize = 1_000;
 /// Between two looks whether there are too many.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("archive.jsonl")
@@ -138,6 +138,9 @@ pub(crate) async fn tidy_up(api: Api) {
         if let Err(RecvError::Closed) = news.recv().await {
             return;
         }
+        tokio::time::sleep(LOOK_EVERY).await;
+        // All that came meanwhile is looked at together.
+        news = news.resubscribe();
         let ids = overdue(&api.handle.model());
         if !ids.is_empty() {
             match archive(&api, (Actor::Daemon, &by), &ids).await {
@@ -145,9 +148,6 @@ pub(crate) async fn tidy_up(api: Api) {
                 Err(error) => warn!(cause = error.0.message, "nothing was archived"),
             }
         }
-        tokio::time::sleep(LOOK_EVERY).await;
-        // What came meanwhile is seen now.
-        news = news.resubscribe();
     }
 }
 

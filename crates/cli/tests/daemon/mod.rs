@@ -25,7 +25,14 @@ pub(crate) struct Daemon {
     directory: TempDir,
     setup: Setup,
     child: Child,
+    reach: Reach,
+}
+
+/// Where a server can be reached.
+struct Reach {
     socket: PathBuf,
+    /// Host and port.
+    address: String,
 }
 
 /// How the server is started, each time.
@@ -75,14 +82,14 @@ impl Daemon {
     /// In a directory that the test has prepared.
     pub(crate) fn start_in(directory: TempDir, setup: Setup) -> Option<Daemon> {
         let mut child = begin(directory.path(), &setup);
-        let Some(socket) = ready(&mut child) else {
+        let Some(reach) = ready(&mut child) else {
             child.wait().expect("it ends");
             let words = fs::read_to_string(directory.path().join(ERRORS)).expect("it is text");
             assert!(words.contains("unknown verb"), "the server did not start: {words}");
             println!("skipped: there is no `danlu up`");
             return None;
         };
-        let daemon = Daemon { directory, setup, child, socket };
+        let daemon = Daemon { directory, setup, child, reach };
         daemon.wait_for_gpus();
         Some(daemon)
     }
@@ -97,7 +104,12 @@ impl Daemon {
     }
 
     pub(crate) fn socket(&self) -> &Path {
-        &self.socket
+        &self.reach.socket
+    }
+
+    /// Host and port of the network side.
+    pub(crate) fn address(&self) -> &str {
+        &self.reach.address
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -120,7 +132,7 @@ impl Daemon {
 
     /// Any answer.
     pub(crate) fn ask(&self, arguments: &[&str]) -> Answer {
-        client(&self.socket, arguments)
+        client(&self.reach.socket, arguments)
     }
 
     /// What it prints when it succeeds, which it must.
@@ -166,7 +178,7 @@ impl Daemon {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        client_command(&self.socket, arguments)
+        client_command(&self.reach.socket, arguments)
     }
 
     /// Ends the server as a crash would.
@@ -191,8 +203,8 @@ impl Daemon {
     #[track_caller]
     pub(crate) fn start_again(&mut self) {
         self.begin_again();
-        let socket = ready(&mut self.child);
-        self.socket = socket.unwrap_or_else(|| panic!("it started before: {}", self.errors()));
+        let reach = ready(&mut self.child);
+        self.reach = reach.unwrap_or_else(|| panic!("it started before: {}", self.errors()));
     }
 
     pub(crate) fn crash_and_restart(&mut self) {
@@ -228,7 +240,7 @@ impl Foreground {
     pub(crate) fn start(mut command: Command) -> Foreground {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
         match ready(&mut child) {
-            Some(socket) => Foreground { child, socket },
+            Some(Reach { socket, .. }) => Foreground { child, socket },
             None => panic!("it did not start: {:?}", child.wait()),
         }
     }
@@ -259,11 +271,18 @@ fn begin(directory: &Path, setup: &Setup) -> Child {
 }
 
 /// Where it can be reached, when it can; `None` when it has ended.
-fn ready(child: &mut Child) -> Option<PathBuf> {
+fn ready(child: &mut Child) -> Option<Reach> {
     let mut lines = BufReader::new(child.stdout.take().expect("it was piped")).lines();
-    let socket = lines.find_map(|line| Some(PathBuf::from(line.ok()?.strip_prefix("socket ")?)));
+    let mut address = String::new();
+    let socket = lines.find_map(|line| {
+        let line = line.ok()?;
+        if let Some(there) = line.strip_prefix("listening on http://") {
+            there.clone_into(&mut address);
+        }
+        Some(PathBuf::from(line.strip_prefix("socket ")?))
+    });
     drain(lines);
-    socket
+    Some(Reach { socket: socket?, address })
 }
 
 /// Nobody reads on, and nothing may block because of that.

@@ -1,8 +1,9 @@
-//! HTTP over the server's socket as any program could speak it, without our client in between.
+//! HTTP as any program could speak it, without our client in between.
 #![allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
+    net::TcpStream,
     os::unix::net::UnixStream,
     path::Path,
 };
@@ -10,12 +11,27 @@ use std::{
 use serde_json::Value;
 
 /// One connection, which is kept for many requests.
-pub(crate) struct Connection(BufReader<UnixStream>);
+pub(crate) struct Connection(BufReader<Box<dyn Stream>>);
+
+pub(crate) trait Stream: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Stream for T {}
 
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
+    pub(crate) headers: Vec<String>,
     pub(crate) body: Value,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let of = |line: &'_ String| {
+            line.split_once(": ").is_some_and(|(it, _)| it.eq_ignore_ascii_case(name))
+        };
+        let line = self.headers.iter().find(|line| of(line))?;
+        line.split_once(": ").map(|(_, value)| value)
+    }
 }
 
 impl Connection {
@@ -23,8 +39,12 @@ impl Connection {
         Connection::over(UnixStream::connect(socket).expect("somebody listens"))
     }
 
-    pub(crate) fn over(stream: UnixStream) -> Connection {
-        Connection(BufReader::new(stream))
+    pub(crate) fn to(address: &str) -> Connection {
+        Connection::over(TcpStream::connect(address).expect("somebody listens"))
+    }
+
+    pub(crate) fn over(stream: impl Stream + 'static) -> Connection {
+        Connection(BufReader::new(Box::new(stream)))
     }
 
     /// `request` is a method and a path.
@@ -46,20 +66,21 @@ impl Connection {
     fn reply(&mut self) -> Reply {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
-        let mut length = 0;
+        let mut headers = Vec::new();
         loop {
-            let line = self.line().to_lowercase();
-            if line.is_empty() {
-                break;
-            }
-            if let Some(value) = line.strip_prefix("content-length: ") {
-                length = value.parse().expect("a number");
+            match self.line() {
+                line if line.is_empty() => break,
+                line => headers.push(line),
             }
         }
+        let status = status.unwrap_or_else(|| panic!("no status: {line:?}"));
+        let mut reply = Reply { status, headers, body: Value::Null };
+        let length =
+            reply.header("content-length").map_or(0, |value| value.parse().expect("a number"));
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).expect("the whole answer");
-        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        Reply { status: status.unwrap_or_else(|| panic!("no status: {line:?}")), body }
+        reply.body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        reply
     }
 
     fn line(&mut self) -> String {
