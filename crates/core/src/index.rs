@@ -2,6 +2,7 @@
 
 use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
+use crate::mix::Mix;
 use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
@@ -45,6 +46,8 @@ pub(crate) struct Index {
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
+    /// What all the tasks there are have asked for.
+    pub(crate) mix: Mix,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: History,
@@ -147,12 +150,14 @@ impl Index {
     }
 
     pub(crate) fn share_spec(&mut self, task: &Task) {
+        self.mix.add(&task.spec.request);
         let shared = self.specs.entry(task.spec_id);
         shared.or_insert_with(|| (Arc::clone(&task.spec), 0)).1 += 1;
     }
 
     pub(crate) fn unshare_spec(&mut self, id: SpecId) {
-        if let Some((_, sharers)) = self.specs.get_mut(&id) {
+        if let Some((spec, sharers)) = self.specs.get_mut(&id) {
+            self.mix.remove(&spec.request);
             *sharers -= 1;
             if *sharers == 0 {
                 self.specs.remove(&id);

@@ -4,6 +4,7 @@
 
 mod by_free;
 mod finder;
+mod frag;
 mod shared;
 mod slot;
 
@@ -11,6 +12,7 @@ use self::by_free::SlotsByFree;
 use self::finder::Finder;
 use self::slot::Slot;
 use crate::ids::NodeId;
+use crate::mix::Mix;
 use crate::node::Node;
 use crate::resources::{GpuMask, Hold, Part, Placement, Request};
 use crate::settings::{PlacementRule, Settings};
@@ -45,6 +47,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) nodes: &'a BTreeMap<NodeId, Node>,
     pub(crate) settings: &'a Settings,
     pub(crate) thresholds: Thresholds,
+    /// Who usually comes.
+    pub(crate) mix: &'a Mix,
 }
 
 /// What keeps a task that shares away from a GPU besides its memory.
@@ -145,11 +149,16 @@ impl Pool {
 
     pub(crate) fn place(&self, request: &Request, ground: &Ground<'_>) -> Option<Placement> {
         let finder = Finder { pool: self, request, ground };
+        if request.gpus > self.free_gpus && !request.is_shared() {
+            return None;
+        }
+        // Whether there is a place at all is asked more often than which is best.
+        let frag = ground.settings.placement == PlacementRule::Frag && self.when == When::Now;
+        if frag && (request.gpus <= self.largest || !request.span_nodes) {
+            return finder.least_loss().map(one_part);
+        }
         if request.is_shared() {
             return finder.sharing().map(one_part);
-        }
-        if request.gpus > self.free_gpus {
-            return None;
         }
         match ground.settings.placement {
             _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),

@@ -119,6 +119,8 @@ pub enum PlacementRule {
     Consolidate,
     /// Any free GPUs, wherever they are.
     Count,
+    /// Where least is lost for the tasks that usually come; a task larger than any node as with `Consolidate`.
+    Frag,
 }
 
 /// How `fair` counts.

@@ -132,7 +132,8 @@ impl State {
 
     /// What a search for a place goes by besides the pool.
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
-        Ground { nodes: &self.nodes, settings: self.settings(), thresholds }
+        let (nodes, settings) = (&self.nodes, self.settings());
+        Ground { nodes, settings, thresholds, mix: &self.index.mix }
     }
 
     /// Runs that have not ended.

@@ -174,6 +174,11 @@ impl Page {
                 how(run).into(),
             ]);
         }
+        let peak = runs.iter().filter_map(|run| run.peak_gpu_memory).max();
+        if let Some(peak) = peak.filter(|bytes| *bytes > 0) {
+            self.out += "\n";
+            self.out += &super::submit::vram_hint(peak);
+        }
         let on = colour::wanted(&io::stdout());
         self.out += &format!("\n{}", table.render(width::of_stdout(), on));
     }

@@ -2,6 +2,7 @@
 
 use super::slot::Slot;
 use super::{Ground, Pool};
+use crate::node::Node;
 use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
 
 pub(super) struct Finder<'a> {
@@ -71,7 +72,7 @@ impl Finder<'_> {
         }
     }
 
-    fn part(&self, at: usize, gpus: u32) -> Option<Part> {
+    pub(super) fn part(&self, at: usize, gpus: u32) -> Option<Part> {
         let slot = &self.pool.slots[at];
         if self.request.is_plain() && !slot.linked {
             return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
@@ -84,7 +85,11 @@ impl Finder<'_> {
         }
         let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
         let missing = gpus.saturating_sub(pinned.count());
-        let others = usable.without(pinned).lowest(missing);
+        let free = usable.without(pinned);
+        let others = match slot.linked {
+            true => nearest(node, free, pinned, missing),
+            false => free.lowest(missing),
+        };
         Some(Part { node: slot.node, gpus: pinned.with(others) })
     }
 
@@ -102,4 +107,30 @@ impl Finder<'_> {
         };
         node.matching_gpus(self.request).and(free)
     }
+}
+
+/// So many of the free ones that most fast links are among them and `kept`, and that fewest are cut to the others.
+fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
+    let links = |at: usize, to: GpuMask| node.gpus[at].links.and(to).count();
+    let grown = |first: GpuMask| {
+        let mut chosen = first;
+        while chosen.count() < missing {
+            let rest = free.without(chosen);
+            let best = rest.positions().min_by_key(|at| {
+                let inside = links(*at, chosen.with(kept));
+                (std::cmp::Reverse(inside), links(*at, rest), *at)
+            });
+            let Some(at) = best else { break };
+            chosen = chosen.with(GpuMask::single(at));
+        }
+        chosen
+    };
+    let firsts = free.positions().map(|at| grown(GpuMask::single(at)));
+    let best = firsts.min_by_key(|chosen| {
+        let all = chosen.with(kept);
+        let inside: u32 = chosen.positions().map(|at| links(at, all)).sum();
+        let cut: u32 = chosen.positions().map(|at| links(at, free.without(*chosen))).sum();
+        (std::cmp::Reverse(inside), cut, chosen.0)
+    });
+    if missing == 0 { GpuMask::NONE } else { best.unwrap_or(GpuMask::NONE) }
 }

@@ -102,7 +102,10 @@ async fn dry_run(
     let (spec, _) = spec(&api.handle.model(), body)?;
     let by = caller.id;
     let look = move |state: &danlu_core::State, _: &Store, now| {
-        danlu_core::dry_run(state, by, &spec, now).map(|forecast| would_start(state, &forecast))
+        danlu_core::dry_run(state, by, &spec, now).map(|forecast| WouldStart {
+            learnt_gpu_memory: danlu_core::learnt_gpu_memory(state, by, &spec.command),
+            ..would_start(state, &forecast)
+        })
     };
     let dry_run = api.handle.look(look).await??;
     Ok(Json(Document::new(DryRun { dry_run })))
@@ -119,6 +122,7 @@ fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
         expected_start_at: forecast.starts_at.map(super::view::rfc3339),
         node: node.map(|node| node.name.clone()),
         gpu_ids: gpus.collect(),
+        learnt_gpu_memory: None,
     }
 }
 

@@ -198,7 +198,7 @@ impl World {
             Order::Las,
         ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
-        let placements = [PlacementRule::Consolidate, PlacementRule::Count];
+        let placements = [PlacementRule::Consolidate, PlacementRule::Count, PlacementRule::Frag];
         Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),

@@ -109,4 +109,7 @@ pub struct WouldStart {
     /// Where, if at once.
     pub node: Option<String>,
     pub gpu_ids: Vec<u32>,
+    /// The most bytes of a GPU that this command was seen to use, if it has run before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt_gpu_memory: Option<u64>,
 }
