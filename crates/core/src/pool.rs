@@ -49,6 +49,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) thresholds: Thresholds,
     /// Who usually comes.
     pub(crate) mix: &'a Mix,
+    /// GPUs of at most so many bytes will not do.
+    pub(crate) larger_than: Option<u64>,
 }
 
 /// What keeps a task that shares away from a GPU besides its memory.

@@ -133,7 +133,7 @@ impl State {
     /// What a search for a place goes by besides the pool.
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
         let (nodes, settings) = (&self.nodes, self.settings());
-        Ground { nodes, settings, thresholds, mix: &self.index.mix }
+        Ground { nodes, settings, thresholds, mix: &self.index.mix, larger_than: None }
     }
 
     /// Runs that have not ended.

@@ -3,9 +3,10 @@
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
-use crate::pool::{Pool, Thresholds};
+use crate::pool::{Ground, Pool, Thresholds};
 use crate::resources::{Claim, Hold, Placement, Request};
 use crate::state::State;
+use crate::task::Task;
 use crate::time::Time;
 
 #[derive(Debug, Clone)]
@@ -30,6 +31,17 @@ impl<'a> View<'a> {
     /// Where this would start now, with everything assumed so far.
     pub fn place(&self, request: &Request) -> Option<Placement> {
         self.place_with(request, Thresholds::All)
+    }
+
+    /// The same for one that has failed for lack of GPU memory: on larger GPUs, if some are free.
+    pub fn place_task(&self, task: &Task) -> Option<Placement> {
+        self.place_on_larger(task).or_else(|| self.place(&task.spec.request))
+    }
+
+    pub fn place_on_larger(&self, task: &Task) -> Option<Placement> {
+        let larger_than = Some(task.wants_more_memory_than?);
+        let ground = Ground { larger_than, ..self.state.ground(Thresholds::All) };
+        self.pool.place(&task.spec.request, &ground)
     }
 
     /// Where it would start if the shared tasks that run had all the memory they need.

@@ -44,9 +44,9 @@ pub(super) fn start<'a>(
     lane: Lane,
     rank: Rank,
 ) -> bool {
-    let request = &view.state.tasks[&rank.task].spec.request;
-    let Some(placement) = view.place(request) else { return false };
-    view.assume_start(request, &placement);
+    let task = &view.state.tasks[&rank.task];
+    let Some(placement) = view.place_task(task) else { return false };
+    view.assume_start(&task.spec.request, &placement);
     plan.start(rank.task, placement);
     line.take(lane, rank);
     true

@@ -11,7 +11,7 @@ use crate::logarithm::Logarithm;
 use crate::plan::Plan;
 use crate::queue::{Estimate, Rank};
 use crate::quota::{self, Load};
-use crate::resources::Request;
+use crate::resources::{Placement, Request};
 use crate::state::State;
 use crate::task::Task;
 use crate::time::{Span, Time};
@@ -138,13 +138,14 @@ impl<'a> Pass<'a> {
 
     fn start_what_does_not_delay(&mut self, reservation: &mut Reservation<'a>) {
         while let Some((candidate, at)) = self.next_that_does_not_delay(reservation) {
-            let request = self.requests[at].0;
-            if let Some(placement) = self.view.place(request)
-                && !self.has_had_their_share(candidate)
-            {
+            let (request, task) =
+                (self.requests[at].0, &self.view.state.tasks[&candidate.rank.task]);
+            let larger = reservation.larger_place(&self.view, task, candidate.estimate);
+            let Some(placement) = larger.or_else(|| self.view.place(request)) else { return };
+            if !self.has_had_their_share(candidate) {
                 reservation.admit(request, &placement, candidate.estimate);
             }
-            self.start(candidate, at);
+            self.start_at(placement, candidate, at);
         }
     }
 
@@ -170,17 +171,22 @@ impl<'a> Pass<'a> {
 
     /// False when it does not fit. Who has had their share is stepped over.
     fn start(&mut self, candidate: Candidate, at: usize) -> bool {
+        let task = &self.view.state.tasks[&candidate.rank.task];
+        let Some(placement) = self.view.place_task(task) else { return false };
+        self.start_at(placement, candidate, at);
+        true
+    }
+
+    fn start_at(&mut self, placement: Placement, candidate: Candidate, at: usize) {
         let over = self.has_had_their_share(candidate);
         let (request, line) = &mut self.requests[at];
-        let Some(placement) = self.view.place(request) else { return false };
         line.take(candidate);
         if over {
-            return true;
+            return;
         }
         self.view.assume_start(request, &placement);
         self.plan.start(candidate.rank.task, placement);
         self.count(&self.view.state.tasks[&candidate.rank.task]);
-        true
     }
 
     /// With what this pass has started.

@@ -44,8 +44,9 @@ pub(super) fn start_in_order<'a>(
             line.step_over(lane, excess);
             continue;
         }
-        let request = &state.tasks[&rank.task].spec.request;
-        if let Some(placement) = view.place(request) {
+        let task = &state.tasks[&rank.task];
+        let request = &task.spec.request;
+        if let Some(placement) = view.place_task(task) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
             line.start(lane, rank);

@@ -2,8 +2,10 @@
 
 use super::slot::Slot;
 use super::{Ground, Pool};
+use crate::gpu::Gpu;
 use crate::node::Node;
 use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
+use std::cmp::Reverse;
 
 pub(super) struct Finder<'a> {
     pub(super) pool: &'a Pool,
@@ -74,7 +76,7 @@ impl Finder<'_> {
 
     pub(super) fn part(&self, at: usize, gpus: u32) -> Option<Part> {
         let slot = &self.pool.slots[at];
-        if self.request.is_plain() && !slot.linked {
+        if self.takes_any() && !slot.linked {
             return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
         }
         let usable = self.usable(slot);
@@ -93,8 +95,18 @@ impl Finder<'_> {
         Some(Part { node: slot.node, gpus: pinned.with(others) })
     }
 
+    /// One free GPU is as good as another.
+    fn takes_any(&self) -> bool {
+        self.request.is_plain() && self.ground.larger_than.is_none()
+    }
+
+    /// What was asked for, and large enough.
+    pub(super) fn suits(&self, gpu: &Gpu) -> bool {
+        gpu.matches(self.request) && self.ground.larger_than.is_none_or(|bytes| gpu.memory > bytes)
+    }
+
     fn usable(&self, slot: &Slot) -> GpuMask {
-        if self.request.is_plain() {
+        if self.takes_any() {
             return slot.free;
         }
         let node = &self.ground.nodes[&slot.node];
@@ -105,7 +117,7 @@ impl Finder<'_> {
             Sharing::Exclusive => slot.empty(),
             Sharing::Slot | Sharing::Shared { .. } => slot.free,
         };
-        node.matching_gpus(self.request).and(free)
+        node.gpus_where(|gpu| self.suits(gpu)).and(free)
     }
 }
 
@@ -118,7 +130,7 @@ fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
             let rest = free.without(chosen);
             let best = rest.positions().min_by_key(|at| {
                 let inside = links(*at, chosen.with(kept));
-                (std::cmp::Reverse(inside), links(*at, rest), *at)
+                (Reverse(inside), links(*at, rest), *at)
             });
             let Some(at) = best else { break };
             chosen = chosen.with(GpuMask::single(at));
@@ -130,7 +142,8 @@ fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
         let all = chosen.with(kept);
         let inside: u32 = chosen.positions().map(|at| links(at, all)).sum();
         let cut: u32 = chosen.positions().map(|at| links(at, free.without(*chosen))).sum();
-        (std::cmp::Reverse(inside), cut, chosen.0)
+        // With bits reversed, the set that has the lowest numbers is the largest.
+        (Reverse(inside), cut, Reverse(chosen.0.reverse_bits()))
     });
     if missing == 0 { GpuMask::NONE } else { best.unwrap_or(GpuMask::NONE) }
 }

@@ -67,7 +67,7 @@ impl Finder<'_> {
         let card = slot.card(at);
         let grows = card.settling > 0 && self.ground.thresholds == Thresholds::All;
         let most = settings.limits.max_tasks_per_gpu.unwrap_or(TASKS_PER_GPU).min(TASKS_PER_GPU);
-        if !gpu.matches(self.request)
+        if !self.suits(gpu)
             || grows && !mutated(Mutant::SettlingIgnored)
             || u32::from(card.shared) >= most
         {
