@@ -53,6 +53,20 @@ fn tasks_share_a_gpu_by_its_memory() {
 }
 
 #[test]
+fn what_a_run_has_used_is_told_at_its_end() {
+    let Some(daemon) = start(1) else { return };
+    let seen =
+        r#"while ! danlu gpus --json | grep -q '"memory_used":10737418240'; do sleep 0.05; done"#;
+    let seen = seen.replacen("danlu", danlu::BUILT, 1);
+    let run = ["run", "--shared", "--vram", "10G", "--shell", &seen];
+    let told = daemon.ask(&run);
+    assert!(told.status == 0 && told.stderr.contains("--vram 10G"), "{told:?}");
+    assert!(daemon.say(&["show", "1"]).contains("--vram 10G"));
+    let again = daemon.say(&["submit", "--dry-run", "--shell", &seen]);
+    assert!(again.contains("--vram 10G"), "{again}");
+}
+
+#[test]
 fn a_shared_task_says_how_much_memory_it_needs() {
     let Some(daemon) = start(1) else { return };
     let refused = daemon.ask(&["submit", "--shared", "--", "true"]);

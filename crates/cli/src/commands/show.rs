@@ -16,7 +16,7 @@ use crate::{
     screen::{
         self, amounts, clock, colour, places, states,
         table::{Column, Table},
-        tasks, width,
+        tasks, vram, width,
     },
     selection::resolve_one,
 };
@@ -174,10 +174,8 @@ impl Page {
                 how(run).into(),
             ]);
         }
-        let peak = runs.iter().filter_map(|run| run.peak_gpu_memory).max();
-        if let Some(peak) = peak.filter(|bytes| *bytes > 0) {
-            self.out += "\n";
-            self.out += &super::submit::vram_hint(peak);
+        if let Some(used) = vram::used_by(runs) {
+            self.out += &format!("\n{}\n", vram::hint(used));
         }
         let on = colour::wanted(&io::stdout());
         self.out += &format!("\n{}", table.render(width::of_stdout(), on));

@@ -16,7 +16,7 @@ use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     language::{say, text},
-    screen::{self, amounts, clock, places},
+    screen::{self, amounts, clock, places, vram},
     script,
     task_options::{
         Fields, NewTaskOptions, TaskOptions, environment, merge, name_of, submit_body,
@@ -150,19 +150,9 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
         )
         .to_owned(),
     };
-    let learnt = would.learnt_gpu_memory.map(vram_hint).unwrap_or_default();
+    let learnt = would.learnt_gpu_memory.map(|bytes| vram::hint(bytes) + "\n").unwrap_or_default();
     let end = text("nothing was submitted", "未提交任务");
     screen::print(&format!("{words}\n{learnt}{end}\n"))
-}
-
-/// What the command was seen to use, and how to ask for it.
-pub(super) fn vram_hint(bytes: u64) -> String {
-    let (used, asked) =
-        (amounts::bytes(bytes), amounts::exact_bytes(bytes.next_multiple_of(1 << 30)));
-    say!(
-        "it has used up to {used} of a GPU: --vram {asked}\n",
-        "它曾用过至多 {used} 显存：--vram {asked}\n",
-    )
 }
 
 /// Only the user can tell what the user may write; hours later it would be too late.
