@@ -159,6 +159,10 @@ impl Pool {
         if frag && (request.gpus <= self.largest || !request.span_nodes) {
             return finder.least_loss().map(one_part);
         }
+        let first_fit = ground.settings.placement == PlacementRule::Lowest;
+        if first_fit && (request.gpus <= self.largest || !request.span_nodes) {
+            return finder.first_fit().map(one_part);
+        }
         if request.is_shared() {
             return finder.sharing().map(one_part);
         }

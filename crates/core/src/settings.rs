@@ -121,6 +121,8 @@ pub enum PlacementRule {
     Count,
     /// Where least is lost for the tasks that usually come; a task larger than any node as with `Consolidate`.
     Frag,
+    /// First fit: the first node that has room, and its GPUs with the lowest numbers.
+    Lowest,
 }
 
 /// How `fair` counts.

@@ -84,8 +84,8 @@ pub(crate) struct Arguments {
         value_enum,
         hide_possible_values = true,
         help = text(
-            "`consolidate` keeps a job on as few nodes as it can (the default); `count` takes any free GPUs; `frag` leaves most for those that usually come",
-            "`consolidate` 让作业占用尽可能少的节点（默认）；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间",
+            "`consolidate` keeps a job on as few nodes as it can (the default); `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
+            "`consolidate` 让作业占用尽可能少的节点（默认）；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配",
         ),
     )]
     placement: Option<Placement>,
@@ -164,6 +164,7 @@ enum Placement {
     Consolidate,
     Count,
     Frag,
+    Lowest,
 }
 
 impl Placement {
@@ -172,6 +173,7 @@ impl Placement {
             Placement::Consolidate => PlacementRule::Consolidate,
             Placement::Count => PlacementRule::Count,
             Placement::Frag => PlacementRule::Frag,
+            Placement::Lowest => PlacementRule::Lowest,
         }
     }
 }
@@ -220,7 +222,7 @@ fn size(arguments: &Arguments) -> Result<(&Sizes, Unit), Failure> {
             return Ok((nodes, Unit::Nodes { gpus_each, placement }));
         }
         (Placement::Count, None, Some(gpus)) => return Ok((gpus, Unit::Gpus)),
-        (Placement::Consolidate | Placement::Frag, None, Some(_)) => text(
+        (_, None, Some(_)) => text(
             "`--gpus` says nothing about nodes, and this placement needs them",
             "`--gpus` 没有说明节点，而这种放置方式需要节点",
         ),

@@ -5,6 +5,7 @@ use super::{Ground, Pool};
 use crate::gpu::Gpu;
 use crate::node::Node;
 use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
+use crate::settings::PlacementRule;
 use std::cmp::Reverse;
 
 pub(super) struct Finder<'a> {
@@ -18,6 +19,17 @@ impl Finder<'_> {
     pub(super) fn on_one_node(&self, gpus: u32) -> Option<Part> {
         let mut fullest_first = self.pool.by_free.from(gpus).flatten();
         fullest_first.find_map(|at| self.part(at, gpus))
+    }
+
+    /// The first node that fits, whatever it leaves to others.
+    pub(super) fn first_fit(&self) -> Option<Part> {
+        let slots = self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open);
+        let mut parts = slots.filter_map(|(at, slot)| match self.request.is_shared() {
+            true => Some(Part { node: slot.node, gpus: self.shared_part(slot)? }),
+            false if slot.free.count() < self.request.gpus => None,
+            false => self.part(at, self.request.gpus),
+        });
+        parts.next()
     }
 
     /// As many completely free nodes as it fills, and the emptiest other one for the rest.
@@ -76,7 +88,8 @@ impl Finder<'_> {
 
     pub(super) fn part(&self, at: usize, gpus: u32) -> Option<Part> {
         let slot = &self.pool.slots[at];
-        if self.takes_any() && !slot.linked {
+        let neighbours = slot.linked && self.ground.settings.placement != PlacementRule::Lowest;
+        if self.takes_any() && !neighbours {
             return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
         }
         let usable = self.usable(slot);
@@ -88,7 +101,7 @@ impl Finder<'_> {
         let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
         let missing = gpus.saturating_sub(pinned.count());
         let free = usable.without(pinned);
-        let others = match slot.linked {
+        let others = match neighbours {
             true => nearest(node, free, pinned, missing),
             false => free.lowest(missing),
         };

@@ -7,6 +7,7 @@ use crate::gpu::Gpu;
 use crate::limits::TASKS_PER_GPU;
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Part, Sharing};
+use crate::settings::PlacementRule;
 
 /// A GPU that has room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +48,11 @@ impl Finder<'_> {
         let mut found: Vec<Candidate> =
             shareable.filter_map(|at| self.candidate(slot, at, &node.gpus[at])).collect();
         let is_pinned = |one: &Candidate| pinned.contains(GpuMask::single(one.at));
-        found.sort_by_key(|one| (!is_pinned(one), *one));
+        let lowest = self.ground.settings.placement == PlacementRule::Lowest;
+        match lowest {
+            true => found.sort_by_key(|one| (!is_pinned(one), one.at)),
+            false => found.sort_by_key(|one| (!is_pinned(one), *one)),
+        }
         found.truncate(self.request.gpus as usize);
         let masks = found.iter().map(|one| GpuMask::single(one.at));
         let gpus = masks.fold(GpuMask::NONE, GpuMask::with);

@@ -174,7 +174,8 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     let placement = prop_oneof![
         Just(PlacementRule::Consolidate),
         Just(PlacementRule::Count),
-        Just(PlacementRule::Frag)
+        Just(PlacementRule::Frag),
+        Just(PlacementRule::Lowest)
     ];
     let spans = (any::<u64>(), 0u64..100_000, any::<u64>());
     let sharing = (any::<bool>(), prop::option::of(0u32..4), any::<u64>(), 0u64..100_000);

@@ -192,3 +192,35 @@ fn neighbours_by_a_fast_link_are_given_out_together() {
     lab.schedule();
     assert_eq!(lab.task(3), "starting n1[1,2]");
 }
+
+#[test]
+fn lowest_takes_the_first_node_and_the_lowest_numbers() {
+    let placed = |placement: PlacementRule| {
+        let mut lab = lab(&[4, 2]);
+        lab.configure(|settings| settings.placement = placement);
+        let mut gpus = healthy(1, 4);
+        let (first, last) = (gpus[0].id.clone(), gpus[3].id.clone());
+        (gpus[0].neighbours, gpus[3].neighbours) = (vec![last], vec![first]);
+        lab.hear(1, danlu_core::NodeMessage::Gpus(gpus));
+        lab.submit(wants(2));
+        lab.submit(crate::sharing::sharing(40));
+        lab.schedule();
+        lab.tasks()
+    };
+    assert_eq!(placed(PlacementRule::Lowest), ["starting n1[0,1]", "starting n1[2]"]);
+    assert_eq!(placed(PlacementRule::Consolidate), ["starting n2[0,1]", "starting n1[0]"]);
+}
+
+#[test]
+fn lowest_shares_the_lowest_gpu_that_has_room() {
+    let mut lab = lab(&[2]);
+    lab.configure(|settings| settings.placement = PlacementRule::Lowest);
+    let mut pinned = crate::sharing::sharing(40);
+    pinned.request.gpu_ids = vec![1];
+    lab.submit(pinned);
+    lab.schedule();
+    lab.after_secs(60);
+    lab.submit(crate::sharing::sharing(30));
+    lab.schedule();
+    assert_eq!(lab.task(2), "starting n1[0]");
+}

@@ -198,7 +198,8 @@ impl World {
             Order::Las,
         ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
-        let placements = [PlacementRule::Consolidate, PlacementRule::Count, PlacementRule::Frag];
+        use PlacementRule::{Consolidate, Count, Frag, Lowest};
+        let placements = [Consolidate, Count, Frag, Lowest];
         Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),

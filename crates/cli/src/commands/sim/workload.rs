@@ -134,6 +134,7 @@ fn name(placement: PlacementRule) -> &'static str {
         PlacementRule::Consolidate => "best fit",
         PlacementRule::Count => "count",
         PlacementRule::Frag => "frag",
+        PlacementRule::Lowest => "lowest",
     }
 }
 
