@@ -48,6 +48,7 @@ pub enum Event {
     /// It runs what it should not; these are being stopped first.
     NodeHasStrays { node: NodeId, runs: Vec<RunId> },
     NodeLost { node: NodeId },
+    NodeResourcesChanged { node: NodeId },
     NodeDraining { node: NodeId },
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
@@ -125,6 +126,7 @@ impl Event {
             | NodeReady { node }
             | NodeHasStrays { node, .. }
             | NodeLost { node }
+            | NodeResourcesChanged { node }
             | NodeDraining { node }
             | NodeUndrained { node }
             | GpuQuarantined { node, .. }

@@ -112,14 +112,14 @@ impl Pool {
         self.change(at, |slot| slot.clear(node));
     }
 
-    pub(crate) fn take(&mut self, hold: Hold) {
+    pub(crate) fn take(&mut self, hold: &Hold) {
         let at = self.position(hold.node);
-        self.change(at, |slot| slot.take(&hold));
+        self.change(at, |slot| slot.take(hold));
     }
 
-    pub(crate) fn give(&mut self, hold: Hold) {
+    pub(crate) fn give(&mut self, hold: &Hold) {
         let at = self.position(hold.node);
-        self.change(at, |slot| slot.give(&hold));
+        self.change(at, |slot| slot.give(hold));
     }
 
     pub fn free_gpus(&self) -> u32 {

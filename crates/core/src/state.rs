@@ -276,7 +276,7 @@ impl State {
                     holders.insert(at, run.id);
                 }
                 let part = Part { node: run_part.node, gpus: hold.gpus };
-                self.index.pool.take(hold);
+                self.index.pool.take(&hold);
                 self.index.runs_on.entry(part.node).or_default().insert(run.id);
                 held.push(hold);
             }
@@ -332,7 +332,7 @@ impl State {
         for position in hold.gpus.positions() {
             node.gpus[position].holders.retain(|holder| *holder != id);
         }
-        self.index.pool.give(hold);
+        self.index.pool.give(&hold);
         if let Some(runs) = self.index.runs_on.get_mut(&node_id) {
             runs.remove(&id);
             if runs.is_empty() {

@@ -8,6 +8,7 @@ use crate::resources::{Claim, Hold, Placement, Request};
 use crate::state::State;
 use crate::task::Task;
 use crate::time::Time;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct View<'a> {
@@ -87,7 +88,8 @@ impl<'a> View<'a> {
         let kept = placement.parts.iter().filter_map(|part| {
             let named = self.state.nodes[&part.node].pinned_gpus(request)?;
             let gpus = named.and(self.pool.free_on(part.node));
-            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim: Claim::Whole })
+            let (claim, named) = (Claim::Whole, BTreeMap::new());
+            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim, named })
         });
         let kept = kept.collect();
         self.assume(Assumption::Taken(kept));
@@ -137,13 +139,13 @@ impl<'a> View<'a> {
 
     fn take(&mut self, holds: &[Hold]) {
         if !mutated(Mutant::UncheckedPlan) {
-            holds.iter().for_each(|hold| self.pool.take(*hold));
+            holds.iter().for_each(|hold| self.pool.take(hold));
         }
     }
 
     fn give(&mut self, holds: &[Hold]) {
         if !mutated(Mutant::UncheckedPlan) {
-            holds.iter().for_each(|hold| self.pool.give(*hold));
+            holds.iter().for_each(|hold| self.pool.give(hold));
         }
     }
 }

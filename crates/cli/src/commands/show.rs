@@ -262,6 +262,7 @@ fn needs(details: &TaskDetails) -> String {
         let size = amounts::exact_bytes(request.memory);
         parts.push(say!("{size} of memory", "内存 {size}"));
     }
+    parts.extend(request.resources.iter().map(|(name, count)| format!("{count} {name}")));
     match &request.node {
         Some(danlu_core::resources::NodeSelector::Name(name)) => {
             parts.push(say!("on {name}", "在 {name} 上"));

@@ -17,7 +17,9 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     // A head that waits for GPUs alone loses nothing to a task that takes none.
     let queue = view.state.queue();
     let head_request = &view.state.tasks[&head.task].spec.request;
-    if head_request.gpus > 0 && (head_request.cpus, head_request.memory) == (0, 0) {
+    let only_gpus =
+        (head_request.cpus, head_request.memory) == (0, 0) && head_request.resources.is_empty();
+    if head_request.gpus > 0 && only_gpus {
         line.pass_over(lane, head);
         let requests = queue.kinds().map(|(kind, _)| &kind.request);
         requests.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));

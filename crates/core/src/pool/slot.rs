@@ -4,6 +4,7 @@ use crate::ids::NodeId;
 use crate::mutant::{Mutant, mutated};
 use crate::node::{Capacity, Node};
 use crate::resources::{Claim, GpuMask, Hold, Request};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
@@ -25,6 +26,9 @@ pub(super) struct Slot {
     pub(super) linked: bool,
     pub(super) capacity: Capacity,
     used: Capacity,
+    /// Named things that can be counted: how many there are, and how many are taken.
+    named: BTreeMap<String, u32>,
+    named_used: BTreeMap<String, u32>,
     /// Only where GPUs have several slots or are shared: elsewhere `held` tells all.
     cards: Option<Box<[Card]>>,
 }
@@ -58,6 +62,8 @@ impl Slot {
             linked: false,
             capacity: NOTHING,
             used: NOTHING,
+            named: BTreeMap::new(),
+            named_used: BTreeMap::new(),
             cards: None,
         }
     }
@@ -71,6 +77,7 @@ impl Slot {
             count: node.gpus.len(),
             usable,
             capacity: node.capacity.unwrap_or(NOTHING),
+            named: node.resources.clone(),
             ..Slot::closed(node.id)
         }
     }
@@ -83,6 +90,7 @@ impl Slot {
         self.size = self.usable.count();
         self.linked = node.gpus.iter().any(|gpu| gpu.links != GpuMask::NONE);
         self.capacity = node.capacity.unwrap_or(NOTHING);
+        self.named.clone_from(&node.resources);
         self.recount();
     }
 
@@ -91,6 +99,7 @@ impl Slot {
         self.count = node.gpus.len();
         self.held = GpuMask::NONE;
         self.used = NOTHING;
+        self.named_used.clear();
         let slotted = node.gpus.iter().any(|gpu| gpu.rule.slots() > 1);
         self.cards = slotted.then(|| {
             let card = |gpu: &crate::gpu::Gpu| Card { slots: gpu.rule.slots(), ..Card::SINGLE };
@@ -102,6 +111,9 @@ impl Slot {
     pub(super) fn take(&mut self, hold: &Hold) {
         self.used.cpus += hold.cpus;
         self.used.memory += hold.memory;
+        for (name, count) in &hold.named {
+            *self.named_used.entry(name.clone()).or_default() += count;
+        }
         match (hold.claim, &self.cards) {
             // A GPU that had more slots before may be held by several.
             (Claim::Slot | Claim::Whole, None) if self.held.and(hold.gpus) == GpuMask::NONE => {
@@ -115,6 +127,12 @@ impl Slot {
     pub(super) fn give(&mut self, hold: &Hold) {
         self.used.cpus -= hold.cpus;
         self.used.memory -= hold.memory;
+        for (name, count) in &hold.named {
+            if let Some(used) = self.named_used.get_mut(name) {
+                *used = used.saturating_sub(*count);
+            }
+        }
+        self.named_used.retain(|_, used| *used > 0);
         match (hold.claim, &self.cards) {
             (Claim::Slot | Claim::Whole, None) => self.held = self.held.without(hold.gpus),
             (claim, _) => {
@@ -186,7 +204,14 @@ impl Slot {
 
     pub(super) fn has_room(&self, request: &Request) -> bool {
         let left = self.left();
-        request.cpus <= left.cpus && request.memory <= left.memory
+        let named_left = |name: &String| {
+            let used = self.named_used.get(name).copied().unwrap_or(0);
+            self.named.get(name).map_or(0, |there| there.saturating_sub(used))
+        };
+        request.cpus <= left.cpus
+            && request.memory <= left.memory
+            && (mutated(Mutant::NamedIgnored)
+                || request.resources.iter().all(|(name, wanted)| *wanted <= named_left(name)))
     }
 
     /// CPUs and memory that nobody has asked for.

@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::admin::check_name;
+use crate::steps::description;
 use crate::steps::permission::require_admin;
 use std::collections::BTreeMap;
 
@@ -40,6 +41,7 @@ pub(crate) fn add(
         labels,
         link: Link::Down { since: turn.now },
         session: SessionId(0),
+        resources: BTreeMap::new(),
         draining: false,
         capacity: None,
         gpus: Vec::new(),
@@ -60,6 +62,23 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     }
     turn.state.remove_node(id);
     turn.event(Event::NodeRemoved { node: id });
+    Ok(Reply::Done)
+}
+
+/// What runs goes on, also with more than there is now.
+pub(crate) fn set_resources(
+    turn: &mut Turn<'_>,
+    by: Actor,
+    id: NodeId,
+    resources: BTreeMap<String, u32>,
+) -> Answer {
+    require_admin(turn.state, by)?;
+    known(turn.state, id)?;
+    description::check_resources(&resources)?;
+    if turn.state.nodes[&id].resources != resources {
+        turn.state.change_node(id, |node| node.resources = resources);
+        turn.event(Event::NodeResourcesChanged { node: id });
+    }
     Ok(Reply::Done)
 }
 

@@ -168,7 +168,8 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
-    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, .. } = body.request;
+    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, resources, .. } =
+        body.request;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
@@ -184,6 +185,7 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         gpu_model,
         node,
         gpu_ids,
+        resources,
     };
     let launch = LaunchSpec {
         shell: body.shell,
@@ -262,6 +264,7 @@ fn described(task: &Task) -> Submit {
             gpu_model: spec.request.gpu_model,
             node: spec.request.node,
             gpu_ids: spec.request.gpu_ids,
+            resources: spec.request.resources,
         },
         time_limit: spec.time_limit.map(|span| span.0 / 1000),
         retries: Some(spec.retries),

@@ -68,6 +68,8 @@ pub struct Needs {
     pub gpu_model: Option<String>,
     #[schemars(with = "Option<serde_json::Value>")]
     pub node: Option<danlu_core::resources::NodeSelector>,
+    /// So many of each named thing that a node has.
+    pub resources: BTreeMap<String, u32>,
     /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
     pub gpu_ids: Vec<u32>,
 }

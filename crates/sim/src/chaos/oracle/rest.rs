@@ -79,6 +79,15 @@ impl Oracle {
 /// the task may wait only if it is told so.
 fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> bool {
     let request = &task.spec.request;
+    let has = |node: &danlu_core::Node, (name, wanted): (&String, &u32)| {
+        node.resources.get(name).is_some_and(|there| there >= wanted)
+    };
+    let counted = |node: &danlu_core::Node| request.resources.iter().all(|it| has(node, it));
+    let known = |machine: &&Machine| {
+        let node = state.nodes.values().find(|node| node.name == machine.name);
+        request.resources.is_empty() || node.is_some_and(counted)
+    };
+    let machines: Vec<&Machine> = machines.iter().filter(known).collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
     let (mut largest, mut total, mut any) = (0, 0, false);
     for room in rooms.flatten() {
