@@ -18,9 +18,10 @@ pub(super) fn first(view: &View<'_>, line: &Line<'_>) -> Option<(Lane, Rank)> {
     }
     // Where a clock was set back, nobody knows how long it has been.
     let has_aged = |since: Time| since > view.now || view.now.since(since) >= patience;
-    let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest());
+    let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest(view.now));
     let mut aged: Vec<_> = kinds.filter(|(since, _)| has_aged(*since)).collect();
-    aged.sort_unstable();
+    // … but they have waited since before that, and longer than all who came later.
+    aged.sort_unstable_by_key(|(since, id)| (*since <= view.now, *since, *id));
     let places = aged.iter().map(|(_, id)| place(state, &state.tasks[id]));
     places.into_iter().find(|(_, rank)| {
         let request = &state.tasks[&rank.task].spec.request;
