@@ -53,7 +53,8 @@ pub enum Event {
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
     /// It has a hardware error, and is given to nobody until an administrator enables it.
-    GpuQuarantined { node: NodeId, gpu: GpuId, why: String },
+    /// These users have runs on it, and are told.
+    GpuQuarantined { node: NodeId, gpu: GpuId, why: String, #[serde(default)] owners: Vec<UserId> },
     /// A policy decided what the state does not allow. Nothing was done.
     DecisionRejected { task: TaskId, reason: String },
     /// A message from an earlier connection, or about something long settled.

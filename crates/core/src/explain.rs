@@ -97,6 +97,10 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
         return WaitReason::QueuePaused;
     }
     let request = &task.spec.request;
+    let view = View::new(state, now);
+    if !view.fits_when_idle(request) {
+        return explain_unfit(state, request);
+    }
     let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);
     if let Some(at_once) = at_once
         && !state.queue().contains(task, state.settings())
@@ -105,10 +109,6 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     }
     if let Some(excess) = quota::excess_now(state, task, now) {
         return WaitReason::Quota(excess);
-    }
-    let view = View::new(state, now);
-    if !view.fits_when_idle(request) {
-        return explain_unfit(state, request);
     }
     if view.place(request).is_none() {
         if view.place_when_settled(request).is_some() {

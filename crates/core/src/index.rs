@@ -7,7 +7,7 @@ use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::quota::Load;
-use crate::resources::Hold;
+use crate::resources::{Hold, Request};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
@@ -100,12 +100,13 @@ impl Turns {
     }
 }
 
-/// The elements of a limited array: as many of the first as may still start are in the queue.
+/// The elements of a limited array: as many of the first as may still start are in the queue. They ask for the same
+/// until somebody edits one; as many of each request are there, so that one that cannot run does not keep the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Throttle {
     at_once: usize,
     active: usize,
-    waiting: BTreeSet<Rank>,
+    waiting: BTreeMap<Request, BTreeSet<Rank>>,
     admitted: BTreeSet<Rank>,
 }
 
@@ -199,7 +200,8 @@ impl Index {
         let throttle = match task.state {
             TaskState::Queued { .. } => {
                 let throttle = self.throttles.entry(array).or_default();
-                throttle.waiting.insert(policy::rank(task, settings));
+                let request = task.spec.request.clone();
+                throttle.waiting.entry(request).or_default().insert(policy::rank(task, settings));
                 throttle
             }
             TaskState::Active { .. } => {
@@ -231,7 +233,12 @@ impl Index {
         match task.state {
             TaskState::Queued { .. } => {
                 let rank = policy::rank(task, settings);
-                throttle.waiting.remove(&rank);
+                if let Some(alike) = throttle.waiting.get_mut(&task.spec.request) {
+                    alike.remove(&rank);
+                    if alike.is_empty() {
+                        throttle.waiting.remove(&task.spec.request);
+                    }
+                }
                 if throttle.admitted.remove(&rank) {
                     self.queue.remove(task, settings);
                 }
@@ -275,7 +282,9 @@ type Tasks = BTreeMap<TaskId, Task>;
 impl Throttle {
     fn admit(&mut self, queue: &mut Queue, tasks: &Tasks, settings: &Settings) {
         let room = self.at_once.saturating_sub(self.active);
-        let wanted: BTreeSet<Rank> = self.waiting.iter().take(room).copied().collect();
+        let alike = self.waiting.values();
+        let wanted: BTreeSet<Rank> =
+            alike.flat_map(|ranks| ranks.iter().take(room)).copied().collect();
         for rank in self.admitted.difference(&wanted) {
             queue.remove(&tasks[&rank.task], settings);
         }

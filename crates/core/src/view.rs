@@ -79,6 +79,11 @@ impl<'a> View<'a> {
         !request.gpu_ids.is_empty() && !self.state.nodes.values().any(named_are_free)
     }
 
+    /// Whether it has named a node, and would start on others.
+    pub fn waits_for_its_node(&self, request: &Request) -> bool {
+        request.node.is_some() && self.place(&Request { node: None, ..request.clone() }).is_some()
+    }
+
     /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.
     pub fn set_named_aside(&mut self, request: &Request) {
         let ground = self.state.ground(Thresholds::All);

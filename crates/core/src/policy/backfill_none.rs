@@ -5,13 +5,15 @@ use super::line::Line;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
 use crate::queue::{Lane, Rank};
+use crate::state::State;
+use crate::time::Time;
 use crate::view::View;
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut line = Line::new(view.state, view.now);
     aged::start_or_keep(&mut line, &mut view, &mut plan);
-    let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
+    let Some((lane, head)) = start_until_held_up(&mut line, &mut view, &mut plan) else {
         return plan;
     };
     // A head that waits for GPUs alone loses nothing to a task that takes none.
@@ -26,6 +28,34 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
         start_in_order(&mut line, &mut view, &mut plan);
     }
     plan
+}
+
+/// Who holds up the others, for explanations.
+pub(super) fn head(state: &State, now: Time) -> Option<Rank> {
+    let (mut view, mut plan) = (View::new(state, now), Plan::default());
+    let mut line = Line::new(state, now);
+    let aged = aged::first(&view, &line)
+        .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
+    let head = aged.or_else(|| start_until_held_up(&mut line, &mut view, &mut plan));
+    head.map(|(_, rank)| rank)
+}
+
+/// Who waits for nothing but the node it has named keeps what is free there of its place, and holds up nobody
+/// on the others.
+fn start_until_held_up<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<(Lane, Rank)> {
+    loop {
+        let (lane, head) = start_in_order(line, view, plan)?;
+        let request = &view.state.tasks[&head.task].spec.request;
+        if !view.waits_for_its_node(request) {
+            return Some((lane, head));
+        }
+        view.set_place_aside(request);
+        line.drop_request(request);
+    }
 }
 
 /// Start from the front of the line until one has to wait for a run to end; answers that one.

@@ -49,6 +49,9 @@ pub fn plan(state: &State, now: Time) -> Plan {
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     match state.settings().order {
         Order::Auto => auto::reservation(state, now),
+        _ if state.settings().backfill == Backfill::None => {
+            backfill_none::head(state, now).map(|head| (head, None))
+        }
         _ => backfill_easy::reservation(state, now),
     }
 }

@@ -224,3 +224,27 @@ fn lowest_shares_the_lowest_gpu_that_has_room() {
     lab.schedule();
     assert_eq!(lab.task(2), "starting n1[0]");
 }
+
+fn on_node(gpus: u32, name: &str) -> TaskSpec {
+    let mut spec = wants(gpus);
+    spec.request.node = Some(NodeSelector::Name(name.into()));
+    spec
+}
+
+#[test]
+fn who_waits_for_its_node_alone_holds_up_nobody_elsewhere() {
+    let mut lab = lab(&[2, 2]);
+    lab.submit(on_node(1, "n1"));
+    lab.submit(on_node(2, "n1"));
+    lab.submit(wants(2));
+    lab.submit(wants(1));
+    lab.schedule();
+    // What is free on its node is kept for it.
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued", "starting n2[0,1]", "queued"]);
+    lab.ended(3, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(4), "starting n2[0]");
+    lab.ended(1, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(2), "starting n1[0,1]");
+}

@@ -166,7 +166,7 @@ impl fmt::Display for Happened<'_> {
             Event::NodeDraining { node } => write!(f, "node {node} draining"),
             Event::NodeUndrained { node } => write!(f, "node {node} undrained"),
             Event::GpusChanged { node } => write!(f, "gpus of node {node} changed"),
-            Event::GpuQuarantined { node, gpu, why } => {
+            Event::GpuQuarantined { node, gpu, why, .. } => {
                 write!(f, "gpu {gpu} of node {node} is quarantined: {why}")
             }
             Event::DecisionRejected { task, reason } => {

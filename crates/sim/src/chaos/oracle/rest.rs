@@ -26,17 +26,9 @@ impl Oracle {
         });
         let mut open: Vec<&Task> = open.collect();
         let mut stuck: BTreeSet<TaskId> = BTreeSet::new();
-        // An element that cannot run keeps its array's place in the queue.
-        let mut stuck_arrays: BTreeSet<TaskId> = BTreeSet::new();
         loop {
             let excused = |task: &&Task| match &task.state {
-                TaskState::Queued { .. } => {
-                    let array = task.array.map(|element| element.first);
-                    let limited = task.spec.array.as_ref().is_some_and(|it| it.at_once.is_some());
-                    let behind =
-                        limited && array.is_some_and(|array| stuck_arrays.contains(&array));
-                    behind || cannot_run(task, state, machines, clock)
-                }
+                TaskState::Queued { .. } => cannot_run(task, state, machines, clock),
                 TaskState::Blocked { on } => on.iter().any(|task| stuck.contains(task)),
                 _ => false,
             };
@@ -47,7 +39,6 @@ impl Oracle {
                 break;
             }
             stuck.extend(hopeless.iter().map(|task| task.id));
-            stuck_arrays.extend(hopeless.iter().filter_map(|task| task.array.map(|it| it.first)));
         }
         if let Some(task) = open.first() {
             let reason = explain(state, task.id, clock);
