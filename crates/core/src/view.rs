@@ -15,13 +15,8 @@ pub struct View<'a> {
     pub state: &'a State,
     pub now: Time,
     pool: Pool,
-    assumed: Vec<Assumption>,
-}
-
-#[derive(Debug, Clone)]
-enum Assumption {
-    Taken(Vec<Hold>),
-    Given(Vec<Hold>),
+    /// What is taken by starts that are assumed.
+    assumed: Vec<Vec<Hold>>,
 }
 
 impl<'a> View<'a> {
@@ -67,7 +62,7 @@ impl<'a> View<'a> {
     }
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
-        self.assume(Assumption::Taken(holds(request, placement)));
+        self.assume(holds(request, placement));
     }
 
     /// Whether it waits for GPUs that it has named, and would start on others.
@@ -97,7 +92,7 @@ impl<'a> View<'a> {
             Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim, named })
         });
         let kept = kept.collect();
-        self.assume(Assumption::Taken(kept));
+        self.assume(kept);
     }
 
     /// Nobody else gets what is free of the place where this would run if all others ended.
@@ -111,35 +106,30 @@ impl<'a> View<'a> {
             Hold { gpus, ..Hold::of(*part, request) }
         });
         let kept = kept.collect();
-        self.assume(Assumption::Taken(kept));
+        self.assume(kept);
     }
 
-    /// As if the run had ended and given back what can be used of its GPUs.
+    /// As if the run had ended and given back what can be used of its GPUs. For good: there may be thousands, and
+    /// nobody takes an end back.
     pub fn assume_end(&mut self, run: RunId) {
-        let holds = self.state.held_by(run).to_vec();
-        self.assume(Assumption::Given(holds));
+        self.give(self.state.held_by(run));
     }
 
     /// As if what was assumed to start had ended.
     pub fn assume_end_of(&mut self, request: &Request, placement: &Placement) {
-        self.assume(Assumption::Given(holds(request, placement)));
+        self.give(&holds(request, placement));
     }
 
     /// Take back the last assumption.
     pub fn undo(&mut self) {
-        match self.assumed.pop() {
-            Some(Assumption::Taken(holds)) => self.give(&holds),
-            Some(Assumption::Given(holds)) => self.take(&holds),
-            None => {}
+        if let Some(holds) = self.assumed.pop() {
+            self.give(&holds);
         }
     }
 
-    fn assume(&mut self, assumption: Assumption) {
-        match &assumption {
-            Assumption::Taken(holds) => self.take(holds),
-            Assumption::Given(holds) => self.give(holds),
-        }
-        self.assumed.push(assumption);
+    fn assume(&mut self, holds: Vec<Hold>) {
+        self.take(&holds);
+        self.assumed.push(holds);
     }
 
     fn take(&mut self, holds: &[Hold]) {

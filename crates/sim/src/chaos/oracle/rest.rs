@@ -94,7 +94,11 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
         return true;
     }
     let reason = explain(state, task.id, clock);
-    matches!(reason, Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }))
+    match reason {
+        Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }) => true,
+        Some(WaitReason::NamedResources { held_by, .. }) => held_by.is_empty(),
+        _ => false,
+    }
 }
 
 /// The GPUs that a machine could give to such a request if it had nothing else to do.
