@@ -92,6 +92,28 @@ fn the_next_one_waits_until_the_last_one_has_its_memory() {
     assert!(used >= 10 * GIGABYTE, "the first has all of its memory before: {used}");
 }
 
+/// 18 % of a GPU each: 80 of them fit on 16 GPUs.
+#[test]
+fn a_hundred_at_once_fill_the_gpus_and_overcommit_none() {
+    let Some(daemon) = start(16) else { return };
+    let script = daemon.data().join("simulated/gpus.json");
+    fs::write(script, r#"{"growth": 0.5}"#).expect("a script");
+    let share = 24 * GIGABYTE * 18 / 100;
+    let options = format!("-g 1 --shared --vram {}M -a 0-99", share >> 20);
+    daemon.submit(&options, "sleep 1000");
+    until("nine tenths of what fits run", || {
+        let shown = daemon.json(&["gpus", "--json"]);
+        let gpus = shown["gpus"].as_array().expect("a list");
+        let on_each = gpus.iter().map(|gpu| {
+            let tasks = gpu["tasks"].as_array().map_or(0, Vec::len);
+            let used = gpu["memory_used"].as_u64().expect("a number");
+            assert!(tasks <= 5 && used <= 24 * GIGABYTE, "overcommitted: {gpu}");
+            tasks
+        });
+        on_each.sum::<usize>() >= 72
+    });
+}
+
 #[test]
 fn a_disabled_gpu_is_given_to_nobody() {
     let Some(daemon) = start(2) else { return };
