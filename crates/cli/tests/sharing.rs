@@ -53,6 +53,20 @@ fn tasks_share_a_gpu_by_its_memory() {
 }
 
 #[test]
+fn what_a_run_has_used_is_told_at_its_end() {
+    let Some(daemon) = start(1) else { return };
+    let seen =
+        r#"while ! danlu gpus --json | grep -q '"memory_used":10737418240'; do sleep 0.05; done"#;
+    let seen = seen.replacen("danlu", danlu::BUILT, 1);
+    let run = ["run", "--shared", "--vram", "10G", "--shell", &seen];
+    let told = daemon.ask(&run);
+    assert!(told.status == 0 && told.stderr.contains("--vram 10G"), "{told:?}");
+    assert!(daemon.say(&["show", "1"]).contains("--vram 10G"));
+    let again = daemon.say(&["submit", "--dry-run", "--shell", &seen]);
+    assert!(again.contains("--vram 10G"), "{again}");
+}
+
+#[test]
 fn a_shared_task_says_how_much_memory_it_needs() {
     let Some(daemon) = start(1) else { return };
     let refused = daemon.ask(&["submit", "--shared", "--", "true"]);
@@ -76,6 +90,28 @@ fn the_next_one_waits_until_the_last_one_has_its_memory() {
     until("the second runs", || daemon.state(&ids[1]) == "running");
     let used = gpu(&daemon, 0)["memory_used"].as_u64().unwrap_or(0);
     assert!(used >= 10 * GIGABYTE, "the first has all of its memory before: {used}");
+}
+
+/// 18 % of a GPU each: 80 of them fit on 16 GPUs.
+#[test]
+fn a_hundred_at_once_fill_the_gpus_and_overcommit_none() {
+    let Some(daemon) = start(16) else { return };
+    let script = daemon.data().join("simulated/gpus.json");
+    fs::write(script, r#"{"growth": 0.5}"#).expect("a script");
+    let share = 24 * GIGABYTE * 18 / 100;
+    let options = format!("-g 1 --shared --vram {}M -a 0-99", share >> 20);
+    daemon.submit(&options, "sleep 1000");
+    until("nine tenths of what fits run", || {
+        let shown = daemon.json(&["gpus", "--json"]);
+        let gpus = shown["gpus"].as_array().expect("a list");
+        let on_each = gpus.iter().map(|gpu| {
+            let tasks = gpu["tasks"].as_array().map_or(0, Vec::len);
+            let used = gpu["memory_used"].as_u64().expect("a number");
+            assert!(tasks <= 5 && used <= 24 * GIGABYTE, "overcommitted: {gpu}");
+            tasks
+        });
+        on_each.sum::<usize>() >= 72
+    });
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn wrong_arguments_are_explained() {
     );
     check(
         "sim --trace a.csv --nodes 4 --placement near",
-        "error: `--placement <RULE>` is one of consolidate, count; not `near`",
+        "error: `--placement <RULE>` is one of consolidate, count, frag, lowest; not `near`",
     );
     check(
         "sim --trace a.csv --placement count --nodes 4 --gpus 32",
@@ -241,4 +241,25 @@ fn a_lab_week_needs_no_trace_and_compares_six_policies() {
         }
         assert!(answer.stdout.contains("danlu sim --trace jobs.csv"), "{}", answer.stdout);
     }
+}
+
+#[test]
+fn a_workload_fills_machines_with_tasks_that_share() {
+    let machines = Scratch::new("machines", "sn,cpu_milli,memory_mib,gpu,model\na,8000,64,4,A\n");
+    let tasks = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\nt,1000,8,1,500,\n";
+    let tasks = Scratch::new("tasks", tasks);
+    let (tasks, machines) = (tasks.path(), machines.path());
+    let command = format!("sim --workload {tasks} --nodes-file {machines} --seeds 2");
+    let answer = danlu("en", &command);
+    assert_eq!(answer.status, 0, "{answer:?}");
+    for row in ["best fit", "frag"] {
+        let row = answer.stdout.lines().find(|line| line.starts_with(row)).expect("a row");
+        assert!(row.ends_with("100.00 ± 0.00 %"), "{row}");
+    }
+    let answer = danlu("en", &format!("{command} --placement frag --demand 50 --json"));
+    let document: serde_json::Value = serde_json::from_str(&answer.stdout).expect("a document");
+    assert_eq!(document["placements"][0]["allocation"]["mean"], 50.0, "{document}");
+    assert_eq!(document["placements"].as_array().map(Vec::len), Some(1));
+    let answer = danlu("en", &format!("sim --workload {tasks}"));
+    assert!(answer.status == 2 && answer.stderr.contains("--nodes-file"), "{answer:?}");
 }

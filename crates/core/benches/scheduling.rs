@@ -28,6 +28,8 @@ const NODES: [u32; 3] = [1, 100, 1_000];
 const USERS: [u32; 3] = [10, 100, 1_000];
 const ROUNDS: usize = 51;
 const NOW: Time = Time::from_secs(100_000);
+/// `auto` where everybody runs as many tasks as they may.
+const OVER_QUOTA: &str = "auto+quota";
 /// What lab users give as time limits, in seconds.
 const LIMITS: [u64; 8] = [900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 172_800];
 
@@ -48,6 +50,7 @@ fn main() {
         ("sjf+skip", Order::Sjf, Backfill::Skip),
         ("sjf+easy", Order::Sjf, Backfill::Easy),
         ("auto", Order::Auto, Backfill::None),
+        (OVER_QUOTA, Order::Auto, Backfill::None),
         ("srtf", Order::Srtf, Backfill::None),
         ("las", Order::Las, Backfill::None),
     ];
@@ -60,6 +63,9 @@ fn main() {
         let users = [USERS[1], USERS[2]].map(|users| Size { users, ..largest });
         for size in queues.into_iter().chain(nodes).chain(users) {
             let mut cluster = Cluster::full(order, backfill, size);
+            if policy == OVER_QUOTA {
+                cluster.limit_everybody();
+            }
             let mut add = |what, times| results.push(Figure::new(what, policy, size, times));
             add("pass_nothing_free", cluster.passes());
             add("pass_one_gpu_freed", cluster.freed_passes());
@@ -149,6 +155,12 @@ impl Cluster {
         };
         let by = UserId(self.submitted as u32 % self.users + 1);
         self.act(Input::Submit { by, spec, key: None });
+    }
+
+    fn limit_everybody(&mut self) {
+        let mut settings = self.state.settings().clone();
+        settings.quota.user.running_tasks = Some(1);
+        self.act(Input::Configure { by: Actor::Daemon, settings });
     }
 
     fn passes(&mut self) -> Vec<Duration> {

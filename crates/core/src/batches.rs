@@ -209,12 +209,19 @@ pub(crate) struct Candidate {
 }
 
 impl Cursor<'_> {
-    /// The first of those that are believed to take at most `longest`.
-    pub(crate) fn first(&mut self, longest: Estimate) -> Option<Candidate> {
+    /// The first of those that are believed to take at most `longest`, but for users and numbers of GPUs that are
+    /// stepped over from now on.
+    pub(crate) fn first(
+        &mut self,
+        longest: Estimate,
+        stepped_over: impl Fn(UserId, u32) -> bool,
+    ) -> Option<Candidate> {
         let lines = self.lines.iter_mut().filter(|line| line.estimate <= longest);
-        lines
-            .filter_map(|line| Some(Candidate { rank: line.first()?, estimate: line.estimate }))
-            .min()
+        let firsts = lines.filter_map(|line| {
+            line.step_over(|id| stepped_over(id.owner, id.gpus));
+            Some(Candidate { rank: line.first()?, estimate: line.estimate })
+        });
+        firsts.min()
     }
 
     /// It starts: the next of its batch may have its turn.
@@ -234,6 +241,14 @@ impl Cursor<'_> {
 }
 
 impl Line<'_> {
+    /// Batches at the front that have no turn any more: the whole batch, however many wait in it.
+    fn step_over(&mut self, stepped_over: impl Fn(&BatchId) -> bool) {
+        while self.fronts.next_if(|(_, id)| stepped_over(id)).is_some() {}
+        while self.behind.peek().is_some_and(|Reverse((_, id))| stepped_over(id)) {
+            self.behind.pop();
+        }
+    }
+
     fn first(&mut self) -> Option<Rank> {
         let front = self.fronts.peek().map(|(rank, _)| *rank);
         let behind = self.behind.peek().map(|Reverse((rank, _))| *rank);

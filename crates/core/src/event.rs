@@ -48,11 +48,13 @@ pub enum Event {
     /// It runs what it should not; these are being stopped first.
     NodeHasStrays { node: NodeId, runs: Vec<RunId> },
     NodeLost { node: NodeId },
+    NodeResourcesChanged { node: NodeId },
     NodeDraining { node: NodeId },
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
     /// It has a hardware error, and is given to nobody until an administrator enables it.
-    GpuQuarantined { node: NodeId, gpu: GpuId, why: String },
+    /// These users have runs on it, and are told.
+    GpuQuarantined { node: NodeId, gpu: GpuId, why: String, #[serde(default)] owners: Vec<UserId> },
     /// A policy decided what the state does not allow. Nothing was done.
     DecisionRejected { task: TaskId, reason: String },
     /// A message from an earlier connection, or about something long settled.
@@ -125,6 +127,7 @@ impl Event {
             | NodeReady { node }
             | NodeHasStrays { node, .. }
             | NodeLost { node }
+            | NodeResourcesChanged { node }
             | NodeDraining { node }
             | NodeUndrained { node }
             | GpuQuarantined { node, .. }

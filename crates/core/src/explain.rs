@@ -13,6 +13,7 @@ use crate::task::{Task, TaskState};
 use crate::time::Time;
 use crate::view::View;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// At most this many runs or nodes are named in a reason.
 const NAMED: usize = 16;
@@ -56,6 +57,8 @@ pub enum WaitReason {
     GpusBusy,
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
+    /// It would fit, but for these named things, which these runs hold; nobody holds them where no node has as many.
+    NamedResources { wanted: BTreeMap<String, u32>, held_by: Vec<RunId> },
     /// An admin has paused the whole queue.
     QueuePaused,
     /// As many of its array run as may at once.
@@ -94,6 +97,10 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
         return WaitReason::QueuePaused;
     }
     let request = &task.spec.request;
+    let view = View::new(state, now);
+    if !view.fits_when_idle(request) {
+        return explain_unfit(state, request);
+    }
     let at_once = task.spec.array.as_ref().and_then(|array| array.at_once);
     if let Some(at_once) = at_once
         && !state.queue().contains(task, state.settings())
@@ -103,16 +110,18 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     if let Some(excess) = quota::excess_now(state, task, now) {
         return WaitReason::Quota(excess);
     }
-    let view = View::new(state, now);
-    if !view.fits_when_idle(request) {
-        return explain_unfit(state, request);
-    }
     if view.place(request).is_none() {
         if view.place_when_settled(request).is_some() {
             return WaitReason::Settling;
         }
         if request.is_shared() && view.place_by_force(request).is_some() {
             return WaitReason::GpusBusy;
+        }
+        let nameless = Request { resources: BTreeMap::new(), ..request.clone() };
+        if view.place(&nameless).is_some() {
+            let named = Request { gpus: 0, cpus: 0, memory: 0, ..request.clone() };
+            let held_by = holders(state, &named);
+            return WaitReason::NamedResources { wanted: named.resources, held_by };
         }
         return WaitReason::Resources { held_by: holders(state, request) };
     }
@@ -128,7 +137,12 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     if !disabled.is_empty() {
         return WaitReason::GpusDisabled { gpu_ids: disabled };
     }
+    let nameless = Request { resources: BTreeMap::new(), ..request.clone() };
     let ground = state.ground(Thresholds::All);
+    if state.idle_pool().place(&nameless, &ground).is_some() {
+        let wanted = request.resources.clone();
+        return WaitReason::NamedResources { wanted, held_by: Vec::new() };
+    }
     let fits = |pool: &Pool| pool.place(request, &ground).is_some();
     let open = || state.nodes.values().filter(|node| node.is_open());
     let short = |node: &&Node| node.is_short_of_memory(state.settings());
@@ -215,7 +229,8 @@ fn holders(state: &State, request: &Request) -> Vec<RunId> {
             let wanted = if pinned == GpuMask::NONE { hold.gpus } else { hold.gpus.and(pinned) };
             let alike = (request.gpus > 0 && wanted != GpuMask::NONE)
                 || (request.cpus > 0 && hold.cpus > 0)
-                || (request.memory > 0 && hold.memory > 0);
+                || (request.memory > 0 && hold.memory > 0)
+                || request.resources.keys().any(|name| hold.named.contains_key(name));
             alike && node.is_open() && node.accepts(request)
         })
     };

@@ -2,11 +2,12 @@
 
 use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
+use crate::mix::Mix;
 use crate::policy::{self, Standing};
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::quota::Load;
-use crate::resources::Hold;
+use crate::resources::{Hold, Request};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
@@ -45,6 +46,8 @@ pub(crate) struct Index {
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
+    /// What all the tasks there are have asked for.
+    pub(crate) mix: Mix,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: History,
@@ -97,12 +100,13 @@ impl Turns {
     }
 }
 
-/// The elements of a limited array: as many of the first as may still start are in the queue.
+/// The elements of a limited array: as many of the first as may still start are in the queue. They ask for the same
+/// until somebody edits one; as many of each request are there, so that one that cannot run does not keep the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Throttle {
     at_once: usize,
     active: usize,
-    waiting: BTreeSet<Rank>,
+    waiting: BTreeMap<Request, BTreeSet<Rank>>,
     admitted: BTreeSet<Rank>,
 }
 
@@ -147,12 +151,14 @@ impl Index {
     }
 
     pub(crate) fn share_spec(&mut self, task: &Task) {
+        self.mix.add(&task.spec.request);
         let shared = self.specs.entry(task.spec_id);
         shared.or_insert_with(|| (Arc::clone(&task.spec), 0)).1 += 1;
     }
 
     pub(crate) fn unshare_spec(&mut self, id: SpecId) {
-        if let Some((_, sharers)) = self.specs.get_mut(&id) {
+        if let Some((spec, sharers)) = self.specs.get_mut(&id) {
+            self.mix.remove(&spec.request);
             *sharers -= 1;
             if *sharers == 0 {
                 self.specs.remove(&id);
@@ -194,7 +200,8 @@ impl Index {
         let throttle = match task.state {
             TaskState::Queued { .. } => {
                 let throttle = self.throttles.entry(array).or_default();
-                throttle.waiting.insert(policy::rank(task, settings));
+                let request = task.spec.request.clone();
+                throttle.waiting.entry(request).or_default().insert(policy::rank(task, settings));
                 throttle
             }
             TaskState::Active { .. } => {
@@ -226,7 +233,12 @@ impl Index {
         match task.state {
             TaskState::Queued { .. } => {
                 let rank = policy::rank(task, settings);
-                throttle.waiting.remove(&rank);
+                if let Some(alike) = throttle.waiting.get_mut(&task.spec.request) {
+                    alike.remove(&rank);
+                    if alike.is_empty() {
+                        throttle.waiting.remove(&task.spec.request);
+                    }
+                }
                 if throttle.admitted.remove(&rank) {
                     self.queue.remove(task, settings);
                 }
@@ -270,7 +282,9 @@ type Tasks = BTreeMap<TaskId, Task>;
 impl Throttle {
     fn admit(&mut self, queue: &mut Queue, tasks: &Tasks, settings: &Settings) {
         let room = self.at_once.saturating_sub(self.active);
-        let wanted: BTreeSet<Rank> = self.waiting.iter().take(room).copied().collect();
+        let alike = self.waiting.values();
+        let wanted: BTreeSet<Rank> =
+            alike.flat_map(|ranks| ranks.iter().take(room)).copied().collect();
         for rank in self.admitted.difference(&wanted) {
             queue.remove(&tasks[&rank.task], settings);
         }

@@ -47,6 +47,8 @@ pub enum Input {
     Abandon { by: Actor, run: RunId },
     AddNode { by: Actor, name: String, labels: BTreeMap<String, String> },
     RemoveNode { by: Actor, node: NodeId },
+    /// What a node has of named things that can be counted.
+    SetResources { by: Actor, node: NodeId, resources: BTreeMap<String, u32> },
     Drain { by: Actor, node: NodeId },
     Undrain { by: Actor, node: NodeId },
     /// Which GPUs of a node are given out, and to how many tasks at once.

@@ -17,8 +17,10 @@ mod history;
 pub mod ids;
 mod index;
 pub mod input;
+mod learnt;
 pub mod limits;
 mod logarithm;
+mod mix;
 mod mutant;
 pub mod node;
 pub mod plan;
@@ -51,6 +53,7 @@ pub use forecast::{Forecast, dry_run, expected_start};
 pub use fraction::Fraction;
 pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};
+pub use learnt::learnt_gpu_memory;
 #[cfg(feature = "mutants")]
 pub use mutant::{Mutant, with_mutant};
 pub use node::Node;

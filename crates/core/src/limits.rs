@@ -26,6 +26,8 @@ pub const TEMPLATE_BYTES: usize = 64 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;
+/// Kinds of named resources, of a node or a task.
+pub const RESOURCES: usize = 32;
 /// Names in a sweep.
 pub const AXES: usize = 16;
 /// Of a file or a directory.

@@ -67,6 +67,7 @@ mutants! {
     ClassesIgnored: "a user below zero takes turns with everybody else",
     AgedForgotten: "nothing is kept for who has waited for long",
     QuotaIgnored: "users may have more running than their quota",
+    NamedIgnored: "tasks take more of a named resource than there is",
     UncheckedPlan: "decisions are carried out without being checked, and placement forgets what it took",
 }
 

@@ -17,6 +17,9 @@ pub struct Node {
     pub link: Link,
     /// The newest connection there has been; its messages alone are heard.
     pub session: SessionId,
+    /// Named things that can be counted, such as licences.
+    #[serde(default)]
+    pub resources: BTreeMap<String, u32>,
     /// Gets nothing new; what runs there goes on.
     pub draining: bool,
     /// What it last said it has; `None` before its first report.

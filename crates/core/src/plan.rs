@@ -59,6 +59,8 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
     let thresholds = if plan.by_force { Thresholds::None } else { Thresholds::All };
     for decision in plan.decisions {
         match decision {
+            // An earlier decision of this plan has reached the limit of its array.
+            Decision::Start { task, .. } if !plan.by_force && is_kept_back(turn.state, task) => {}
             Decision::Start { task, placement } => {
                 let over = !plan.ignores_quotas && over_quota(turn, task);
                 let allowed = match over {
@@ -85,6 +87,11 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
 fn over_quota(turn: &Turn<'_>, id: TaskId) -> bool {
     let task = turn.state.tasks.get(&id);
     task.is_some_and(|task| quota::excess_now(turn.state, task, turn.now).is_some())
+}
+
+fn is_kept_back(state: &State, id: TaskId) -> bool {
+    let task = state.tasks.get(&id).filter(|task| task.is_due() && task.throttle().is_some());
+    task.is_some_and(|task| !state.queue().contains(task, state.settings()))
 }
 
 fn check_start(

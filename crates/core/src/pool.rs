@@ -4,6 +4,7 @@
 
 mod by_free;
 mod finder;
+mod frag;
 mod shared;
 mod slot;
 
@@ -11,6 +12,7 @@ use self::by_free::SlotsByFree;
 use self::finder::Finder;
 use self::slot::Slot;
 use crate::ids::NodeId;
+use crate::mix::Mix;
 use crate::node::Node;
 use crate::resources::{GpuMask, Hold, Part, Placement, Request};
 use crate::settings::{PlacementRule, Settings};
@@ -45,6 +47,10 @@ pub(crate) struct Ground<'a> {
     pub(crate) nodes: &'a BTreeMap<NodeId, Node>,
     pub(crate) settings: &'a Settings,
     pub(crate) thresholds: Thresholds,
+    /// Who usually comes.
+    pub(crate) mix: &'a Mix,
+    /// GPUs of at most so many bytes will not do.
+    pub(crate) larger_than: Option<u64>,
 }
 
 /// What keeps a task that shares away from a GPU besides its memory.
@@ -106,14 +112,14 @@ impl Pool {
         self.change(at, |slot| slot.clear(node));
     }
 
-    pub(crate) fn take(&mut self, hold: Hold) {
+    pub(crate) fn take(&mut self, hold: &Hold) {
         let at = self.position(hold.node);
-        self.change(at, |slot| slot.take(&hold));
+        self.change(at, |slot| slot.take(hold));
     }
 
-    pub(crate) fn give(&mut self, hold: Hold) {
+    pub(crate) fn give(&mut self, hold: &Hold) {
         let at = self.position(hold.node);
-        self.change(at, |slot| slot.give(&hold));
+        self.change(at, |slot| slot.give(hold));
     }
 
     pub fn free_gpus(&self) -> u32 {
@@ -145,11 +151,20 @@ impl Pool {
 
     pub(crate) fn place(&self, request: &Request, ground: &Ground<'_>) -> Option<Placement> {
         let finder = Finder { pool: self, request, ground };
+        if request.gpus > self.free_gpus && !request.is_shared() {
+            return None;
+        }
+        // Whether there is a place at all is asked more often than which is best.
+        let frag = ground.settings.placement == PlacementRule::Frag && self.when == When::Now;
+        if frag && (request.gpus <= self.largest || !request.span_nodes) {
+            return finder.least_loss().map(one_part);
+        }
+        let first_fit = ground.settings.placement == PlacementRule::Lowest;
+        if first_fit && (request.gpus <= self.largest || !request.span_nodes) {
+            return finder.first_fit().map(one_part);
+        }
         if request.is_shared() {
             return finder.sharing().map(one_part);
-        }
-        if request.gpus > self.free_gpus {
-            return None;
         }
         match ground.settings.placement {
             _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),

@@ -108,8 +108,10 @@ impl Estimate {
 }
 
 impl Alike {
-    pub(crate) fn oldest(&self) -> Option<(Time, TaskId)> {
-        self.by_age.first().copied()
+    /// Who has waited longest: whoever was queued in what is the future now was so before a clock was set back.
+    pub(crate) fn oldest(&self, now: Time) -> Option<(Time, TaskId)> {
+        let mut set_back = self.by_age.range((now + Span(1), TaskId(0))..);
+        set_back.next().or_else(|| self.by_age.first()).copied()
     }
 
     pub(crate) fn shortest(&self) -> Option<Estimate> {

@@ -25,6 +25,8 @@ pub struct Request {
     pub node: Option<NodeSelector>,
     /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
     pub gpu_ids: Vec<u32>,
+    /// So many of each named thing that its node has, such as licences.
+    pub resources: BTreeMap<String, u32>,
 }
 
 /// How a task uses its GPUs.
@@ -61,6 +63,7 @@ impl Request {
             && self.gpu_model.is_none()
             && self.node.is_none()
             && self.gpu_ids.is_empty()
+            && self.resources.is_empty()
             && self.sharing == Sharing::Slot
     }
 
@@ -153,13 +156,14 @@ pub struct Part {
 }
 
 /// What a part takes from its node while it lasts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hold {
     pub node: NodeId,
     pub gpus: GpuMask,
     pub cpus: u32,
     pub memory: u64,
     pub claim: Claim,
+    pub named: BTreeMap<String, u32>,
 }
 
 /// What a part takes of each of its GPUs.
@@ -179,7 +183,8 @@ impl Hold {
     pub(crate) fn of(part: Part, request: &Request) -> Hold {
         let Part { node, gpus } = part;
         let claim = Claim::of(request);
-        Hold { node, gpus, cpus: request.cpus, memory: request.memory, claim }
+        let named = request.resources.clone();
+        Hold { node, gpus, cpus: request.cpus, memory: request.memory, claim, named }
     }
 }
 

@@ -136,6 +136,10 @@ pub enum PlacementRule {
     Consolidate,
     /// Any free GPUs, wherever they are.
     Count,
+    /// Where least is lost for the tasks that usually come; a task larger than any node as with `Consolidate`.
+    Frag,
+    /// First fit: the first node that has room, and its GPUs with the lowest numbers.
+    Lowest,
 }
 
 /// How `fair` counts.

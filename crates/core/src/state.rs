@@ -132,7 +132,8 @@ impl State {
 
     /// What a search for a place goes by besides the pool.
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
-        Ground { nodes: &self.nodes, settings: self.settings(), thresholds }
+        let (nodes, settings) = (&self.nodes, self.settings());
+        Ground { nodes, settings, thresholds, mix: &self.index.mix, larger_than: None }
     }
 
     /// Runs that have not ended.
@@ -275,7 +276,7 @@ impl State {
                     holders.insert(at, run.id);
                 }
                 let part = Part { node: run_part.node, gpus: hold.gpus };
-                self.index.pool.take(hold);
+                self.index.pool.take(&hold);
                 self.index.runs_on.entry(part.node).or_default().insert(run.id);
                 held.push(hold);
             }
@@ -331,7 +332,7 @@ impl State {
         for position in hold.gpus.positions() {
             node.gpus[position].holders.retain(|holder| *holder != id);
         }
-        self.index.pool.give(hold);
+        self.index.pool.give(&hold);
         if let Some(runs) = self.index.runs_on.get_mut(&node_id) {
             runs.remove(&id);
             if runs.is_empty() {

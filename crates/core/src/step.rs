@@ -59,6 +59,9 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::Abandon { by, run } => runs::abandon(turn, by, run),
         Input::AddNode { by, name, labels } => nodes::add(turn, by, name, labels),
         Input::RemoveNode { by, node } => nodes::remove(turn, by, node),
+        Input::SetResources { by, node, resources } => {
+            nodes::set_resources(turn, by, node, resources)
+        }
         Input::Drain { by, node } => nodes::set_draining(turn, by, node, true),
         Input::Undrain { by, node } => nodes::set_draining(turn, by, node, false),
         Input::ManageGpus { by, node, change } => gpus::manage(turn, by, node, change),

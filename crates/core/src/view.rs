@@ -3,23 +3,20 @@
 use crate::ids::RunId;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Node;
-use crate::pool::{Pool, Thresholds};
+use crate::pool::{Ground, Pool, Thresholds};
 use crate::resources::{Claim, Hold, Placement, Request};
 use crate::state::State;
+use crate::task::Task;
 use crate::time::Time;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct View<'a> {
     pub state: &'a State,
     pub now: Time,
     pool: Pool,
-    assumed: Vec<Assumption>,
-}
-
-#[derive(Debug, Clone)]
-enum Assumption {
-    Taken(Vec<Hold>),
-    Given(Vec<Hold>),
+    /// What is taken by starts that are assumed.
+    assumed: Vec<Vec<Hold>>,
 }
 
 impl<'a> View<'a> {
@@ -30,6 +27,17 @@ impl<'a> View<'a> {
     /// Where this would start now, with everything assumed so far.
     pub fn place(&self, request: &Request) -> Option<Placement> {
         self.place_with(request, Thresholds::All)
+    }
+
+    /// The same for one that has failed for lack of GPU memory: on larger GPUs, if some are free.
+    pub fn place_task(&self, task: &Task) -> Option<Placement> {
+        self.place_on_larger(task).or_else(|| self.place(&task.spec.request))
+    }
+
+    pub fn place_on_larger(&self, task: &Task) -> Option<Placement> {
+        let larger_than = Some(task.wants_more_memory_than?);
+        let ground = Ground { larger_than, ..self.state.ground(Thresholds::All) };
+        self.pool.place(&task.spec.request, &ground)
     }
 
     /// Where it would start if the shared tasks that run had all the memory they need.
@@ -54,7 +62,7 @@ impl<'a> View<'a> {
     }
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
-        self.assume(Assumption::Taken(holds(request, placement)));
+        self.assume(holds(request, placement));
     }
 
     /// Whether it waits for GPUs that it has named, and would start on others.
@@ -66,6 +74,11 @@ impl<'a> View<'a> {
         !request.gpu_ids.is_empty() && !self.state.nodes.values().any(named_are_free)
     }
 
+    /// Whether it has named a node, and would start on others.
+    pub fn waits_for_its_node(&self, request: &Request) -> bool {
+        request.node.is_some() && self.place(&Request { node: None, ..request.clone() }).is_some()
+    }
+
     /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.
     pub fn set_named_aside(&mut self, request: &Request) {
         let ground = self.state.ground(Thresholds::All);
@@ -75,10 +88,11 @@ impl<'a> View<'a> {
         let kept = placement.parts.iter().filter_map(|part| {
             let named = self.state.nodes[&part.node].pinned_gpus(request)?;
             let gpus = named.and(self.pool.free_on(part.node));
-            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim: Claim::Whole })
+            let (claim, named) = (Claim::Whole, BTreeMap::new());
+            Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim, named })
         });
         let kept = kept.collect();
-        self.assume(Assumption::Taken(kept));
+        self.assume(kept);
     }
 
     /// Nobody else gets what is free of the place where this would run if all others ended.
@@ -92,46 +106,41 @@ impl<'a> View<'a> {
             Hold { gpus, ..Hold::of(*part, request) }
         });
         let kept = kept.collect();
-        self.assume(Assumption::Taken(kept));
+        self.assume(kept);
     }
 
-    /// As if the run had ended and given back what can be used of its GPUs.
+    /// As if the run had ended and given back what can be used of its GPUs. For good: there may be thousands, and
+    /// nobody takes an end back.
     pub fn assume_end(&mut self, run: RunId) {
-        let holds = self.state.held_by(run).to_vec();
-        self.assume(Assumption::Given(holds));
+        self.give(self.state.held_by(run));
     }
 
     /// As if what was assumed to start had ended.
     pub fn assume_end_of(&mut self, request: &Request, placement: &Placement) {
-        self.assume(Assumption::Given(holds(request, placement)));
+        self.give(&holds(request, placement));
     }
 
     /// Take back the last assumption.
     pub fn undo(&mut self) {
-        match self.assumed.pop() {
-            Some(Assumption::Taken(holds)) => self.give(&holds),
-            Some(Assumption::Given(holds)) => self.take(&holds),
-            None => {}
+        if let Some(holds) = self.assumed.pop() {
+            self.give(&holds);
         }
     }
 
-    fn assume(&mut self, assumption: Assumption) {
-        match &assumption {
-            Assumption::Taken(holds) => self.take(holds),
-            Assumption::Given(holds) => self.give(holds),
-        }
-        self.assumed.push(assumption);
+    fn assume(&mut self, holds: Vec<Hold>) {
+        self.take(&holds);
+        self.assumed.push(holds);
     }
 
     fn take(&mut self, holds: &[Hold]) {
         if !mutated(Mutant::UncheckedPlan) {
-            holds.iter().for_each(|hold| self.pool.take(*hold));
+            holds.iter().for_each(|hold| self.pool.take(hold));
         }
     }
 
     fn give(&mut self, holds: &[Hold]) {
         if !mutated(Mutant::UncheckedPlan) {
-            holds.iter().for_each(|hold| self.pool.give(*hold));
+            holds.iter().for_each(|hold| self.pool.give(hold));
         }
     }
 }

@@ -43,9 +43,9 @@ pub(crate) async fn archive(
             .filter(|task| task.is_finished())
             .cloned()
             .collect();
-        let lines = tasks.iter().map(|task| line(&model, task)).collect();
+        let lines: Vec<Vec<u8>> = tasks.iter().map(|task| line(&model, task)).collect();
         let path = path(&api.config.data);
-        let written = tokio::task::spawn_blocking(move || append(&path, lines)).await;
+        let written = tokio::task::spawn_blocking(move || append(&path, &lines)).await;
         written.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unwritable)?;
         gone += take_out(api, (by, asker), &tasks).await?;
     }
@@ -95,7 +95,7 @@ fn line(model: &ReadModel, task: &Task) -> Vec<u8> {
     line
 }
 
-fn append(path: &Path, lines: Vec<Vec<u8>>) -> io::Result<()> {
+fn append(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
     let mut file = File::options().append(true).create(true).mode(0o600).open(path)?;
     file.write_all(&lines.concat())?;
     file.sync_data()

@@ -57,6 +57,10 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
             let (act, target, _) = node("change GPUs of", id);
             (act, target, in_words(change))
         }
+        Input::SetResources { node: id, resources, .. } => {
+            let (act, target, _) = node("change resources of", id);
+            (act, target, in_words(resources))
+        }
         Input::Configure { settings, .. } => {
             ("change", String::from("settings"), difference(state.settings(), settings))
         }

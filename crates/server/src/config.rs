@@ -29,7 +29,8 @@ pub struct Config {
     pub sim_gpus: Option<u32>,
     pub node_name: String,
     pub cgroups: bool,
-    /// Taken over live.
+    /// What this machine has of named things that can be counted. Taken over live, as is the next.
+    pub resources: BTreeMap<String, u32>,
     pub gpus: GpuConfig,
     /// What tasks have when neither the task nor its owner says anything else.
     pub task_defaults: Map<String, Value>,
@@ -48,6 +49,7 @@ struct File {
     sim_gpus: Option<u32>,
     node_name: Option<String>,
     cgroups: Option<bool>,
+    resources: Option<BTreeMap<String, u32>>,
     gpus: GpusInFile,
     defaults: DefaultsInFile,
     compat: CompatInFile,
@@ -155,6 +157,8 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
+        origin("resources", if file.resources.is_some() { &from } else { "default" });
+        let resources = file.resources.unwrap_or_default();
         origin("gpus.use", if file.gpus.r#use.is_some() { &from } else { "default" });
         origin("gpus.slots", if file.gpus.slots.is_empty() { "default" } else { &from });
         let gpus = file.gpus.parse(&from)?;
@@ -170,6 +174,7 @@ impl Config {
             sim_gpus,
             node_name,
             cgroups,
+            resources,
             gpus,
             task_defaults,
             compat_gpuman: file.compat.gpuman,
@@ -187,7 +192,7 @@ impl Config {
     pub fn changed(&self, newer: &Config) -> Vec<Entry> {
         let before = self.entries();
         let now = newer.entries().into_iter();
-        let now = now.filter(|entry| !entry.key.starts_with("gpus."));
+        let now = now.filter(|entry| entry.key != "resources" && !entry.key.starts_with("gpus."));
         now.filter(|entry| !before.contains(entry)).collect()
     }
 
@@ -199,6 +204,8 @@ impl Config {
         };
         let slots = self.gpus.slots.iter().map(|(gpu, slots)| format!("{gpu} = {slots}"));
         let slots: Vec<String> = slots.collect();
+        let resources = self.resources.iter().map(|(name, count)| format!("{name} = {count}"));
+        let resources: Vec<String> = resources.collect();
         let values = [
             ("listen", listen.join(", ")),
             ("data", self.data.display().to_string()),
@@ -208,6 +215,7 @@ impl Config {
             ),
             ("node_name", self.node_name.clone()),
             ("cgroups", self.cgroups.to_string()),
+            ("resources", resources.join(", ")),
             ("gpus.use", self.gpus.in_use.as_ref().map_or_else(|| "all".to_owned(), list)),
             ("gpus.slots", slots.join(", ")),
             ("defaults.task", Value::Object(self.task_defaults.clone()).to_string()),

@@ -116,7 +116,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
-        configure_gpus(&handle, &config).await?;
+        configure_node(&handle, &config).await?;
         listen(&config, &handle, live, auth, &mut signals, ready).await
     });
     runtime.block_on(handle.stop());
@@ -223,8 +223,8 @@ async fn reload(config: &Config, handle: &Handle) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
-    if let Err(cause) = configure_gpus(handle, &newer).await {
-        warn!(%cause, "what the configuration says about GPUs is not taken over");
+    if let Err(cause) = configure_node(handle, &newer).await {
+        warn!(%cause, "what the configuration says about this machine is not taken over");
     }
     let changed = config.changed(&newer);
     let keys: Vec<&str> = changed.iter().map(|entry| entry.key).collect();
@@ -234,13 +234,17 @@ async fn reload(config: &Config, handle: &Handle) {
     }
 }
 
-/// What the file says about the GPUs of this machine.
-pub(crate) async fn configure_gpus(handle: &Handle, config: &Config) -> Result<(), AskError> {
+/// What the file says about this machine.
+pub(crate) async fn configure_node(handle: &Handle, config: &Config) -> Result<(), AskError> {
     let model = handle.model();
     let node = model.nodes.values().find(|node| node.name == config.node_name);
     if let Some(node) = node.filter(|node| node.gpu_config != config.gpus) {
         let change = GpuChange::Config(config.gpus.clone());
         handle.ask(Input::ManageGpus { by: Actor::Daemon, node: node.id, change }).await?;
+    }
+    if let Some(node) = node.filter(|node| node.resources != config.resources) {
+        let (node, resources) = (node.id, config.resources.clone());
+        handle.ask(Input::SetResources { by: Actor::Daemon, node, resources }).await?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
 //! A fake world around the scheduler: chaos runs, trace replay and evaluation reports.
 
 pub mod chaos;
+pub mod packing;
 pub mod trace;

@@ -25,7 +25,7 @@ use crate::{
     client::Client,
     failure::{Exit, Failure},
     language::{say, text},
-    screen::{self, amounts, clock, places, tasks},
+    screen::{self, amounts, clock, places, tasks, vram},
 };
 
 #[derive(Debug, Args)]
@@ -146,6 +146,8 @@ impl Session {
             }
             Message::Ended(task) => {
                 self.say(&end_in_words(&task));
+                let used = task.details.as_ref().and_then(|it| vram::used_by(&it.runs));
+                self.say(&used.map(vram::hint).unwrap_or_default());
                 return Ok(Next::Exit(wait::exit_code(&task)));
             }
             Message::Failed(failure) => return Err(failure),

@@ -16,7 +16,7 @@ use crate::{
     screen::{
         self, amounts, clock, colour, places, states,
         table::{Column, Table},
-        tasks, width,
+        tasks, vram, width,
     },
     selection::resolve_one,
 };
@@ -174,6 +174,9 @@ impl Page {
                 how(run).into(),
             ]);
         }
+        if let Some(used) = vram::used_by(runs) {
+            self.out += &format!("\n{}\n", vram::hint(used));
+        }
         let on = colour::wanted(&io::stdout());
         self.out += &format!("\n{}", table.render(width::of_stdout(), on));
     }
@@ -259,6 +262,7 @@ fn needs(details: &TaskDetails) -> String {
         let size = amounts::exact_bytes(request.memory);
         parts.push(say!("{size} of memory", "内存 {size}"));
     }
+    parts.extend(request.resources.iter().map(|(name, count)| format!("{count} {name}")));
     match &request.node {
         Some(danlu_core::resources::NodeSelector::Name(name)) => {
             parts.push(say!("on {name}", "在 {name} 上"));

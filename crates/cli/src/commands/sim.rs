@@ -4,6 +4,7 @@ mod failures;
 mod lab_week;
 mod progress_bar;
 mod show;
+mod workload;
 
 use std::{
     fs::{self, File},
@@ -37,7 +38,7 @@ use progress_bar::ProgressBar;
     after_help = text(ENGLISH_NOTES, CHINESE_NOTES),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, value_name = "FILE", required_unless_present = "lab_week", help = text(
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = text(
         "The trace: a CSV file with one row per job",
         "任务记录：CSV 文件，每行一个作业",
     ))]
@@ -74,19 +75,20 @@ pub(crate) struct Arguments {
     ))]
     gpus_per_node: NonZeroU32,
 
+    #[command(flatten)]
+    packing: workload::Options,
+
     #[arg(
         long,
         value_name = "RULE",
         value_enum,
-        default_value = "consolidate",
-        hide_default_value = true,
         hide_possible_values = true,
         help = text(
-            "`consolidate` keeps a job on as few nodes as it can (the default); `count` takes any free GPUs",
-            "`consolidate` 让作业占用尽可能少的节点（默认）；`count` 使用任意空闲 GPU",
+            "`consolidate` keeps a job on as few nodes as it can (the default); `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
+            "`consolidate` 让作业占用尽可能少的节点（默认）；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配",
         ),
     )]
-    placement: Placement,
+    placement: Option<Placement>,
 
     #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = parse_sizes, help = text(
         "How many GPUs there are in all (or `VC=128,VC=64`), with `--placement count`",
@@ -136,7 +138,8 @@ Examples:
   danlu sim --lab-week
   danlu sim --trace jobs.csv --nodes 4
   danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
-  danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json";
+  danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json
+  danlu sim --workload openb --nodes-file openb_gpu_nodes.csv";
 
 const CHINESE_NOTES: &str = "\
 策略的写法是 名称、名称+回填 或 名称+回填@column：
@@ -160,9 +163,25 @@ const CHINESE_NOTES: &str = "\
 enum Placement {
     Consolidate,
     Count,
+    Frag,
+    Lowest,
+}
+
+impl Placement {
+    fn rule(self) -> PlacementRule {
+        match self {
+            Placement::Consolidate => PlacementRule::Consolidate,
+            Placement::Count => PlacementRule::Count,
+            Placement::Frag => PlacementRule::Frag,
+            Placement::Lowest => PlacementRule::Lowest,
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(list) = &arguments.packing.workload {
+        return workload::run(list, &arguments.packing, arguments.placement, arguments.json);
+    }
     let Some(trace) = &arguments.trace else {
         return lab_week::run();
     };
@@ -195,19 +214,17 @@ fn policies(arguments: &Arguments) -> Result<Vec<Policy>, Failure> {
 
 /// How large the cluster is, and in what that is counted.
 fn size(arguments: &Arguments) -> Result<(&Sizes, Unit), Failure> {
-    let placement = match arguments.placement {
-        Placement::Consolidate => PlacementRule::Consolidate,
-        Placement::Count => PlacementRule::Count,
-    };
+    let chosen = arguments.placement.unwrap_or(Placement::Consolidate);
+    let placement = chosen.rule();
     let gpus_each = arguments.gpus_per_node.get();
-    let complaint = match (arguments.placement, &arguments.nodes, &arguments.gpus) {
+    let complaint = match (chosen, &arguments.nodes, &arguments.gpus) {
         (_, Some(nodes), _) => {
             return Ok((nodes, Unit::Nodes { gpus_each, placement }));
         }
         (Placement::Count, None, Some(gpus)) => return Ok((gpus, Unit::Gpus)),
-        (Placement::Consolidate, None, Some(_)) => text(
-            "`--gpus` says nothing about nodes, and placement `consolidate` needs them",
-            "`--gpus` 没有说明节点，而 `consolidate` 需要节点",
+        (_, None, Some(_)) => text(
+            "`--gpus` says nothing about nodes, and this placement needs them",
+            "`--gpus` 没有说明节点，而这种放置方式需要节点",
         ),
         (_, None, None) => text("the size of the cluster is missing", "没有说明集群的大小"),
     };

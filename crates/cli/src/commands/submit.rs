@@ -16,7 +16,7 @@ use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     language::{say, text},
-    screen::{self, amounts, clock, places},
+    screen::{self, amounts, clock, places, vram},
     script,
     task_options::{
         Fields, NewTaskOptions, TaskOptions, environment, merge, name_of, submit_body,
@@ -150,8 +150,9 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
         )
         .to_owned(),
     };
+    let learnt = would.learnt_gpu_memory.map(|bytes| vram::hint(bytes) + "\n").unwrap_or_default();
     let end = text("nothing was submitted", "未提交任务");
-    screen::print(&format!("{words}\n{end}\n"))
+    screen::print(&format!("{words}\n{learnt}{end}\n"))
 }
 
 /// Only the user can tell what the user may write; hours later it would be too late.

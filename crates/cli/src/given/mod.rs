@@ -7,6 +7,7 @@ pub(crate) mod dependency;
 pub(crate) mod gpus;
 pub(crate) mod grid;
 pub(crate) mod pair;
+pub(crate) mod resource;
 pub(crate) mod retries;
 pub(crate) mod stream;
 pub(crate) mod task_ids;

@@ -10,6 +10,7 @@ pub(crate) mod reasons;
 pub(crate) mod states;
 pub(crate) mod table;
 pub(crate) mod tasks;
+pub(crate) mod vram;
 pub(crate) mod width;
 
 use std::io::{self, ErrorKind, Write};

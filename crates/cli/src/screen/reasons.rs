@@ -61,6 +61,15 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
                 "等待 {count} 个运行中的任务之一结束",
             );
         }
+        WaitReason::NamedResources { wanted, held_by } => {
+            let wanted = wanted.iter().map(|(name, count)| format!("{count} {name}"));
+            let wanted: Vec<String> = wanted.collect();
+            let wanted = wanted.join(text(", ", "、"));
+            return match held_by.is_empty() {
+                true => say!("no machine has {wanted}", "没有机器有 {wanted}"),
+                false => say!("for {wanted}", "等待 {wanted}"),
+            };
+        }
         WaitReason::ArrayLimit { at_once } => {
             return say!("{at_once} of its array at a time", "数组最多同时运行 {at_once} 个");
         }
@@ -171,6 +180,8 @@ mod tests {
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );
         check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is given to nobody now");
+        let wanted = std::collections::BTreeMap::from([("licence".to_owned(), 2)]);
+        check(WaitReason::NamedResources { wanted, held_by: vec![run] }, "for 2 licence");
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
         let whose = Party::Project("llm".into());
         let excess = Excess { whose, limit: Limit::RunningGpus, in_use: 7, most: 8 };

@@ -58,6 +58,10 @@ impl TaskOptions {
         }
         put_given(fields, "cpus", needs.cpus);
         put_given(fields, "memory", needs.mem);
+        if !needs.resource.is_empty() {
+            let named = needs.resource.iter().map(|it| (it.name.clone(), json!(it.count)));
+            put(fields, "resources", named.collect::<Fields>());
+        }
         put_given(fields, "node", needs.node.as_deref().map(selector));
         put_given(
             fields,
@@ -178,6 +182,7 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
         "gpus": request.gpus,
         "cpus": request.cpus,
         "memory": request.memory,
+        "resources": request.resources,
         "gpu_ids": request.gpu_ids,
         "gpu_memory": request.gpu_memory,
         "shared": request.is_shared(),
@@ -343,6 +348,7 @@ mod tests {
                 "gpu_memory": 20_u64 << 30, "shared": true, "exclusive": false, "idle_util": 50,
             }),
         );
+        check("--resource a:2 --resource b", &json!({"resources": {"a": 2, "b": 1}}));
         check("--conda torch", &json!({"python": {"conda": "torch"}}));
         check("--venv /opt/v", &json!({"python": {"venv": "/opt/v"}}));
     }

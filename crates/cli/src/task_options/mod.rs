@@ -22,6 +22,7 @@ use crate::{
         gpus::{GpuIds, GpuWish, parse_gpu_ids, parse_gpus},
         grid::parse_axis,
         pair::{Pair, parse_pair},
+        resource::{Named, parse_resource},
         retries::{Retries, parse_retries},
         stream::{Target, parse_target},
         time_limit::{TimeLimit, parse_time_limit},
@@ -96,6 +97,12 @@ struct Needs {
         "内存：64G",
     ))]
     mem: Option<u64>,
+
+    #[arg(long, value_name = "NAME:N", value_parser = parse_resource, help = text(
+        "Named things that a machine has so many of, such as licences; can be repeated",
+        "机器上可计数的具名资源，如许可证；可重复",
+    ))]
+    resource: Vec<Named>,
 
     #[arg(short = 'w', long, value_name = "NAME", help = text(
         "The machine to run on: its name, or a label KEY=VALUE",

@@ -12,8 +12,6 @@ pub(super) struct Planned {
     #[arg(long, hide = true)]
     nodes: Option<String>,
     #[arg(long, hide = true)]
-    resource: Vec<String>,
-    #[arg(long, hide = true)]
     notify: Vec<String>,
 }
 
@@ -21,7 +19,6 @@ impl Planned {
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
-            ("--resource", !self.resource.is_empty(), LEAVE_OUT),
             ("--notify", !self.notify.is_empty(), LEAVE_OUT),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {

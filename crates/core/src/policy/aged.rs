@@ -18,9 +18,10 @@ pub(super) fn first(view: &View<'_>, line: &Line<'_>) -> Option<(Lane, Rank)> {
     }
     // Where a clock was set back, nobody knows how long it has been.
     let has_aged = |since: Time| since > view.now || view.now.since(since) >= patience;
-    let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest());
+    let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest(view.now));
     let mut aged: Vec<_> = kinds.filter(|(since, _)| has_aged(*since)).collect();
-    aged.sort_unstable();
+    // … but they have waited since before that, and longer than all who came later.
+    aged.sort_unstable_by_key(|(since, id)| (*since <= view.now, *since, *id));
     let places = aged.iter().map(|(_, id)| place(state, &state.tasks[id]));
     places.into_iter().find(|(_, rank)| {
         let request = &state.tasks[&rank.task].spec.request;
@@ -44,9 +45,9 @@ pub(super) fn start<'a>(
     lane: Lane,
     rank: Rank,
 ) -> bool {
-    let request = &view.state.tasks[&rank.task].spec.request;
-    let Some(placement) = view.place(request) else { return false };
-    view.assume_start(request, &placement);
+    let task = &view.state.tasks[&rank.task];
+    let Some(placement) = view.place_task(task) else { return false };
+    view.assume_start(&task.spec.request, &placement);
     plan.start(rank.task, placement);
     line.take(lane, rank);
     true

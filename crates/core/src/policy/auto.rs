@@ -10,14 +10,14 @@ use crate::ids::UserId;
 use crate::logarithm::Logarithm;
 use crate::plan::Plan;
 use crate::queue::{Estimate, Rank};
-use crate::quota::{self, Load};
-use crate::resources::Request;
+use crate::quota::{self, Excess, Limit, Load, Party};
+use crate::resources::{Placement, Request};
 use crate::state::State;
 use crate::task::Task;
 use crate::time::{Span, Time};
 use crate::view::View;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// How many times longer a task waits for its turn than it is believed to run on one GPU.
 const PATIENCE: u64 = 8;
@@ -96,6 +96,20 @@ struct Pass<'a> {
     /// What it has started, whose and for what.
     owners: BTreeMap<UserId, Load>,
     projects: BTreeMap<&'a str, Load>,
+    stepped_over: SteppedOver,
+}
+
+/// Users who have had their share: none of their tasks has a turn.
+#[derive(Debug, Default)]
+struct SteppedOver {
+    with_all: BTreeSet<UserId>,
+    with_gpus: BTreeSet<UserId>,
+}
+
+impl SteppedOver {
+    fn covers(&self, owner: UserId, gpus: u32) -> bool {
+        self.with_all.contains(&owner) || gpus > 0 && self.with_gpus.contains(&owner)
+    }
 }
 
 impl<'a> Pass<'a> {
@@ -103,7 +117,8 @@ impl<'a> Pass<'a> {
         let requests: Vec<_> = view.state.queue().batches().requests().collect();
         let closed = vec![false; requests.len()];
         let (owners, projects) = (BTreeMap::new(), BTreeMap::new());
-        Pass { view, plan: Plan::default(), requests, closed, owners, projects }
+        let (plan, stepped_over) = (Plan::default(), SteppedOver::default());
+        Pass { view, plan, requests, closed, owners, projects, stepped_over }
     }
 
     fn reserve_for(&self, head: Rank) -> Reservation<'a> {
@@ -113,12 +128,13 @@ impl<'a> Pass<'a> {
     /// In order, until one does not fit for which GPUs are to be kept; answers that one.
     fn start_what_fits(&mut self) -> Option<Rank> {
         let fronts = self.requests.iter_mut().enumerate();
-        let fronts =
-            fronts.filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN)?, at)));
+        let fronts = fronts
+            .filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN, |_, _| false)?, at)));
         let mut fronts: BinaryHeap<Reverse<(Candidate, usize)>> = fronts.map(Reverse).collect();
         while let Some(Reverse((candidate, at))) = fronts.pop() {
             if self.start(candidate, at) {
-                let next = self.requests[at].1.first(Estimate::UNKNOWN);
+                let stepped_over = |owner, gpus| self.stepped_over.covers(owner, gpus);
+                let next = self.requests[at].1.first(Estimate::UNKNOWN, stepped_over);
                 fronts.extend(next.map(|next| Reverse((next, at))));
                 continue;
             }
@@ -138,13 +154,15 @@ impl<'a> Pass<'a> {
 
     fn start_what_does_not_delay(&mut self, reservation: &mut Reservation<'a>) {
         while let Some((candidate, at)) = self.next_that_does_not_delay(reservation) {
-            let request = self.requests[at].0;
-            if let Some(placement) = self.view.place(request)
-                && !self.has_had_their_share(candidate)
-            {
-                reservation.admit(request, &placement, candidate.estimate);
+            if self.steps_over(candidate, at) {
+                continue;
             }
-            self.start(candidate, at);
+            let (request, task) =
+                (self.requests[at].0, &self.view.state.tasks[&candidate.rank.task]);
+            let larger = reservation.larger_place(&self.view, task, candidate.estimate);
+            let Some(placement) = larger.or_else(|| self.view.place(request)) else { return };
+            reservation.admit(request, &placement, candidate.estimate);
+            self.start_at(placement, candidate, at);
         }
     }
 
@@ -162,7 +180,8 @@ impl<'a> Pass<'a> {
                 continue;
             };
             let longest = reservation.longest_for(request, &placement);
-            let first = line.first(longest).map(|candidate| (candidate, at));
+            let stepped_over = |owner, gpus| self.stepped_over.covers(owner, gpus);
+            let first = line.first(longest, stepped_over).map(|candidate| (candidate, at));
             best = best.into_iter().chain(first).min();
         }
         best
@@ -170,21 +189,40 @@ impl<'a> Pass<'a> {
 
     /// False when it does not fit. Who has had their share is stepped over.
     fn start(&mut self, candidate: Candidate, at: usize) -> bool {
-        let over = self.has_had_their_share(candidate);
-        let (request, line) = &mut self.requests[at];
-        let Some(placement) = self.view.place(request) else { return false };
-        line.take(candidate);
-        if over {
+        if self.steps_over(candidate, at) {
             return true;
         }
-        self.view.assume_start(request, &placement);
-        self.plan.start(candidate.rank.task, placement);
-        self.count(&self.view.state.tasks[&candidate.rank.task]);
+        let task = &self.view.state.tasks[&candidate.rank.task];
+        let Some(placement) = self.view.place_task(task) else { return false };
+        self.start_at(placement, candidate, at);
         true
     }
 
-    /// With what this pass has started.
-    fn has_had_their_share(&self, candidate: Candidate) -> bool {
+    fn start_at(&mut self, placement: Placement, candidate: Candidate, at: usize) {
+        let (request, line) = &mut self.requests[at];
+        line.take(candidate);
+        self.view.assume_start(request, &placement);
+        self.plan.start(candidate.rank.task, placement);
+        self.count(&self.view.state.tasks[&candidate.rank.task]);
+    }
+
+    /// Whoever has had their share is stepped over with all that counts against it.
+    fn steps_over(&mut self, candidate: Candidate, at: usize) -> bool {
+        let Some(excess) = self.excess(candidate) else { return false };
+        let owner = self.view.state.tasks[&candidate.rank.task].owner;
+        match (excess.whose, excess.limit) {
+            (Party::User(_), Limit::RunningGpus | Limit::GpuHours) => {
+                self.stepped_over.with_gpus.insert(owner);
+            }
+            (Party::User(_), _) => drop(self.stepped_over.with_all.insert(owner)),
+            (Party::Project(_), _) => {}
+        }
+        self.requests[at].1.take(candidate);
+        true
+    }
+
+    /// What a start of this would exceed, with what this pass has started.
+    fn excess(&self, candidate: Candidate) -> Option<Excess> {
         let state = self.view.state;
         let task = &state.tasks[&candidate.rank.task];
         let more = |load: Option<&Load>| load.copied().unwrap_or_default();
@@ -192,7 +230,7 @@ impl<'a> Pass<'a> {
         let project = task.spec.project.as_deref().map_or(Load::default(), |name| {
             state.load_of_project(name).0.plus(more(self.projects.get(name)))
         });
-        quota::excess(state, task, owner, project, self.view.now).is_some()
+        quota::excess(state, task, owner, project, self.view.now)
     }
 
     fn count(&mut self, task: &'a Task) {

@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::queue::{Estimate, Kind, Lane, Rank};
 use crate::resources::{Placement, Request};
 use crate::state::State;
+use crate::task::Task;
 use crate::time::Time;
 use crate::view::View;
 
@@ -22,7 +23,9 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     };
     while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut line) {
         let task = &view.state.tasks[&rank.task];
-        reservation.admit(&task.spec.request, &placement, Estimate::of(task));
+        let estimate = Estimate::of(task);
+        let placement = reservation.larger_place(&view, task, estimate).unwrap_or(placement);
+        reservation.admit(&task.spec.request, &placement, estimate);
         view.assume_start(&task.spec.request, &placement);
         plan.start(rank.task, placement);
         line.start(lane, rank);
@@ -157,6 +160,18 @@ impl<'a> Reservation<'a> {
         let placement = view.place(request)?;
         let longest = self.longest_for(request, &placement);
         Some((placement, longest))
+    }
+
+    /// Larger GPUs for one that has failed for lack of GPU memory, if that does not delay the head.
+    pub(super) fn larger_place(
+        &mut self,
+        view: &View<'a>,
+        task: &Task,
+        estimate: Estimate,
+    ) -> Option<Placement> {
+        let placement = view.place_on_larger(task)?;
+        let longest = self.longest_for(&task.spec.request, &placement);
+        (estimate <= longest).then_some(placement)
     }
 
     /// How long such a one may run if it starts now.

@@ -5,25 +5,57 @@ use super::line::Line;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::Plan;
 use crate::queue::{Lane, Rank};
+use crate::state::State;
+use crate::time::Time;
 use crate::view::View;
 
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut line = Line::new(view.state, view.now);
     aged::start_or_keep(&mut line, &mut view, &mut plan);
-    let Some((lane, head)) = start_in_order(&mut line, &mut view, &mut plan) else {
+    let Some((lane, head)) = start_until_held_up(&mut line, &mut view, &mut plan) else {
         return plan;
     };
     // A head that waits for GPUs alone loses nothing to a task that takes none.
     let queue = view.state.queue();
     let head_request = &view.state.tasks[&head.task].spec.request;
-    if head_request.gpus > 0 && (head_request.cpus, head_request.memory) == (0, 0) {
+    let only_gpus =
+        (head_request.cpus, head_request.memory) == (0, 0) && head_request.resources.is_empty();
+    if head_request.gpus > 0 && only_gpus {
         line.pass_over(lane, head);
         let requests = queue.kinds().map(|(kind, _)| &kind.request);
         requests.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
         start_in_order(&mut line, &mut view, &mut plan);
     }
     plan
+}
+
+/// Who holds up the others, for explanations.
+pub(super) fn head(state: &State, now: Time) -> Option<Rank> {
+    let (mut view, mut plan) = (View::new(state, now), Plan::default());
+    let mut line = Line::new(state, now);
+    let aged = aged::first(&view, &line)
+        .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
+    let head = aged.or_else(|| start_until_held_up(&mut line, &mut view, &mut plan));
+    head.map(|(_, rank)| rank)
+}
+
+/// Who waits for nothing but the node it has named keeps what is free there of its place, and holds up nobody
+/// on the others.
+fn start_until_held_up<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<(Lane, Rank)> {
+    loop {
+        let (lane, head) = start_in_order(line, view, plan)?;
+        let request = &view.state.tasks[&head.task].spec.request;
+        if !view.waits_for_its_node(request) {
+            return Some((lane, head));
+        }
+        view.set_place_aside(request);
+        line.drop_request(request);
+    }
 }
 
 /// Start from the front of the line until one has to wait for a run to end; answers that one.
@@ -44,8 +76,9 @@ pub(super) fn start_in_order<'a>(
             line.step_over(lane, excess);
             continue;
         }
-        let request = &state.tasks[&rank.task].spec.request;
-        if let Some(placement) = view.place(request) {
+        let task = &state.tasks[&rank.task];
+        let request = &task.spec.request;
+        if let Some(placement) = view.place_task(task) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
             line.start(lane, rank);

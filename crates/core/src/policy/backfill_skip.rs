@@ -20,8 +20,9 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
             line.step_over(lane, excess);
             continue;
         }
-        let request = &view.state.tasks[&rank.task].spec.request;
-        if let Some(placement) = view.place(request) {
+        let task = &view.state.tasks[&rank.task];
+        let request = &task.spec.request;
+        if let Some(placement) = view.place_task(task) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
             line.start(lane, rank);

@@ -17,6 +17,7 @@ mod srtf;
 mod standing;
 
 use crate::plan::Plan;
+use crate::pool::Thresholds;
 use crate::queue::{Kind, Lane, Rank};
 use crate::run::{Run, RunState};
 use crate::settings::{Backfill, Order, Settings};
@@ -31,11 +32,12 @@ pub(crate) use standing::Standing;
 
 /// What should start and stop now.
 pub fn plan(state: &State, now: Time) -> Plan {
-    if state.queue().is_empty() {
+    let settings = state.settings();
+    let hopeless = !settings.order.is_preemptive() && !has_room_for_anybody(state);
+    if state.queue().is_empty() || hopeless {
         return Plan::default();
     }
     let view = View::new(state, now);
-    let settings = state.settings();
     match settings.backfill {
         _ if settings.order.is_preemptive() => preempt::plan(view),
         _ if settings.order == Order::Auto => auto::plan(view),
@@ -45,10 +47,20 @@ pub fn plan(state: &State, now: Time) -> Plan {
     }
 }
 
+/// If there is none, whose turn it is need not be known, nor what would be left. Asked once for each distinct request.
+fn has_room_for_anybody(state: &State) -> bool {
+    let ground = state.ground(Thresholds::All);
+    let mut kinds = state.queue().kinds();
+    kinds.any(|(kind, _)| state.pool().place(&kind.request, &ground).is_some())
+}
+
 /// Who has the reservation right now and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     match state.settings().order {
         Order::Auto => auto::reservation(state, now),
+        _ if state.settings().backfill == Backfill::None => {
+            backfill_none::head(state, now).map(|head| (head, None))
+        }
         _ => backfill_easy::reservation(state, now),
     }
 }

@@ -19,9 +19,9 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     }
     if stops.is_empty() {
         for rank in starts {
-            let request = &view.state.tasks[&rank.task].spec.request;
-            if let Some(placement) = view.place(request) {
-                view.assume_start(request, &placement);
+            let task = &view.state.tasks[&rank.task];
+            if let Some(placement) = view.place_task(task) {
+                view.assume_start(&task.spec.request, &placement);
                 plan.start(rank.task, placement);
             }
         }

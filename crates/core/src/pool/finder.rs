@@ -2,7 +2,11 @@
 
 use super::slot::Slot;
 use super::{Ground, Pool};
+use crate::gpu::Gpu;
+use crate::node::Node;
 use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
+use crate::settings::PlacementRule;
+use std::cmp::Reverse;
 
 pub(super) struct Finder<'a> {
     pub(super) pool: &'a Pool,
@@ -15,6 +19,17 @@ impl Finder<'_> {
     pub(super) fn on_one_node(&self, gpus: u32) -> Option<Part> {
         let mut fullest_first = self.pool.by_free.from(gpus).flatten();
         fullest_first.find_map(|at| self.part(at, gpus))
+    }
+
+    /// The first node that fits, whatever it leaves to others.
+    pub(super) fn first_fit(&self) -> Option<Part> {
+        let slots = self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open);
+        let mut parts = slots.filter_map(|(at, slot)| match self.request.is_shared() {
+            true => Some(Part { node: slot.node, gpus: self.shared_part(slot)? }),
+            false if slot.free.count() < self.request.gpus => None,
+            false => self.part(at, self.request.gpus),
+        });
+        parts.next()
     }
 
     /// As many completely free nodes as it fills, and the emptiest other one for the rest.
@@ -71,9 +86,10 @@ impl Finder<'_> {
         }
     }
 
-    fn part(&self, at: usize, gpus: u32) -> Option<Part> {
+    pub(super) fn part(&self, at: usize, gpus: u32) -> Option<Part> {
         let slot = &self.pool.slots[at];
-        if self.request.is_plain() && !slot.linked {
+        let neighbours = slot.linked && self.ground.settings.placement != PlacementRule::Lowest;
+        if self.takes_any() && !neighbours {
             return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
         }
         let usable = self.usable(slot);
@@ -84,12 +100,26 @@ impl Finder<'_> {
         }
         let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
         let missing = gpus.saturating_sub(pinned.count());
-        let others = usable.without(pinned).lowest(missing);
+        let free = usable.without(pinned);
+        let others = match neighbours {
+            true => nearest(node, free, pinned, missing),
+            false => free.lowest(missing),
+        };
         Some(Part { node: slot.node, gpus: pinned.with(others) })
     }
 
+    /// One free GPU is as good as another.
+    fn takes_any(&self) -> bool {
+        self.request.is_plain() && self.ground.larger_than.is_none()
+    }
+
+    /// What was asked for, and large enough.
+    pub(super) fn suits(&self, gpu: &Gpu) -> bool {
+        gpu.matches(self.request) && self.ground.larger_than.is_none_or(|bytes| gpu.memory > bytes)
+    }
+
     fn usable(&self, slot: &Slot) -> GpuMask {
-        if self.request.is_plain() {
+        if self.takes_any() {
             return slot.free;
         }
         let node = &self.ground.nodes[&slot.node];
@@ -100,6 +130,33 @@ impl Finder<'_> {
             Sharing::Exclusive => slot.empty(),
             Sharing::Slot | Sharing::Shared { .. } => slot.free,
         };
-        node.matching_gpus(self.request).and(free)
+        node.gpus_where(|gpu| self.suits(gpu)).and(free)
     }
+}
+
+/// So many of the free ones that most fast links are among them and `kept`, and that fewest are cut to the others.
+fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
+    let links = |at: usize, to: GpuMask| node.gpus[at].links.and(to).count();
+    let grown = |first: GpuMask| {
+        let mut chosen = first;
+        while chosen.count() < missing {
+            let rest = free.without(chosen);
+            let best = rest.positions().min_by_key(|at| {
+                let inside = links(*at, chosen.with(kept));
+                (Reverse(inside), links(*at, rest), *at)
+            });
+            let Some(at) = best else { break };
+            chosen = chosen.with(GpuMask::single(at));
+        }
+        chosen
+    };
+    let firsts = free.positions().map(|at| grown(GpuMask::single(at)));
+    let best = firsts.min_by_key(|chosen| {
+        let all = chosen.with(kept);
+        let inside: u32 = chosen.positions().map(|at| links(at, all)).sum();
+        let cut: u32 = chosen.positions().map(|at| links(at, free.without(*chosen))).sum();
+        // With bits reversed, the set that has the lowest numbers is the largest.
+        (Reverse(inside), cut, Reverse(chosen.0.reverse_bits()))
+    });
+    if missing == 0 { GpuMask::NONE } else { best.unwrap_or(GpuMask::NONE) }
 }

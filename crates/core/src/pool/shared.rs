@@ -7,6 +7,7 @@ use crate::gpu::Gpu;
 use crate::limits::TASKS_PER_GPU;
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Part, Sharing};
+use crate::settings::PlacementRule;
 
 /// A GPU that has room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,33 +22,42 @@ struct Candidate {
 impl Finder<'_> {
     /// The tightest fit of all nodes; GPUs that are shared already come first.
     pub(super) fn sharing(&self) -> Option<Part> {
-        let wanted = self.request.gpus as usize;
-        let mut best: Option<(Vec<Candidate>, Part)> = None;
+        let mut best: Option<((usize, u64), Part)> = None;
         for slot in self.pool.slots.iter().filter(|slot| slot.open) {
-            let node = &self.ground.nodes[&slot.node];
-            if !slot.has_room(self.request) || !node.accepts(self.request) {
-                continue;
-            }
-            let Some(pinned) = node.pinned_gpus(self.request) else { continue };
-            let mut found: Vec<Candidate> = slot
-                .shareable()
-                .positions()
-                .filter_map(|at| self.candidate(slot, at, &node.gpus[at]))
-                .collect();
-            let is_pinned = |one: &Candidate| pinned.contains(GpuMask::single(one.at));
-            found.sort_by_key(|one| (!is_pinned(one), *one));
-            found.truncate(wanted);
-            let gpus =
-                found.iter().fold(GpuMask::NONE, |mask, one| mask.with(GpuMask::single(one.at)));
-            if found.len() < wanted || !gpus.contains(pinned) {
-                continue;
-            }
-            let better = best.as_ref().is_none_or(|(others, _)| key(&found) < key(others));
-            if better {
-                best = Some((found, Part { node: slot.node, gpus }));
+            let Some((fit, gpus)) = self.best_fit(slot) else { continue };
+            if best.as_ref().is_none_or(|(other, _)| fit < *other) {
+                best = Some((fit, Part { node: slot.node, gpus }));
             }
         }
         best.map(|(_, part)| part)
+    }
+
+    /// The tightest fit on one node.
+    pub(super) fn shared_part(&self, slot: &Slot) -> Option<GpuMask> {
+        self.best_fit(slot).map(|(_, gpus)| gpus)
+    }
+
+    /// … and how tight it is: few fresh GPUs first, then little left over.
+    fn best_fit(&self, slot: &Slot) -> Option<((usize, u64), GpuMask)> {
+        let node = &self.ground.nodes[&slot.node];
+        if !slot.has_room(self.request) || !node.accepts(self.request) {
+            return None;
+        }
+        let pinned = node.pinned_gpus(self.request)?;
+        let shareable = slot.shareable().positions();
+        let mut found: Vec<Candidate> =
+            shareable.filter_map(|at| self.candidate(slot, at, &node.gpus[at])).collect();
+        let is_pinned = |one: &Candidate| pinned.contains(GpuMask::single(one.at));
+        let lowest = self.ground.settings.placement == PlacementRule::Lowest;
+        match lowest {
+            true => found.sort_by_key(|one| (!is_pinned(one), one.at)),
+            false => found.sort_by_key(|one| (!is_pinned(one), *one)),
+        }
+        found.truncate(self.request.gpus as usize);
+        let masks = found.iter().map(|one| GpuMask::single(one.at));
+        let gpus = masks.fold(GpuMask::NONE, GpuMask::with);
+        let whole = found.len() == self.request.gpus as usize && gpus.contains(pinned);
+        whole.then(|| (key(&found), gpus))
     }
 
     /// Whether this GPU could take it as one that shares.
@@ -62,7 +72,7 @@ impl Finder<'_> {
         let card = slot.card(at);
         let grows = card.settling > 0 && self.ground.thresholds == Thresholds::All;
         let most = settings.limits.max_tasks_per_gpu.unwrap_or(TASKS_PER_GPU).min(TASKS_PER_GPU);
-        if !gpu.matches(self.request)
+        if !self.suits(gpu)
             || grows && !mutated(Mutant::SettlingIgnored)
             || u32::from(card.shared) >= most
         {
@@ -77,16 +87,24 @@ impl Finder<'_> {
         if counts && strict && gpu.usage.busy > 100_u8.saturating_sub(idle_utilization) {
             return None;
         }
+        let left = self.memory_left(slot, at, gpu)?.checked_sub(self.request.gpu_memory)?;
+        Some(Candidate { fresh: card.shared == 0, left, at })
+    }
+
+    /// Bytes of it that nobody has been promised, uses, or wants to be kept.
+    pub(super) fn memory_left(&self, slot: &Slot, at: usize, gpu: &Gpu) -> Option<u64> {
         let others = match self.pool.when {
             When::Now | When::Idle => gpu.usage.other_memory.unwrap_or(0),
             When::Whole => 0,
         };
-        let kept = if strict { settings.keep_gpu_memory.of(gpu.memory) } else { 0 };
-        let promised = u64::try_from(card.memory).unwrap_or(u64::MAX);
+        let strict = self.ground.thresholds != Thresholds::None;
+        let kept = self.ground.settings.keep_gpu_memory.of(gpu.memory);
+        let kept = if strict { kept } else { 0 };
+        let promised = u64::try_from(slot.card(at).memory).unwrap_or(u64::MAX);
         let promised = if mutated(Mutant::LedgerIgnored) { 0 } else { promised };
+        let shareable = slot.shareable().contains(GpuMask::single(at));
         let taken = others.saturating_add(kept).saturating_add(promised);
-        let left = gpu.memory.checked_sub(taken)?.checked_sub(self.request.gpu_memory)?;
-        Some(Candidate { fresh: card.shared == 0, left, at })
+        gpu.memory.checked_sub(taken).filter(|_| shareable)
     }
 }
 

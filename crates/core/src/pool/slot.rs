@@ -4,6 +4,7 @@ use crate::ids::NodeId;
 use crate::mutant::{Mutant, mutated};
 use crate::node::{Capacity, Node};
 use crate::resources::{Claim, GpuMask, Hold, Request};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
@@ -25,6 +26,8 @@ pub(super) struct Slot {
     pub(super) linked: bool,
     pub(super) capacity: Capacity,
     used: Capacity,
+    /// Only where there are such, so that a copy is cheap.
+    named: Option<Box<Named>>,
     /// Only where GPUs have several slots or are shared: elsewhere `held` tells all.
     cards: Option<Box<[Card]>>,
 }
@@ -40,6 +43,13 @@ pub(super) struct Card {
     pub(super) shared: u16,
     pub(super) memory: u128,
     pub(super) settling: u16,
+}
+
+/// Named things that can be counted: how many there are, and how many are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Named {
+    there: BTreeMap<String, u32>,
+    taken: BTreeMap<String, u32>,
 }
 
 const NOTHING: Capacity = Capacity { cpus: 0, memory: 0 };
@@ -58,6 +68,7 @@ impl Slot {
             linked: false,
             capacity: NOTHING,
             used: NOTHING,
+            named: None,
             cards: None,
         }
     }
@@ -71,6 +82,7 @@ impl Slot {
             count: node.gpus.len(),
             usable,
             capacity: node.capacity.unwrap_or(NOTHING),
+            named: Named::of(node),
             ..Slot::closed(node.id)
         }
     }
@@ -83,6 +95,9 @@ impl Slot {
         self.size = self.usable.count();
         self.linked = node.gpus.iter().any(|gpu| gpu.links != GpuMask::NONE);
         self.capacity = node.capacity.unwrap_or(NOTHING);
+        let taken = self.named.take().map(|named| named.taken).unwrap_or_default();
+        let named = Named { there: node.resources.clone(), taken };
+        self.named = (named != Named::default()).then(|| Box::new(named));
         self.recount();
     }
 
@@ -91,6 +106,7 @@ impl Slot {
         self.count = node.gpus.len();
         self.held = GpuMask::NONE;
         self.used = NOTHING;
+        self.named = Named::of(node);
         let slotted = node.gpus.iter().any(|gpu| gpu.rule.slots() > 1);
         self.cards = slotted.then(|| {
             let card = |gpu: &crate::gpu::Gpu| Card { slots: gpu.rule.slots(), ..Card::SINGLE };
@@ -102,6 +118,9 @@ impl Slot {
     pub(super) fn take(&mut self, hold: &Hold) {
         self.used.cpus += hold.cpus;
         self.used.memory += hold.memory;
+        if !hold.named.is_empty() {
+            self.named.get_or_insert_default().take(&hold.named);
+        }
         match (hold.claim, &self.cards) {
             // A GPU that had more slots before may be held by several.
             (Claim::Slot | Claim::Whole, None) if self.held.and(hold.gpus) == GpuMask::NONE => {
@@ -115,6 +134,12 @@ impl Slot {
     pub(super) fn give(&mut self, hold: &Hold) {
         self.used.cpus -= hold.cpus;
         self.used.memory -= hold.memory;
+        if let Some(named) = self.named.as_mut().filter(|_| !hold.named.is_empty()) {
+            named.give(&hold.named);
+            if **named == Named::default() {
+                self.named = None;
+            }
+        }
         match (hold.claim, &self.cards) {
             (Claim::Slot | Claim::Whole, None) => self.held = self.held.without(hold.gpus),
             (claim, _) => {
@@ -186,7 +211,11 @@ impl Slot {
 
     pub(super) fn has_room(&self, request: &Request) -> bool {
         let left = self.left();
-        request.cpus <= left.cpus && request.memory <= left.memory
+        let named_left = |name: &String| self.named.as_ref().map_or(0, |named| named.left(name));
+        request.cpus <= left.cpus
+            && request.memory <= left.memory
+            && (mutated(Mutant::NamedIgnored)
+                || request.resources.iter().all(|(name, wanted)| *wanted <= named_left(name)))
     }
 
     /// CPUs and memory that nobody has asked for.
@@ -195,6 +224,33 @@ impl Slot {
             cpus: self.capacity.cpus.saturating_sub(self.used.cpus),
             memory: self.capacity.memory.saturating_sub(self.used.memory),
         }
+    }
+}
+
+impl Named {
+    fn of(node: &Node) -> Option<Box<Named>> {
+        let there = node.resources.clone();
+        (!there.is_empty()).then(|| Box::new(Named { there, taken: BTreeMap::new() }))
+    }
+
+    fn left(&self, name: &str) -> u32 {
+        let taken = self.taken.get(name).copied().unwrap_or(0);
+        self.there.get(name).map_or(0, |there| there.saturating_sub(taken))
+    }
+
+    fn take(&mut self, counts: &BTreeMap<String, u32>) {
+        for (name, count) in counts {
+            *self.taken.entry(name.clone()).or_default() += count;
+        }
+    }
+
+    fn give(&mut self, counts: &BTreeMap<String, u32>) {
+        for (name, count) in counts {
+            if let Some(taken) = self.taken.get_mut(name) {
+                *taken -= count;
+            }
+        }
+        self.taken.retain(|_, taken| *taken > 0);
     }
 }
 

@@ -150,7 +150,7 @@ impl State {
             let held = self.index.held.get_mut(&run.id).expect("a run on a node holds something");
             for old in held.iter_mut().filter(|hold| hold.node == id) {
                 *old = hold(node, run, part, request, &self.ledger.settings);
-                self.index.pool.take(*old);
+                self.index.pool.take(old);
             }
         }
         self.refresh_node(id);

@@ -5,12 +5,14 @@ use crate::refusal::Refusal;
 use crate::resources::{NodeSelector, Request, Sharing};
 use crate::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
 use crate::thousandths::Thousandths;
+use std::collections::BTreeMap;
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_command(spec)?;
     check_words(spec)?;
     check_launch(&spec.launch)?;
     spec.array.iter().try_for_each(check_grid)?;
+    check_resources(&spec.request.resources)?;
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
     at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
@@ -18,6 +20,17 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
         return Err(Refusal::BadTimeLimit);
+    }
+    Ok(())
+}
+
+pub(crate) fn check_resources(resources: &BTreeMap<String, u32>) -> Result<(), Refusal> {
+    at_most("named resources", resources.len(), limits::RESOURCES)?;
+    for name in resources.keys() {
+        check_text("resource name", name)?;
+        if name.is_empty() {
+            return Err(Refusal::NameMissing);
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::gpu::{GpuConfig, GpuReport};
-use crate::ids::{NodeId, RunId, SessionId};
+use crate::ids::{GpuId, NodeId, RunId, SessionId, UserId};
 use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
@@ -11,8 +11,9 @@ use crate::refusal::Refusal;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::admin::check_name;
+use crate::steps::description;
 use crate::steps::permission::require_admin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn add(
     turn: &mut Turn<'_>,
@@ -40,6 +41,7 @@ pub(crate) fn add(
         labels,
         link: Link::Down { since: turn.now },
         session: SessionId(0),
+        resources: BTreeMap::new(),
         draining: false,
         capacity: None,
         gpus: Vec::new(),
@@ -60,6 +62,23 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     }
     turn.state.remove_node(id);
     turn.event(Event::NodeRemoved { node: id });
+    Ok(Reply::Done)
+}
+
+/// What runs goes on, also with more than there is now.
+pub(crate) fn set_resources(
+    turn: &mut Turn<'_>,
+    by: Actor,
+    id: NodeId,
+    resources: BTreeMap<String, u32>,
+) -> Answer {
+    require_admin(turn.state, by)?;
+    known(turn.state, id)?;
+    description::check_resources(&resources)?;
+    if turn.state.nodes[&id].resources != resources {
+        turn.state.change_node(id, |node| node.resources = resources);
+        turn.event(Event::NodeResourcesChanged { node: id });
+    }
     Ok(Reply::Done)
 }
 
@@ -130,7 +149,8 @@ pub(crate) fn take_gpus(turn: &mut Turn<'_>, id: NodeId, gpus: Vec<GpuReport>) {
         turn.event(Event::GpusChanged { node: id });
     }
     for (gpu, why) in news.quarantined {
-        turn.event(Event::GpuQuarantined { node: id, gpu, why });
+        let owners = owners_on(turn.state, id, &gpu);
+        turn.event(Event::GpuQuarantined { node: id, gpu, why, owners });
     }
 }
 
@@ -150,4 +170,13 @@ pub(crate) fn ignore_late(turn: &mut Turn<'_>, node: NodeId, run: Option<RunId>)
 
 pub(crate) fn known(state: &State, id: NodeId) -> Result<(), Refusal> {
     if state.nodes.contains_key(&id) { Ok(()) } else { Err(Refusal::NoSuchNode(id)) }
+}
+
+/// Who has a run on this GPU.
+fn owners_on(state: &State, node: NodeId, gpu: &GpuId) -> Vec<UserId> {
+    let gpu = state.nodes[&node].gpus.iter().find(|it| it.id == *gpu);
+    let runs = gpu.into_iter().flat_map(|gpu| &gpu.holders);
+    let owners = runs.map(|run| state.tasks[&state.runs[run].task].owner);
+    let owners: BTreeSet<UserId> = owners.collect();
+    owners.into_iter().collect()
 }

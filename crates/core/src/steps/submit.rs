@@ -245,19 +245,24 @@ fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
     if fits(&Pool::of_whole_nodes(state.nodes.values())) {
         return Ok(());
     }
-    Err(Refusal::Impossible { wanted: describe(request), most: the_most(state) })
+    Err(Refusal::Impossible { wanted: describe(request), most: the_most(state, request) })
 }
 
-fn the_most(state: &State) -> String {
+fn the_most(state: &State, request: &Request) -> String {
     let sizes = || state.nodes.values().map(|node| node.managed_gpus().count());
     let total: u32 = sizes().sum();
     let largest = sizes().max().unwrap_or(0);
     let capacities = || state.nodes.values().filter_map(|node| node.capacity);
     let cpus = capacities().map(|capacity| capacity.cpus).max().unwrap_or(0);
     let memory = capacities().map(|capacity| capacity.memory).max().unwrap_or(0);
+    let named = request.resources.keys().map(|name| {
+        let counts = state.nodes.values().filter_map(|node| node.resources.get(name));
+        format!(", {} of {name}", counts.max().unwrap_or(&0))
+    });
+    let named: String = named.collect();
+    let memory = gibibytes(memory);
     format!(
-        "{largest} GPUs on one node, {total} in all; {cpus} CPUs and {} of memory on one node",
-        gibibytes(memory)
+        "{largest} GPUs on one node, {total} in all; {cpus} CPUs and {memory} of memory{named} on one node"
     )
 }
 
@@ -278,6 +283,9 @@ fn describe(request: &Request) -> String {
     }
     if request.cpus > 0 {
         words.push(format!("with {} CPUs", request.cpus));
+    }
+    for (name, count) in &request.resources {
+        words.push(format!("with {count} of {name}"));
     }
     if request.memory > 0 {
         words.push(format!("with {} of memory", gibibytes(request.memory)));

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::ids::TaskId;
 use crate::input::Actor;
+use crate::quota;
 use crate::refusal::Refusal;
 use crate::run::StopReason;
 use crate::step::{Answer, Reply, Turn};
@@ -70,6 +71,10 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
         return Err(wrong_state(task, "finished", "retried"));
     }
     let now = turn.now;
+    // It waits like a new one.
+    if let Some(excess) = quota::refuses(turn.state, task.owner, &task.spec, 1, now) {
+        return Err(Refusal::OverQuota(excess));
+    }
     turn.state.change_task(id, |task| {
         task.state = TaskState::Held;
         task.not_before = task.spec.begin.filter(|begin| *begin > now);

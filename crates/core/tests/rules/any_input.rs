@@ -171,7 +171,12 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         1 => Just(Order::Las),
     ];
     let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
-    let placement = prop_oneof![Just(PlacementRule::Consolidate), Just(PlacementRule::Count)];
+    let placement = prop_oneof![
+        Just(PlacementRule::Consolidate),
+        Just(PlacementRule::Count),
+        Just(PlacementRule::Frag),
+        Just(PlacementRule::Lowest)
+    ];
     let spans = (any::<u64>(), 0u64..100_000, any::<u64>());
     let sharing = (any::<bool>(), prop::option::of(0u32..4), any::<u64>(), 0u64..100_000);
     (order, backfill, placement, spans, any::<bool>(), sharing).prop_map(

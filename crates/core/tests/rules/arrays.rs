@@ -1,9 +1,9 @@
 //! Many tasks from one submit.
 
-use crate::lab::{Lab, lab, wants};
+use crate::lab::{ANN, Lab, lab, wants};
 use danlu_core::run::Exit;
 use danlu_core::task::{ArraySpec, Axis, TaskSpec};
-use danlu_core::{Input, Refusal, TaskId, WaitReason};
+use danlu_core::{Actor, Event, Input, Refusal, TaskId, WaitReason};
 
 fn array(indices: &[u32], at_once: Option<u32>) -> TaskSpec {
     TaskSpec {
@@ -57,7 +57,7 @@ fn a_limited_array_holds_up_nobody_else() {
 #[test]
 fn a_bad_array_is_refused() {
     for bad in [array(&[], None), array(&[1, 1], None), array(&[1], Some(0))] {
-        let input = Input::Submit { by: crate::lab::ANN, spec: bad, key: None };
+        let input = Input::Submit { by: ANN, spec: bad, key: None };
         assert_eq!(lab(&[1]).try_act(input), Err(Refusal::BadArray));
     }
 }
@@ -65,8 +65,7 @@ fn a_bad_array_is_refused() {
 #[test]
 fn a_repeated_key_makes_no_second_array() {
     let mut lab = lab(&[1]);
-    let submit =
-        || Input::Submit { by: crate::lab::ANN, spec: array(&[1, 2], None), key: Some("k".into()) };
+    let submit = || Input::Submit { by: ANN, spec: array(&[1, 2], None), key: Some("k".into()) };
     let first = lab.act(submit());
     assert_eq!(lab.act(submit()), first);
     assert_eq!(lab.state.tasks.len(), 2);
@@ -106,11 +105,42 @@ fn a_sweep_that_makes_no_sense_is_refused() {
         vec![axis("a", &["line\nbreak"])],
         (0..17).map(|at| axis(&format!("a{at}"), &["1"])).collect(),
     ] {
-        let input = Input::Submit { by: crate::lab::ANN, spec: sweep(grid.clone()), key: None };
+        let input = Input::Submit { by: ANN, spec: sweep(grid.clone()), key: None };
         assert!(lab.try_act(input).is_err(), "{grid:?}");
     }
     let mut short = sweep(vec![axis("a", &["1", "2"])]);
     short.array.as_mut().unwrap().indices.pop();
-    let input = Input::Submit { by: crate::lab::ANN, spec: short, key: None };
+    let input = Input::Submit { by: ANN, spec: short, key: None };
     assert_eq!(lab.try_act(input), Err(Refusal::BadArray));
+}
+
+/// The element asks for so many GPUs from now on.
+fn edit(lab: &mut Lab, task: u64, gpus: u32) {
+    let mut spec = TaskSpec::clone(&lab.state.tasks[&TaskId(task)].spec);
+    spec.request.gpus = gpus;
+    lab.act(Input::Edit { by: Actor::User(ANN), task: TaskId(task), spec });
+}
+
+#[test]
+fn an_element_that_cannot_run_does_not_keep_the_others() {
+    let mut lab = lab(&[2, 4]);
+    lab.submit(array(&[0, 1, 2], Some(1)));
+    edit(&mut lab, 1, 4);
+    lab.act(Input::Drain { by: Actor::Daemon, node: danlu_core::NodeId(2) });
+    lab.schedule();
+    assert_eq!(running(&lab), [2]);
+    assert!(matches!(lab.why(1), WaitReason::NodesUnavailable { .. }));
+}
+
+#[test]
+fn elements_that_ask_for_different_things_keep_their_limit_together() {
+    let mut lab = lab(&[8]);
+    lab.submit(array(&[0, 1, 2], Some(1)));
+    edit(&mut lab, 2, 2);
+    lab.schedule();
+    assert_eq!(running(&lab), [1]);
+    lab.ended(1, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(running(&lab).len(), 1);
+    assert!(!lab.events.iter().any(|it| matches!(it, Event::DecisionRejected { .. })));
 }

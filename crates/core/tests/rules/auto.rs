@@ -213,3 +213,18 @@ fn auto_inside_orders_the_tasks_of_one_user_where_users_take_turns() {
     assert_eq!(after(false), (false, true), "in the order of submission");
     assert_eq!(after(true), (true, false), "the short one first");
 }
+
+#[test]
+fn gpus_are_not_kept_for_who_has_had_their_share() {
+    let mut lab = lab(&[2]);
+    lab.policy(Order::Auto, Backfill::None);
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.submit(wants(2));
+    lab.configure(|settings| settings.quota.user.running_tasks = Some(1));
+    // By now GPUs would be kept for it, if it could have them.
+    lab.after_secs(5 * 86_400);
+    lab.act(Input::Submit { by: crate::lab::BOB, spec: wants(1), key: None });
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued", "starting n1[1]"]);
+}

@@ -1,8 +1,10 @@
 //! What a failure's class decides: whether it is tried again, when, and where.
 
-use crate::lab::{ANN, Lab, ending, lab, wants};
+use crate::lab::{ANN, Lab, ending, healthy, lab, lasting, wants};
 use danlu_core::failure::{Failure, FailureClass};
+use danlu_core::resources::Sharing;
 use danlu_core::run::{Ending, Exit, RunState};
+use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Input, Span, TaskId, WaitReason};
 
@@ -156,14 +158,79 @@ fn a_gpu_that_was_too_small_is_remembered() {
     assert_eq!(lab.state.tasks[&TaskId(1)].wants_more_memory_than, Some(80 << 30));
 }
 
+/// One node whose first GPU has half the memory of its second one.
+fn unequal_gpus() -> Lab {
+    let mut lab = lab(&[2]);
+    let mut gpus = healthy(1, 2);
+    gpus[0].memory = 40 << 30;
+    lab.report(1, gpus, vec![]);
+    lab
+}
+
+#[test]
+fn after_a_lack_of_gpu_memory_a_larger_gpu_is_preferred() {
+    let shared = |mut spec: TaskSpec| {
+        (spec.request.sharing, spec.request.gpu_memory) =
+            (Sharing::Shared { idle_utilization: 0 }, 1 << 30);
+        spec
+    };
+    let orders = [Order::Fifo, Order::Auto, Order::Srtf];
+    let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
+    for (order, backfill) in orders.iter().flat_map(|it| backfills.map(|backfill| (*it, backfill)))
+    {
+        for spec in [retrying(1, &[]), shared(retrying(1, &[]))] {
+            let mut lab = unequal_gpus();
+            lab.policy(order, backfill);
+            lab.submit(spec);
+            lab.schedule();
+            assert_eq!(lab.task(1), "starting n1[0]");
+            lab.ended_with(1, failed(FailureClass::CudaOom));
+            lab.schedule();
+            assert_eq!(lab.task(1), "starting n1[1]", "{order:?} {backfill:?}");
+        }
+    }
+}
+
+#[test]
+fn a_larger_gpu_is_not_waited_for() {
+    let mut lab = unequal_gpus();
+    lab.submit(retrying(1, &[]));
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.ended_with(1, failed(FailureClass::CudaOom));
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]");
+}
+
+#[test]
+fn a_larger_gpu_that_is_kept_for_the_head_is_not_taken() {
+    let mut lab = lab(&[3]);
+    let mut gpus = healthy(1, 3);
+    gpus[0].memory = 40 << 30;
+    lab.report(1, gpus, vec![]);
+    lab.policy(Order::Fifo, Backfill::Easy);
+    let mut head = TaskSpec { hold: true, ..lasting(2, 10) };
+    head.request.gpu_memory = 60 << 30;
+    lab.submit(head);
+    let mut others = lasting(1, 1_000);
+    others.request.gpu_ids = vec![2];
+    lab.submit(others);
+    lab.submit(TaskSpec { retries: 1, ..lasting(1, 5_000) });
+    lab.schedule();
+    lab.act(Input::Release { by: Actor::User(ANN), task: TaskId(1) });
+    lab.ended_with(3, failed(FailureClass::CudaOom));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["queued", "starting n1[2]", "starting n1[0]"]);
+}
+
 #[test]
 fn a_preempted_run_says_so_and_is_no_failure_of_its_task() {
     let mut lab = lab(&[1]);
-    lab.policy(danlu_core::settings::Order::Srtf, danlu_core::settings::Backfill::None);
-    lab.submit(TaskSpec { preemptible: true, ..crate::lab::lasting(1, 100) });
+    lab.policy(Order::Srtf, Backfill::None);
+    lab.submit(TaskSpec { preemptible: true, ..lasting(1, 100) });
     lab.schedule();
     lab.started(1);
-    lab.submit(crate::lab::lasting(1, 5));
+    lab.submit(lasting(1, 5));
     lab.after_secs(1);
     lab.schedule();
     lab.ended_with(1, ending(Exit::Signal(15), true));

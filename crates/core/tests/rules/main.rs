@@ -17,6 +17,7 @@ mod forecast;
 mod gpus;
 mod lab;
 mod managed;
+mod named_resources;
 mod nodes;
 mod order;
 mod pause;

@@ -1,6 +1,6 @@
 //! Which GPUs are given out: administrators, hardware errors and those who came before decide.
 
-use crate::lab::{ADMIN, ANN, Lab, foreign, gpu, healthy, lab, wants};
+use crate::lab::{ADMIN, ANN, BOB, Lab, foreign, gpu, healthy, lab, wants};
 use danlu_core::gpu::GpuCondition::Idle;
 use danlu_core::gpu::{GpuConfig, GpuReport};
 use danlu_core::input::GpuChange;
@@ -111,6 +111,28 @@ fn a_rule_stays_with_its_gpu() {
     assert_eq!(lab.tasks(), ["starting n1[0]", "queued"], "the one that was 1 is 0 now");
 }
 
+/// Which quarantines were told, and to whom besides administrators.
+fn told(lab: &Lab) -> Vec<(&str, &[UserId])> {
+    let told = lab.events.iter().filter_map(|event| match event {
+        Event::GpuQuarantined { why, owners, .. } => Some((why.as_str(), owners.as_slice())),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn who_has_a_run_on_a_gpu_is_told_of_its_quarantine() {
+    let mut lab = lab(&[1]);
+    manage(&mut lab, GpuChange::Slots([(0, 3)].into()));
+    for by in [ANN, BOB, ANN] {
+        lab.act(Input::Submit { by, spec: wants(1), key: None });
+    }
+    lab.schedule();
+    let broken = Some("Xid 79".to_owned());
+    lab.hear(1, NodeMessage::Gpus(vec![GpuReport { broken, ..gpu(1, 0, Idle) }]));
+    assert_eq!(told(&lab), [("Xid 79", &[ANN, BOB][..])]);
+}
+
 #[test]
 fn a_gpu_with_a_hardware_error_is_quarantined_until_an_admin_enables_it() {
     let mut lab = lab(&[1]);
@@ -120,9 +142,7 @@ fn a_gpu_with_a_hardware_error_is_quarantined_until_an_admin_enables_it() {
     };
     lab.submit(wants(1));
     lab.hear(1, broken("Xid 79"));
-    let told =
-        |event: &Event| matches!(event, Event::GpuQuarantined { why, .. } if why == "Xid 79");
-    assert!(lab.events.iter().any(told));
+    assert_eq!(told(&lab), [("Xid 79", &[][..])]);
     lab.schedule();
     assert_eq!(lab.task(1), "queued");
     let quarantined = |quarantined| WaitReason::GpusUnavailable {

@@ -1,7 +1,8 @@
 //! Where a task goes.
 
-use crate::lab::{ANN, lab, wants};
+use crate::lab::{ANN, healthy, lab, wants};
 use danlu_core::resources::NodeSelector;
+use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order, PlacementRule};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Input, Refusal, TaskId, WaitReason};
@@ -140,4 +141,110 @@ fn named_gpus_are_of_one_node_that_has_them_all() {
     assert!(matches!(refused, Err(Refusal::Impossible { .. })));
     let refused = lab.try_act(Input::Submit { by: ANN, spec: pinned(1, &[0, 1]), key: None });
     assert!(matches!(refused, Err(Refusal::TooMany { what: "GPU numbers", .. })));
+}
+
+#[test]
+fn frag_leaves_whole_gpus_to_those_who_want_them() {
+    let mut lab = lab(&[1, 1]);
+    lab.configure(|settings| settings.placement = PlacementRule::Frag);
+    lab.submit(crate::sharing::sharing(40));
+    lab.schedule();
+    lab.after_secs(60);
+    lab.submit(crate::sharing::sharing(40));
+    lab.submit(wants(1));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "starting n1[0]", "starting n2[0]"]);
+}
+
+#[test]
+fn frag_keeps_cpus_for_gpus_that_will_need_them() {
+    let mut lab = lab(&[1, 1]);
+    lab.configure(|settings| settings.placement = PlacementRule::Frag);
+    let mut needy = wants(1);
+    needy.request.cpus = 16;
+    let mut plain = wants(0);
+    plain.request.cpus = 16;
+    lab.submit(plain);
+    lab.submit(needy.clone());
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[]", "starting n2[0]"]);
+}
+
+#[test]
+fn neighbours_by_a_fast_link_are_given_out_together() {
+    let mut lab = lab(&[4]);
+    let mut gpus = healthy(1, 4);
+    for (one, other) in [(0, 3), (1, 2)] {
+        let (first, second) = (gpus[one].id.clone(), gpus[other].id.clone());
+        gpus[one].neighbours = vec![second];
+        gpus[other].neighbours = vec![first];
+    }
+    lab.hear(1, danlu_core::NodeMessage::Gpus(gpus));
+    lab.submit(wants(2));
+    lab.submit(wants(2));
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0,3]", "starting n1[1,2]"]);
+    lab.ended(1, Exit::Code(0));
+    lab.ended(2, Exit::Code(0));
+    let mut pinned = wants(2);
+    pinned.request.gpu_ids = vec![2];
+    lab.submit(pinned);
+    lab.schedule();
+    assert_eq!(lab.task(3), "starting n1[1,2]");
+}
+
+#[test]
+fn lowest_takes_the_first_node_and_the_lowest_numbers() {
+    let placed = |placement: PlacementRule| {
+        let mut lab = lab(&[4, 2]);
+        lab.configure(|settings| settings.placement = placement);
+        let mut gpus = healthy(1, 4);
+        let (first, last) = (gpus[0].id.clone(), gpus[3].id.clone());
+        (gpus[0].neighbours, gpus[3].neighbours) = (vec![last], vec![first]);
+        lab.hear(1, danlu_core::NodeMessage::Gpus(gpus));
+        lab.submit(wants(2));
+        lab.submit(crate::sharing::sharing(40));
+        lab.schedule();
+        lab.tasks()
+    };
+    assert_eq!(placed(PlacementRule::Lowest), ["starting n1[0,1]", "starting n1[2]"]);
+    assert_eq!(placed(PlacementRule::Consolidate), ["starting n2[0,1]", "starting n1[0]"]);
+}
+
+#[test]
+fn lowest_shares_the_lowest_gpu_that_has_room() {
+    let mut lab = lab(&[2]);
+    lab.configure(|settings| settings.placement = PlacementRule::Lowest);
+    let mut pinned = crate::sharing::sharing(40);
+    pinned.request.gpu_ids = vec![1];
+    lab.submit(pinned);
+    lab.schedule();
+    lab.after_secs(60);
+    lab.submit(crate::sharing::sharing(30));
+    lab.schedule();
+    assert_eq!(lab.task(2), "starting n1[0]");
+}
+
+fn on_node(gpus: u32, name: &str) -> TaskSpec {
+    let mut spec = wants(gpus);
+    spec.request.node = Some(NodeSelector::Name(name.into()));
+    spec
+}
+
+#[test]
+fn who_waits_for_its_node_alone_holds_up_nobody_elsewhere() {
+    let mut lab = lab(&[2, 2]);
+    lab.submit(on_node(1, "n1"));
+    lab.submit(on_node(2, "n1"));
+    lab.submit(wants(2));
+    lab.submit(wants(1));
+    lab.schedule();
+    // What is free on its node is kept for it.
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued", "starting n2[0,1]", "queued"]);
+    lab.ended(3, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(4), "starting n2[0]");
+    lab.ended(1, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(2), "starting n1[0,1]");
 }

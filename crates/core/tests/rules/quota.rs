@@ -145,6 +145,20 @@ fn waiting_tasks_can_be_limited() {
 }
 
 #[test]
+fn one_that_is_retried_counts_as_waiting() {
+    let mut lab = limited(1, Quota { queued_tasks: Some(1), ..NONE });
+    submit(&mut lab, ANN, wants(1)).unwrap();
+    lab.schedule();
+    lab.ended(1, Exit::Code(1));
+    submit(&mut lab, ANN, wants(1)).unwrap();
+    let retry = Input::Retry { by: Actor::User(ANN), task: TaskId(1) };
+    let refused = lab.try_act(retry.clone());
+    assert_eq!(refused, Err(Refusal::OverQuota(of_ann(Limit::QueuedTasks, 1, 1))));
+    lab.cancel(2);
+    lab.act(retry);
+}
+
+#[test]
 fn over_quota_can_mean_refused_and_then_what_waits_counts() {
     let mut lab = limited(1, Quota { running_gpus: Some(2), ..NONE });
     lab.configure(|settings| settings.quota.over = OverQuota::Refuse);

@@ -390,6 +390,12 @@ fn a_run_remembers_the_most_it_used() {
     let run = lab.run_of(1);
     lab.ended(1, Exit::Code(0));
     assert_eq!(lab.state.runs[&run].peak_gpu_memory, Some(30 * GB));
+    let learnt = |command: &[&str]| {
+        let command: Vec<String> = command.iter().map(ToString::to_string).collect();
+        learnt_gpu_memory(&lab.state, ANN, &command)
+    };
+    assert_eq!(learnt(&["train", "--lr", "1"]), Some(30 * GB));
+    assert_eq!(learnt(&["eval"]), None);
 }
 
 /// 100 tasks of 18 % of a GPU each at once on 16 GPUs; each takes 30 seconds to reach its memory.

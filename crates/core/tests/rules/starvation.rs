@@ -120,3 +120,26 @@ fn a_clock_that_is_set_back_makes_nobody_wait_for_longer() {
     lab.schedule();
     assert_eq!([lab.task(large), lab.task(small)], ["queued", "queued"]);
 }
+
+#[test]
+fn who_was_queued_before_the_clock_was_set_back_has_waited_longest() {
+    let mut lab = lab(&[2]);
+    lab.policy(Order::Fifo, Backfill::Skip);
+    lab.configure(|settings| settings.reserve_after = Span::from_secs(PATIENCE));
+    lab.submit(wants(1));
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.after_secs(1_000);
+    lab.submit(wants(2));
+    lab.now = lab.now - Span::from_secs(1_000);
+    for _ in 0..2 {
+        lab.submit(wants(1));
+    }
+    lab.after_secs(2 * PATIENCE);
+    lab.ended(1, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.tasks()[3..], ["queued", "queued"], "what comes free is kept for the first");
+    lab.ended(2, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(3), "starting n1[0,1]");
+}

@@ -37,6 +37,9 @@ pub struct GpuDetails {
     pub mig: Option<Mig>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<GpuId>,
+    /// The driver has lost it.
+    #[serde(default)]
+    pub lost: bool,
     /// Why the probe could not read it: then its condition is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,

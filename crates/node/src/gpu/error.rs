@@ -40,6 +40,11 @@ impl ProbeError {
         ProbeError::File { action, path: path.to_owned(), reason: error.to_string() }
     }
 
+    /// The GPU itself does not answer its driver any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, ProbeError::Nvml { code: code::GPU_IS_LOST, .. })
+    }
+
     /// What to type or change next.
     pub fn hint(&self) -> &'static str {
         match self {

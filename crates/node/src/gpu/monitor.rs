@@ -18,6 +18,7 @@ use std::time::Duration;
 pub const BUSY_PERIOD: Duration = Duration::from_secs(1);
 /// A foreign process must be seen within two seconds also while nobody waits.
 pub const IDLE_PERIOD: Duration = Duration::from_millis(1800);
+const FALLEN: &str = "it has fallen off the bus";
 /// Smaller changes are no news.
 const MEMORY_STEP: u64 = 64 << 20;
 const BUSY_STEP: u8 = 5;
@@ -217,6 +218,7 @@ impl Monitor {
             health: live.health.clone(),
             mig: facts.mig.clone(),
             neighbours: facts.neighbours.clone(),
+            lost: sample.live.as_ref().is_err_and(ProbeError::is_lost),
             fault: sample.live.as_ref().err().map(ToString::to_string),
         };
         for process in &live.processes {
@@ -290,7 +292,7 @@ fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
         condition,
         usage,
         runs: peaks.iter().map(run).collect(),
-        broken: told.health.broken(),
+        broken: told.health.broken().or_else(|| told.lost.then(|| FALLEN.to_owned())),
         neighbours: told.neighbours.clone(),
         ..GpuReport::new(told.uuid.clone(), told.index, told.model.as_str(), told.memory_total)
     }

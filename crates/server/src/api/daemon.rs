@@ -39,7 +39,7 @@ pub(super) async fn reload(
         let hint = "correct the file; the server goes on as it was";
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
-    crate::serve::configure_gpus(&api.handle, &newer).await?;
+    crate::serve::configure_node(&api.handle, &newer).await?;
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
 }
 

@@ -112,7 +112,10 @@ async fn dry_run(
     let (spec, _) = spec(&api.handle.model(), body)?;
     let by = caller.id;
     let look = move |state: &danlu_core::State, _: &Store, now| {
-        danlu_core::dry_run(state, by, &spec, now).map(|forecast| would_start(state, &forecast))
+        danlu_core::dry_run(state, by, &spec, now).map(|forecast| WouldStart {
+            learnt_gpu_memory: danlu_core::learnt_gpu_memory(state, by, &spec.command),
+            ..would_start(state, &forecast)
+        })
     };
     let dry_run = api.handle.look(look).await??;
     Ok(Json(Document::new(DryRun { dry_run })))
@@ -129,6 +132,7 @@ fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
         expected_start_at: forecast.starts_at.map(super::view::rfc3339),
         node: node.map(|node| node.name.clone()),
         gpu_ids: gpus.collect(),
+        learnt_gpu_memory: None,
     }
 }
 
@@ -185,7 +189,8 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
-    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, .. } = body.request;
+    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, resources, .. } =
+        body.request;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
@@ -201,6 +206,7 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
         gpu_model,
         node,
         gpu_ids,
+        resources,
     };
     let launch = LaunchSpec {
         shell: body.shell,
@@ -279,6 +285,7 @@ pub(crate) fn described(task: &Task) -> Submit {
             gpu_model: spec.request.gpu_model,
             node: spec.request.node,
             gpu_ids: spec.request.gpu_ids,
+            resources: spec.request.resources,
         },
         time_limit: spec.time_limit.map(|span| span.0 / 1000),
         retries: Some(spec.retries),

@@ -204,6 +204,7 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         .to_owned(),
         nodes: run.parts.iter().filter_map(|part| node_name(model, part.node)).collect(),
         gpu_ids: gpu_ids(model, run),
+        peak_gpu_memory: run.peak_gpu_memory,
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),

@@ -42,6 +42,13 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::Resources { held_by } => {
             format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
         }
+        WaitReason::NamedResources { wanted, held_by } => {
+            let wanted = list(wanted.iter().map(|(name, count)| format!("{count} {name}")));
+            match held_by.is_empty() {
+                true => format!("for {wanted}: no node has as many"),
+                false => format!("for {wanted}"),
+            }
+        }
         WaitReason::QueuePaused => "the queue is paused".to_owned(),
         WaitReason::ArrayLimit { at_once } => format!("{at_once} of its array at a time"),
         WaitReason::Behind { first } => format!("task {first} comes first"),

@@ -110,6 +110,10 @@ impl World {
             request.cpus = u32::try_from(self.dice.between(1, 10)).unwrap_or(1);
             request.memory = self.dice.between(0, 24) * GB;
         }
+        if self.dice.chance(60) {
+            let count = u32::try_from(self.dice.between(1, 2)).unwrap_or(1);
+            request.resources.insert("licence".to_owned(), count);
+        }
         self.wish_sharing(&mut request);
         match self.dice.below(20) {
             0 => request.gpu_model = self.dice.pick(&["a100", "H100"]).map(str::to_owned),

@@ -141,7 +141,12 @@ impl World {
         let runs = state.runs.values().filter(|run| going(&run.state));
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
         let users: Vec<UserId> = state.users.keys().copied().collect();
-        Some(match self.dice.below(24) {
+        let licences = u32::try_from(self.dice.between(0, 4)).unwrap_or(0);
+        Some(match self.dice.below(27) {
+            24..=26 => {
+                let resources = BTreeMap::from([("licence".to_owned(), licences)]);
+                Input::SetResources { by, node: self.dice.pick(&nodes)?, resources }
+            }
             0..=2 => Input::Drain { by, node: self.dice.pick(&nodes)? },
             3..=7 => Input::Undrain { by, node: self.dice.pick(&nodes)? },
             8 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
@@ -198,7 +203,8 @@ impl World {
             Order::Las,
         ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
-        let placements = [PlacementRule::Consolidate, PlacementRule::Count];
+        use PlacementRule::{Consolidate, Count, Frag, Lowest};
+        let placements = [Consolidate, Count, Frag, Lowest];
         Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),

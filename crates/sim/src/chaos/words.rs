@@ -47,6 +47,9 @@ impl fmt::Display for Asked<'_> {
             Input::Abandon { run, .. } => write!(f, "abandon run {run}"),
             Input::AddNode { name, .. } => write!(f, "add node {name}"),
             Input::RemoveNode { node, .. } => write!(f, "remove node {node}"),
+            Input::SetResources { node, resources, .. } => {
+                write!(f, "node {node} has {resources:?}")
+            }
             Input::Drain { node, .. } => write!(f, "drain node {node}"),
             Input::Undrain { node, .. } => write!(f, "undrain node {node}"),
             Input::Configure { settings, .. } => write!(
@@ -159,10 +162,11 @@ impl fmt::Display for Happened<'_> {
                 runs.iter().try_for_each(|run| write!(f, " {run}"))
             }
             Event::NodeLost { node } => write!(f, "node {node} lost"),
+            Event::NodeResourcesChanged { node } => write!(f, "node {node} has other resources"),
             Event::NodeDraining { node } => write!(f, "node {node} draining"),
             Event::NodeUndrained { node } => write!(f, "node {node} undrained"),
             Event::GpusChanged { node } => write!(f, "gpus of node {node} changed"),
-            Event::GpuQuarantined { node, gpu, why } => {
+            Event::GpuQuarantined { node, gpu, why, .. } => {
                 write!(f, "gpu {gpu} of node {node} is quarantined: {why}")
             }
             Event::DecisionRejected { task, reason } => {

@@ -68,6 +68,8 @@ pub struct Needs {
     pub gpu_model: Option<String>,
     #[schemars(with = "Option<serde_json::Value>")]
     pub node: Option<danlu_core::resources::NodeSelector>,
+    /// So many of each named thing that a node has.
+    pub resources: BTreeMap<String, u32>,
     /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
     pub gpu_ids: Vec<u32>,
 }
@@ -109,4 +111,7 @@ pub struct WouldStart {
     /// Where, if at once.
     pub node: Option<String>,
     pub gpu_ids: Vec<u32>,
+    /// The most bytes of a GPU that this command was seen to use, if it has run before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt_gpu_memory: Option<u64>,
 }

@@ -162,6 +162,9 @@ pub struct RunView {
     /// Why it failed, or that it was stopped for others.
     #[serde(default)]
     pub failure: Option<Failure>,
+    /// The most bytes that it was seen to use of a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_gpu_memory: Option<u64>,
 }
 
 /// Numbers in any order as ranges, each from its first to its last.

@@ -6,6 +6,7 @@ use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, Violation, ensure};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Event, Input, Refusal, Reply, Span, TaskId, UserId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Oracle {
@@ -29,7 +30,9 @@ impl Oracle {
             (Input::AddNode { name, labels, .. }, Reply::Node(id)) => {
                 let machine = name.trim_start_matches('n').parse().unwrap_or(0);
                 let (name, labels) = (name.clone(), labels.clone());
-                self.record.nodes.insert(id, NodeFact { machine, name, labels });
+                self.record
+                    .nodes
+                    .insert(id, NodeFact { machine, name, labels, resources: BTreeMap::new() });
             }
             (Input::Cancel { by, task }, _) => self.permitted(*by, *task)?.cancelled = true,
             (Input::Hold { by, task }, _) => self.permitted(*by, *task)?.held = true,
@@ -74,6 +77,11 @@ impl Oracle {
                 }
             }
             (Input::ManageGpus { node, change, .. }, _) => self.gpus_managed(*node, change),
+            (Input::SetResources { node, resources, .. }, _) => {
+                if let Some(fact) = self.record.nodes.get_mut(node) {
+                    fact.resources.clone_from(resources);
+                }
+            }
             (Input::Drain { node, .. }, _) => drop(self.record.drained.insert(*node)),
             (Input::Undrain { node, .. } | Input::RemoveNode { node, .. }, _) => {
                 self.record.drained.remove(node);

@@ -116,11 +116,26 @@ impl Oracle {
         for event in &turn.step.events {
             if let Event::RunLaunched { run, task, nodes, .. } = event {
                 self.parts_fit(turn, *run, *task, nodes.len())?;
+                nodes.iter().try_for_each(|node| self.resources_suffice(*task, *node))?;
                 // Who starts a task by hand goes before any limit.
                 if !matches!(turn.input, Input::Start { .. }) {
                     self.array_keeps_its_limit(*task)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// With all that run there, and this one.
+    fn resources_suffice(&self, task: TaskId, node: NodeId) -> Verdict {
+        let wanted = self.record.tasks.get(&task).map(|fact| &fact.spec.request.resources);
+        let there = self.record.nodes.get(&node).map(|fact| &fact.resources);
+        for name in wanted.into_iter().flat_map(|wanted| wanted.keys()) {
+            let going = self.record.runs.values().filter(|run| !run.part_ended(node));
+            let tasks = going.filter_map(|run| self.record.tasks.get(&run.task));
+            let taken: u32 = tasks.filter_map(|it| it.spec.request.resources.get(name)).sum();
+            let there = there.and_then(|there| there.get(name)).copied().unwrap_or(0);
+            ensure!(taken <= there, "{taken} of {name} are taken on node {node}, not {there}");
         }
         Ok(())
     }

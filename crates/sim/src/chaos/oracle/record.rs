@@ -28,6 +28,7 @@ pub(super) struct NodeFact {
     pub(super) machine: usize,
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
+    pub(super) resources: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Clone)]

@@ -26,17 +26,9 @@ impl Oracle {
         });
         let mut open: Vec<&Task> = open.collect();
         let mut stuck: BTreeSet<TaskId> = BTreeSet::new();
-        // An element that cannot run keeps its array's place in the queue.
-        let mut stuck_arrays: BTreeSet<TaskId> = BTreeSet::new();
         loop {
             let excused = |task: &&Task| match &task.state {
-                TaskState::Queued { .. } => {
-                    let array = task.array.map(|element| element.first);
-                    let limited = task.spec.array.as_ref().is_some_and(|it| it.at_once.is_some());
-                    let behind =
-                        limited && array.is_some_and(|array| stuck_arrays.contains(&array));
-                    behind || cannot_run(task, state, machines, clock)
-                }
+                TaskState::Queued { .. } => cannot_run(task, state, machines, clock),
                 TaskState::Blocked { on } => on.iter().any(|task| stuck.contains(task)),
                 _ => false,
             };
@@ -47,7 +39,6 @@ impl Oracle {
                 break;
             }
             stuck.extend(hopeless.iter().map(|task| task.id));
-            stuck_arrays.extend(hopeless.iter().filter_map(|task| task.array.map(|it| it.first)));
         }
         if let Some(task) = open.first() {
             let reason = explain(state, task.id, clock);
@@ -79,6 +70,15 @@ impl Oracle {
 /// the task may wait only if it is told so.
 fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> bool {
     let request = &task.spec.request;
+    let has = |node: &danlu_core::Node, (name, wanted): (&String, &u32)| {
+        node.resources.get(name).is_some_and(|there| there >= wanted)
+    };
+    let counted = |node: &danlu_core::Node| request.resources.iter().all(|it| has(node, it));
+    let known = |machine: &&Machine| {
+        let node = state.nodes.values().find(|node| node.name == machine.name);
+        request.resources.is_empty() || node.is_some_and(counted)
+    };
+    let machines: Vec<&Machine> = machines.iter().filter(known).collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
     let (mut largest, mut total, mut any) = (0, 0, false);
     for room in rooms.flatten() {
@@ -94,7 +94,11 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
         return true;
     }
     let reason = explain(state, task.id, clock);
-    matches!(reason, Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }))
+    match reason {
+        Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }) => true,
+        Some(WaitReason::NamedResources { held_by, .. }) => held_by.is_empty(),
+        _ => false,
+    }
 }
 
 /// The GPUs that a machine could give to such a request if it had nothing else to do.
