@@ -49,6 +49,11 @@ impl Connection {
 
     /// `request` is a method and a path.
     pub(crate) fn ask(&mut self, request: &str, headers: &str, body: &[u8]) -> Reply {
+        self.send(request, headers, body);
+        self.reply()
+    }
+
+    fn send(&mut self, request: &str, headers: &str, body: &[u8]) {
         let length = body.len();
         let head = format!(
             "{request} HTTP/1.1\r\nhost: danlu\r\ncontent-type: application/json\r\n\
@@ -56,7 +61,14 @@ impl Connection {
         );
         // Who refuses a long body may hang up before it has read all of it.
         let _ = self.0.get_mut().write_all(&[head.as_bytes(), body].concat());
-        self.reply()
+    }
+
+    /// For answers that may never end.
+    pub(crate) fn status_of(&mut self, request: &str, headers: &str, body: &[u8]) -> u16 {
+        self.send(request, headers, body);
+        let line = self.line();
+        let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
+        status.unwrap_or_else(|| panic!("no status: {line:?}"))
     }
 
     pub(crate) fn json(&mut self, request: &str, body: &Value) -> Reply {
