@@ -20,3 +20,4 @@ pub mod serve;
 pub mod store;
 mod systemd;
 mod template;
+mod web;

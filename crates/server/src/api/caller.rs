@@ -221,7 +221,7 @@ impl Caller {
         }
     }
 
-    fn may_change(&self, path: &str) -> Result<(), ApiError> {
+    pub(crate) fn may_change(&self, path: &str) -> Result<(), ApiError> {
         if self.scope == Scope::Read {
             return Err(ApiError::not_permitted(
                 "this token may only read",

@@ -33,8 +33,17 @@ pub(super) async fn manage(
     caller: Caller,
     body: Result<Json<GpuAct>, JsonRejection>,
 ) -> Result<Json<Document<Gpus>>, ApiError> {
-    let Json(GpuAct { node, enable, disable, slots }) = body?;
-    let node = chosen(&api, node.as_deref())?;
+    let Json(change) = body?;
+    change_gpus(&api, &caller, change).await?;
+    Ok(gpus(State(api), caller).await)
+}
+
+pub(crate) async fn change_gpus(
+    api: &Api,
+    caller: &Caller,
+    GpuAct { node, enable, disable, slots }: GpuAct,
+) -> Result<(), ApiError> {
+    let node = chosen(api, node.as_deref())?;
     let by = caller.actor();
     let mut changes = Vec::new();
     if !enable.is_empty() {
@@ -47,9 +56,9 @@ pub(super) async fn manage(
         changes.push(GpuChange::Slots(slots));
     }
     for change in changes {
-        caller.ask(&api, Input::ManageGpus { by, node, change }).await?;
+        caller.ask(api, Input::ManageGpus { by, node, change }).await?;
     }
-    Ok(gpus(State(api), caller).await)
+    Ok(())
 }
 
 /// The node of that name, or the only one.
@@ -69,7 +78,7 @@ pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> 
     }
 }
 
-fn with_live(live: &LiveGpus, mut gpu: GpuView) -> GpuView {
+pub(crate) fn with_live(live: &LiveGpus, mut gpu: GpuView) -> GpuView {
     let Some(seen) = live.details(&GpuId::from(gpu.uuid.as_str())) else { return gpu };
     gpu.memory_used = seen.memory_used;
     gpu.utilization = seen.utilization.map(u32::from);

@@ -11,21 +11,23 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     /// Names of states, separated by commas.
-    state: Option<String>,
-    user: Option<String>,
-    node: Option<String>,
+    pub(crate) state: Option<String>,
+    pub(crate) user: Option<String>,
+    pub(crate) node: Option<String>,
     /// `key=value`.
-    label: Option<String>,
-    project: Option<String>,
+    pub(crate) label: Option<String>,
+    pub(crate) project: Option<String>,
+    /// The first id of an array: its elements.
+    pub(crate) array: Option<u64>,
     /// Newest first unless told otherwise.
-    pub(super) oldest_first: bool,
-    pub(super) cursor: Option<u64>,
-    pub(super) limit: usize,
+    pub(crate) oldest_first: bool,
+    pub(crate) cursor: Option<u64>,
+    pub(crate) limit: usize,
     /// Theirs alone, whatever they ask for.
     #[serde(skip)]
-    only: Option<UserId>,
+    pub(crate) only: Option<UserId>,
 }
 
 impl Default for Filter {
@@ -36,6 +38,7 @@ impl Default for Filter {
             node: None,
             label: None,
             project: None,
+            array: None,
             oldest_first: false,
             cursor: None,
             limit: MOST_ROWS,
@@ -109,7 +112,9 @@ impl Wanted<'_> {
             BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),
             BriefState::Active => states.contains(&view::active_state(self.model, id)),
         };
+        let array = brief.array.map(|element| element.first.0);
         self.owner.is_none_or(|owner| owner == Some(brief.owner))
+            && (self.filter.array.is_none() || self.filter.array == array)
             && self.filter.only.is_none_or(|only| only == brief.owner)
             && self.states.as_ref().is_none_or(state)
             && (!self.filter.looks_inside()

@@ -102,7 +102,7 @@ impl Wanted {
 }
 
 /// Files may be slow, on somebody's network disk for one: nobody else waits for them.
-async fn aside<T: Send + 'static>(
+pub(crate) async fn aside<T: Send + 'static>(
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(read)
@@ -110,7 +110,7 @@ async fn aside<T: Send + 'static>(
         .map_err(|error| unreadable(std::io::Error::other(error)))
 }
 
-fn find_run(
+pub(crate) fn find_run(
     api: &Api,
     caller: &Caller,
     id: TaskId,
@@ -133,7 +133,12 @@ fn find_run(
     })
 }
 
-async fn open(api: &Api, task: TaskId, run: RunId, which: Which) -> Result<LogFile, ApiError> {
+pub(crate) async fn open(
+    api: &Api,
+    task: TaskId,
+    run: RunId,
+    which: Which,
+) -> Result<LogFile, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
     let owner =

@@ -11,10 +11,10 @@ mod error;
 mod events;
 mod filter;
 mod guard;
-mod logs;
+pub(crate) mod logs;
 pub(crate) mod me;
 pub mod openapi;
-mod overview;
+pub(crate) mod overview;
 mod reports;
 mod routes;
 pub(crate) mod session;
@@ -28,8 +28,12 @@ pub(crate) mod view;
 mod words;
 
 pub use accounts::Accounts;
+pub(crate) use caller::Caller;
 pub use caller::Peer;
 pub(crate) use error::ApiError;
+pub(crate) use filter::Filter;
+pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
+pub(crate) use view::rfc3339;
 
 use crate::auth::Auth;
 use crate::gpuman;
@@ -78,6 +82,7 @@ pub fn router(api: Api) -> Router {
     router
         .nest("/api/v1", v1)
         .route("/healthz", get(daemon::healthz))
+        .merge(crate::web::router())
         .fallback(no_such_page)
         .method_not_allowed_fallback(wrong_method)
         .with_state(api)

@@ -12,9 +12,14 @@ use danlu_core::{TaskId, Time};
 use danlu_wire::api::{ArrayLine, Document, Line, Overview, TaskStateName, ranges};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines of what waits, and of what has ended.
-const WAITING_LINES: usize = 200;
-const ENDED_LINES: usize = 10;
+/// How many lines of what waits, and of what has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MostLines {
+    pub(crate) waiting: usize,
+    pub(crate) ended: usize,
+}
+
+const FOR_PROGRAMS: MostLines = MostLines { waiting: 200, ended: 10 };
 
 pub(super) async fn overview(
     State(api): State<Api>,
@@ -22,8 +27,17 @@ pub(super) async fn overview(
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Document<Overview>>, ApiError> {
     let Query(filter) = filter?;
+    Ok(Json(Document::new(gather(&api, &caller, filter, FOR_PROGRAMS).await?)))
+}
+
+pub(crate) async fn gather(
+    api: &Api,
+    caller: &Caller,
+    filter: Filter,
+    most: MostLines,
+) -> Result<Overview, ApiError> {
     let model = api.handle.model();
-    let filter = filter.of(&caller, &model);
+    let filter = filter.of(caller, &model);
     let mut overview = Overview {
         user: caller.name.clone(),
         running: 0,
@@ -41,19 +55,19 @@ pub(super) async fn overview(
         }
     }
     let wanted = filter.wanted(&model)?;
-    let mut found = open_lines(&wanted, &model);
+    let mut found = open_lines(&wanted, &model, most.waiting);
     overview.waiting = model.digest.waiting_of(caller.id);
     overview.not_shown = found.not_shown;
-    found.lines.extend(ended_lines(&wanted, &model));
+    found.lines.extend(ended_lines(&wanted, &model, most.ended));
     drop(wanted);
     let shown = found.lines.iter().map(|line| line.shown).collect();
-    let tasks = views(&api, shown).await?;
+    let tasks = views(api, shown).await?;
     let mut arrays: BTreeMap<TaskId, ArrayLine> =
         found.lines.into_iter().filter_map(|line| Some((line.shown, line.array?))).collect();
     let with_array =
         |task: danlu_wire::api::TaskView| Line { array: arrays.remove(&TaskId(task.id)), task };
     overview.lines = tasks.into_iter().map(with_array).collect();
-    Ok(Json(Document::new(overview)))
+    Ok(overview)
 }
 
 struct Found {
@@ -68,13 +82,13 @@ struct Folded {
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &Wanted<'_>, model: &ReadModel) -> Found {
+fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, most_waiting: usize) -> Found {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
     let mut not_shown = 0;
     let mut put = |id: TaskId, runs: bool, count: usize| {
         if runs {
             active.push(id);
-        } else if waiting.len() < WAITING_LINES {
+        } else if waiting.len() < most_waiting {
             waiting.push(id);
         } else {
             not_shown += count;
@@ -103,12 +117,12 @@ fn is_wanted(wanted: &Wanted<'_>, model: &ReadModel, array: &ArrayDigest) -> boo
 }
 
 /// The newest first.
-fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel) -> Vec<Folded> {
+fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel, most: usize) -> Vec<Folded> {
     let digest = &model.digest;
     let mut arrays = BTreeSet::new();
     let mut lines = Vec::new();
     for id in digest.ended.iter().rev() {
-        if lines.len() == ENDED_LINES {
+        if lines.len() == most {
             break;
         }
         let Some(brief) = model.briefs.get(id) else { continue };

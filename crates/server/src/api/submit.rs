@@ -33,10 +33,12 @@ pub(super) async fn submit(
     let Json(body) = body?;
     let body = whole(&api, &caller, body)?;
     if body.dry_run {
-        return Ok(dry_run(&api, &caller, body).await?.into_response());
+        let dry_run = dry_run(&api, &caller, body).await?;
+        return Ok(Json(Document::new(DryRun { dry_run })).into_response());
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
-    new(&api, &caller, body, key).await
+    let submitted = accept(&api, &caller, body, key, None).await?;
+    Ok((StatusCode::CREATED, Json(Document::new(submitted))).into_response())
 }
 
 /// With what its owner's tasks have when nothing else is said.
@@ -54,26 +56,20 @@ fn not_a_task(error: &serde_json::Error) -> ApiError {
     ApiError::bad_request(message, "danlu submit --help, or the fields in /api/v1/openapi.json")
 }
 
-pub(crate) async fn new(
+/// Answers when it is durable. Without an environment of its own it has that of the task it is a copy of.
+pub(crate) async fn accept(
     api: &Api,
     caller: &Caller,
     body: Submit,
     key: Option<String>,
-) -> Result<Response, ApiError> {
-    let submitted = Document::new(accept(api, caller, body, key).await?);
-    Ok((StatusCode::CREATED, Json(submitted)).into_response())
-}
-
-/// Queued and durable.
-pub(crate) async fn accept(
-    api: &Api,
-    caller: &Caller,
-    mut body: Submit,
-    key: Option<String>,
+    copy_of: Option<&Task>,
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
-    body.after = archive::resolve(api, body.after).await?;
-    let (spec, environment) = spec(&api.handle.model(), body)?;
+    let after = archive::resolve(api, body.after.clone()).await?;
+    let (mut spec, environment) = spec(&api.handle.model(), Submit { after, ..body })?;
+    if let Some(task) = copy_of.filter(|_| environment.is_none()) {
+        spec.launch.environment.clone_from(&task.spec.launch.environment);
+    }
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
@@ -102,11 +98,11 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
 }
 
 /// Whether it would be accepted, and where and when it would start.
-async fn dry_run(
+pub(crate) async fn dry_run(
     api: &Api,
     caller: &Caller,
     body: Submit,
-) -> Result<Json<Document<DryRun>>, ApiError> {
+) -> Result<WouldStart, ApiError> {
     let mut body = body;
     body.after = archive::resolve(api, body.after).await?;
     let (spec, _) = spec(&api.handle.model(), body)?;
@@ -117,8 +113,7 @@ async fn dry_run(
             ..would_start(state, &forecast)
         })
     };
-    let dry_run = api.handle.look(look).await??;
-    Ok(Json(Document::new(DryRun { dry_run })))
+    Ok(api.handle.look(look).await??)
 }
 
 fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {

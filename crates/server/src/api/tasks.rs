@@ -29,8 +29,17 @@ pub(super) async fn list(
     filter: Result<Query<Filter>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(filter) = filter?;
+    Ok(Json(Document::new(select(&api, &caller, filter).await?)))
+}
+
+/// A part of the tasks that a filter lets through, and how many there are.
+pub(crate) async fn select(
+    api: &Api,
+    caller: &Caller,
+    filter: Filter,
+) -> Result<Tasks, ApiError> {
     let model = api.handle.model();
-    let filter = filter.of(&caller, &model);
+    let filter = filter.of(caller, &model);
     let wanted = filter.wanted(&model)?;
     let limit = filter.limit.clamp(1, MOST_ROWS);
     let mut found = Vec::new();
@@ -64,8 +73,8 @@ pub(super) async fn list(
         }
     }
     drop(wanted);
-    let tasks = views(&api, found).await?;
-    Ok(Json(Document::new(Tasks { tasks, total, next })))
+    let tasks = views(api, found).await?;
+    Ok(Tasks { tasks, total, next })
 }
 
 pub(super) async fn one(
@@ -74,17 +83,22 @@ pub(super) async fn one(
     path: Result<Path<u64>, PathRejection>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
-    let id = TaskId(id);
-    let mut task = visible(&api, &caller, id).await?;
+    let task = one_task(&api, &caller, TaskId(id)).await?;
+    Ok(Json(Document::new(OneTask { task })))
+}
+
+/// With its details, as far as the caller may see them.
+pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
+    let mut task = visible(api, caller, id).await?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
         let inside = match caller.may_see_inside(row) {
-            Ok(()) => Some(inside(&api, row).await?),
+            Ok(()) => Some(inside(api, row).await?),
             Err(_) => None,
         };
         task.details = Some(view::details(&model, row, inside));
     }
-    Ok(Json(Document::new(OneTask { task })))
+    Ok(task)
 }
 
 /// Somebody else's is not there for who may not see it.
@@ -174,7 +188,15 @@ pub(super) async fn act_on_many(
     caller: Caller,
     body: Result<Json<Act>, JsonRejection>,
 ) -> Result<Json<Document<Acted>>, ApiError> {
-    let Json(Act { act, ids, position, more, cascade }) = body?;
+    let Json(act) = body?;
+    Ok(Json(Document::new(Acted { results: act_on_all(&api, &caller, act).await? })))
+}
+
+pub(crate) async fn act_on_all(
+    api: &Api,
+    caller: &Caller,
+    Act { act, ids, position, more, cascade }: Act,
+) -> Result<Vec<ActResult>, ApiError> {
     let with = With { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
         return Err(ApiError::bad_request(
@@ -188,24 +210,24 @@ pub(super) async fn act_on_many(
             "leave `cascade` out",
         ));
     }
-    let waiting = if cascade { waiting_for(&api, &ids).await? } else { Vec::new() };
+    let waiting = if cascade { waiting_for(api, &ids).await? } else { Vec::new() };
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
     // All are on their way before the first is waited for, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
-        .map(|(id, act)| (*id, caller.begin(&api, input(*act, caller.actor(), TaskId(*id), with))))
+        .map(|(id, act)| (*id, caller.begin(api, input(*act, caller.actor(), TaskId(*id), with))))
         .collect();
     let mut results = Vec::with_capacity(asked.len());
     for (id, answer) in asked {
         let error = answer.wait().await.err().map(|error| ApiError::from(error).0);
         results.push(ActResult { id, error });
     }
-    Ok(Json(Document::new(Acted { results })))
+    Ok(results)
 }
 
 /// Each before what it waits for.
-async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
+pub(crate) async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
     let ids: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
     let look = move |state: &danlu_core::State, _: &crate::store::Store, _| state.waiting_for(&ids);
     Ok(api.handle.look(look).await?.into_iter().map(|id| id.0).collect())

@@ -1,10 +1,12 @@
 //! Carries decisions to nodes and brings back what they say. Knows no store and decides nothing.
 
+mod history;
 mod local;
 mod memory;
 mod probe;
 mod tenants;
 
+pub use history::Sample;
 pub use local::{Local, LocalConfig};
 pub use probe::LiveGpus;
 

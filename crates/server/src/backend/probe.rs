@@ -1,5 +1,6 @@
 //! One thread looks after the GPUs of this machine: woken by events where there are any, by a timer elsewhere.
 
+use super::history::{History, Sample};
 use super::memory::{self, FreeMemory};
 use super::tenants::Tenants;
 use arc_swap::ArcSwap;
@@ -33,6 +34,7 @@ struct Seen {
     reports: Vec<GpuReport>,
     free_memory: Option<u64>,
     details: BTreeMap<GpuId, GpuDetails>,
+    history: History,
 }
 
 impl LiveGpus {
@@ -46,6 +48,10 @@ impl LiveGpus {
 
     pub fn details(&self, gpu: &GpuId) -> Option<GpuDetails> {
         self.seen.load().details.get(gpu).cloned()
+    }
+
+    pub fn history(&self, gpu: &GpuId) -> Vec<Sample> {
+        self.seen.load().history.of(gpu)
     }
 }
 
@@ -207,16 +213,19 @@ impl Eye {
         if news.free_memory.is_some() {
             let seen = self.live.seen.load();
             let (reports, details) = (seen.reports.clone(), seen.details.clone());
-            let free_memory = self.free_memory.told();
-            self.live.seen.store(Arc::new(Seen { reports, free_memory, details }));
+            let (free_memory, history) = (self.free_memory.told(), seen.history.clone());
+            self.live.seen.store(Arc::new(Seen { reports, free_memory, details, history }));
         }
         news
     }
 
     fn remember(&mut self, sampled: Sampled) {
+        let (free_memory, reports) = (self.free_memory.told(), sampled.reports);
+        let mut history = self.live.seen.load().history.clone();
+        let now = crate::clock::now();
+        sampled.details.iter().for_each(|gpu| history.note(gpu, now));
         let details = sampled.details.into_iter().map(|gpu| (gpu.uuid.clone(), gpu)).collect();
-        let free_memory = self.free_memory.told();
-        self.live.seen.store(Arc::new(Seen { reports: sampled.reports, free_memory, details }));
+        self.live.seen.store(Arc::new(Seen { reports, free_memory, details, history }));
     }
 }
 

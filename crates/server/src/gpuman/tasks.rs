@@ -15,7 +15,7 @@ const EMAIL: &str = "gpuman.email";
 pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
     let mut task = Submit::default();
     put(&mut task, body, false)?;
-    let id = submit::accept(api, caller, task, None).await?.id;
+    let id = submit::accept(api, caller, task, None, None).await?.id;
     Ok(json!({ "ret": format!("创建成功,任务ID {id}") }))
 }
 

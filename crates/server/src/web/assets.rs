@@ -1,0 +1,67 @@
+//! Styles and scripts: in the program itself, under addresses that change with their content.
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest as _, Sha256};
+use std::sync::LazyLock;
+
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    content: &'static str,
+    hash: String,
+}
+
+const STYLES: &str = concat!(
+    include_str!("assets/base.css"),
+    include_str!("assets/layout.css"),
+    include_str!("assets/parts.css"),
+    include_str!("assets/gpus.css"),
+    include_str!("assets/tasks.css"),
+    include_str!("assets/forms.css"),
+    include_str!("assets/log.css"),
+);
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+    let files = [
+        ("style.css", STYLE, STYLES),
+        ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+        ("times.js", SCRIPT, include_str!("assets/times.js")),
+        ("live.js", SCRIPT, include_str!("assets/live.js")),
+        ("choice.js", SCRIPT, include_str!("assets/choice.js")),
+        ("terminal.js", SCRIPT, include_str!("assets/terminal.js")),
+        ("log.js", SCRIPT, include_str!("assets/log.js")),
+        ("charts.js", SCRIPT, include_str!("assets/charts.js")),
+        ("new.js", SCRIPT, include_str!("assets/new.js")),
+        ("htmx.js", SCRIPT, include_str!("assets/vendor/htmx.js")),
+        ("uplot.js", SCRIPT, include_str!("assets/vendor/uplot.js")),
+        ("uplot.css", STYLE, include_str!("assets/vendor/uplot.css")),
+    ];
+    let asset = |(name, kind, content): (&'static str, &'static str, &'static str)| {
+        let digest = Sha256::digest(content.as_bytes());
+        let hash = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Asset { name, kind, content, hash }
+    };
+    files.into_iter().map(asset).collect()
+});
+
+/// Where a page finds it.
+pub(super) fn address(name: &str) -> String {
+    let asset = ASSETS.iter().find(|asset| asset.name == name);
+    let hash = asset.map(|asset| asset.hash.as_str()).unwrap_or_default();
+    format!("/assets/{name}?v={hash}")
+}
+
+pub(super) async fn asset(Path(name): Path<String>) -> Response {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let headers = [
+        (header::CONTENT_TYPE, asset.kind),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
+    (headers, asset.content).into_response()
+}

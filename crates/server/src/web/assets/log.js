@@ -1,0 +1,150 @@
+// The log of a run, as it is printed: followed, searched.
+"use strict";
+(() => {
+  const screen = document.getElementById("terminal");
+  if (!screen) {
+    // The log comes with the first run: one look at the whole page then.
+    if (document.getElementById("no-log")) {
+      document.addEventListener("htmx:afterSwap", () => {
+        if (document.querySelector("#live .pill.runs")) location.reload();
+      });
+    }
+    return;
+  }
+  const tools = document.getElementById("log-tools");
+  const search = document.getElementById("log-search");
+  const follow = document.getElementById("log-follow");
+  const hits = document.getElementById("log-hits");
+  const state = document.getElementById("log-state");
+  const TAIL_LINES = 4000;
+
+  let terminal = new Terminal();
+  let decoder = new TextDecoder();
+  let offset = null;
+  let source = null;
+  let over = false;
+  let drawing = false;
+  let hit = -1;
+  let rows = [];
+  let droppedBefore = 0;
+
+  function address() {
+    const url = new URL(screen.dataset.source, location.href);
+    if (offset === null) url.searchParams.set("tail", TAIL_LINES);
+    else url.searchParams.set("offset", offset);
+    return url;
+  }
+
+  function open() {
+    if (source || over || document.hidden) return;
+    source = new EventSource(address());
+    source.addEventListener("data", (event) => {
+      const news = JSON.parse(event.data);
+      const bytes = Uint8Array.from(atob(news.base64), (letter) => letter.charCodeAt(0));
+      if (offset === null && news.offset > bytes.length) state.dataset.isCut = "yes";
+      offset = news.offset;
+      terminal.write(decoder.decode(bytes, { stream: true }));
+      draw();
+    });
+    source.addEventListener("end", () => {
+      over = true;
+      close();
+      tell();
+      draw();
+    });
+    source.addEventListener("error", () => {
+      close();
+      setTimeout(open, 2000);
+    });
+    tell();
+  }
+
+  function close() {
+    if (source) source.close();
+    source = null;
+  }
+
+  function tell() {
+    const cut = state.dataset.isCut ? ` · ${state.dataset.cut}` : "";
+    state.textContent = (over ? state.dataset.ended : state.dataset.live) + cut;
+  }
+
+  function draw() {
+    if (drawing) return;
+    drawing = true;
+    requestAnimationFrame(() => {
+      drawing = false;
+      paint();
+    });
+  }
+
+  // Only lines that have changed are made anew.
+  function paint() {
+    if (rows.length === 0) screen.textContent = "";
+    const gone = terminal.dropped - droppedBefore;
+    droppedBefore = terminal.dropped;
+    rows.splice(0, gone).forEach((row) => row.remove());
+    for (let at = Math.min(terminal.dirtyFrom, rows.length); at < terminal.lines.length; at += 1) {
+      const fresh = rowOf(terminal.lines[at]);
+      if (rows[at]) rows[at].replaceWith(fresh);
+      else screen.append(fresh);
+      rows[at] = fresh;
+    }
+    terminal.dirtyFrom = terminal.lines.length;
+    if (search.value) mark();
+    if (follow.checked) screen.scrollTop = screen.scrollHeight;
+  }
+
+  function rowOf(line) {
+    const row = document.createElement("div");
+    for (const piece of Terminal.pieces(line)) {
+      const span = document.createElement("span");
+      if (piece.style) span.className = piece.style;
+      span.textContent = piece.text;
+      row.append(span);
+    }
+    if (!line.length) row.textContent = "\u200b";
+    return row;
+  }
+
+  // Whole lines are marked: colours within them stay.
+  function mark() {
+    const wanted = search.value.toLowerCase();
+    const found = rows.filter((row) => {
+      const is = wanted !== "" && row.textContent.toLowerCase().includes(wanted);
+      row.classList.toggle("hit", is);
+      row.classList.remove("here");
+      return is;
+    });
+    hits.textContent = wanted === "" ? "" : `${found.length ? Math.max(0, hit) + 1 : 0} / ${found.length}`;
+    return found;
+  }
+
+  function next(step) {
+    const found = mark();
+    if (!found.length) return;
+    hit = (hit + step + found.length) % found.length;
+    follow.checked = false;
+    found[hit].classList.add("here");
+    found[hit].scrollIntoView({ block: "center" });
+    hits.textContent = `${hit + 1} / ${found.length}`;
+  }
+
+  search.addEventListener("input", () => {
+    hit = -1;
+    mark();
+  });
+  tools.addEventListener("submit", (event) => {
+    event.preventDefault();
+    next(1);
+  });
+  follow.addEventListener("change", draw);
+  screen.addEventListener("wheel", (event) => {
+    if (event.deltaY < 0) follow.checked = false;
+  }, { passive: true });
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  window.addEventListener("pagehide", close);
+  tools.hidden = false;
+  screen.scrollTop = screen.scrollHeight;
+  open();
+})();

@@ -1,0 +1,136 @@
+//! Every GPU of every node as one small field: whose it is, how busy, what is wrong with it.
+
+use super::amounts;
+use super::language::tell;
+use super::look::{Look, Visit};
+use crate::api::{Api, cluster, view};
+use crate::model::ReadModel;
+use danlu_core::{Node, TaskId, UserId};
+use danlu_wire::api::{ForeignView, GpuView};
+
+pub(super) struct NodeMap {
+    pub(super) name: String,
+    /// What is in it.
+    pub(super) about: String,
+    pub(super) warning: Option<&'static str>,
+    pub(super) cells: Vec<Cell>,
+}
+
+pub(super) struct Cell {
+    pub(super) gpu: GpuView,
+    /// `mine`, `others`, `outside`, `free`, `attention` or `off`.
+    pub(super) kind: &'static str,
+    pub(super) holder: String,
+    /// The task that holds it.
+    pub(super) task: Option<u64>,
+    pub(super) memory: String,
+    pub(super) memory_percent: u64,
+    pub(super) title: String,
+}
+
+pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
+    let model = api.handle.model();
+    let map = |node: &Node| {
+        let gpus = view::gpus(&model, node).into_iter().map(|gpu| cluster::with_live(&api.live, gpu));
+        NodeMap {
+            name: node.name.clone(),
+            about: about(node, &visit.look),
+            warning: warning(node, &visit.look),
+            cells: gpus.map(|gpu| cell(gpu, &model, visit)).collect(),
+        }
+    };
+    model.nodes.values().map(|node| map(node)).collect()
+}
+
+/// `8 × A100 80 GiB · 64 cores · 512 GiB`.
+fn about(node: &Node, look: &Look) -> String {
+    let mut models: Vec<(String, usize)> = Vec::new();
+    for gpu in &node.gpus {
+        let name = format!("{} {}", gpu.model, amounts::bytes(gpu.memory));
+        match models.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => models.push((name, 1)),
+        }
+    }
+    let mut parts: Vec<String> =
+        models.into_iter().map(|(name, count)| format!("{count} × {name}")).collect();
+    if let Some(capacity) = node.capacity {
+        let (cores, memory) = (capacity.cpus, amounts::bytes(capacity.memory));
+        parts.push(tell!(look.language, "{cores} cores", "{cores} 核"));
+        parts.push(tell!(look.language, "{memory} RAM", "{memory} 内存"));
+    }
+    parts.join(" · ")
+}
+
+fn warning(node: &Node, look: &Look) -> Option<&'static str> {
+    if !node.is_ready() {
+        let words = ("not reachable now; its tasks go on", "暂时无法连接，其任务仍在继续");
+        return Some(look.language.say(words.0, words.1));
+    }
+    let words = ("draining: nothing new starts here", "排空中：不再启动新任务");
+    node.draining.then(|| look.language.say(words.0, words.1))
+}
+
+fn cell(gpu: GpuView, model: &ReadModel, visit: &Visit) -> Cell {
+    let kind = kind(&gpu, model, visit.caller.id);
+    let memory = match gpu.memory_used {
+        Some(used) => amounts::part_of(used, gpu.memory_total),
+        None => amounts::bytes(gpu.memory_total),
+    };
+    Cell {
+        kind,
+        holder: holder(&gpu, model, &visit.look),
+        task: gpu.tasks.first().copied(),
+        memory,
+        memory_percent: amounts::percent(gpu.memory_used.unwrap_or(0), gpu.memory_total),
+        title: gpu.foreign.iter().map(process).collect::<Vec<_>>().join("; "),
+        gpu,
+    }
+}
+
+fn kind(gpu: &GpuView, model: &ReadModel, me: UserId) -> &'static str {
+    let is_mine = |id: &u64| model.tasks.get(&TaskId(*id)).is_some_and(|task| task.owner == me);
+    match gpu.state.as_str() {
+        "held" | "shared" if gpu.tasks.iter().any(is_mine) => "mine",
+        "held" | "shared" => "others",
+        "foreign" => "outside",
+        "free" => "free",
+        "disabled" => "off",
+        _ => "attention",
+    }
+}
+
+/// The word that goes with the colour.
+fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
+    if let Some(first) = gpu.tasks.first() {
+        let task = model.tasks.get(&TaskId(*first));
+        let owner = task.and_then(|task| model.users.get(&task.owner));
+        let owner = owner.map_or("", |owner| owner.name.as_str());
+        let more = match gpu.tasks.len() {
+            1 => String::new(),
+            count => format!(" +{}", count - 1),
+        };
+        return format!("#{first}{more} {owner}");
+    }
+    match gpu.state.as_str() {
+        "free" => look.say("free", "空闲").to_owned(),
+        "foreign" => match gpu.foreign.first() {
+            Some(process) => format!("{} pid {}", process.user, process.pid),
+            None => look.say("outside", "外部占用").to_owned(),
+        },
+        "disabled" => look.say("not given out", "不分配").to_owned(),
+        "dirty" => look.say("memory not freed", "显存未释放").to_owned(),
+        "quarantined" => look.say("set aside", "已隔离").to_owned(),
+        _ => look.say("unknown", "未知").to_owned(),
+    }
+}
+
+/// `chen, pid 4711, python train.py, 21 GiB`.
+pub(super) fn process(process: &ForeignView) -> String {
+    let mut words = vec![process.user.clone(), format!("pid {}", process.pid)];
+    if !process.command.is_empty() {
+        words.push(process.command.clone());
+    }
+    words.extend(process.memory.map(amounts::bytes));
+    words.join(", ")
+}

@@ -1,0 +1,58 @@
+//! Nodes and GPUs in full; admins choose here which GPUs are given out.
+
+use super::acts::done;
+use super::charts::spark_line;
+use super::form::Sent;
+use super::gpu_map::{self, Cell, NodeMap};
+use super::look::{Look, Visit};
+use super::page::{PageResult, page};
+use crate::api::{Api, ApiError, cluster};
+use askama::Template;
+use axum::extract::State;
+use danlu_wire::api::GpuAct;
+
+#[derive(Template)]
+#[template(path = "gpus.html")]
+struct GpusPage<'a> {
+    look: &'a Look,
+    nodes: Vec<NodeMap>,
+    lines: std::collections::BTreeMap<String, String>,
+}
+
+pub(super) async fn gpus(State(api): State<Api>, visit: Visit) -> PageResult {
+    let nodes = gpu_map::nodes(&api, &visit);
+    let ids = nodes.iter().flat_map(|node| &node.cells).map(|cell| cell.gpu.uuid.clone());
+    let line = |id: String| spark_line(&api, &id, visit.look.now).map(|line| (id, line));
+    let lines = ids.filter_map(line).collect();
+    Ok(page(&GpusPage { look: &visit.look, nodes, lines }))
+}
+
+impl GpusPage<'_> {
+    fn line(&self, cell: &Cell) -> &str {
+        self.lines.get(&cell.gpu.uuid).map_or("", String::as_str)
+    }
+
+    fn processes(&self, cell: &Cell) -> Vec<String> {
+        cell.gpu.foreign.iter().map(gpu_map::process).collect()
+    }
+}
+
+pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
+    let result = match change(&sent) {
+        Ok(change) => cluster::change_gpus(&api, &sent.visit.caller, change).await,
+        Err(error) => Err(error),
+    };
+    done(&sent, result)
+}
+
+fn change(sent: &Sent) -> Result<GpuAct, ApiError> {
+    let wrong = |_| ApiError::bad_request("GPUs and slots are numbers", "go back and choose again");
+    let gpu: u32 = sent.field("gpu").parse().map_err(wrong)?;
+    let mut change = GpuAct { node: Some(sent.field("node").to_owned()), ..GpuAct::default() };
+    match sent.field("act") {
+        "enable" => drop(change.enable.insert(gpu)),
+        "disable" => drop(change.disable.insert(gpu)),
+        _ => drop(change.slots.insert(gpu, sent.field("slots").parse().map_err(wrong)?)),
+    }
+    Ok(change)
+}

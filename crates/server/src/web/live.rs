@@ -1,0 +1,38 @@
+//! Tells open pages that something has changed, so that they fetch what they show anew.
+
+use super::look::Visit;
+use crate::api::Api;
+use async_stream::stream;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_core::Stream;
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+/// Nobody reads faster.
+const AT_MOST_EVERY: Duration = Duration::from_millis(500);
+/// Proxies close what is quiet for a minute.
+const STILL_THERE: Duration = Duration::from_secs(45);
+
+pub(super) async fn live(
+    State(api): State<Api>,
+    _visit: Visit,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let mut news = api.handle.reader().news();
+    // Nothing of the engine is held while a page is open.
+    drop(api);
+    let changes = stream! {
+        yield Ok(Event::default().event("hello").data("1"));
+        loop {
+            if let Err(RecvError::Closed) = news.recv().await {
+                return;
+            }
+            // All that has come by now is in the same change.
+            while let Ok(_) | Err(TryRecvError::Lagged(_)) = news.try_recv() {}
+            yield Ok(Event::default().event("changed").data("1"));
+            tokio::time::sleep(AT_MOST_EVERY).await;
+        }
+    };
+    Sse::new(changes).keep_alive(KeepAlive::new().interval(STILL_THERE))
+}

@@ -1,0 +1,162 @@
+//! The form for a new task, a copy of one, or another description for one that waits.
+
+mod describe;
+mod draft;
+mod given;
+mod labels;
+mod script;
+
+use super::form::Sent;
+use super::language::tell;
+use super::look::{Look, Visit};
+use super::moment::Moment;
+use super::page::{PageError, PageResult, page};
+use crate::api::submit::{self, described, dry_run, replace};
+use crate::api::{Api, ApiError};
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Redirect};
+use danlu_core::{Refusal, Task, TaskId};
+use danlu_wire::api::{Submit, WouldStart};
+use draft::Draft;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// What the form is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct About {
+    clone: Option<u64>,
+    edit: Option<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "new.html")]
+struct NewPage<'a> {
+    look: &'a Look,
+    draft: Draft,
+    about: About,
+    answer: Option<Answer>,
+    nodes: Vec<String>,
+    /// The same form sent twice makes one task.
+    key: String,
+}
+
+struct Answer {
+    good: bool,
+    words: String,
+    hint: String,
+    at: Option<Moment>,
+    filled: String,
+}
+
+pub(super) async fn form(State(api): State<Api>, visit: Visit, Query(about): Query<About>) -> PageResult {
+    let draft = match source(&api, &visit, about)? {
+        Some(task) => Draft::of(&described(&task)),
+        None => first_draft(&visit),
+    };
+    Ok(shown(&api, &visit, draft, about, None))
+}
+
+pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
+    let about = About { clone: sent.field("clone").parse().ok(), edit: sent.field("edit").parse().ok() };
+    let visit = &sent.visit;
+    let source = source(&api, visit, about)?;
+    let mut draft = Draft::sent(&sent);
+    let filled = script::read_lines(&mut draft, visit.look.language);
+    let base = source.as_deref().map(described).unwrap_or_default();
+    let base = Submit { array: None, ..base };
+    let body = describe::submit(&draft, base, visit.look.language);
+    let (filled, body) = match filled.and_then(|filled| Ok((filled, body?))) {
+        Ok(read) => read,
+        Err(error) => return Ok(shown(&api, visit, draft, about, Some(Answer::no(error)))),
+    };
+    if sent.field("action") == "submit" {
+        let result = match (&source, about.edit) {
+            (Some(task), Some(_)) => replace(&api, &visit.caller, task, body).await.map(|()| task.id.0),
+            _ => {
+                let key = Some(sent.field("key").to_owned()).filter(|key| !key.is_empty());
+                submit::accept(&api, &visit.caller, body, key, source.as_deref()).await.map(|it| it.id)
+            }
+        };
+        return match result {
+            Ok(id) => Ok(Redirect::to(&format!("/tasks/{id}")).into_response()),
+            Err(error) => Ok(shown(&api, visit, draft, about, Some(Answer::no(error)))),
+        };
+    }
+    let count = count(&body);
+    let answer = match dry_run(&api, &visit.caller, body).await {
+        Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
+        Err(error) => Answer::no(error),
+    };
+    let names: Vec<&str> = filled.iter().map(|name| labels::label(name, visit.look.language)).collect();
+    let answer = Answer { filled: names.join(visit.look.language.say(", ", "、")), ..answer };
+    Ok(shown(&api, visit, draft, about, Some(answer)))
+}
+
+/// The task that is copied or edited: for its owner and admins, as its variables are.
+fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, PageError> {
+    let Some(id) = about.edit.or(about.clone).map(TaskId) else { return Ok(None) };
+    let task = api.handle.model().tasks.get(&id).cloned().ok_or(Refusal::NoSuchTask(id));
+    let task = task.map_err(visit.no())?;
+    visit.caller.may_see_inside(&task).map_err(visit.no())?;
+    Ok(Some(task))
+}
+
+fn first_draft(visit: &Visit) -> Draft {
+    let mut draft = Draft::default();
+    let home = nix::unistd::User::from_name(&visit.caller.name).ok().flatten();
+    draft.set("directory", home.map_or_else(|| "/tmp".to_owned(), |user| user.dir.display().to_string()));
+    draft
+}
+
+fn shown(api: &Api, visit: &Visit, draft: Draft, about: About, answer: Option<Answer>) -> axum::response::Response {
+    let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
+    let key = format!("page-{}-{}", visit.caller.id.0, crate::clock::now().0);
+    page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
+}
+
+fn count(body: &Submit) -> u64 {
+    let Some(array) = &body.array else { return 1 };
+    let combinations = danlu_core::task::ArraySpec::combinations(&array.grid).unwrap_or(0);
+    if array.indices.is_empty() { combinations as u64 } else { array.indices.len() as u64 }
+}
+
+impl Answer {
+    fn no(error: ApiError) -> Answer {
+        Answer { good: false, words: error.0.message, hint: error.0.hint, at: None, filled: String::new() }
+    }
+
+    fn yes(forecast: &WouldStart, count: u64, look: &Look) -> Answer {
+        let gpus: Vec<String> = forecast.gpu_ids.iter().map(u32::to_string).collect();
+        let gpus = gpus.join(", ");
+        let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, look.now));
+        let words = match (&forecast.node, forecast.now, at) {
+            (Some(node), true, _) if gpus.is_empty() => {
+                tell!(look.language, "It would start now on {node}.", "会立即在 {node} 上开始。")
+            }
+            (Some(node), true, _) => {
+                tell!(look.language, "It would start now on {node}, GPU {gpus}.", "会立即在 {node} 的 GPU {gpus} 上开始。")
+            }
+            (_, _, Some(_)) => look.say("It would wait; expected start:", "会排队等待，预计开始：").to_owned(),
+            _ => look
+                .say("It would wait; nobody can tell until when.", "会排队等待，暂无法预计开始时间。")
+                .to_owned(),
+        };
+        let hint = match count {
+            0 | 1 => String::new(),
+            count => tell!(look.language, "{count} tasks in all.", "共 {count} 个任务。"),
+        };
+        Answer { good: true, words, hint, at: at.filter(|_| !forecast.now), filled: String::new() }
+    }
+}
+
+impl NewPage<'_> {
+    fn label(&self, field: &str) -> &'static str {
+        labels::label(field, self.look.language)
+    }
+
+    fn help(&self, field: &str) -> &'static str {
+        labels::help(field, self.look.language)
+    }
+}

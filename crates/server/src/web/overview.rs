@@ -1,0 +1,121 @@
+//! The first page: is a GPU free, are my tasks fine, when do I start?
+
+use super::gpu_map::{self, NodeMap};
+use super::look::{Look, Visit};
+use super::moment::Moment;
+use super::page::{PageResult, page};
+use super::rows::{Row, row};
+use crate::api::overview::{MostLines, gather};
+use crate::api::{Api, ApiError, Filter};
+use askama::Template;
+use axum::extract::State;
+use danlu_core::{TaskId, Time};
+use danlu_wire::api::{Line, ME, Overview, TaskStateName};
+use std::collections::BTreeMap;
+
+const MINE: MostLines = MostLines { waiting: 12, ended: 6 };
+const QUEUE: MostLines = MostLines { waiting: 30, ended: 0 };
+/// Each forecast goes through the queue: these many are told.
+const FORECASTS: usize = 10;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct OverviewPage<'a> {
+    look: &'a Look,
+    figures: Figures,
+    nodes: Vec<NodeMap>,
+    mine: Vec<Row>,
+    mine_not_shown: usize,
+    queue: Vec<Row>,
+    queue_not_shown: usize,
+}
+
+struct Figures {
+    free: usize,
+    gpus: usize,
+    outside: usize,
+    attention: usize,
+    running: usize,
+    running_gpus: u32,
+    waiting: usize,
+    next_start: Option<Moment>,
+}
+
+pub(super) async fn overview(State(api): State<Api>, visit: Visit) -> PageResult {
+    let read = Read::all(&api, &visit).await.map_err(visit.no())?;
+    let model = api.handle.model();
+    let rows = |lines: &[Line]| {
+        let row = |line: &Line| row(line, &model, &visit, read.starts.get(&line.task.id).copied());
+        lines.iter().map(row).collect()
+    };
+    Ok(page(&OverviewPage {
+        look: &visit.look,
+        figures: read.figures(&visit),
+        nodes: gpu_map::nodes(&api, &visit),
+        mine: rows(&read.mine.lines),
+        mine_not_shown: read.mine.not_shown,
+        queue: rows(&read.queue),
+        queue_not_shown: read.queue_not_shown,
+    }))
+}
+
+struct Read {
+    mine: Overview,
+    /// What waits, of everybody.
+    queue: Vec<Line>,
+    queue_not_shown: usize,
+    starts: BTreeMap<u64, Time>,
+}
+
+impl Read {
+    async fn all(api: &Api, visit: &Visit) -> Result<Read, ApiError> {
+        let me = Filter { user: Some(ME.to_owned()), ..Filter::default() };
+        let mine = gather(api, &visit.caller, me, MINE).await?;
+        let waiting = [TaskStateName::Queued, TaskStateName::Blocked, TaskStateName::Held];
+        let waiting = waiting.map(TaskStateName::as_str).join(",");
+        let everybody = Filter { state: Some(waiting), ..Filter::default() };
+        let queue = gather(api, &visit.caller, everybody, QUEUE).await?;
+        let queued = |line: &&Line| line.task.state == TaskStateName::Queued;
+        let ids: Vec<u64> = mine.lines.iter().filter(queued).map(|line| line.task.id).collect();
+        let others = queue.lines.iter().filter(queued).map(|line| line.task.id);
+        let mut wanted: Vec<u64> = ids.into_iter().take(FORECASTS / 2).chain(others).collect();
+        wanted.dedup();
+        wanted.truncate(FORECASTS);
+        let starts = starts(api, wanted).await?;
+        Ok(Read { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
+    }
+
+    fn figures(&self, visit: &Visit) -> Figures {
+        let count = |states: &[&str]| -> usize {
+            states.iter().filter_map(|state| self.mine.gpus.get(*state)).sum()
+        };
+        let my_starts = self.mine.lines.iter().filter_map(|line| self.starts.get(&line.task.id));
+        Figures {
+            free: count(&["free"]),
+            gpus: self.mine.gpus.values().sum(),
+            outside: count(&["foreign"]),
+            attention: count(&["dirty", "quarantined", "unknown"]),
+            running: self.mine.running,
+            running_gpus: self.mine.running_gpus,
+            waiting: self.mine.waiting,
+            next_start: my_starts.min().map(|at| Moment::new(*at, visit.look.now)),
+        }
+    }
+}
+
+pub(super) async fn starts(api: &Api, ids: Vec<u64>) -> Result<BTreeMap<u64, Time>, ApiError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+        let start = |id: u64| Some((id, danlu_core::expected_start(state, TaskId(id), now)?));
+        ids.into_iter().filter_map(start).collect()
+    };
+    Ok(api.handle.look(look).await?)
+}
+
+impl OverviewPage<'_> {
+    fn me(&self) -> &'static str {
+        ME
+    }
+}

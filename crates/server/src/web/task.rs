@@ -1,0 +1,176 @@
+//! One task: what it is, how it fares, what it prints.
+
+use super::look::{Look, Visit};
+use super::moment::{Elapsed, Moment};
+use super::page::{PageResult, page};
+use super::rows::{Row, command, row};
+use super::{amounts, log_file, overview, states};
+use crate::api::{Api, one_task};
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use danlu_core::task::{DependencyKind, PythonEnvironment};
+use danlu_core::TaskId;
+use danlu_wire::api::{Line, RunView, TaskDetails, TaskStateName, TaskView};
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    run: Option<u32>,
+}
+
+#[derive(Template)]
+#[template(path = "task.html")]
+struct TaskPage<'a> {
+    look: &'a Look,
+    task: TaskView,
+    details: TaskDetails,
+    row: Row,
+    command: String,
+    facts: Vec<(&'static str, String)>,
+    after: Vec<(u64, &'static str)>,
+    failure: Option<Problem>,
+    runs: Vec<Attempt>,
+    /// The attempt whose log is shown.
+    run: Option<u32>,
+    /// Owners and admins.
+    may_act: bool,
+    log: Option<String>,
+}
+
+struct Problem {
+    what: &'static str,
+    evidence: String,
+    help: &'static str,
+}
+
+struct Attempt {
+    run: RunView,
+    state: String,
+    started: Option<Moment>,
+    elapsed: Option<Elapsed>,
+}
+
+pub(super) async fn task(
+    State(api): State<Api>,
+    visit: Visit,
+    Path(id): Path<u64>,
+    Query(wanted): Query<Wanted>,
+) -> PageResult {
+    let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
+    let model = api.handle.model();
+    let no_such = || danlu_core::Refusal::NoSuchTask(TaskId(id));
+    let details = task.details.take().ok_or_else(no_such).map_err(visit.no())?;
+    let starts = match task.state {
+        TaskStateName::Queued => overview::starts(&api, vec![id]).await.map_err(visit.no())?,
+        _ => Default::default(),
+    };
+    let may_act = visit.caller.admin || task.user == visit.caller.name;
+    let log = match may_act && !details.runs.is_empty() {
+        true => log_file::tail(&api, &visit.caller, TaskId(id), wanted.run).await,
+        false => None,
+    };
+    let line = Line { task: task.clone(), array: None };
+    Ok(page(&TaskPage {
+        look: &visit.look,
+        row: row(&line, &model, &visit, starts.get(&id).copied()),
+        command: command(&task),
+        facts: facts(&task, &details, &visit.look),
+        after: after(&details, &visit.look),
+        failure: failure(&task, &visit.look),
+        runs: details.runs.iter().rev().map(|run| attempt(run, &visit.look)).collect(),
+        run: wanted.run.or_else(|| details.runs.last().map(|run| run.attempt)),
+        may_act,
+        log,
+        task,
+        details,
+    }))
+}
+
+impl TaskPage<'_> {
+    fn is(&self, states: &[TaskStateName]) -> bool {
+        states.contains(&self.task.state)
+    }
+
+    fn waits(&self) -> bool {
+        self.task.state.is_waiting()
+    }
+
+    fn is_held(&self) -> bool {
+        self.is(&[TaskStateName::Held])
+    }
+
+    fn runs_now(&self) -> bool {
+        self.is(&[TaskStateName::Running])
+    }
+
+    fn is_paused(&self) -> bool {
+        self.is(&[TaskStateName::Paused])
+    }
+
+    fn is_over(&self) -> bool {
+        self.task.state.is_over()
+    }
+}
+
+fn attempt(run: &RunView, look: &Look) -> Attempt {
+    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
+    let (started, ended) = (read(&run.started_at), read(&run.ended_at));
+    let state = match &run.exit {
+        Some(exit) => exit.clone(),
+        None => states::of_run(&run.state, look.language).to_owned(),
+    };
+    let elapsed = |since: Moment| Elapsed {
+        since: since.at(),
+        until: ended.map(Moment::at),
+        now: look.now,
+    };
+    Attempt { state, started, elapsed: started.map(elapsed), run: run.clone() }
+}
+
+fn failure(task: &TaskView, look: &Look) -> Option<Problem> {
+    let failure = task.failure.as_ref()?;
+    let (what, help) = states::failure(&failure.class, look.language);
+    Some(Problem { what, evidence: failure.evidence.clone().unwrap_or_default(), help })
+}
+
+fn after(details: &TaskDetails, look: &Look) -> Vec<(u64, &'static str)> {
+    let words = |kind: DependencyKind| match kind {
+        DependencyKind::AfterOk => look.language.say("succeeds", "成功后"),
+        DependencyKind::AfterAny => look.language.say("ends", "结束后"),
+        DependencyKind::AfterNotOk => look.language.say("fails", "失败后"),
+    };
+    details.after.iter().map(|it| (it.task.0, words(it.kind))).collect()
+}
+
+/// What was asked for, as far as it was.
+fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static str, String)> {
+    let request = &details.request;
+    let python = details.python.as_ref().map(|python| match python {
+        PythonEnvironment::Conda(name) => format!("conda {name}"),
+        PythonEnvironment::Venv(path) => format!("venv {path}"),
+    });
+    let size = |bytes: u64| (bytes > 0).then(|| amounts::bytes(bytes));
+    let labels = task.labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let labels = labels.collect::<Vec<_>>().join(", ");
+    let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let retries = (details.retries > 0).then(|| details.retries.to_string());
+    let yes = |is: bool| is.then(|| look.say("yes", "是").to_owned());
+    let all = [
+        (look.language.say("Project", "项目"), task.project.clone()),
+        (look.language.say("Labels", "标签"), some(&labels)),
+        (look.language.say("Directory", "工作目录"), some(&details.directory)),
+        (look.language.say("Environment", "环境"), python),
+        (look.language.say("CPU cores", "CPU 核"), (request.cpus > 0).then(|| request.cpus.to_string())),
+        (look.language.say("Memory", "内存"), size(request.memory)),
+        (look.language.say("GPU memory", "显存"), size(request.gpu_memory)),
+        (look.language.say("Shares GPUs", "共享 GPU"), yes(request.is_shared())),
+        (look.language.say("Time limit", "时间上限"), task.time_limit.map(amounts::length)),
+        (look.language.say("Priority", "优先级"), Some(task.priority.to_string())),
+        (look.language.say("Urgent", "加急"), yes(task.urgent)),
+        (look.language.say("May be preempted", "可被抢占"), yes(details.preemptible)),
+        (look.language.say("Retries", "重试次数"), retries),
+        (look.language.say("Output", "输出"), details.output.both.clone()),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}

@@ -1,0 +1,154 @@
+//! The list of tasks: filters in the address, acts on many.
+
+use super::look::{Look, Visit};
+use super::page::{PageResult, page};
+use super::rows::{Row, row};
+use super::states;
+use crate::api::{Api, Filter, select};
+use askama::Template;
+use axum::extract::{Query, State};
+use danlu_wire::api::{Line, ME, TaskStateName};
+
+const ROWS: usize = 50;
+
+/// What the address says. Empty is as good as absent: forms send both.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted {
+    state: String,
+    user: String,
+    node: String,
+    project: String,
+    label: String,
+    array: String,
+    cursor: String,
+}
+
+/// One name for several states, as people think of them.
+const GROUPS: [(&str, &str, &str, &str); 4] = [
+    ("active", "running,starting,paused,stopping,lost", "Running", "运行中"),
+    ("waiting", "queued,blocked,held", "Waiting", "等待中"),
+    ("unsuccessful", "failed,timed_out", "Failed", "失败"),
+    ("over", "succeeded,failed,cancelled,timed_out", "Ended", "已结束"),
+];
+
+#[derive(Template)]
+#[template(path = "tasks.html")]
+struct TasksPage<'a> {
+    look: &'a Look,
+    wanted: Wanted,
+    tabs: Vec<Tab>,
+    states: Vec<(&'static str, &'static str)>,
+    users: Vec<String>,
+    rows: Vec<Row>,
+    total: usize,
+    next: Option<String>,
+}
+
+struct Tab {
+    address: String,
+    words: &'static str,
+    chosen: bool,
+}
+
+pub(super) async fn tasks(
+    State(api): State<Api>,
+    visit: Visit,
+    Query(given): Query<Vec<(String, String)>>,
+) -> PageResult {
+    let wanted = Wanted::read(given);
+    let found = select(&api, &visit.caller, wanted.filter()).await.map_err(visit.no())?;
+    let model = api.handle.model();
+    let line = |task| Line { task, array: None };
+    let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
+    let mut users: Vec<String> = model.users.values().map(|user| user.name.clone()).collect();
+    users.sort_unstable();
+    Ok(page(&TasksPage {
+        look: &visit.look,
+        tabs: tabs(&wanted, &visit.look),
+        states: TaskStateName::ALL
+            .map(|state| (state.as_str(), states::word(state, visit.look.language)))
+            .to_vec(),
+        users,
+        rows: rows.collect(),
+        total: found.total,
+        next: found.next.map(|id| Wanted { cursor: id.to_string(), ..wanted.clone() }.address()),
+        wanted,
+    }))
+}
+
+impl Wanted {
+    fn read(given: Vec<(String, String)>) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (name, value) in given {
+            let field = match name.as_str() {
+                "state" => &mut wanted.state,
+                "user" => &mut wanted.user,
+                "node" => &mut wanted.node,
+                "project" => &mut wanted.project,
+                "label" => &mut wanted.label,
+                "array" => &mut wanted.array,
+                "cursor" => &mut wanted.cursor,
+                _ => continue,
+            };
+            value.trim().clone_into(field);
+        }
+        wanted
+    }
+
+    fn filter(&self) -> Filter {
+        let group = GROUPS.iter().find(|(name, ..)| *name == self.state);
+        let state = group.map_or_else(|| self.state.clone(), |(_, states, ..)| (*states).to_owned());
+        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Filter {
+            state: given(&state),
+            user: given(&self.user),
+            node: given(&self.node),
+            label: given(&self.label),
+            project: given(&self.project),
+            array: self.array.parse().ok(),
+            cursor: self.cursor.parse().ok(),
+            limit: ROWS,
+            ..Filter::default()
+        }
+    }
+
+    fn address(&self) -> String {
+        let all = [
+            ("state", &self.state),
+            ("user", &self.user),
+            ("node", &self.node),
+            ("project", &self.project),
+            ("label", &self.label),
+            ("array", &self.array),
+            ("cursor", &self.cursor),
+        ];
+        let given = all.iter().filter(|(_, value)| !value.is_empty());
+        let pairs: Vec<String> =
+            given.map(|(name, value)| format!("{name}={}", super::form::encode(value))).collect();
+        if pairs.is_empty() { "/tasks".to_owned() } else { format!("/tasks?{}", pairs.join("&")) }
+    }
+
+    /// More than the tabs say.
+    fn is_special(&self) -> bool {
+        [&self.node, &self.project, &self.label, &self.array].iter().any(|it| !it.is_empty())
+    }
+}
+
+fn tabs(wanted: &Wanted, look: &Look) -> Vec<Tab> {
+    let all = std::iter::once(("", "", "All", "全部")).chain(GROUPS);
+    all.map(|(name, _, english, chinese)| {
+        let tab = Wanted { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
+        Tab {
+            address: tab.address(),
+            words: look.language.say(english, chinese),
+            chosen: wanted.state == name,
+        }
+    })
+    .collect()
+}
+
+impl TasksPage<'_> {
+    fn me(&self) -> &'static str {
+        ME
+    }
+}
