@@ -69,7 +69,7 @@ const SPANS: [&str; 13] = [
 /// Settings that are lists: people write `nccl,cuda_oom`.
 const LISTS: [&str; 1] = ["retry_on"];
 
-fn shown(settings: &Settings) -> Value {
+pub(crate) fn shown(settings: &Settings) -> Value {
     let mut whole = serde_json::to_value(settings).unwrap_or_default();
     for key in SPANS {
         if let Some(entry) = entry(&mut whole, key)

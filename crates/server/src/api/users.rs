@@ -21,6 +21,10 @@ pub(super) async fn list(
     State(api): State<Api>,
     _caller: Caller,
 ) -> Result<Json<Document<Users>>, ApiError> {
+    Ok(Json(Document::new(Users { users: all(&api).await? })))
+}
+
+pub(crate) async fn all(api: &Api) -> Result<Vec<UserView>, ApiError> {
     let views = |state: &danlu_core::State, _: &crate::store::Store, now| {
         state
             .users
@@ -29,8 +33,7 @@ pub(super) async fn list(
             .map(|user| view(state, user, now))
             .collect()
     };
-    let users: Vec<UserView> = api.handle.look(views).await?;
-    Ok(Json(Document::new(Users { users })))
+    Ok(api.handle.look(views).await?)
 }
 
 pub(super) async fn change(

@@ -21,6 +21,7 @@ const STYLES: &str = concat!(
     include_str!("assets/tasks.css"),
     include_str!("assets/forms.css"),
     include_str!("assets/log.css"),
+    include_str!("assets/accounts.css"),
 );
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";

@@ -2,9 +2,10 @@
 
 use super::look::Visit;
 use super::page::PageError;
+use crate::api::caller::CSRF_HEADER;
 use crate::api::{Api, ApiError};
-use axum::extract::{Form, FromRequest, Request};
-use axum::http::header;
+use axum::extract::{Form, FromRequest, FromRequestParts as _, Request};
+use axum::http::HeaderMap;
 
 /// What was sent, by whom. Fields may come more than once.
 #[derive(Debug)]
@@ -35,27 +36,30 @@ impl FromRequest<Api> for Sent {
 
     async fn from_request(request: Request, api: &Api) -> Result<Sent, PageError> {
         let (mut parts, body) = request.into_parts();
-        let visit = <Visit as axum::extract::FromRequestParts<Api>>::from_request_parts(&mut parts, api)
-            .await?;
-        let foreign = parts.headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
-        let is_form = parts
-            .headers
-            .get(header::CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
-        if foreign || !is_form {
-            let error = ApiError::bad_request("this was not sent by one of our pages", "go back and send it again");
-            return Err(PageError::new(visit.look, error));
-        }
+        let visit = Visit::from_request_parts(&mut parts, api).await?;
+        let path = parts.uri.path().to_owned();
+        let header = parts.headers.get(CSRF_HEADER).and_then(|it| it.to_str().ok()).map(str::to_owned);
         let request = Request::from_parts(parts, body);
-        let read = Form::<Vec<(String, String)>>::from_request(request, api).await;
-        match read {
-            Ok(Form(fields)) => Ok(Sent { visit, fields }),
+        let fields = match Form::<Vec<(String, String)>>::from_request(request, api).await {
+            Ok(Form(fields)) => fields,
             Err(rejection) => {
                 let error = ApiError::bad_request(rejection.body_text(), "go back and send it again");
-                Err(PageError::new(visit.look, error))
+                return Err(PageError::new(visit.look, error));
             }
-        }
+        };
+        let sent = Sent { visit, fields };
+        let given = header.as_deref().unwrap_or_else(|| sent.field("csrf"));
+        let caller = &sent.visit.caller;
+        let allowed = caller.check_csrf(Some(given)).and_then(|()| caller.may_change(&path));
+        allowed.map_err(sent.visit.no())?;
+        Ok(sent)
     }
+}
+
+/// Whether the browser says that another site made it ask. Old browsers say nothing.
+pub(super) fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.is_some_and(|site| site != "same-origin" && site != "none")
 }
 
 /// A path on this server and nothing else: `//host` and `/\host` lead elsewhere.

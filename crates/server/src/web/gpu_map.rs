@@ -115,7 +115,7 @@ fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
     match gpu.state.as_str() {
         "free" => look.say("free", "空闲").to_owned(),
         "foreign" => match gpu.foreign.first() {
-            Some(process) => format!("{} pid {}", process.user, process.pid),
+            Some(process) => format!("{}, pid {}", process.user, process.pid),
             None => look.say("outside", "外部占用").to_owned(),
         },
         "disabled" => look.say("not given out", "不分配").to_owned(),

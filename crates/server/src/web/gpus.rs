@@ -32,6 +32,11 @@ impl GpusPage<'_> {
         self.lines.get(&cell.gpu.uuid).map_or("", String::as_str)
     }
 
+    /// Of the task that holds it.
+    fn owner<'a>(&self, cell: &'a Cell) -> &'a str {
+        cell.holder.split_once(' ').map_or("", |(_, owner)| owner)
+    }
+
     fn processes(&self, cell: &Cell) -> Vec<String> {
         cell.gpu.foreign.iter().map(gpu_map::process).collect()
     }

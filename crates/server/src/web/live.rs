@@ -17,15 +17,14 @@ const STILL_THERE: Duration = Duration::from_secs(45);
 
 pub(super) async fn live(
     State(api): State<Api>,
-    _visit: Visit,
+    visit: Visit,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let mut news = api.handle.reader().news();
-    // Nothing of the engine is held while a page is open.
-    drop(api);
     let changes = stream! {
         yield Ok(Event::default().event("hello").data("1"));
         loop {
-            if let Err(RecvError::Closed) = news.recv().await {
+            let closed = matches!(news.recv().await, Err(RecvError::Closed));
+            if closed || !visit.caller.is_still_in(&api) {
                 return;
             }
             // All that has come by now is in the same change.

@@ -1,13 +1,16 @@
 //! The page for logging in.
 
-use super::form::{encode, own_path};
+use super::form::{encode, is_of_another_site, own_path};
 use super::look::Look;
-use super::page::page;
-use crate::api::Api;
+use super::form::Sent;
+use super::language::Language;
+use super::page::{PageResult, page};
+use crate::api::{Api, ApiError, Peer, session};
 use askama::Template;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, Uri};
-use axum::response::Response;
+use axum::extract::{ConnectInfo, Form, Query, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use danlu_wire::api::ErrorCode;
 use serde::Deserialize;
 
 #[derive(Template)]
@@ -16,7 +19,7 @@ struct LoginPage<'a> {
     look: &'a Look,
     next: &'a str,
     name: &'a str,
-    problem: Option<&'a str>,
+    problem: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -34,6 +37,54 @@ pub(super) async fn form(
     let look = Look::new(&api, &headers, &uri, None);
     let next = own_path(&wanted.next).unwrap_or("/");
     page(&LoginPage { look: &look, next, name: "", problem: None })
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Given {
+    name: String,
+    password: String,
+    next: String,
+}
+
+pub(super) async fn log_in(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    uri: Uri,
+    Form(given): Form<Given>,
+) -> Response {
+    let next = own_path(&given.next).unwrap_or("/");
+    let name = given.name.trim();
+    let started = match is_of_another_site(&headers) {
+        true => Err(ApiError::not_permitted("this did not come from a page of this server", "")),
+        false => session::start(&api, peer, &headers, (name, &given.password)).await,
+    };
+    match started {
+        Ok((cookie, _)) => ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response(),
+        Err(error) => {
+            let look = Look::new(&api, &headers, &uri, None);
+            let problem = Some(problem(&error, look.language));
+            let shown = page(&LoginPage { look: &look, next, name, problem });
+            let status = StatusCode::from_u16(error.0.code.http_status());
+            (status.unwrap_or(StatusCode::FORBIDDEN), shown).into_response()
+        }
+    }
+}
+
+fn problem(error: &ApiError, language: Language) -> String {
+    let words = match error.0.code {
+        ErrorCode::Unauthenticated => "用户名或密码错误",
+        ErrorCode::TooOften => "尝试次数过多，请稍后再试",
+        ErrorCode::NotPermitted => "无法登录：账号已锁定或请求来自其他网站",
+        _ => error.0.message.as_str(),
+    };
+    language.say(&error.0.message, words).to_owned()
+}
+
+pub(super) async fn log_out(State(api): State<Api>, sent: Sent) -> PageResult {
+    let gone = session::end_own(&api, &sent.visit.caller).await.map_err(sent.visit.no())?;
+    Ok(([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response())
 }
 
 /// Where to log in, and then go on.

@@ -2,11 +2,13 @@
 
 use super::language::Language;
 use super::page::PageError;
-use crate::api::{Api, Caller};
+use crate::api::caller::{Peer, cookie};
+use crate::api::{Api, ApiError, Caller};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, Method, Uri};
 use danlu_core::Time;
+use danlu_wire::api::ErrorCode;
 
 /// Somebody with an account who looks at a page.
 #[derive(Debug, Clone)]
@@ -31,15 +33,19 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn new(api: &Api, headers: &HeaderMap, uri: &Uri, caller: Option<&Caller>) -> Look {
+        let model = api.handle.model();
+        let user = caller.and_then(|caller| model.users.get(&caller.id));
+        let language = user.and_then(|user| user.profile.language.as_deref());
+        let settings = &model.ledger.settings;
         Look {
-            language: Language::of(headers, None),
+            language: Language::of(headers, language.and_then(Language::named)),
             theme: theme(cookie(headers, "theme")),
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             user: caller.map(|caller| caller.name.clone()),
             admin: caller.is_some_and(|caller| caller.admin),
-            csrf: String::new(),
-            announcement: None,
-            queue_paused: api.handle.model().ledger.settings.queue_paused,
+            csrf: caller.and_then(|caller| caller.csrf.clone()).unwrap_or_default(),
+            announcement: Some(settings.announcement.clone()).filter(|words| !words.is_empty()),
+            queue_paused: settings.queue_paused,
             now: crate::clock::now(),
         }
     }
@@ -63,19 +69,33 @@ impl FromRequestParts<Api> for Visit {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Visit, PageError> {
-        let caller = Caller::from_request_parts(parts, api).await.map_err(|error| {
-            let look = Look::new(api, &parts.headers, &parts.uri, None);
-            PageError::new(look, error)
-        })?;
+        let stranger = |error: ApiError| {
+            let error = count_stranger(api, parts, error);
+            PageError::new(Look::new(api, &parts.headers, &parts.uri, None), error)
+        };
+        let caller = Caller::identify(parts, api).await.map_err(stranger)?;
         let look = Look::new(api, &parts.headers, &parts.uri, Some(&caller));
+        // Forms say themselves what they may do.
+        let elsewhere = parts.method == Method::GET && !look.is_at("/me");
+        if caller.must_change_password && elsewhere {
+            return Err(PageError::go_to(look, "/me#password"));
+        }
         Ok(Visit { caller, look })
     }
 }
 
-pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
-    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+fn count_stranger(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
+    if error.0.code != ErrorCode::Unauthenticated {
+        return error;
+    }
+    let address = Peer::of(parts).and_then(Peer::address);
+    match api.auth.strangers.count(address) {
+        Ok(()) => error,
+        Err(wait) => {
+            let message = format!("too many requests of somebody unknown: wait {wait} s");
+            ApiError::new(ErrorCode::TooOften, message, "log in")
+        }
+    }
 }
 
 fn theme(chosen: Option<&str>) -> &'static str {

@@ -1,6 +1,7 @@
 //! The pages that people see in a browser: rendered here, live where JavaScript is there.
 
 mod acts;
+mod admin;
 mod amounts;
 mod assets;
 mod charts;
@@ -12,6 +13,7 @@ mod live;
 mod log_file;
 mod login;
 mod look;
+mod me;
 mod moment;
 mod new;
 mod overview;
@@ -19,7 +21,9 @@ mod page;
 mod preferences;
 mod reasons;
 mod rows;
+mod secrets;
 mod security;
+mod setup;
 mod states;
 mod task;
 mod tasks;
@@ -44,7 +48,19 @@ pub(crate) fn router() -> Router<Api> {
         .route("/new", get(new::form).post(new::send))
         .route("/gpus", get(gpus::gpus))
         .route("/gpus/act", post(gpus::act))
-        .route("/login", get(login::form))
+        .route("/login", get(login::form).post(login::log_in))
+        .route("/setup", get(setup::form).post(setup::send))
+        .route("/me", get(me::me))
+        .route("/me/session", post(login::log_out))
+        .route("/me/password", post(me::password))
+        .route("/me/profile", post(me::profile))
+        .route("/me/template", post(me::template))
+        .route("/me/tokens", post(me::tokens))
+        .route("/me/sessions", post(me::sessions))
+        .route("/admin", get(admin::users::list).post(admin::users::change))
+        .route("/admin/users", post(admin::users::add))
+        .route("/admin/settings", get(admin::settings::list).post(admin::settings::change))
+        .route("/admin/audit", get(admin::audit::list))
         .route("/preferences", post(preferences::change))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))

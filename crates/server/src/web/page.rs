@@ -29,11 +29,18 @@ pub(super) const HTML: [(header::HeaderName, &str); 2] =
 pub(super) struct PageError {
     look: Box<Look>,
     error: ApiError,
+    /// Where it is better to be.
+    elsewhere: Option<&'static str>,
 }
 
 impl PageError {
     pub(super) fn new(look: Look, error: impl Into<ApiError>) -> PageError {
-        PageError { look: Box::new(look), error: error.into() }
+        PageError { look: Box::new(look), error: error.into(), elsewhere: None }
+    }
+
+    pub(super) fn go_to(look: Look, elsewhere: &'static str) -> PageError {
+        let error = ApiError::not_permitted("not yet", "");
+        PageError { look: Box::new(look), error, elsewhere: Some(elsewhere) }
     }
 }
 
@@ -56,11 +63,13 @@ struct ProblemPage<'a> {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let PageError { look, error } = self;
+        let PageError { look, error, elsewhere } = self;
+        if let Some(elsewhere) = elsewhere {
+            return Redirect::to(elsewhere).into_response();
+        }
         let code = error.0.code;
         if code == ErrorCode::Unauthenticated {
-            let next = super::login::address(&look.path);
-            return Redirect::to(&next).into_response();
+            return Redirect::to(&super::login::address(&look.path)).into_response();
         }
         let shown = page(&ProblemPage {
             look: &look,
@@ -81,6 +90,7 @@ fn title(code: ErrorCode, language: Language) -> &'static str {
         }
         ErrorCode::BadRequest => language.say("This was not understood", "无法理解该请求"),
         ErrorCode::Refused | ErrorCode::TooLarge => language.say("This was refused", "请求被拒绝"),
+        ErrorCode::TooOften => language.say("Too often", "请求过于频繁"),
         ErrorCode::Unavailable => language.say("Not now", "暂时无法完成"),
         ErrorCode::Internal => language.say("Something is broken here", "服务器出错"),
     }

@@ -92,11 +92,14 @@ fn holders(runs: &[RunId], model: &ReadModel, language: Language) -> String {
     match tasks.len().saturating_sub(MOST_NAMED) {
         0 if tasks.len() == 1 => tell!(language, "until {names} ends", "等待 {names} 结束"),
         0 => tell!(language, "until one of {names} ends", "等待 {names} 之一结束"),
-        more => tell!(
-            language,
-            "until one of {names} and {more} more ends",
-            "等待 {names} 等 {more} 个更多任务之一结束",
-        ),
+        more => {
+            let all = tasks.len();
+            tell!(
+                language,
+                "until one of {names} and {more} more ends",
+                "等待 {names} 等 {all} 个任务之一结束",
+            )
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageError, PageResult, page};
 use crate::api::submit::{self, described, dry_run, replace};
-use crate::api::{Api, ApiError};
+use crate::api::{Api, ApiError, me};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect};
@@ -53,7 +53,7 @@ struct Answer {
 pub(super) async fn form(State(api): State<Api>, visit: Visit, Query(about): Query<About>) -> PageResult {
     let draft = match source(&api, &visit, about)? {
         Some(task) => Draft::of(&described(&task)),
-        None => first_draft(&visit),
+        None => first_draft(&api, &visit),
     };
     Ok(shown(&api, &visit, draft, about, None))
 }
@@ -66,11 +66,19 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let filled = script::read_lines(&mut draft, visit.look.language);
     let base = source.as_deref().map(described).unwrap_or_default();
     let base = Submit { array: None, ..base };
+    let keeps = sent.field("action") == "template";
+    if keeps && !draft.has_any(&["command", "script"]) {
+        draft.set("command", "true".to_owned());
+    }
     let body = describe::submit(&draft, base, visit.look.language);
     let (filled, body) = match filled.and_then(|filled| Ok((filled, body?))) {
         Ok(read) => read,
         Err(error) => return Ok(shown(&api, visit, draft, about, Some(Answer::no(error)))),
     };
+    if keeps {
+        keep_as_template(&api, visit, body).await.map_err(visit.no())?;
+        return Ok(Redirect::to("/me#template").into_response());
+    }
     if sent.field("action") == "submit" {
         let result = match (&source, about.edit) {
             (Some(task), Some(_)) => replace(&api, &visit.caller, task, body).await.map(|()| task.id.0),
@@ -103,11 +111,31 @@ fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, P
     Ok(Some(task))
 }
 
-fn first_draft(visit: &Visit) -> Draft {
-    let mut draft = Draft::default();
-    let home = nix::unistd::User::from_name(&visit.caller.name).ok().flatten();
-    draft.set("directory", home.map_or_else(|| "/tmp".to_owned(), |user| user.dir.display().to_string()));
+/// As their template says, in their home.
+fn first_draft(api: &Api, visit: &Visit) -> Draft {
+    let body = submit::whole(api, &visit.caller, serde_json::Map::new()).unwrap_or_default();
+    let mut draft = Draft::of(&body);
+    draft.set("no_shell", String::new());
+    if !draft.has("directory") {
+        let model = api.handle.model();
+        let name = model.users.get(&visit.caller.id).map_or("", |user| user.os_name());
+        let home = nix::unistd::User::from_name(name).ok().flatten();
+        let home = home.map_or_else(|| "/tmp".to_owned(), |user| user.dir.display().to_string());
+        draft.set("directory", home);
+    }
     draft
+}
+
+/// What tasks have in common: not what each one is.
+async fn keep_as_template(api: &Api, visit: &Visit, body: Submit) -> Result<(), ApiError> {
+    let usual = serde_json::to_value(Submit::default()).unwrap_or_default();
+    let mut fields = match serde_json::to_value(body) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let own = ["command", "shell", "environment", "dry_run", "array", "name", "description", "after", "begin", "hold"];
+    fields.retain(|name, value| !own.contains(&name.as_str()) && usual.get(name) != Some(value));
+    me::keep_template(api, &visit.caller, fields).await
 }
 
 fn shown(api: &Api, visit: &Visit, draft: Draft, about: About, answer: Option<Answer>) -> axum::response::Response {

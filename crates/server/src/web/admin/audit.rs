@@ -1,0 +1,48 @@
+//! Who did what, newest first.
+
+use crate::api::{Api, audit};
+use crate::web::look::{Look, Visit};
+use crate::web::moment::Moment;
+use crate::web::page::{PageResult, page};
+use askama::Template;
+use axum::extract::{Query, State};
+use danlu_wire::api::AuditView;
+use serde::Deserialize;
+
+#[derive(Template)]
+#[template(path = "admin_audit.html")]
+struct AuditPage<'a> {
+    look: &'a Look,
+    entries: Vec<AuditView>,
+    next: Option<i64>,
+    target: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::web) struct Wanted {
+    cursor: Option<i64>,
+    target: String,
+}
+
+pub(in crate::web) async fn list(
+    State(api): State<Api>,
+    visit: Visit,
+    Query(Wanted { cursor, target }): Query<Wanted>,
+) -> PageResult {
+    let only = Some(target.trim().to_owned()).filter(|target| !target.is_empty());
+    let wanted = audit::Wanted { cursor, limit: None, target: only };
+    let audit = audit::read(&api, &visit.caller, wanted).await.map_err(visit.no())?;
+    Ok(page(&AuditPage {
+        look: &visit.look,
+        entries: audit.entries,
+        next: audit.next_cursor,
+        target,
+    }))
+}
+
+impl AuditPage<'_> {
+    fn time(&self, text: &str) -> Moment {
+        Moment::read(text, self.look.now).unwrap_or(Moment::new(self.look.now, self.look.now))
+    }
+}

@@ -1,0 +1,5 @@
+//! What admins do: users, settings, the audit log.
+
+pub(super) mod audit;
+pub(super) mod settings;
+pub(super) mod users;

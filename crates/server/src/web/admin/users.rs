@@ -1,0 +1,134 @@
+//! Accounts: added one by one or many at once, changed, locked, removed.
+
+use crate::api::{Api, ApiError, users};
+use crate::web::acts::done;
+use crate::web::form::Sent;
+use crate::web::look::{Look, Visit};
+use crate::web::page::{PageResult, page};
+use crate::web::secrets;
+use askama::Template;
+use axum::extract::State;
+use danlu_wire::api::{NewUser, UserView};
+use serde_json::{Map, Value};
+
+/// Added at once.
+const MOST_NAMES: usize = 500;
+
+#[derive(Template)]
+#[template(path = "admin_users.html")]
+struct UsersPage<'a> {
+    look: &'a Look,
+    users: Vec<UserView>,
+}
+
+pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
+    visit.caller.require_admin().map_err(visit.no())?;
+    let mut users = users::all(&api).await.map_err(visit.no())?;
+    users.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(page(&UsersPage { look: &visit.look, users }))
+}
+
+impl UsersPage<'_> {
+    /// As one would type it; nothing for as much as one likes.
+    fn quota<T: ToString>(&self, most: &Option<T>) -> String {
+        most.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
+    fn hours(&self, seconds: &u64) -> String {
+        format!("{:.1}", *seconds as f64 / 3600.0)
+    }
+}
+
+/// A line is a name, and perhaps a mail address.
+pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResult {
+    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let lines: Vec<&str> =
+        sent.field("names").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() || lines.len() > MOST_NAMES {
+        let words = look.say("one name on each line, at most 500", "每行一个用户名，最多 500 个");
+        return done(&sent, Err(ApiError::bad_request(words, "")));
+    }
+    let (mut made, mut problems) = (Vec::new(), Vec::new());
+    for line in lines {
+        let mut words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        let name = words.next().unwrap_or_default().to_owned();
+        let wanted = NewUser {
+            name: name.clone(),
+            admin: !sent.field("admin").is_empty(),
+            email: words.next().map(str::to_owned),
+            one_time_password: true,
+            ..NewUser::default()
+        };
+        match users::new(&api, caller, wanted).await {
+            Ok(secret) => made.push((name, secret.map(|secret| secret.0).unwrap_or_default())),
+            Err(error) => problems.push((name, error.0.message)),
+        }
+    }
+    let words = (
+        look.say("Accounts", "账号"),
+        look.say(
+            "Hand these passwords over now: they are not shown again, and are changed at the first log-in.",
+            "请立即转交这些密码：之后不再显示，首次登录时须修改。",
+        ),
+    );
+    Ok(secrets::told(look, words, made, problems, "/admin"))
+}
+
+pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
+    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let name = sent.field("user");
+    let set = |field: &str, value: Value| {
+        let fields = Map::from_iter([(field.to_owned(), value)]);
+        users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+    };
+    let change = match sent.field("act") {
+        "lock" => set("locked", Value::Bool(true)),
+        "unlock" => set("locked", Value::Bool(false)),
+        "grant" => set("admin", Value::Bool(true)),
+        "revoke" => set("admin", Value::Bool(false)),
+        "remove" if sent.field("sure") == "yes" => {
+            return done(&sent, users::delete(&api, caller, name).await);
+        }
+        "remove" => {
+            let words = look.say("tick the box beside “Remove” first", "请先勾选“删除”旁的方框");
+            Err(ApiError::bad_request(words, ""))
+        }
+        "password" => {
+            let made = users::set_password(&api, caller, name, None).await.map_err(sent.visit.no())?;
+            let secret = made.map(|secret| secret.0).unwrap_or_default();
+            let words = (
+                look.say("A new password", "新密码"),
+                look.say("Hand it over now: it is not shown again.", "请立即转交：之后不再显示。"),
+            );
+            let secrets = vec![(name.to_owned(), secret)];
+            return Ok(secrets::told(look, words, secrets, Vec::new(), "/admin"));
+        }
+        _ => fields(&sent),
+    };
+    let result = match change {
+        Ok(change) => users::set(&api, caller, name, change).await,
+        Err(error) => Err(error),
+    };
+    done(&sent, result)
+}
+
+fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
+    let mut fields = Map::new();
+    for name in ["os_user", "email", "group"] {
+        fields.insert(name.to_owned(), Value::String(sent.field(name).trim().to_owned()));
+    }
+    for name in ["priority", "weight"] {
+        let number = serde_json::from_str(sent.field(name).trim());
+        fields.insert(name.to_owned(), number.map_err(|_| not_a_number(name))?);
+    }
+    for name in ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"] {
+        let text = sent.field(name).trim();
+        let number = if text.is_empty() { Ok(Value::String("default".to_owned())) } else { serde_json::from_str(text) };
+        fields.insert(name.to_owned(), number.map_err(|_| not_a_number(name))?);
+    }
+    users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+}
+
+fn not_a_number(field: &str) -> ApiError {
+    ApiError::bad_request(format!("`{field}` is a number"), "such as 1 or 0.5")
+}

@@ -1,0 +1,106 @@
+//! One's own page: password, language, template, tokens, sessions.
+
+use super::acts::done;
+use super::form::Sent;
+use super::look::{Look, Visit};
+use super::moment::Moment;
+use super::page::{PageResult, page};
+use super::secrets;
+use crate::api::{Api, ApiError, me as account, session, tokens as made};
+use askama::Template;
+use axum::extract::State;
+use danlu_core::user::UserChange;
+use danlu_wire::api::{Me, NewToken, Scope, SessionView, TokenView};
+
+#[derive(Template)]
+#[template(path = "me.html")]
+struct MePage<'a> {
+    look: &'a Look,
+    me: Me,
+    /// Through the machine's own socket nobody has logged in.
+    local: bool,
+    template: Vec<(String, String)>,
+    tokens: Vec<TokenView>,
+    sessions: Vec<SessionView>,
+}
+
+pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
+    let template = account::template_of(&api, &visit.caller).into_iter();
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok(page(&MePage {
+        look: &visit.look,
+        me: account::me(&api, &visit.caller).map_err(visit.no())?,
+        local: visit.caller.local,
+        template: template.map(|(name, value)| (name, text(&value))).collect(),
+        tokens: made::views(&api, &visit.caller),
+        sessions: session::views(&api, &visit.caller),
+    }))
+}
+
+impl MePage<'_> {
+    fn time(&self, text: &str) -> Moment {
+        Moment::read(text, self.look.now).unwrap_or(Moment::new(self.look.now, self.look.now))
+    }
+
+    fn scope(&self, scope: &Scope) -> &'static str {
+        match scope {
+            Scope::Read => self.look.language.say("read", "只读"),
+            Scope::Submit => self.look.language.say("submit", "提交"),
+            Scope::Admin => self.look.language.say("everything", "全部"),
+        }
+    }
+
+    fn speaks(&self, language: &str) -> bool {
+        self.me.language.as_deref() == Some(language)
+    }
+}
+
+pub(super) async fn password(State(api): State<Api>, sent: Sent) -> PageResult {
+    let (new, again) = (sent.field("new"), sent.field("again"));
+    if new != again {
+        let words = sent.visit.look.say("the two new passwords differ", "两次输入的新密码不同");
+        return done(&sent, Err(ApiError::bad_request(words, "")));
+    }
+    let old = Some(sent.field("old"));
+    done(&sent, account::set_password(&api, &sent.visit.caller, old, new).await)
+}
+
+pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
+    let given = |name: &str| Some(sent.field(name).to_owned());
+    let change = UserChange { email: given("email"), language: given("language"), ..UserChange::default() };
+    done(&sent, account::set(&api, &sent.visit.caller, change).await)
+}
+
+/// From the form of a new task it is kept; here it is only taken away.
+pub(super) async fn template(State(api): State<Api>, sent: Sent) -> PageResult {
+    let nothing = serde_json::Map::new();
+    done(&sent, account::keep_template(&api, &sent.visit.caller, nothing).await)
+}
+
+pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
+    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let revoked = sent.field("revoke");
+    if !revoked.is_empty() {
+        let result = api.auth.revoke_token(&api.handle, caller.id, revoked, caller.asker()).await;
+        return done(&sent, result.map_err(ApiError::from));
+    }
+    let scope = match sent.field("scope") {
+        "read" => Scope::Read,
+        "admin" => Scope::Admin,
+        _ => Scope::Submit,
+    };
+    let expires = Some(sent.field("expires").to_owned());
+    let wanted = NewToken { name: sent.field("name").trim().to_owned(), scope, expires };
+    let token = made::new(&api, caller, wanted).await.map_err(sent.visit.no())?;
+    let words = (
+        look.say("A new token", "新令牌"),
+        look.say("Copy it now: it is not shown again.", "请立即复制：之后不再显示。"),
+    );
+    Ok(secrets::told(look, words, vec![(token.token.name, token.secret.0)], Vec::new(), "/me#tokens"))
+}
+
+pub(super) async fn sessions(State(api): State<Api>, sent: Sent) -> PageResult {
+    let caller = &sent.visit.caller;
+    let ended = api.auth.end_session(&api.handle, caller.id, sent.field("end"), caller.asker()).await;
+    done(&sent, ended.map_err(ApiError::from))
+}

@@ -1,0 +1,28 @@
+//! Passwords and tokens that were made: told this once.
+
+use super::look::Look;
+use super::page::page;
+use askama::Template;
+use axum::response::Response;
+
+#[derive(Template)]
+#[template(path = "secrets.html")]
+struct SecretsPage<'a> {
+    look: &'a Look,
+    title: &'a str,
+    explanation: &'a str,
+    secrets: Vec<(String, String)>,
+    problems: Vec<(String, String)>,
+    back: &'a str,
+}
+
+/// Who or what each is for, and what could not be made.
+pub(super) fn told(
+    look: &Look,
+    (title, explanation): (&str, &str),
+    secrets: Vec<(String, String)>,
+    problems: Vec<(String, String)>,
+    back: &str,
+) -> Response {
+    page(&SecretsPage { look, title, explanation, secrets, problems, back })
+}

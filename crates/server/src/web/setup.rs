@@ -1,0 +1,63 @@
+//! The page behind the link that the server prints while there is no admin.
+
+use super::form::is_of_another_site;
+use super::look::Look;
+use super::page::{PageError, PageResult, page};
+use crate::api::setup::{SetUp, first_admin};
+use crate::api::{Api, ApiError, Peer};
+use askama::Template;
+use axum::extract::{ConnectInfo, Form, Query, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use danlu_wire::api::Secret;
+use serde::Deserialize;
+
+#[derive(Template)]
+#[template(path = "setup.html")]
+struct SetUpPage<'a> {
+    look: &'a Look,
+    key: &'a str,
+    name: &'a str,
+    problem: Option<&'a str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Given {
+    key: String,
+    name: String,
+    password: String,
+}
+
+pub(super) async fn form(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    uri: Uri,
+    Query(given): Query<Given>,
+) -> Response {
+    let look = Look::new(&api, &headers, &uri, None);
+    page(&SetUpPage { look: &look, key: &given.key, name: "admin", problem: None })
+}
+
+pub(super) async fn send(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    uri: Uri,
+    Form(given): Form<Given>,
+) -> PageResult {
+    let look = Look::new(&api, &headers, &uri, None);
+    if is_of_another_site(&headers) {
+        let error = ApiError::not_permitted("this did not come from a page of this server", "");
+        return Err(PageError::new(look, error));
+    }
+    let Given { key, name, password } = given;
+    let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
+    match first_admin(&api, peer, wanted).await {
+        Ok(()) => Ok(Redirect::to("/login").into_response()),
+        Err(error) => {
+            let problem = Some(error.0.message.as_str());
+            Ok(page(&SetUpPage { look: &look, key: &key, name: &name, problem }))
+        }
+    }
+}
