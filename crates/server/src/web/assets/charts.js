@@ -55,7 +55,7 @@
     if (!answer || !answer.ok) return;
     const usage = await answer.json();
     if (!usage.gpus.some((gpu) => gpu.at.length)) return;
-    document.getElementById("no-samples").hidden = true;
+    section.hidden = false;
     if (!plots.length) {
       const most = Math.max(...usage.gpus.map((gpu) => gpu.memory_total)) / 2 ** 30;
       plots.push(plot(section.dataset.use, usage, 100), plot(section.dataset.memory, usage, most));

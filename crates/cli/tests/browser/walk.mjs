@@ -1,0 +1,197 @@
+// What people do in a browser, from logging in to being thrown out.
+// Arguments: the server's address, the browser, where pictures go; passwords are in the environment.
+import assert from "node:assert/strict";
+import { openBrowser, Visitor } from "./visitor.mjs";
+
+const [base, program, pictures] = process.argv.slice(2);
+const passwords = JSON.parse(process.env.PASSWORDS);
+const browser = await openBrowser(program);
+const problems = [];
+
+async function as(about, visit) {
+  const visitor = await Visitor.arrive(browser, { base, pictures, ...about });
+  visitor.page.setDefaultTimeout(20000);
+  try {
+    await visit(visitor, visitor.page);
+  } catch (error) {
+    await visitor.page.screenshot({ path: `${pictures}/failed-${about.name}.png`, fullPage: true });
+    throw error;
+  } finally {
+    problems.push(...(await visitor.leave()));
+  }
+}
+
+async function logIn(page, name, password = passwords[name]) {
+  await page.goto("/login");
+  await page.locator("#name").fill(name);
+  await page.locator("#password").fill(password);
+  await page.locator("form[action='/login'] button").click();
+  await page.waitForURL((url) => url.pathname !== "/login");
+}
+
+async function submit(page, command, fields = {}) {
+  await page.goto("/new");
+  await page.locator("#command").fill(command);
+  for (const [name, value] of Object.entries(fields)) await page.locator(`#${name}`).fill(value);
+  await page.locator("button[value=submit]").click();
+  await page.waitForURL(/\/tasks\/\d+$/);
+  return Number(page.url().split("/").pop());
+}
+
+await as({ name: "stranger" }, async (visitor, page) => {
+  await page.goto("/tasks?state=failed");
+  assert.equal(new URL(page.url()).pathname, "/login", "strangers log in first");
+  await visitor.look("login");
+  await page.locator("#name").fill("ada");
+  await page.locator("#password").fill("wrong");
+  await page.locator("form[action='/login'] button").click();
+  await visitor.see("wrong");
+  await page.goto("/login?next=//evil.example/");
+  await page.locator("#name").fill("ada");
+  await page.locator("#password").fill(passwords.ada);
+  await page.locator("form[action='/login'] button").click();
+  await page.waitForURL(`${base}/`);
+});
+
+let waiting;
+await as({ name: "en-1400" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  await visitor.look("overview-empty");
+  await page.goto("/new");
+  await page.locator("#command").fill("for i in 1 2 3; do printf '\\033[31mstep %s\\033[0m\\n' $i; sleep 0.3; done; printf 'a 1%%\\ra 100%%\\n'; echo '<b>end</b>'; sleep 600");
+  await page.locator("#directory").fill("/tmp");
+  await page.locator("#gpus").fill("2");
+  await page.locator("#answer .answer.good").waitFor();
+  await visitor.look("new");
+  await page.locator("button[value=submit]").click();
+  await page.waitForURL(/\/tasks\/\d+$/);
+  const id = Number(page.url().split("/").pop());
+
+  const terminal = page.locator("#terminal");
+  await terminal.getByText("step 3").waitFor();
+  await terminal.getByText("<b>end</b>").waitFor();
+  assert.match(await terminal.innerText(), /\na 100%\n/, "a progress bar is one line");
+  assert.equal(await terminal.locator(".c1").first().innerText(), "step 1", "colours are kept");
+  await page.locator("#log-search").fill("step 2");
+  await page.locator("#log-hits").getByText("1 / 1").waitFor();
+  await visitor.look("task-running");
+
+  waiting = await submit(page, "echo <script>alert(1)</script>", { gpus: "4", directory: "/tmp", name: "<img src=x onerror=alert(1)>" });
+  await page.locator(".panel").getByText(`#${id}`).waitFor();
+  await visitor.look("task-waiting");
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.locator("#time").fill("2h");
+  await page.locator("button[value=submit]").click();
+  await page.waitForURL(`**/tasks/${waiting}`);
+  await page.locator("dd").getByText("2h", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Clone" }).click();
+  assert.equal(await page.locator("#gpus").inputValue(), "4");
+  await page.locator("#name").fill("copy");
+  await page.locator("button[value=submit]").click();
+  await page.waitForURL(/\/tasks\/\d+$/);
+  const copy = Number(page.url().split("/").pop());
+  assert.notEqual(copy, waiting);
+
+  await page.goto("/");
+  await visitor.look("overview");
+  await page.goto("/tasks");
+  await page.locator(`#c${copy}`).check();
+  await visitor.look("tasks");
+  await page.locator(".bulk button[value=cancel]").click();
+  await visitor.look("confirm");
+  await page.locator("button.danger").click();
+  await page.locator(`tr:has(#c${copy}) .pill`).getByText("cancelled").waitFor();
+
+  await page.goto(`/tasks/${id}`);
+  await page.locator("button[value=cancel]").click();
+  await page.locator("button.danger").click();
+  await page.locator("#live .pill").getByText("cancelled").waitFor();
+  await page.goto("/gpus");
+  await visitor.look("gpus");
+  assert.equal(await visitor.go("/tasks/99999"), 404);
+  await visitor.look("problem");
+});
+
+await as({ name: "script" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  await page.goto("/new");
+  await page.getByText("Paste or upload a script").click();
+  await page.locator("#script").fill("#!/bin/sh\n#SBATCH --gres=gpu:1 --time=00:10:00\n#DANLU --name from-script\necho from the script\n");
+  await page.locator("#directory").fill("/tmp");
+  await page.locator("#answer").getByText("Taken from the script").waitFor();
+  await page.locator("button[value=submit]").click();
+  await page.locator("#terminal").getByText("from the script").waitFor();
+  await page.goto("/new");
+  await page.locator("#command").fill("echo {lr} {seed}");
+  await page.locator("#directory").fill("/tmp");
+  await page.getByText("Array or parameter sweep").click();
+  await page.locator("#sweep input").first().fill("lr");
+  await page.locator("#sweep input").nth(1).fill("1e-3,1e-4");
+  await page.locator("#answer").getByText("2 tasks in all").waitFor();
+  await page.locator("#gpus").fill("99");
+  await page.locator("#answer .answer.bad").waitFor();
+  await visitor.look("new-refused");
+});
+
+await as({ name: "zh-390", language: "zh-CN", width: 390, colours: "dark" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  assert.equal(await page.locator("html").getAttribute("lang"), "zh-CN");
+  await submit(page, "printf 你好; false", { gpus: "0", directory: "/tmp", name: "失败的任务" });
+  await page.locator("#live .pill").getByText("失败").waitFor();
+  await visitor.look("task-failed");
+  for (const [picture, path] of [["overview", "/"], ["tasks", "/tasks"], ["new", "/new"], ["gpus", "/gpus"], ["me", "/me"], ["admin", "/admin"], ["settings", "/admin/settings"], ["audit", "/admin/audit"]]) {
+    assert.equal(await visitor.go(path), 200, path);
+    await visitor.look(picture);
+  }
+  await page.locator("button[value=en]").click();
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+});
+
+let oneTime;
+await as({ name: "admin" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  await page.goto("/admin");
+  await page.locator("#names").fill("bo");
+  await page.locator("form[action='/admin/users'] button").click();
+  oneTime = await page.locator(".secrets code").innerText();
+  await visitor.look("secrets");
+  await page.goto("/me");
+  await page.locator("#token-name").fill("ci");
+  await page.locator("form.inline button").click();
+  assert.match(await page.locator(".secrets code").innerText(), /^danlu_/);
+  await page.goto("/admin");
+  await visitor.look("admin");
+});
+
+await as({ name: "bo" }, async (visitor, page) => {
+  await logIn(page, "bo", oneTime);
+  assert.equal(new URL(page.url()).pathname, "/me", "a password of somebody else's is changed first");
+  await visitor.look("me-first");
+  await page.locator("#old").fill(oneTime);
+  await page.locator("#new").fill("a password of my own");
+  await page.locator("#again").fill("a password of my own");
+  await page.locator("form[action='/me/password'] button").click();
+  await page.goto("/");
+  await visitor.see("My tasks");
+  assert.equal(await visitor.go("/admin"), 403);
+  assert.equal(await visitor.go(`/new?edit=${waiting}`), 403);
+  await page.goto("/");
+
+  // Meanwhile an admin locks the account.
+  const admin = await Visitor.arrive(browser, { base, pictures, name: "locker" });
+  await logIn(admin.page, "ada");
+  await admin.page.goto("/admin");
+  await admin.page.locator("#u-bo summary").click();
+  await admin.page.locator("#u-bo button[value=lock]").click();
+  await admin.see("locked");
+  problems.push(...(await admin.leave()));
+  await page.goto("/");
+  assert.equal(new URL(page.url()).pathname, "/login", "a locked account is thrown out");
+});
+
+await browser.close();
+if (problems.length) {
+  console.error(problems.join("\n"));
+  process.exit(1);
+}
+console.log("all was seen");
