@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    chaos,
+    browser, chaos,
     shell::{self, cargo, tee},
     tally::Tally,
 };
@@ -19,6 +19,7 @@ pub(crate) fn run() -> bool {
     // Twice, because the tests switch features on that the product must not need.
     steps.command("clippy", cargo("clippy --workspace -- -D warnings"));
     steps.command("clippy, with tests", cargo("clippy --workspace --all-targets -- -D warnings"));
+    steps.run("browser", || browser::install().map_or_else(|why| skipped(&why), |()| Tally::default()));
     steps.run("tests", tests);
     steps
         .run("documentation tests", || test_runner(cargo("test --workspace --doc --no-fail-fast")));

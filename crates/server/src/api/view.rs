@@ -224,6 +224,9 @@ fn task_name(task: &Task) -> String {
         return task.spec.name.clone();
     }
     let first = task.spec.command.first().map_or("", String::as_str);
+    if task.spec.launch.shell {
+        return first.chars().take(40).collect();
+    }
     first.rsplit('/').next().unwrap_or(first).chars().take(40).collect()
 }
 

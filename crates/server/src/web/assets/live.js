@@ -6,7 +6,6 @@
   if (!live) return;
   const offline = document.getElementById("offline");
   let source = null;
-  let again = 0;
 
   const changed = () => htmx.trigger(document.body, "news");
 
@@ -15,9 +14,8 @@
     source = new EventSource("/live");
     source.addEventListener("hello", () => {
       offline.hidden = true;
-      // What happened while nobody listened.
-      if (again > 0) changed();
-      again += 1;
+      // What happened while nobody listened, or since the page was written.
+      changed();
     });
     source.addEventListener("changed", changed);
     source.addEventListener("error", () => {

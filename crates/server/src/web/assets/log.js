@@ -3,10 +3,12 @@
 (() => {
   const screen = document.getElementById("terminal");
   if (!screen) {
-    // The log comes with the first run: one look at the whole page then.
+    // The log comes with a run: one look at the whole page whenever the state is another.
+    const state = () => document.querySelector("#live .pill")?.textContent;
+    const before = state();
     if (document.getElementById("no-log")) {
       document.addEventListener("htmx:afterSwap", () => {
-        if (document.querySelector("#live .pill.runs")) location.reload();
+        if (state() !== before) location.reload();
       });
     }
     return;

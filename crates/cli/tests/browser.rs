@@ -1,0 +1,81 @@
+//! People with real browsers: they log in, submit, watch, cancel, and are thrown out.
+
+mod daemon;
+mod danlu;
+
+use std::{
+    env, fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use daemon::{Daemon, Setup};
+
+const PASSWORD: &str = "correct horse battery";
+
+#[test]
+fn people_do_everything_in_a_browser() {
+    let Some(browser) = browser() else { return };
+    let Some(daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
+    add_admin(&daemon);
+    let pictures = pictures();
+    let walk = Command::new("node")
+        .arg(scripts().join("walk.mjs"))
+        .arg(format!("http://{}", daemon.address()))
+        .arg(browser)
+        .arg(&pictures)
+        .env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#))
+        .output()
+        .expect("node is there");
+    let (told, wrong) =
+        (String::from_utf8_lossy(&walk.stdout), String::from_utf8_lossy(&walk.stderr));
+    assert!(walk.status.success(), "{told}{wrong}\npictures are in {}", pictures.display());
+}
+
+/// Her tasks run as somebody who is on every machine.
+fn add_admin(daemon: &Daemon) {
+    let os_user = if nix::unistd::geteuid().is_root() { "nobody" } else { "" };
+    let mut arguments = vec!["user", "add", "ada", "--admin", "--password-stdin"];
+    if !os_user.is_empty() {
+        arguments.extend(["--os-user", os_user]);
+    }
+    let mut adding = daemon.command(&arguments);
+    let mut adding = adding.stdin(Stdio::piped()).spawn().expect("the binary starts");
+    let mut input = adding.stdin.take().expect("it was piped");
+    writeln!(input, "{PASSWORD}").expect("it reads");
+    drop(input);
+    assert!(adding.wait().expect("it ends").success());
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
+}
+
+/// Kept to be looked at.
+fn pictures() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    fs::create_dir_all(&target).expect("a directory for pictures");
+    target
+}
+
+/// `None`, with a line that says why, where there is none; where tests have to be complete, that is a failure.
+fn browser() -> Option<PathBuf> {
+    let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(program);
+    let missing = match (&found, program("node")) {
+        (None, _) => "there is no Chromium",
+        (_, None) => "there is no node",
+        _ if !scripts().join("node_modules/playwright-core").exists() => {
+            "crates/cli/tests/browser has no node_modules: npm ci"
+        }
+        _ => return found,
+    };
+    assert!(env::var_os("CI").is_none(), "{missing}");
+    println!("skipped: {missing}");
+    None
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+}

@@ -1,0 +1,50 @@
+//! What the browser tests need: Chromium, a Chinese font, and the packages that drive it.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::shell;
+
+/// A sentence about what is missing, where it cannot be had.
+pub(crate) fn install() -> Result<(), String> {
+    if !has("chromium") && !has("google-chrome") || !has("npm") || !has_chinese_font() {
+        install_packages()?;
+    }
+    let scripts = shell::root().join("crates/cli/tests/browser");
+    if !is_current(&scripts) {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&scripts);
+        if !shell::succeeds(&mut npm) {
+            return Err("the packages of the browser tests cannot be installed".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn install_packages() -> Result<(), String> {
+    println!("installing Chromium, node and a Chinese font");
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "-y", "-q", "chromium", "nodejs", "npm", "fonts-noto-cjk"]);
+    match shell::succeeds_silently(&mut apt) {
+        true => Ok(()),
+        false => Err("Chromium, npm or fonts-noto-cjk cannot be installed".to_owned()),
+    }
+}
+
+fn has(program: &str) -> bool {
+    shell::succeeds_silently(Command::new(program).arg("--version"))
+}
+
+/// Pictures with Chinese would show boxes without one.
+fn has_chinese_font() -> bool {
+    let fonts = Command::new("fc-list").arg(":lang=zh").output();
+    fonts.is_ok_and(|fonts| !fonts.stdout.is_empty())
+}
+
+/// npm writes this file after everything else.
+fn is_current(scripts: &Path) -> bool {
+    let time = |file: &str| fs::metadata(scripts.join(file)).and_then(|it| it.modified()).ok();
+    match (time("node_modules/.package-lock.json"), time("package-lock.json")) {
+        (Some(installed), Some(wanted)) => installed >= wanted,
+        _ => false,
+    }
+}
