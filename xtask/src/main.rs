@@ -1,6 +1,7 @@
 //! `cargo xtask`: the commands of those who work on Danlu.
 
 mod bench;
+mod browser;
 mod chaos;
 mod shell;
 mod tally;

@@ -19,7 +19,9 @@ pub(crate) fn run() -> bool {
     // Twice, because the tests switch features on that the product must not need.
     steps.command("clippy", cargo("clippy --workspace -- -D warnings"));
     steps.command("clippy, with tests", cargo("clippy --workspace --all-targets -- -D warnings"));
-    steps.run("browser", || browser::install().map_or_else(|why| skipped(&why), |()| Tally::default()));
+    steps.run("browser", || {
+        browser::install().map_or_else(|why| skipped(&why), |()| Tally::default())
+    });
     steps.run("tests", tests);
     steps
         .run("documentation tests", || test_runner(cargo("test --workspace --doc --no-fail-fast")));

@@ -33,11 +33,7 @@ pub(super) async fn list(
 }
 
 /// A part of the tasks that a filter lets through, and how many there are.
-pub(crate) async fn select(
-    api: &Api,
-    caller: &Caller,
-    filter: Filter,
-) -> Result<Tasks, ApiError> {
+pub(crate) async fn select(api: &Api, caller: &Caller, filter: Filter) -> Result<Tasks, ApiError> {
     let model = api.handle.model();
     let filter = filter.of(caller, &model);
     let wanted = filter.wanted(&model)?;

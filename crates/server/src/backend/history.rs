@@ -25,8 +25,7 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn note(&mut self, gpu: &GpuDetails, now: Time) {
-        let fresh =
-            Sample { at: now, utilization: gpu.utilization, memory_used: gpu.memory_used };
+        let fresh = Sample { at: now, utilization: gpu.utilization, memory_used: gpu.memory_used };
         let samples = self.gpus.entry(gpu.uuid.clone()).or_default();
         // The one before the last tells whether the last is in nobody's way yet.
         let before = samples.len().checked_sub(2).and_then(|place| samples.get(place));

@@ -34,13 +34,19 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
 fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     let name = sent.field("act").to_owned();
     let act = serde_json::from_value(serde_json::Value::String(name));
-    let act: ActName = act.map_err(|_| ApiError::bad_request("there is no such act", "choose one from the list"))?;
+    let act: ActName =
+        act.map_err(|_| ApiError::bad_request("there is no such act", "choose one from the list"))?;
     let ids: Result<Vec<u64>, _> = sent.all("id").map(str::parse).collect();
-    let ids = ids.map_err(|_| ApiError::bad_request("ids are numbers", "choose tasks from the list"))?;
+    let ids =
+        ids.map_err(|_| ApiError::bad_request("ids are numbers", "choose tasks from the list"))?;
     if ids.is_empty() || ids.len() > MOST_IDS {
         let language = sent.visit.look.language;
-        let words = tell!(language, "choose 1 to {MOST_IDS} tasks", "请选择 1 到 {MOST_IDS} 个任务");
-        return Err(ApiError::bad_request(words, language.say("tick the tasks first", "请先勾选任务")));
+        let words =
+            tell!(language, "choose 1 to {MOST_IDS} tasks", "请选择 1 到 {MOST_IDS} 个任务");
+        return Err(ApiError::bad_request(
+            words,
+            language.say("tick the tasks first", "请先勾选任务"),
+        ));
     }
     let more = danlu_wire::span::from_text(sent.field("more")).map_or(0, |span| span.0 / 1000);
     let cascade = !sent.field("cascade").is_empty();
@@ -112,7 +118,12 @@ struct ActedPage<'a> {
     back: &'a str,
 }
 
-fn told(visit: &Visit, back: &str, ids: &[u64], refused: Vec<ActResult>) -> axum::response::Response {
+fn told(
+    visit: &Visit,
+    back: &str,
+    ids: &[u64],
+    refused: Vec<ActResult>,
+) -> axum::response::Response {
     let why = |it: ActResult| it.error.map(|error| (it.id, error.message, error.hint));
     let refused: Vec<_> = refused.into_iter().filter_map(why).collect();
     let done = ids.len().saturating_sub(refused.len());

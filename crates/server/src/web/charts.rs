@@ -58,8 +58,10 @@ impl GpuUsage {
             utilization: Vec::new(),
             memory: Vec::new(),
         };
-        for sample in samples.into_iter().filter(|sample| sample.at.0 >= since) {
-            usage.at.push(sample.at.0);
+        // What was seen last before the run is how it was when the run began.
+        let first = samples.iter().rposition(|sample| sample.at.0 <= since).unwrap_or(0);
+        for sample in samples.into_iter().skip(first) {
+            usage.at.push(sample.at.0.max(since));
             usage.utilization.push(sample.utilization);
             usage.memory.push(sample.memory_used);
         }
@@ -76,10 +78,8 @@ pub(super) fn spark_line(api: &Api, gpu: &str, now: danlu_core::Time) -> Option<
         let x = 120.0 - (now.0 - at) as f64 / (MINUTES * 60_000) as f64 * 120.0;
         format!("{:.1},{:.1}", x.max(0.0), 23.0 - f64::from(use_.min(100)) / 100.0 * 22.0)
     };
-    let mut points: Vec<String> = samples
-        .iter()
-        .filter_map(|sample| Some(point(sample.at.0, sample.utilization?)))
-        .collect();
+    let mut points: Vec<String> =
+        samples.iter().filter_map(|sample| Some(point(sample.at.0, sample.utilization?))).collect();
     // What has not been seen to change is as it was.
     points.extend(last.map(|use_| point(now.0, use_)));
     (points.len() > 1).then(|| points.join(" "))

@@ -38,12 +38,14 @@ impl FromRequest<Api> for Sent {
         let (mut parts, body) = request.into_parts();
         let visit = Visit::from_request_parts(&mut parts, api).await?;
         let path = parts.uri.path().to_owned();
-        let header = parts.headers.get(CSRF_HEADER).and_then(|it| it.to_str().ok()).map(str::to_owned);
+        let header =
+            parts.headers.get(CSRF_HEADER).and_then(|it| it.to_str().ok()).map(str::to_owned);
         let request = Request::from_parts(parts, body);
         let fields = match Form::<Vec<(String, String)>>::from_request(request, api).await {
             Ok(Form(fields)) => fields,
             Err(rejection) => {
-                let error = ApiError::bad_request(rejection.body_text(), "go back and send it again");
+                let error =
+                    ApiError::bad_request(rejection.body_text(), "go back and send it again");
                 return Err(PageError::new(visit.look, error));
             }
         };
@@ -94,9 +96,16 @@ mod tests {
         for own in ["/", "/tasks?state=failed", "/tasks/7#log", "/a//b"] {
             assert_eq!(own_path(own), Some(own));
         }
-        for other in
-            ["", "//evil.example", "/\\evil.example", "https://evil.example", "tasks", "/a\r\nb", "/ a", "javascript:x"]
-        {
+        for other in [
+            "",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "tasks",
+            "/a\r\nb",
+            "/ a",
+            "javascript:x",
+        ] {
             assert_eq!(own_path(other), None, "{other}");
         }
     }

@@ -38,7 +38,12 @@ pub(super) async fn download(
     answer.map_err(|_| visit.no()(Refusal::NoSuchTask(TaskId(id))))
 }
 
-async fn open(api: &Api, caller: &Caller, id: TaskId, run: Option<u32>) -> Result<LogFile, ApiError> {
+async fn open(
+    api: &Api,
+    caller: &Caller,
+    id: TaskId,
+    run: Option<u32>,
+) -> Result<LogFile, ApiError> {
     let run = logs::find_run(api, caller, id, run)?;
     logs::open(api, id, run, Which::default()).await
 }
@@ -66,7 +71,12 @@ fn chunks(mut log: LogFile) -> impl futures_core::Stream<Item = io::Result<Vec<u
 }
 
 /// `None` where there is nothing, or nothing to be shown to this person.
-pub(super) async fn tail(api: &Api, caller: &Caller, id: TaskId, run: Option<u32>) -> Option<String> {
+pub(super) async fn tail(
+    api: &Api,
+    caller: &Caller,
+    id: TaskId,
+    run: Option<u32>,
+) -> Option<String> {
     let mut log = open(api, caller, id, run).await.ok()?;
     let read = move || {
         let start = log.tail_offset(TAIL_LINES)?;

@@ -1,9 +1,9 @@
 //! The page for logging in.
 
-use super::form::{encode, is_of_another_site, own_path};
-use super::look::Look;
 use super::form::Sent;
+use super::form::{encode, is_of_another_site, own_path};
 use super::language::Language;
+use super::look::Look;
 use super::page::{PageResult, page};
 use crate::api::{Api, ApiError, Peer, session};
 use askama::Template;

@@ -26,7 +26,8 @@ struct MePage<'a> {
 
 pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
     let template = account::template_of(&api, &visit.caller).into_iter();
-    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text =
+        |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     Ok(page(&MePage {
         look: &visit.look,
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
@@ -67,7 +68,8 @@ pub(super) async fn password(State(api): State<Api>, sent: Sent) -> PageResult {
 
 pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
     let given = |name: &str| Some(sent.field(name).to_owned());
-    let change = UserChange { email: given("email"), language: given("language"), ..UserChange::default() };
+    let change =
+        UserChange { email: given("email"), language: given("language"), ..UserChange::default() };
     done(&sent, account::set(&api, &sent.visit.caller, change).await)
 }
 
@@ -96,11 +98,18 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
         look.say("A new token", "新令牌"),
         look.say("Copy it now: it is not shown again.", "请立即复制：之后不再显示。"),
     );
-    Ok(secrets::told(look, words, vec![(token.token.name, token.secret.0)], Vec::new(), "/me#tokens"))
+    Ok(secrets::told(
+        look,
+        words,
+        vec![(token.token.name, token.secret.0)],
+        Vec::new(),
+        "/me#tokens",
+    ))
 }
 
 pub(super) async fn sessions(State(api): State<Api>, sent: Sent) -> PageResult {
     let caller = &sent.visit.caller;
-    let ended = api.auth.end_session(&api.handle, caller.id, sent.field("end"), caller.asker()).await;
+    let ended =
+        api.auth.end_session(&api.handle, caller.id, sent.field("end"), caller.asker()).await;
     done(&sent, ended.map_err(ApiError::from))
 }

@@ -11,7 +11,11 @@ use danlu_core::{RunId, TaskId, Time, WaitReason};
 const MOST_NAMED: usize = 3;
 
 /// As text, and the moment it is about, if there is one.
-pub(super) fn reason(wait: &WaitReason, model: &ReadModel, look: &Look) -> (String, Option<Moment>) {
+pub(super) fn reason(
+    wait: &WaitReason,
+    model: &ReadModel,
+    look: &Look,
+) -> (String, Option<Moment>) {
     let language = look.language;
     let moment = |time: &Time| Some(Moment::new(*time, look.now));
     let text = match wait {
@@ -26,7 +30,9 @@ pub(super) fn reason(wait: &WaitReason, model: &ReadModel, look: &Look) -> (Stri
             let on = named(on);
             tell!(language, "after {on}", "等待任务 {on}")
         }
-        WaitReason::Resources { held_by } if !held_by.is_empty() => holders(held_by, model, language),
+        WaitReason::Resources { held_by } if !held_by.is_empty() => {
+            holders(held_by, model, language)
+        }
         WaitReason::GpusUnavailable { .. } => gpus_unavailable(wait, language),
         WaitReason::GpusDisabled { gpu_ids } => {
             let gpus: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();
@@ -40,7 +46,11 @@ pub(super) fn reason(wait: &WaitReason, model: &ReadModel, look: &Look) -> (Stri
             tell!(language, "task #{first} comes first", "任务 #{first} 优先")
         }
         WaitReason::WouldDelay { first, .. } => {
-            tell!(language, "starting it now might delay task #{first}", "现在开始可能推迟任务 #{first}")
+            tell!(
+                language,
+                "starting it now might delay task #{first}",
+                "现在开始可能推迟任务 #{first}"
+            )
         }
         WaitReason::Quota(excess) => over_quota(excess, language),
         _ => plain(wait, language).to_owned(),
@@ -112,8 +122,14 @@ fn gpus_unavailable(wait: &WaitReason, language: Language) -> String {
         (foreign, tell!(language, "{foreign} used outside Danlu", "{foreign} 块被外部进程占用")),
         (unknown, tell!(language, "{unknown} cannot be probed", "{unknown} 块无法探测")),
         (dirty, tell!(language, "{dirty} did not give their memory back", "{dirty} 块显存未释放")),
-        (just_left, tell!(language, "{just_left} only just left by others", "{just_left} 块刚被释放")),
-        (quarantined, tell!(language, "{quarantined} with hardware errors", "{quarantined} 块有硬件故障")),
+        (
+            just_left,
+            tell!(language, "{just_left} only just left by others", "{just_left} 块刚被释放"),
+        ),
+        (
+            quarantined,
+            tell!(language, "{quarantined} with hardware errors", "{quarantined} 块有硬件故障"),
+        ),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();

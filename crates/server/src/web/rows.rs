@@ -58,10 +58,9 @@ pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Optio
     let ended_at = read(&task.ended_at).filter(|_| state.is_over());
     Row {
         id: task.id,
-        number: array.as_ref().map_or_else(
-            || task.id.to_string(),
-            |array| format!("{}–{}", array.first, array.last),
-        ),
+        number: array
+            .as_ref()
+            .map_or_else(|| task.id.to_string(), |array| format!("{}–{}", array.first, array.last)),
         name: name(task, array.as_ref()),
         user: task.user.clone(),
         mine: task.user == visit.caller.name,
@@ -158,6 +157,12 @@ fn limit(task: &TaskView, since: Moment, visit: &Visit) -> Option<Limit> {
 
 /// Seconds of days tell nothing.
 fn rounded(seconds: u64) -> String {
-    let unit = if seconds >= 7_200 { 600 } else if seconds >= 120 { 60 } else { 1 };
+    let unit = if seconds >= 7_200 {
+        600
+    } else if seconds >= 120 {
+        60
+    } else {
+        1
+    };
     amounts::length(seconds / unit * unit)
 }

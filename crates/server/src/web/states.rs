@@ -68,19 +68,22 @@ pub(super) fn failure(class: &str, language: Language) -> (&'static str, &'stati
 }
 
 type Help = (&'static str, &'static str);
-const LAUNCH: Help = ("See the message, correct the task and submit a copy.", "请根据提示修改后复制提交。");
+const LAUNCH: Help =
+    ("See the message, correct the task and submit a copy.", "请根据提示修改后复制提交。");
 const CUDA_OOM: Help = (
     "Try a smaller batch, or a copy that asks for more GPU memory.",
     "请减小批大小，或复制任务并要求更多显存。",
 );
 const HOST_OOM: Help = ("Submit a copy that asks for more memory.", "请复制任务并要求更多内存。");
-const NCCL: Help = ("Retry; if it stays, have an admin look at the links.", "请重试；若仍失败，请管理员检查互联。");
-const HARDWARE: Help = ("Retry elsewhere; an admin has to look at this GPU.", "请换卡重试；需要管理员检查该 GPU。");
+const NCCL: Help = (
+    "Retry; if it stays, have an admin look at the links.",
+    "请重试；若仍失败，请管理员检查互联。",
+);
+const HARDWARE: Help =
+    ("Retry elsewhere; an admin has to look at this GPU.", "请换卡重试；需要管理员检查该 GPU。");
 const TIMEOUT: Help = ("Submit a copy with a longer time limit.", "请复制任务并延长时间上限。");
 const SEE_LOG: Help = ("The log below tells more.", "详见下方日志。");
-const ENVIRONMENT: Help = (
-    "Check the environment (conda, venv) of the task.",
-    "请检查任务的环境（conda、venv）。",
-);
+const ENVIRONMENT: Help =
+    ("Check the environment (conda, venv) of the task.", "请检查任务的环境（conda、venv）。");
 const DISK: Help = ("Free some space, then retry.", "请清理磁盘后重试。");
 const NOT_FOUND: Help = ("Check the command and its directory.", "请检查命令与工作目录。");

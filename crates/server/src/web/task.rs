@@ -8,8 +8,8 @@ use super::{amounts, log_file, overview, states};
 use crate::api::{Api, one_task};
 use askama::Template;
 use axum::extract::{Path, Query, State};
-use danlu_core::task::{DependencyKind, PythonEnvironment};
 use danlu_core::TaskId;
+use danlu_core::task::{DependencyKind, PythonEnvironment};
 use danlu_wire::api::{Line, RunView, TaskDetails, TaskStateName, TaskView};
 use serde::Deserialize;
 
@@ -120,11 +120,8 @@ fn attempt(run: &RunView, look: &Look) -> Attempt {
         Some(exit) => exit.clone(),
         None => states::of_run(&run.state, look.language).to_owned(),
     };
-    let elapsed = |since: Moment| Elapsed {
-        since: since.at(),
-        until: ended.map(Moment::at),
-        now: look.now,
-    };
+    let elapsed =
+        |since: Moment| Elapsed { since: since.at(), until: ended.map(Moment::at), now: look.now };
     Attempt { state, started, elapsed: started.map(elapsed), run: run.clone() }
 }
 
@@ -161,7 +158,10 @@ fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static s
         (look.language.say("Labels", "标签"), some(&labels)),
         (look.language.say("Directory", "工作目录"), some(&details.directory)),
         (look.language.say("Environment", "环境"), python),
-        (look.language.say("CPU cores", "CPU 核"), (request.cpus > 0).then(|| request.cpus.to_string())),
+        (
+            look.language.say("CPU cores", "CPU 核"),
+            (request.cpus > 0).then(|| request.cpus.to_string()),
+        ),
         (look.language.say("Memory", "内存"), size(request.memory)),
         (look.language.say("GPU memory", "显存"), size(request.gpu_memory)),
         (look.language.say("Shares GPUs", "共享 GPU"), yes(request.is_shared())),

@@ -97,7 +97,8 @@ impl Wanted {
 
     fn filter(&self) -> Filter {
         let group = GROUPS.iter().find(|(name, ..)| *name == self.state);
-        let state = group.map_or_else(|| self.state.clone(), |(_, states, ..)| (*states).to_owned());
+        let state =
+            group.map_or_else(|| self.state.clone(), |(_, states, ..)| (*states).to_owned());
         let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         Filter {
             state: given(&state),

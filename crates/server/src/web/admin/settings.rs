@@ -28,7 +28,8 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let shown = settings::shown(&api.handle.model().ledger.settings);
     let mut all = Vec::new();
     flatten("", &shown, &mut all);
-    let value = |name: &str| all.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let value =
+        |name: &str| all.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     Ok(page(&SettingsPage {
         look: &visit.look,
         order: value("order").unwrap_or_default(),

@@ -79,7 +79,8 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
     let name = sent.field("user");
     let set = |field: &str, value: Value| {
         let fields = Map::from_iter([(field.to_owned(), value)]);
-        users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+        users::Change::try_from(fields)
+            .map_err(|error| ApiError::bad_request(error.to_string(), ""))
     };
     let change = match sent.field("act") {
         "lock" => set("locked", Value::Bool(true)),
@@ -94,7 +95,8 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             Err(ApiError::bad_request(words, ""))
         }
         "password" => {
-            let made = users::set_password(&api, caller, name, None).await.map_err(sent.visit.no())?;
+            let made =
+                users::set_password(&api, caller, name, None).await.map_err(sent.visit.no())?;
             let secret = made.map(|secret| secret.0).unwrap_or_default();
             let words = (
                 look.say("A new password", "新密码"),
@@ -123,7 +125,11 @@ fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
     }
     for name in ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"] {
         let text = sent.field(name).trim();
-        let number = if text.is_empty() { Ok(Value::String("default".to_owned())) } else { serde_json::from_str(text) };
+        let number = if text.is_empty() {
+            Ok(Value::String("default".to_owned()))
+        } else {
+            serde_json::from_str(text)
+        };
         fields.insert(name.to_owned(), number.map_err(|_| not_a_number(name))?);
     }
     users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))

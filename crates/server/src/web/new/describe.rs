@@ -54,7 +54,12 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Empty is no value; what cannot be read is refused with an example.
-    fn field<T>(&self, name: &str, example: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+    fn field<T>(
+        &self,
+        name: &str,
+        example: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, ApiError> {
         let text = self.draft.get(name).trim();
         if text.is_empty() {
             return Ok(None);
@@ -64,8 +69,12 @@ impl Reader<'_> {
 
     fn wrong(&self, name: &str, text: &str, example: &str) -> ApiError {
         let label = super::labels::label(name, self.language);
-        let message = tell!(self.language, "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”");
-        ApiError::bad_request(message, &tell!(self.language, "for example: {example}", "例如：{example}"))
+        let message =
+            tell!(self.language, "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”");
+        ApiError::bad_request(
+            message,
+            &tell!(self.language, "for example: {example}", "例如：{example}"),
+        )
     }
 
     fn command(&self) -> Result<(Vec<String>, bool), ApiError> {
@@ -75,18 +84,25 @@ impl Reader<'_> {
         let line = self.draft.get("command").trim();
         if line.is_empty() {
             let message = self.language.say("There is no command yet.", "还没有命令。");
-            return Err(ApiError::bad_request(message, self.language.say("for example: python train.py", "例如：python train.py")));
+            return Err(ApiError::bad_request(
+                message,
+                self.language.say("for example: python train.py", "例如：python train.py"),
+            ));
         }
         if !self.draft.has("no_shell") {
             return Ok((vec![line.to_owned()], true));
         }
         let words = shlex::split(line).filter(|words| !words.is_empty());
-        words.map(|words| (words, false)).ok_or_else(|| self.wrong("command", line, "python 'my file.py'"))
+        words
+            .map(|words| (words, false))
+            .ok_or_else(|| self.wrong("command", line, "python 'my file.py'"))
     }
 
     fn needs(&self, gpu_model: Option<String>) -> Result<Needs, ApiError> {
         let node = |text: &str| match text.split_once('=') {
-            Some((key, value)) => NodeSelector::Label { key: key.to_owned(), value: value.to_owned() },
+            Some((key, value)) => {
+                NodeSelector::Label { key: key.to_owned(), value: value.to_owned() }
+            }
             None => NodeSelector::Name(text.to_owned()),
         };
         Ok(Needs {
@@ -94,7 +110,9 @@ impl Reader<'_> {
             memory: self.field("mem", "64G", given::bytes)?.unwrap_or(0),
             gpu_memory: self.field("vram", "20G", given::bytes)?.unwrap_or(0),
             shared: self.draft.get("sharing") == "shared",
-            idle_util: self.field("idle_util", "50", |text| text.parse().ok().filter(|it| *it <= 100))?.unwrap_or(0),
+            idle_util: self
+                .field("idle_util", "50", |text| text.parse().ok().filter(|it| *it <= 100))?
+                .unwrap_or(0),
             exclusive: self.draft.get("sharing") == "exclusive",
             gpu_model,
             node: self.field("node", "gpu1", |text| Some(node(text)))?,

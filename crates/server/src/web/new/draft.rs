@@ -9,9 +9,37 @@ use std::collections::BTreeMap;
 
 /// Every field there is.
 pub(super) const FIELDS: [&str; 31] = [
-    "name", "description", "project", "labels", "command", "no_shell", "script", "directory", "variables", "conda",
-    "venv", "gpus", "sharing", "vram", "idle_util", "gpu_ids", "node", "cpus", "mem", "time", "begin", "priority",
-    "urgent", "preemptible", "hold", "retries", "after", "array", "grid", "output", "gpu_arg",
+    "name",
+    "description",
+    "project",
+    "labels",
+    "command",
+    "no_shell",
+    "script",
+    "directory",
+    "variables",
+    "conda",
+    "venv",
+    "gpus",
+    "sharing",
+    "vram",
+    "idle_util",
+    "gpu_ids",
+    "node",
+    "cpus",
+    "mem",
+    "time",
+    "begin",
+    "priority",
+    "urgent",
+    "preemptible",
+    "hold",
+    "retries",
+    "after",
+    "array",
+    "grid",
+    "output",
+    "gpu_arg",
 ];
 
 #[derive(Debug, Clone, Default)]
@@ -80,21 +108,33 @@ impl Draft {
     fn set_needs(&mut self, body: &Submit) {
         let needs = &body.request;
         let count = body.gpus.map(|gpus| gpus.to_string()).unwrap_or_default();
-        self.set("gpus", match &needs.gpu_model {
-            Some(model) => format!("{model}:{count}"),
-            None => count,
-        });
-        let sharing = if needs.shared { "shared" } else if needs.exclusive { "exclusive" } else { "" };
+        self.set(
+            "gpus",
+            match &needs.gpu_model {
+                Some(model) => format!("{model}:{count}"),
+                None => count,
+            },
+        );
+        let sharing = if needs.shared {
+            "shared"
+        } else if needs.exclusive {
+            "exclusive"
+        } else {
+            ""
+        };
         self.set("sharing", sharing.to_owned());
         self.set("vram", amounts::exact_bytes(needs.gpu_memory));
         self.set("idle_util", nonzero(u64::from(needs.idle_util)));
         let ids: Vec<String> = needs.gpu_ids.iter().map(u32::to_string).collect();
         self.set("gpu_ids", ids.join(","));
-        self.set("node", match &needs.node {
-            Some(NodeSelector::Name(name)) => name.clone(),
-            Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),
-            None => String::new(),
-        });
+        self.set(
+            "node",
+            match &needs.node {
+                Some(NodeSelector::Name(name)) => name.clone(),
+                Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),
+                None => String::new(),
+            },
+        );
         self.set("cpus", needs.cpus.map(|cpus| nonzero(cpus.into())).unwrap_or_default());
         self.set("mem", amounts::exact_bytes(needs.memory));
     }
@@ -107,10 +147,13 @@ impl Draft {
         self.set("preemptible", flag(body.preemptible));
         let classes: Vec<&str> = body.retry_on.iter().map(|class| class.as_str()).collect();
         let retries = nonzero(body.retries.unwrap_or(0).into());
-        self.set("retries", match classes.is_empty() || retries.is_empty() {
-            true => retries,
-            false => format!("{retries}:{}", classes.join(",")),
-        });
+        self.set(
+            "retries",
+            match classes.is_empty() || retries.is_empty() {
+                true => retries,
+                false => format!("{retries}:{}", classes.join(",")),
+            },
+        );
         let kind = |kind| match kind {
             DependencyKind::AfterOk => "afterok",
             DependencyKind::AfterAny => "afterany",

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// `2`, `A100:2`.
 pub(super) fn gpus(text: &str) -> Option<(u32, Option<String>)> {
     match text.rsplit_once(':') {
-        Some((model, count)) if !model.is_empty() => Some((count.parse().ok()?, Some(model.to_owned()))),
+        Some((model, count)) if !model.is_empty() => {
+            Some((count.parse().ok()?, Some(model.to_owned())))
+        }
         Some(_) => None,
         None => Some((text.parse().ok()?, None)),
     }
@@ -33,7 +35,8 @@ pub(super) fn numbers(text: &str) -> Option<Vec<u32>> {
 
 /// `20G`, `512M`; a bare number is bytes.
 pub(super) fn bytes(text: &str) -> Option<u64> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let digits =
+        text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit = unit.trim().to_ascii_lowercase();
     let power = match unit.trim_end_matches('b').trim_end_matches('i') {
@@ -55,16 +58,20 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
     if text.contains(|letter: char| letter.is_ascii_alphabetic()) {
         return danlu_wire::span::from_text(&text.replace(' ', "")).map(|span| span.0 / 1000);
     }
-    let (days, clock) = text.split_once('-').map_or((None, text.as_str()), |(days, clock)| (Some(days), clock));
+    let (days, clock) =
+        text.split_once('-').map_or((None, text.as_str()), |(days, clock)| (Some(days), clock));
     let parts: Option<Vec<u64>> = clock.split(':').map(|part| part.parse().ok()).collect();
     let of_clock = match (days, parts?.as_slice()) {
         (None, [minutes]) => minutes.checked_mul(60)?,
         (None, [minutes, seconds]) => minutes.checked_mul(60)?.checked_add(*seconds)?,
         (Some(_), [hours]) => hours.checked_mul(3_600)?,
-        (Some(_), [hours, minutes]) => hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?,
-        (_, [hours, minutes, seconds]) => {
-            hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(*seconds)?
+        (Some(_), [hours, minutes]) => {
+            hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?
         }
+        (_, [hours, minutes, seconds]) => hours
+            .checked_mul(3_600)?
+            .checked_add(minutes.checked_mul(60)?)?
+            .checked_add(*seconds)?,
         _ => return None,
     };
     let days: u64 = days.map_or(Some(0), |days| days.parse().ok())?;
@@ -88,7 +95,8 @@ pub(super) fn after(text: &str) -> Option<Vec<Dependency>> {
             "afterok" => kind = DependencyKind::AfterOk,
             "afterany" => kind = DependencyKind::AfterAny,
             "afternotok" => kind = DependencyKind::AfterNotOk,
-            id => all.push(Dependency { task: TaskId(id.trim_start_matches('#').parse().ok()?), kind }),
+            id => all
+                .push(Dependency { task: TaskId(id.trim_start_matches('#').parse().ok()?), kind }),
         }
     }
     Some(all)
@@ -114,8 +122,12 @@ pub(super) fn axis(line: &str) -> Option<Axis> {
             Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
         });
         match range {
-            Some((first, last)) if last.saturating_sub(first) as usize >= TASKS_PER_ARRAY => return None,
-            Some((first, last)) if first <= last => values.extend((first..=last).map(|it| it.to_string())),
+            Some((first, last)) if last.saturating_sub(first) as usize >= TASKS_PER_ARRAY => {
+                return None;
+            }
+            Some((first, last)) if first <= last => {
+                values.extend((first..=last).map(|it| it.to_string()));
+            }
             _ => values.push(part.to_owned()),
         }
     }
@@ -154,7 +166,10 @@ mod tests {
         assert_eq!(retries("2:oom"), None);
         assert_eq!(after("afterok:1,2,afterany:3").map(|all| all.len()), Some(3));
         assert_eq!(array("0-9%2").and_then(|array| array.at_once), Some(2));
-        assert_eq!(axis("seed=0..2,7").map(|axis| axis.values.join(" ")), Some("0 1 2 7".to_owned()));
+        assert_eq!(
+            axis("seed=0..2,7").map(|axis| axis.values.join(" ")),
+            Some("0 1 2 7".to_owned())
+        );
         assert_eq!(pairs("A=1\n\nB=x=y").map(|pairs| pairs.len()), Some(2));
         assert_eq!(pairs("A"), None);
     }

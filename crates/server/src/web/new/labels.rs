@@ -43,27 +43,56 @@ pub(super) fn label(field: &str, language: Language) -> &'static str {
 /// What to type, in one sentence; empty where the label says it all.
 pub(super) fn help(field: &str, language: Language) -> &'static str {
     let (english, chinese) = match field {
-        "command" => ("A shell line. {gpu_list}, {gpu_count} and {task_id} are replaced.", "一行 shell 命令。{gpu_list}、{gpu_count}、{task_id} 会被替换。"),
-        "script" => ("#SBATCH and #DANLU lines fill the empty fields of this form.", "#SBATCH 与 #DANLU 行会填入表单中的空字段。"),
+        "command" => (
+            "A shell line. {gpu_list}, {gpu_count} and {task_id} are replaced.",
+            "一行 shell 命令。{gpu_list}、{gpu_count}、{task_id} 会被替换。",
+        ),
+        "script" => (
+            "#SBATCH and #DANLU lines fill the empty fields of this form.",
+            "#SBATCH 与 #DANLU 行会填入表单中的空字段。",
+        ),
         "directory" => ("Absolute path on the machine.", "机器上的绝对路径。"),
-        "gpus" => ("2, or A100:2 for a model. Empty: 1 where there are GPUs.", "2，或 A100:2 指定型号。留空：有 GPU 时为 1。"),
-        "vram" => ("20G. Each GPU must have it; of shared ones, have it left.", "20G。每块 GPU 至少有这么多；共享时指剩余量。"),
+        "gpus" => (
+            "2, or A100:2 for a model. Empty: 1 where there are GPUs.",
+            "2，或 A100:2 指定型号。留空：有 GPU 时为 1。",
+        ),
+        "vram" => (
+            "20G. Each GPU must have it; of shared ones, have it left.",
+            "20G。每块 GPU 至少有这么多；共享时指剩余量。",
+        ),
         "idle_util" => ("Only on shared GPUs.", "仅用于共享 GPU。"),
         "gpu_ids" => ("0,2 or 0-3: these and no others.", "0,2 或 0-3：仅用这些。"),
         "node" => ("A name, or label=value.", "名称，或 标签=值。"),
         "mem" => ("64G.", "64G。"),
-        "time" => ("2h, 90m, 1-12:00:00. With a limit it may start sooner.", "2h、90m、1-12:00:00。设上限可更早开始。"),
+        "time" => (
+            "2h, 90m, 1-12:00:00. With a limit it may start sooner.",
+            "2h、90m、1-12:00:00。设上限可更早开始。",
+        ),
         "begin" => ("For night runs.", "用于夜间运行。"),
-        "priority" => ("Smaller is earlier among your tasks; 5 is usual.", "在您的任务中数字越小越早；默认 5。"),
-        "retries" => ("3, or 3:cuda_oom,nccl for some failures only.", "3，或 3:cuda_oom,nccl 仅限某些失败。"),
+        "priority" => (
+            "Smaller is earlier among your tasks; 5 is usual.",
+            "在您的任务中数字越小越早；默认 5。",
+        ),
+        "retries" => (
+            "3, or 3:cuda_oom,nccl for some failures only.",
+            "3，或 3:cuda_oom,nccl 仅限某些失败。",
+        ),
         "after" => ("12, afterany:14, afternotok:15.", "12、afterany:14、afternotok:15。"),
         "array" => ("0-99, or 0-99%4 for 4 at a time.", "0-99，或 0-99%4 表示同时 4 个。"),
-        "grid" => ("One name per line: lr=1e-3,1e-4 or seed=0..4. {lr} stands for it in the command.", "每行一个：lr=1e-3,1e-4 或 seed=0..4。命令中用 {lr} 引用。"),
+        "grid" => (
+            "One name per line: lr=1e-3,1e-4 or seed=0..4. {lr} stands for it in the command.",
+            "每行一个：lr=1e-3,1e-4 或 seed=0..4。命令中用 {lr} 引用。",
+        ),
         "variables" | "labels" => ("One NAME=value per line.", "每行一个 名称=值。"),
         "conda" => ("Its name or path.", "名称或路径。"),
         "venv" => ("Its path.", "路径。"),
-        "output" => ("Empty: kept by Danlu. A directory gets one file per task.", "留空：由 Danlu 保存。目录则每个任务一个文件。"),
-        "gpu_arg" => ("Appended with the GPU numbers: --gpus=", "附加在命令后并带 GPU 编号：--gpus="),
+        "output" => (
+            "Empty: kept by Danlu. A directory gets one file per task.",
+            "留空：由 Danlu 保存。目录则每个任务一个文件。",
+        ),
+        "gpu_arg" => {
+            ("Appended with the GPU numbers: --gpus=", "附加在命令后并带 GPU 编号：--gpus=")
+        }
         _ => ("", ""),
     };
     language.say(english, chinese)

@@ -50,7 +50,11 @@ struct Answer {
     filled: String,
 }
 
-pub(super) async fn form(State(api): State<Api>, visit: Visit, Query(about): Query<About>) -> PageResult {
+pub(super) async fn form(
+    State(api): State<Api>,
+    visit: Visit,
+    Query(about): Query<About>,
+) -> PageResult {
     let draft = match source(&api, &visit, about)? {
         Some(task) => Draft::of(&described(&task)),
         None => first_draft(&api, &visit),
@@ -59,7 +63,8 @@ pub(super) async fn form(State(api): State<Api>, visit: Visit, Query(about): Que
 }
 
 pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
-    let about = About { clone: sent.field("clone").parse().ok(), edit: sent.field("edit").parse().ok() };
+    let about =
+        About { clone: sent.field("clone").parse().ok(), edit: sent.field("edit").parse().ok() };
     let visit = &sent.visit;
     let source = source(&api, visit, about)?;
     let mut draft = Draft::sent(&sent);
@@ -81,10 +86,14 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     }
     if sent.field("action") == "submit" {
         let result = match (&source, about.edit) {
-            (Some(task), Some(_)) => replace(&api, &visit.caller, task, body).await.map(|()| task.id.0),
+            (Some(task), Some(_)) => {
+                replace(&api, &visit.caller, task, body).await.map(|()| task.id.0)
+            }
             _ => {
                 let key = Some(sent.field("key").to_owned()).filter(|key| !key.is_empty());
-                submit::accept(&api, &visit.caller, body, key, source.as_deref()).await.map(|it| it.id)
+                submit::accept(&api, &visit.caller, body, key, source.as_deref())
+                    .await
+                    .map(|it| it.id)
             }
         };
         return match result {
@@ -97,7 +106,8 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
         Err(error) => Answer::no(error),
     };
-    let names: Vec<&str> = filled.iter().map(|name| labels::label(name, visit.look.language)).collect();
+    let names: Vec<&str> =
+        filled.iter().map(|name| labels::label(name, visit.look.language)).collect();
     let answer = Answer { filled: names.join(visit.look.language.say(", ", "、")), ..answer };
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
@@ -133,12 +143,29 @@ async fn keep_as_template(api: &Api, visit: &Visit, body: Submit) -> Result<(), 
         Ok(serde_json::Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
     };
-    let own = ["command", "shell", "environment", "dry_run", "array", "name", "description", "after", "begin", "hold"];
+    let own = [
+        "command",
+        "shell",
+        "environment",
+        "dry_run",
+        "array",
+        "name",
+        "description",
+        "after",
+        "begin",
+        "hold",
+    ];
     fields.retain(|name, value| !own.contains(&name.as_str()) && usual.get(name) != Some(value));
     me::keep_template(api, &visit.caller, fields).await
 }
 
-fn shown(api: &Api, visit: &Visit, draft: Draft, about: About, answer: Option<Answer>) -> axum::response::Response {
+fn shown(
+    api: &Api,
+    visit: &Visit,
+    draft: Draft,
+    about: About,
+    answer: Option<Answer>,
+) -> axum::response::Response {
     let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
     let key = format!("page-{}-{}", visit.caller.id.0, crate::clock::now().0);
     page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
@@ -152,7 +179,13 @@ fn count(body: &Submit) -> u64 {
 
 impl Answer {
     fn no(error: ApiError) -> Answer {
-        Answer { good: false, words: error.0.message, hint: error.0.hint, at: None, filled: String::new() }
+        Answer {
+            good: false,
+            words: error.0.message,
+            hint: error.0.hint,
+            at: None,
+            filled: String::new(),
+        }
     }
 
     fn yes(forecast: &WouldStart, count: u64, look: &Look) -> Answer {
@@ -164,11 +197,20 @@ impl Answer {
                 tell!(look.language, "It would start now on {node}.", "会立即在 {node} 上开始。")
             }
             (Some(node), true, _) => {
-                tell!(look.language, "It would start now on {node}, GPU {gpus}.", "会立即在 {node} 的 GPU {gpus} 上开始。")
+                tell!(
+                    look.language,
+                    "It would start now on {node}, GPU {gpus}.",
+                    "会立即在 {node} 的 GPU {gpus} 上开始。"
+                )
             }
-            (_, _, Some(_)) => look.say("It would wait; expected start:", "会排队等待，预计开始：").to_owned(),
+            (_, _, Some(_)) => {
+                look.say("It would wait; expected start:", "会排队等待，预计开始：").to_owned()
+            }
             _ => look
-                .say("It would wait; nobody can tell until when.", "会排队等待，暂无法预计开始时间。")
+                .say(
+                    "It would wait; nobody can tell until when.",
+                    "会排队等待，暂无法预计开始时间。",
+                )
                 .to_owned(),
         };
         let hint = match count {

@@ -18,7 +18,8 @@ pub(super) fn command(source: &str, language: Language) -> Result<Vec<String>, A
     };
     let program = words.iter().map(|word| word.rsplit('/').next().unwrap_or_default());
     let program = program.into_iter().find(|name| *name != "env").unwrap_or_default();
-    let known = ["sh", "bash", "dash", "zsh", "ksh"].contains(&program) || program.starts_with("python");
+    let known =
+        ["sh", "bash", "dash", "zsh", "ksh"].contains(&program) || program.starts_with("python");
     if !known || source.len() > LONGEST || source.contains('\0') {
         let message = tell!(
             language,
@@ -36,7 +37,10 @@ pub(super) fn command(source: &str, language: Language) -> Result<Vec<String>, A
 }
 
 /// Fills fields that are still empty: what somebody typed counts more. Says which were filled.
-pub(super) fn read_lines(draft: &mut Draft, language: Language) -> Result<Vec<&'static str>, ApiError> {
+pub(super) fn read_lines(
+    draft: &mut Draft,
+    language: Language,
+) -> Result<Vec<&'static str>, ApiError> {
     let source = draft.get("script").to_owned();
     let mut wanted: Vec<(&'static str, String)> = Vec::new();
     for (number, line) in head(&source) {
@@ -77,7 +81,8 @@ pub(super) fn read_lines(draft: &mut Draft, language: Language) -> Result<Vec<&'
 
 /// Up to the first line that is neither empty nor a comment, as Slurm reads them.
 fn head(source: &str) -> impl Iterator<Item = (usize, &str)> {
-    let comment = |(_, line): &(usize, &str)| line.trim().is_empty() || line.trim().starts_with('#');
+    let comment =
+        |(_, line): &(usize, &str)| line.trim().is_empty() || line.trim().starts_with('#');
     source.lines().enumerate().take_while(comment).map(|(place, line)| (place + 1, line))
 }
 
@@ -95,7 +100,8 @@ fn field(option: &str, slurm: bool) -> Option<&'static str> {
         ("description", false) | ("comment", true) => "description",
         ("project", false) | ("account" | "A", true) => "project",
         ("label", false) => "labels",
-        ("gpus" | "g", false) | ("gpus" | "G" | "gres" | "gpus-per-node" | "gpus-per-task", true) => "gpus",
+        ("gpus" | "g", false)
+        | ("gpus" | "G" | "gres" | "gpus-per-node" | "gpus-per-task", true) => "gpus",
         ("vram", false) => "vram",
         ("idle-util", false) => "idle_util",
         ("gpu-ids", false) => "gpu_ids",
@@ -127,25 +133,41 @@ fn field(option: &str, slurm: bool) -> Option<&'static str> {
 /// Slurm's ways to write values.
 fn translated(field: &str, value: &str) -> String {
     match field {
-        "gpus" => value.strip_prefix("gpu:").unwrap_or(if value == "gpu" { "1" } else { value }).to_owned(),
+        "gpus" => value
+            .strip_prefix("gpu:")
+            .unwrap_or(if value == "gpu" { "1" } else { value })
+            .to_owned(),
         "mem" if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("{value}M"),
-        "output" => value.replace("%j", "{task_id}").replace("%A", "{array_id}").replace("%a", "{array_index}"),
+        "output" => value
+            .replace("%j", "{task_id}")
+            .replace("%A", "{array_id}")
+            .replace("%a", "{array_index}"),
         _ => value.to_owned(),
     }
 }
 
 fn split(word: &str) -> Option<(&str, Option<&str>)> {
     if let Some(long) = word.strip_prefix("--") {
-        return Some(long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))));
+        return Some(
+            long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))),
+        );
     }
-    let short = word.strip_prefix('-').filter(|rest| !rest.is_empty() && rest.is_char_boundary(1))?;
+    let short =
+        word.strip_prefix('-').filter(|rest| !rest.is_empty() && rest.is_char_boundary(1))?;
     let (name, value) = short.split_at(1);
     Some((name, Some(value.strip_prefix('=').unwrap_or(value)).filter(|value| !value.is_empty())))
 }
 
 fn unknown(line: usize, word: &str, language: Language) -> ApiError {
-    let message = tell!(language, "line {line} of the script: `{word}` is not known here", "脚本第 {line} 行：不支持 `{word}`");
-    let hint = language.say("take it out, or submit the file with danlu submit", "请删除该选项，或用 danlu submit 提交文件");
+    let message = tell!(
+        language,
+        "line {line} of the script: `{word}` is not known here",
+        "脚本第 {line} 行：不支持 `{word}`"
+    );
+    let hint = language.say(
+        "take it out, or submit the file with danlu submit",
+        "请删除该选项，或用 danlu submit 提交文件",
+    );
     ApiError::bad_request(message, hint)
 }
 
@@ -170,7 +192,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_named_with_its_line() {
-        for source in ["#SBATCH --partition=gpu\n", "#DANLU --nonsense\n", "#DANLU -g\n", "#DANLU 'a\n"] {
+        for source in
+            ["#SBATCH --partition=gpu\n", "#DANLU --nonsense\n", "#DANLU -g\n", "#DANLU 'a\n"]
+        {
             let error = filled(source).expect_err(source);
             assert!(error.0.message.contains("line 1"), "{error:?}");
         }
