@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, header};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Language {
     English,
     Chinese,

@@ -8,6 +8,7 @@ mod charts;
 mod form;
 mod gpu_map;
 mod gpus;
+mod kept;
 mod language;
 mod live;
 mod log_file;
@@ -29,10 +30,11 @@ mod task;
 mod tasks;
 
 use crate::api::Api;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
+use std::sync::Arc;
 
 /// A form: a pasted script is the largest thing in one.
 const MOST_FORM_BYTES: usize = 2 << 20;
@@ -64,6 +66,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/preferences", post(preferences::change))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))
+        .layer(Extension(Arc::new(kept::Kept::default())))
         .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(middleware::map_response(security::headers))
 }

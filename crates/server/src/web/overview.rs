@@ -1,6 +1,7 @@
 //! The first page: is a GPU free, are my tasks fine, when do I start?
 
 use super::gpu_map::{self, NodeMap};
+use super::kept::Kept;
 use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
@@ -8,10 +9,12 @@ use super::rows::{Row, row};
 use crate::api::overview::{MostLines, gather};
 use crate::api::{Api, ApiError, Filter};
 use askama::Template;
+use axum::Extension;
 use axum::extract::State;
 use danlu_core::{TaskId, Time};
-use danlu_wire::api::{Line, ME, Overview, TaskStateName};
+use danlu_wire::api::{ErrorCode, Line, ME, Overview, TaskStateName};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const MINE: MostLines = MostLines { waiting: 12, ended: 6 };
 const QUEUE: MostLines = MostLines { waiting: 30, ended: 0 };
@@ -21,6 +24,14 @@ const FORECASTS: usize = 10;
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct OverviewPage<'a> {
+    look: &'a Look,
+    /// Written by [`Live`].
+    live: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "overview_live.html")]
+struct Live<'a> {
     look: &'a Look,
     figures: Figures,
     nodes: Vec<NodeMap>,
@@ -41,22 +52,47 @@ struct Figures {
     next_start: Option<Moment>,
 }
 
-pub(super) async fn overview(State(api): State<Api>, visit: Visit) -> PageResult {
-    let read = Read::all(&api, &visit).await.map_err(visit.no())?;
+pub(super) async fn overview(
+    State(api): State<Api>,
+    Extension(kept): Extension<Arc<Kept>>,
+    visit: Visit,
+) -> PageResult {
+    let model = api.handle.model();
+    let reader = (visit.caller.id, visit.caller.admin, visit.look.language);
+    let live = match kept.get(reader, &model) {
+        Some(live) => live,
+        None => {
+            let live: Arc<str> = live(&api, &visit).await.map_err(visit.no())?.into();
+            kept.put(reader, model, Arc::clone(&live));
+            live
+        }
+    };
+    Ok(page(&OverviewPage { look: &visit.look, live: &live }))
+}
+
+async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
+    let read = Read::all(api, visit).await?;
     let model = api.handle.model();
     let rows = |lines: &[Line]| {
-        let row = |line: &Line| row(line, &model, &visit, read.starts.get(&line.task.id).copied());
+        let row = |line: &Line| row(line, &model, visit, read.starts.get(&line.task.id).copied());
         lines.iter().map(row).collect()
     };
-    Ok(page(&OverviewPage {
+    let live = Live {
         look: &visit.look,
-        figures: read.figures(&visit),
-        nodes: gpu_map::nodes(&api, &visit),
+        figures: read.figures(visit),
+        nodes: gpu_map::nodes(api, visit),
         mine: rows(&read.mine.lines),
         mine_not_shown: read.mine.not_shown,
         queue: rows(&read.queue),
         queue_not_shown: read.queue_not_shown,
-    }))
+    };
+    live.render().map_err(|error| {
+        ApiError::new(
+            ErrorCode::Internal,
+            format!("the page cannot be written: {error}"),
+            "report this",
+        )
+    })
 }
 
 struct Read {
@@ -114,7 +150,7 @@ pub(super) async fn starts(api: &Api, ids: Vec<u64>) -> Result<BTreeMap<u64, Tim
     Ok(api.handle.look(look).await?)
 }
 
-impl OverviewPage<'_> {
+impl Live<'_> {
     fn me(&self) -> &'static str {
         ME
     }
