@@ -33,6 +33,12 @@ pub(super) fn reason(
         WaitReason::Resources { held_by } if !held_by.is_empty() => {
             holders(held_by, model, language)
         }
+        WaitReason::NamedResources { wanted, .. } => {
+            let wanted: Vec<String> =
+                wanted.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let wanted = wanted.join(", ");
+            tell!(language, "for {wanted}", "等待资源：{wanted}")
+        }
         WaitReason::GpusUnavailable { .. } => gpus_unavailable(wait, language),
         WaitReason::GpusDisabled { gpu_ids } => {
             let gpus: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();

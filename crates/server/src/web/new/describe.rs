@@ -116,6 +116,7 @@ impl Reader<'_> {
             exclusive: self.draft.get("sharing") == "exclusive",
             gpu_model,
             node: self.field("node", "gpu1", |text| Some(node(text)))?,
+            resources: self.field("resources", "licence:1", given::resources)?.unwrap_or_default(),
             gpu_ids: self.field("gpu_ids", "0,2", given::numbers)?.unwrap_or_default(),
         })
     }

@@ -8,7 +8,8 @@ use danlu_wire::api::Submit;
 use std::collections::BTreeMap;
 
 /// Every field there is.
-pub(super) const FIELDS: [&str; 31] = [
+pub(super) const FIELDS: [&str; 32] = [
+    "resources",
     "name",
     "description",
     "project",
@@ -137,6 +138,8 @@ impl Draft {
         );
         self.set("cpus", needs.cpus.map(|cpus| nonzero(cpus.into())).unwrap_or_default());
         self.set("mem", amounts::exact_bytes(needs.memory));
+        let named = needs.resources.iter().map(|(name, count)| format!("{name}:{count}"));
+        self.set("resources", named.collect::<Vec<_>>().join(","));
     }
 
     fn set_when(&mut self, body: &Submit) {

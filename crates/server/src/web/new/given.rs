@@ -134,6 +134,15 @@ pub(super) fn axis(line: &str) -> Option<Axis> {
     Some(Axis { name: name.trim().to_owned(), values })
 }
 
+/// `licence:2,scratch:1`.
+pub(super) fn resources(text: &str) -> Option<BTreeMap<String, u32>> {
+    let one = |part: &str| {
+        let (name, count) = part.trim().rsplit_once(':').filter(|(name, _)| !name.is_empty())?;
+        Some((name.to_owned(), count.parse().ok()?))
+    };
+    text.split(',').map(one).collect()
+}
+
 /// One `NAME=value` on each line.
 pub(super) fn pairs(text: &str) -> Option<BTreeMap<String, String>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -172,5 +181,7 @@ mod tests {
         );
         assert_eq!(pairs("A=1\n\nB=x=y").map(|pairs| pairs.len()), Some(2));
         assert_eq!(pairs("A"), None);
+        assert_eq!(resources("licence:2,scratch:1").map(|all| all.len()), Some(2));
+        assert_eq!(resources("licence"), None);
     }
 }

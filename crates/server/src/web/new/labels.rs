@@ -23,6 +23,7 @@ pub(super) fn label(field: &str, language: Language) -> &'static str {
         "node" => ("Machine", "机器"),
         "cpus" => ("CPU cores", "CPU 核数"),
         "mem" => ("Memory", "内存"),
+        "resources" => ("Named resources", "命名资源"),
         "time" => ("Time limit", "时间上限"),
         "begin" => ("Not before", "最早开始时间"),
         "priority" => ("Priority", "优先级"),
@@ -64,6 +65,7 @@ pub(super) fn help(field: &str, language: Language) -> &'static str {
         "gpu_ids" => ("0,2 or 0-3: these and no others.", "0,2 或 0-3：仅用这些。"),
         "node" => ("A name, or label=value.", "名称，或 标签=值。"),
         "mem" => ("64G.", "64G。"),
+        "resources" => ("licence:1, as the machine names them.", "licence:1，按机器上的名称。"),
         "time" => (
             "2h, 90m, 1-12:00:00. With a limit it may start sooner.",
             "2h、90m、1-12:00:00。设上限可更早开始。",

@@ -108,6 +108,7 @@ fn field(option: &str, slurm: bool) -> Option<&'static str> {
         ("node" | "w", false) | ("nodelist" | "w", true) => "node",
         ("cpus" | "c", false) | ("cpus-per-task" | "c", true) => "cpus",
         ("mem", _) => "mem",
+        ("resource", false) => "resources",
         ("time" | "t", _) => "time",
         ("begin", false) => "begin",
         ("priority" | "p", false) => "priority",
