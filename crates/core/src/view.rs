@@ -15,8 +15,15 @@ pub struct View<'a> {
     pub state: &'a State,
     pub now: Time,
     pool: Pool,
-    /// What is taken by starts that are assumed.
-    assumed: Vec<Vec<Hold>>,
+    assumed: Vec<Assumption>,
+}
+
+#[derive(Debug, Clone)]
+enum Assumption {
+    Taken(Vec<Hold>),
+    Given(Vec<Hold>),
+    /// What it holds is not copied: there may be thousands.
+    Ended(RunId),
 }
 
 impl<'a> View<'a> {
@@ -62,7 +69,7 @@ impl<'a> View<'a> {
     }
 
     pub fn assume_start(&mut self, request: &Request, placement: &Placement) {
-        self.assume(holds(request, placement));
+        self.assume(Assumption::Taken(holds(request, placement)));
     }
 
     /// Whether it waits for GPUs that it has named, and would start on others.
@@ -92,7 +99,7 @@ impl<'a> View<'a> {
             Some(Hold { node: part.node, gpus, cpus: 0, memory: 0, claim, named })
         });
         let kept = kept.collect();
-        self.assume(kept);
+        self.assume(Assumption::Taken(kept));
     }
 
     /// Nobody else gets what is free of the place where this would run if all others ended.
@@ -106,30 +113,36 @@ impl<'a> View<'a> {
             Hold { gpus, ..Hold::of(*part, request) }
         });
         let kept = kept.collect();
-        self.assume(kept);
+        self.assume(Assumption::Taken(kept));
     }
 
-    /// As if the run had ended and given back what can be used of its GPUs. For good: there may be thousands, and
-    /// nobody takes an end back.
+    /// As if the run had ended and given back what can be used of its GPUs.
     pub fn assume_end(&mut self, run: RunId) {
-        self.give(self.state.held_by(run));
+        self.assume(Assumption::Ended(run));
     }
 
     /// As if what was assumed to start had ended.
     pub fn assume_end_of(&mut self, request: &Request, placement: &Placement) {
-        self.give(&holds(request, placement));
+        self.assume(Assumption::Given(holds(request, placement)));
     }
 
     /// Take back the last assumption.
     pub fn undo(&mut self) {
-        if let Some(holds) = self.assumed.pop() {
-            self.give(&holds);
+        match self.assumed.pop() {
+            Some(Assumption::Taken(holds)) => self.give(&holds),
+            Some(Assumption::Given(holds)) => self.take(&holds),
+            Some(Assumption::Ended(run)) => self.take(self.state.held_by(run)),
+            None => {}
         }
     }
 
-    fn assume(&mut self, holds: Vec<Hold>) {
-        self.take(&holds);
-        self.assumed.push(holds);
+    fn assume(&mut self, assumption: Assumption) {
+        match &assumption {
+            Assumption::Taken(holds) => self.take(holds),
+            Assumption::Given(holds) => self.give(holds),
+            Assumption::Ended(run) => self.give(self.state.held_by(*run)),
+        }
+        self.assumed.push(assumption);
     }
 
     fn take(&mut self, holds: &[Hold]) {

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 
 /// How long everything together may take once faults have stopped.
 const PATIENCE: Span = Span::from_secs(2 * 3600);
+/// Whoever begins later than this is not waited for.
+const BEGINS_WITHIN: Span = Span::from_secs(600);
 
 impl World {
     pub(super) fn tidy(&mut self) -> Verdict {
@@ -73,8 +75,8 @@ impl World {
                 Row::Task(task) if task.spec.command == ["serve"] => {
                     inputs.push(Input::Cancel { by, task: task.id });
                 }
-                // Its clock was set back by days.
-                Row::Task(task) if task.spec.begin > Some(self.daemon_clock() + PATIENCE) => {
+                // Its clock was set back by hours or days.
+                Row::Task(task) if task.spec.begin > Some(self.daemon_clock() + BEGINS_WITHIN) => {
                     inputs.push(Input::Cancel { by, task: task.id });
                 }
                 Row::Task(task) if task.state == TaskState::Held => {
