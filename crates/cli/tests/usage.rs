@@ -82,7 +82,6 @@ fn submits() {
 fn what_is_not_there_yet_is_refused() {
     check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");
     check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
-    check("ls --server https://a", 64, "https:// addresses are not supported yet");
 }
 
 fn submit_script(source: &str) -> Answer {

@@ -36,6 +36,10 @@ pub struct Config {
     pub task_defaults: Map<String, Value>,
     /// gpuman's JSON interface at its own addresses.
     pub compat_gpuman: bool,
+    /// `None`: a certificate of our own.
+    pub tls: Option<TlsFiles>,
+    /// Passwords go over the network as they are.
+    pub plain_http: bool,
     origins: BTreeMap<&'static str, String>,
     flags: Flags,
 }
@@ -53,6 +57,16 @@ struct File {
     gpus: GpusInFile,
     defaults: DefaultsInFile,
     compat: CompatInFile,
+    tls: Option<TlsFiles>,
+    plain_http: Option<bool>,
+}
+
+/// `[tls] certificate = "…"` and `key = "…"`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
 }
 
 /// `[defaults.task]`, in the fields of `POST /tasks`.
@@ -166,6 +180,8 @@ impl Config {
         template::check(&task_defaults)
             .map_err(|what| ConfigError::Defaults { path: PathBuf::from(&from), what })?;
         origin("defaults.task", if task_defaults.is_empty() { "default" } else { &from });
+        origin("tls", if file.tls.is_some() { &from } else { "default" });
+        origin("plain_http", if file.plain_http.is_some() { &from } else { "default" });
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -178,6 +194,8 @@ impl Config {
             gpus,
             task_defaults,
             compat_gpuman: file.compat.gpuman,
+            tls: file.tls,
+            plain_http: file.plain_http.unwrap_or(false),
             origins,
             flags: given,
         })
@@ -194,6 +212,11 @@ impl Config {
         let now = newer.entries().into_iter();
         let now = now.filter(|entry| entry.key != "resources" && !entry.key.starts_with("gpus."));
         now.filter(|entry| !before.contains(entry)).collect()
+    }
+
+    /// On the machine itself nobody listens in; elsewhere only where that was asked for.
+    pub fn is_encrypted(&self, address: &SocketAddr) -> bool {
+        !address.ip().is_loopback() && !self.plain_http
     }
 
     pub fn entries(&self) -> Vec<Entry> {
@@ -220,6 +243,14 @@ impl Config {
             ("gpus.slots", slots.join(", ")),
             ("defaults.task", Value::Object(self.task_defaults.clone()).to_string()),
             ("compat.gpuman", self.compat_gpuman.to_string()),
+            (
+                "tls",
+                self.tls.as_ref().map_or_else(
+                    || "a certificate of our own".to_owned(),
+                    |files| files.certificate.display().to_string(),
+                ),
+            ),
+            ("plain_http", self.plain_http.to_string()),
         ];
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()

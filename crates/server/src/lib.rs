@@ -20,4 +20,5 @@ pub mod serve;
 pub mod store;
 mod systemd;
 mod template;
+pub mod tls;
 mod web;

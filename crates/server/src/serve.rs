@@ -12,6 +12,7 @@ use crate::launch::RunFiles;
 use crate::logging;
 use crate::store::{Store, StoreError};
 use crate::systemd;
+use crate::tls::{self, TlsError, TlsListener};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::AgentError;
@@ -55,6 +56,8 @@ pub enum ServeError {
     #[error("could not listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
     #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error(transparent)]
     Ask(#[from] AskError),
 }
 
@@ -75,6 +78,7 @@ impl ServeError {
             ServeError::Listen { .. } => {
                 "choose another address with --listen, for example 127.0.0.1:0"
             }
+            ServeError::Tls(_) => "see certificate and key in [tls] of the configuration file",
             ServeError::Ask(_) => "see the message above",
         }
     }
@@ -83,7 +87,8 @@ impl ServeError {
 /// Where the server can be reached.
 #[derive(Debug)]
 pub struct Ready {
-    pub addresses: Vec<SocketAddr>,
+    /// `http://…` or `https://…` each.
+    pub addresses: Vec<String>,
     pub socket: PathBuf,
     /// Without root it serves its own user only.
     pub single_user: bool,
@@ -155,17 +160,29 @@ async fn listen(
     for address in &config.listen {
         match TcpListener::bind(address).await {
             Ok(listener) => {
-                addresses.extend(listener.local_addr());
-                let router =
-                    api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
-                let served = axum::serve(listener, router);
-                servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+                let bound = listener.local_addr().map_err(listening(address))?;
+                let router = api::router(api.clone());
+                let router = router.into_make_service_with_connect_info::<api::Peer>();
+                let end = told_to_end(&end);
+                if config.is_encrypted(address) {
+                    let acceptor =
+                        tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name)?;
+                    let listener =
+                        TlsListener::new(listener, acceptor).map_err(listening(address))?;
+                    addresses.push(format!("https://{bound}"));
+                    let served = axum::serve(listener, router);
+                    servers.spawn(served.with_graceful_shutdown(end).into_future());
+                } else {
+                    addresses.push(format!("http://{bound}"));
+                    let served = axum::serve(listener, router);
+                    servers.spawn(served.with_graceful_shutdown(end).into_future());
+                }
             }
             // A machine without IPv6 still has the other address.
             Err(error) if address.is_ipv6() && config.listen.len() > 1 => {
                 info!(%address, %error, "not listening there");
             }
-            Err(error) => return Err(ServeError::Listen { address: *address, error }),
+            Err(error) => return Err(listening(address)(error)),
         }
     }
     let local = api::router(api).into_make_service_with_connect_info::<api::Peer>();
@@ -249,10 +266,10 @@ pub(crate) async fn configure_node(handle: &Handle, config: &Config) -> Result<(
     Ok(())
 }
 
-fn setup_link(handle: &Handle, auth: &Auth, address: &SocketAddr) -> Option<String> {
+fn setup_link(handle: &Handle, auth: &Auth, address: &str) -> Option<String> {
     let has_admin = handle.model().users.values().any(|user| user.admin && user.is_active());
     let key = if has_admin { None } else { auth.open_setup() };
-    key.map(|key| format!("http://{address}/setup?key={key}"))
+    key.map(|key| format!("{address}/setup?key={key}"))
 }
 
 /// Returns when the other end is dropped.
@@ -345,6 +362,11 @@ fn bind_socket(path: &Path, for_everybody: bool) -> Result<UnixListener, ServeEr
     let mode = if for_everybody { 0o666 } else { 0o600 };
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(file("open", path))?;
     Ok(listener)
+}
+
+fn listening(address: &SocketAddr) -> impl FnOnce(io::Error) -> ServeError {
+    let address = *address;
+    move |error| ServeError::Listen { address, error }
 }
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ServeError {

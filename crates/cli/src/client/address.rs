@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     Socket(PathBuf),
-    /// `http://host:port`, without a slash at the end.
+    /// `http://host:port` or `https://…`, without a slash at the end.
     Http(String),
 }
 
@@ -31,14 +31,7 @@ impl Address {
     }
 
     fn parse(given: &str) -> Result<Self, Failure> {
-        if given.starts_with("https://") {
-            return Err(Failure::new(
-                Exit::Refused,
-                text("https:// addresses are not supported yet", "暂不支持 https:// 地址"),
-            )
-            .hint("ssh -L 8787:localhost:8787 HOST"));
-        }
-        if given.starts_with("http://") {
+        if given.starts_with("http://") || given.starts_with("https://") {
             return Ok(Self::Http(given.trim_end_matches('/').to_owned()));
         }
         let path = PathBuf::from(given.strip_prefix("unix:").unwrap_or(given));
@@ -128,7 +121,7 @@ mod tests {
         assert_eq!(parse("/a/b.sock"), Address::Socket("/a/b.sock".into()));
         assert_eq!(parse("unix:/a/b.sock"), Address::Socket("/a/b.sock".into()));
         assert_eq!(parse("/"), Address::Socket("/danlu.sock".into()));
-        assert!(Address::parse("https://a").is_err());
+        assert_eq!(parse("https://a"), Address::Http("https://a".into()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod lists;
 mod problem;
 mod reconnect;
 mod submitting;
+mod trust;
 mod unix_socket;
 
 use std::{env, io::Read, time::Duration};
@@ -16,7 +17,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use ureq::{
     Agent, Body,
     http::{Request, Response},
-    unversioned::{resolver::DefaultResolver, transport::TcpConnector},
+    unversioned::{
+        resolver::DefaultResolver,
+        transport::{Connector as _, RustlsConnector, TcpConnector},
+    },
 };
 
 pub(crate) use address::Address;
@@ -50,7 +54,8 @@ impl Client {
     /// Connects to nobody yet.
     pub(crate) fn new(server: Option<&str>) -> Result<Self, Failure> {
         let address = Address::find(server)?;
-        let config = Agent::config_builder()
+        let encrypted = matches!(&address, Address::Http(base) if base.starts_with("https://"));
+        let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -59,12 +64,20 @@ impl Client {
             .max_idle_connections(0)
             .timeout_connect(Some(TO_CONNECT))
             .input_buffer_size(BUFFER)
-            .output_buffer_size(BUFFER)
-            .build();
+            .output_buffer_size(BUFFER);
+        if encrypted {
+            config = config.tls_config(trust::config()?);
+        }
+        let config = config.build();
         let (agent, base) = match &address {
             Address::Socket(path) => {
                 let connector = UnixConnector { path: path.clone() };
                 (Agent::with_parts(config, connector, NoResolver), "http://danlu".to_owned())
+            }
+            Address::Http(base) if encrypted => {
+                let connector = TcpConnector::default().chain(RustlsConnector::default());
+                let resolver = DefaultResolver::default();
+                (Agent::with_parts(config, connector, resolver), base.clone())
             }
             Address::Http(base) => {
                 let resolver = DefaultResolver::default();

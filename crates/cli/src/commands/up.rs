@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 fn announce(ready: &Ready) {
     let mut out = std::io::stdout().lock();
     for address in &ready.addresses {
-        let _ = writeln!(out, "listening on http://{address}");
+        let _ = writeln!(out, "listening on {address}");
     }
     let _ = writeln!(out, "socket {}", ready.socket.display());
     if ready.single_user {

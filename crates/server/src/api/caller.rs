@@ -4,6 +4,7 @@ use super::{Api, ApiError};
 use crate::auth::{Digest, origin};
 use crate::handle::{Answer, Asked, Asker};
 use crate::store::Environment;
+use crate::tls::TlsListener;
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -41,6 +42,12 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
 impl Connected<IncomingStream<'_, TcpListener>> for Peer {
     fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Peer {
         Peer::Network { address: stream.remote_addr().ip(), encrypted: false }
+    }
+}
+
+impl Connected<IncomingStream<'_, TlsListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> Peer {
+        Peer::Network { address: stream.remote_addr().ip(), encrypted: true }
     }
 }
 

@@ -1,0 +1,42 @@
+//! Encrypted connections: which servers are believed to be who they say.
+
+use std::{env, fs, path::PathBuf, sync::Arc};
+
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use crate::{
+    failure::{Exit, Failure},
+    language::{say, text},
+};
+
+/// Where systems keep the certificates that they trust.
+const USUAL: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+
+/// Believes in what `DANLU_CA` names, else in what the system does.
+pub(super) fn config() -> Result<TlsConfig, Failure> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::Specific(Arc::new(trusted()?)))
+        .unversioned_rustls_crypto_provider(provider)
+        .build())
+}
+
+fn trusted() -> Result<Vec<Certificate<'static>>, Failure> {
+    let named = env::var_os("DANLU_CA").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let usual = || USUAL.iter().map(PathBuf::from).find(|path| path.exists());
+    let Some(path) = named.or_else(usual) else {
+        let message = text("there are no certificates to trust", "没有可信任的证书");
+        return Err(Failure::new(Exit::Unreachable, message).hint("export DANLU_CA=FILE"));
+    };
+    let shown = path.display();
+    let bytes = fs::read(&path).map_err(|cause| {
+        let message = say!("could not read {shown}: {cause}", "无法读取 {shown}：{cause}");
+        Failure::new(Exit::Usage, message).hint("export DANLU_CA=FILE")
+    })?;
+    let certificates = parse_pem(&bytes).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    });
+    Ok(certificates.collect())
+}

@@ -1,0 +1,130 @@
+//! Encrypted connections: with the lab's certificate, or with one that is made at the first start.
+
+use crate::config::TlsFiles;
+use axum::serve::Listener;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::server::TlsStream;
+use tracing::debug;
+
+/// Who connects and says nothing does not stay for longer.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Connections whose handshake is done and that nobody has taken yet.
+const READY: usize = 64;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("could not read {path}: {error}")]
+    Unreadable { path: PathBuf, error: String },
+    #[error("could not make a certificate: {0}")]
+    NotMade(String),
+    #[error("{certificate} and {key} do not fit together: {error}")]
+    Unfit { certificate: PathBuf, key: PathBuf, error: String },
+}
+
+/// The files that are named, or those of our own in the data directory, made if need be.
+pub(crate) fn acceptor(
+    named: Option<&TlsFiles>,
+    data: &Path,
+    host: &str,
+) -> Result<TlsAcceptor, TlsError> {
+    let own =
+        TlsFiles { certificate: data.join("tls-certificate.pem"), key: data.join("tls-key.pem") };
+    if named.is_none() && !(own.certificate.exists() && own.key.exists()) {
+        make(&own, host)?;
+    }
+    let TlsFiles { certificate, key } = named.unwrap_or(&own);
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |error: tokio_rustls::rustls::pki_types::pem::Error| TlsError::Unreadable {
+            path,
+            error: error.to_string(),
+        }
+    };
+    let chain: Result<Vec<CertificateDer<'static>>, _> =
+        CertificateDer::pem_file_iter(certificate).map_err(unreadable(certificate))?.collect();
+    let chain = chain.map_err(unreadable(certificate))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+    let unfit = |error: tokio_rustls::rustls::Error| TlsError::Unfit {
+        certificate: certificate.clone(),
+        key: key.clone(),
+        error: error.to_string(),
+    };
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(unfit)?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(unfit)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Good for this machine's name and for `localhost`. Browsers ask whether to trust it, once.
+fn make(files: &TlsFiles, host: &str) -> Result<(), TlsError> {
+    let names = vec![host.to_owned(), String::from("localhost")];
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(names).map_err(|error| TlsError::NotMade(error.to_string()))?;
+    let not_made = |error: io::Error| TlsError::NotMade(error.to_string());
+    let mut key = File::options();
+    let key = key.write(true).create(true).truncate(true).mode(0o600).open(&files.key);
+    let mut key = key.map_err(not_made)?;
+    key.write_all(signing_key.serialize_pem().as_bytes()).map_err(not_made)?;
+    fs::write(&files.certificate, cert.pem()).map_err(not_made)
+}
+
+/// Connections whose handshake is done. A slow one keeps nobody else waiting.
+pub(crate) struct TlsListener {
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+}
+
+impl TlsListener {
+    pub(crate) fn new(mut tcp: TcpListener, acceptor: TlsAcceptor) -> io::Result<TlsListener> {
+        let address = tcp.local_addr()?;
+        let (done, ready) = mpsc::channel(READY);
+        tokio::spawn(async move {
+            while !done.is_closed() {
+                let (stream, from) = Listener::accept(&mut tcp).await;
+                let (acceptor, done) = (acceptor.clone(), done.clone());
+                tokio::spawn(async move {
+                    match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                        Ok(Ok(stream)) => drop(done.send((stream, from)).await),
+                        Ok(Err(error)) => debug!(%from, %error, "no encrypted connection"),
+                        Err(_) => debug!(%from, "said nothing"),
+                    }
+                });
+            }
+        });
+        Ok(TlsListener { address, ready })
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, SocketAddr) {
+        match self.ready.recv().await {
+            Some(connection) => connection,
+            // The one who accepts never ends before us.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}
