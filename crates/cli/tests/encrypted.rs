@@ -65,7 +65,8 @@ fn plain_words_are_for_who_asks_for_them() {
 fn a_certificate_that_is_not_there_is_an_error() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("danlu.toml");
-    fs::write(&file, "[tls]\ncertificate = \"/nowhere.pem\"\nkey = \"/nowhere.key\"\n").expect("ok");
+    fs::write(&file, "[tls]\ncertificate = \"/nowhere.pem\"\nkey = \"/nowhere.key\"\n")
+        .expect("ok");
     let mut command = danlu::command("en");
     let data = directory.path().join("data");
     command.args(["up", "--listen", "0.0.0.0:0", "--sim-gpus", "1", "--data"]).arg(&data);

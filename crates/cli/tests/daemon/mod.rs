@@ -31,8 +31,8 @@ pub(crate) struct Daemon {
 /// Where a server can be reached.
 struct Reach {
     socket: PathBuf,
-    /// Host and port.
-    address: String,
+    /// `http://…` or `https://…` each, in the order in which they were asked for.
+    addresses: Vec<String>,
 }
 
 /// How the server is started, each time.
@@ -109,7 +109,12 @@ impl Daemon {
 
     /// Host and port of the network side.
     pub(crate) fn address(&self) -> &str {
-        &self.reach.address
+        self.reach.addresses[0].trim_start_matches("http://")
+    }
+
+    /// The second one, as the server printed it.
+    pub(crate) fn other_address(&self) -> &str {
+        &self.reach.addresses[1]
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -273,16 +278,14 @@ fn begin(directory: &Path, setup: &Setup) -> Child {
 /// Where it can be reached, when it can; `None` when it has ended.
 fn ready(child: &mut Child) -> Option<Reach> {
     let mut lines = BufReader::new(child.stdout.take().expect("it was piped")).lines();
-    let mut address = String::new();
+    let mut addresses = Vec::new();
     let socket = lines.find_map(|line| {
         let line = line.ok()?;
-        if let Some(there) = line.strip_prefix("listening on http://") {
-            there.clone_into(&mut address);
-        }
+        addresses.extend(line.strip_prefix("listening on ").map(str::to_owned));
         Some(PathBuf::from(line.strip_prefix("socket ")?))
     });
     drain(lines);
-    Some(Reach { socket: socket?, address })
+    Some(Reach { socket: socket?, addresses })
 }
 
 /// Nobody reads on, and nothing may block because of that.
