@@ -22,9 +22,10 @@ pub(crate) fn install() -> Result<(), String> {
 
 fn install_packages() -> Result<(), String> {
     println!("installing Chromium, node and a Chinese font");
-    let mut apt = Command::new("apt-get");
-    apt.args(["install", "-y", "-q", "chromium", "nodejs", "npm", "fonts-noto-cjk"]);
-    match shell::succeeds_silently(&mut apt) {
+    let apt = |words: &[&str]| shell::succeeds_silently(Command::new("apt-get").args(words));
+    let install = ["install", "-y", "-q", "chromium", "nodejs", "npm", "fonts-noto-cjk"];
+    // A fresh machine has no lists yet.
+    match apt(&install) || apt(&["update", "-q"]) && apt(&install) {
         true => Ok(()),
         false => Err("Chromium, npm or fonts-noto-cjk cannot be installed".to_owned()),
     }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A fault that this many seeds do not show counts as not caught.
-const SEEDS: u64 = 500;
+const SEEDS: u64 = 1_000;
 
 /// Faults that no simulation can show, each with the reason.
 const NOT_CAUGHT: &[(Mutant, &str)] = &[(

@@ -139,7 +139,7 @@ await as({ name: "zh-390", language: "zh-CN", width: 390, colours: "dark" }, asy
   await submit(page, "printf 你好; false", { gpus: "0", directory: "/tmp", name: "失败的任务" });
   await page.locator("#live .pill").getByText("失败").waitFor();
   await visitor.look("task-failed");
-  for (const [picture, path] of [["overview", "/"], ["tasks", "/tasks"], ["new", "/new"], ["gpus", "/gpus"], ["me", "/me"], ["admin", "/admin"], ["settings", "/admin/settings"], ["audit", "/admin/audit"]]) {
+  for (const [picture, path] of [["overview", "/"], ["tasks", "/tasks"], ["new", "/new"], ["gpus", "/gpus"], ["me", "/me"], ["admin", "/admin"], ["settings", "/admin/settings"], ["commands", "/admin/commands"], ["audit", "/admin/audit"]]) {
     assert.equal(await visitor.go(path), 200, path);
     await visitor.look(picture);
   }
@@ -155,6 +155,14 @@ await as({ name: "admin" }, async (visitor, page) => {
   await page.locator("form[action='/admin/users'] button").click();
   oneTime = await page.locator(".secrets code").innerText();
   await visitor.look("secrets");
+  await page.goto("/admin/commands");
+  await page.locator("#line").fill("schedule fifo");
+  await page.locator("form[action='/admin/commands'] button").click();
+  await page.getByRole("status").getByText('order = "fifo"').waitFor();
+  await visitor.look("command");
+  await page.locator("#line").fill("frobnicate");
+  await page.locator("form[action='/admin/commands'] button").click();
+  await page.getByRole("status").getByText("is not a command").waitFor();
   await page.goto("/me");
   await page.locator("#token-name").fill("ci");
   await page.locator("form.inline button").click();

@@ -62,6 +62,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/admin", get(admin::users::list).post(admin::users::change))
         .route("/admin/users", post(admin::users::add))
         .route("/admin/settings", get(admin::settings::list).post(admin::settings::change))
+        .route("/admin/commands", get(admin::commands::form).post(admin::commands::send))
         .route("/admin/audit", get(admin::audit::list))
         .route("/preferences", post(preferences::change))
         .route("/live", get(live::live))

@@ -158,11 +158,11 @@ impl World {
             11..=12 => Input::Abandon { by, run: self.dice.pick(&runs)? },
             13..=16 => {
                 let user = self.dice.pick(&users)?;
-                let priority = self.dice.pick(&[-2_000, -1, 0, 1, 500, 1_000, 3_000]);
+                let priority = self.dice.pick(&[-2_000, -2_000, -1, 0, 1, 1_000, 3_000]);
                 let weight = self.dice.pick(&[1, 1_000, 5_000]).map(Thousandths);
                 let group = self.dice.pick(&["", "vision", "speech"]).map(str::to_owned);
                 let priority = priority.map(Thousandths);
-                let change = match self.dice.below(3) {
+                let change = match self.dice.below(5) {
                     0 => UserChange { weight, ..UserChange::default() },
                     1 => UserChange { group, ..UserChange::default() },
                     _ => UserChange { priority, ..UserChange::default() },

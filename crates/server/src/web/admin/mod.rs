@@ -1,5 +1,6 @@
-//! What admins do: users, settings, the audit log.
+//! What admins do: users, settings, commands, the audit log.
 
 pub(super) mod audit;
+pub(super) mod commands;
 pub(super) mod settings;
 pub(super) mod users;
