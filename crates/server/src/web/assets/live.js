@@ -59,5 +59,8 @@
 
   // How busy GPUs are changes without anybody's doing.
   if ("refresh" in live.dataset) setInterval(() => source && changed(), 10000);
-  open();
+  // htmx looks for what to listen to when the page is whole: a hello before that would be lost.
+  const begin = () => setTimeout(open);
+  if (document.readyState === "complete") begin();
+  else window.addEventListener("load", begin);
 })();
