@@ -205,7 +205,7 @@ impl World {
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
         use PlacementRule::{Consolidate, Count, Frag, Lowest};
         let placements = [Consolidate, Count, Frag, Lowest];
-        Settings {
+        let settings = Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),
             placement: dice.pick(&placements).unwrap_or(PlacementRule::Consolidate),
@@ -242,7 +242,23 @@ impl World {
             predictions: dice.chance(700),
             auto_inside: dice.chance(100),
             ..Settings::default()
+        };
+        match dice.chance(200) {
+            true => only_turns(settings),
+            false => settings,
         }
+    }
+}
+
+/// Users take turns and nothing else decides: whoever goes out of turn is seen.
+fn only_turns(settings: Settings) -> Settings {
+    Settings {
+        order: Order::Balance,
+        backfill: Backfill::None,
+        quota: QuotaSettings::default(),
+        reserve_after: Span::ZERO,
+        auto_inside: false,
+        ..settings
     }
 }
 
