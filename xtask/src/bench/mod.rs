@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: how fast it is.
 
 mod figure;
+mod http;
 mod one_machine;
 mod peers;
 mod process;
@@ -11,6 +12,7 @@ use crate::shell;
 pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
     match options {
         ["one-machine", options @ ..] => one_machine::run(options),
+        ["http", options @ ..] => http::run(options),
         ["core", options @ ..] | options => core(options),
     }
 }

@@ -108,7 +108,7 @@ fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let cores = thread::available_parallelism().map_or(0, usize::from);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<&str> = load.split(' ').take(3).collect();
@@ -121,7 +121,7 @@ fn progress(words: &str) {
 
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-fn listen_for_interrupts() -> io::Result<()> {
+pub(super) fn listen_for_interrupts() -> io::Result<()> {
     let flag = INTERRUPTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(flag))?;

@@ -36,6 +36,8 @@ pub(super) struct Server {
     child: Child,
     danlu: PathBuf,
     directory: TempDir,
+    /// Host and port.
+    address: String,
 }
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -93,7 +95,8 @@ impl Server {
         let mut child =
             command.spawn().map_err(|error| format!("danlu does not start: {error}"))?;
         let said = child.stdout.take();
-        let server = Self { child, danlu: programs.danlu.clone(), directory };
+        let danlu = programs.danlu.clone();
+        let mut server = Self { child, danlu, directory, address: String::new() };
         server.wait_until_ready(said)?;
         server.wait_for("the GPUs", || {
             let gpus = server.json(&["gpus", "--json"])?;
@@ -102,10 +105,16 @@ impl Server {
         Ok(server)
     }
 
-    fn wait_until_ready(&self, said: Option<impl std::io::Read>) -> Result<(), String> {
+    fn wait_until_ready(&mut self, said: Option<impl std::io::Read>) -> Result<(), String> {
         let lines = said.map(|said| BufReader::new(said).lines());
         let ready = lines.and_then(|mut lines| {
-            lines.find_map(|line| line.ok()?.starts_with("socket ").then_some(()))
+            lines.find_map(|line| {
+                let line = line.ok()?;
+                if let Some(address) = line.strip_prefix("listening on http://") {
+                    address.clone_into(&mut self.address);
+                }
+                line.starts_with("socket ").then_some(())
+            })
         });
         ready.ok_or_else(|| {
             let errors = fs::read_to_string(self.directory.path().join("errors"));
@@ -186,6 +195,10 @@ impl Server {
         let mut all = vec![self.daemon()];
         all.extend(self.daemon().children()?);
         Ok(all)
+    }
+
+    pub(super) fn address(&self) -> &str {
+        &self.address
     }
 
     pub(super) fn directory(&self) -> &Path {
