@@ -15,8 +15,8 @@ Usage:
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (0 unless told)
   cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
   cargo xtask bench one-machine [--json] [--quick]
-  cargo xtask bench http [--json] [--quick]
-                                             measure the real binary on this machine";
+                                             measure the real binary on this machine
+  cargo xtask bench http [--json] [--quick]  measure its answers over HTTP";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
