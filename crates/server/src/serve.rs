@@ -18,6 +18,7 @@ use danlu_core::{Actor, Input};
 use danlu_node::AgentError;
 use danlu_node::RunRoot;
 use danlu_node::gpu::ProbeConfig;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -103,6 +104,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     logging::start(&config.data);
     // Before any thread: the agent starts the small process that starts tasks.
     let (local, live) = Local::start(&local_config(&config))?;
+    allow_many_connections();
     let store = Store::open(&config.data.join("danlu.db"))?;
     let auth = Arc::new(Auth::load(&store)?);
     let epoch = epoch::choose(&config.data, &store)?;
@@ -270,6 +272,14 @@ fn setup_link(handle: &Handle, auth: &Auth, address: &str) -> Option<String> {
     let has_admin = handle.model().users.values().any(|user| user.admin && user.is_active());
     let key = if has_admin { None } else { auth.open_setup() };
     key.map(|key| format!("{address}/setup?key={key}"))
+}
+
+/// As many as the system lets us have. After the process that starts tasks has begun, which keep what people gave them.
+fn allow_many_connections() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // With fewer it works too.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
 }
 
 /// Returns when the other end is dropped.

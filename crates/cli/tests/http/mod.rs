@@ -71,11 +71,24 @@ impl Connection {
         status.unwrap_or_else(|| panic!("no status: {line:?}"))
     }
 
+    /// A page.
+    pub(crate) fn text(&mut self, request: &str, headers: &str) -> String {
+        self.send(request, headers, b"");
+        let (_, body) = self.head_and_body();
+        String::from_utf8(body).expect("text")
+    }
+
     pub(crate) fn json(&mut self, request: &str, body: &Value) -> Reply {
         self.ask(request, "", body.to_string().as_bytes())
     }
 
     fn reply(&mut self) -> Reply {
+        let (mut reply, body) = self.head_and_body();
+        reply.body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        reply
+    }
+
+    fn head_and_body(&mut self) -> (Reply, Vec<u8>) {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
         let mut headers = Vec::new();
@@ -86,13 +99,11 @@ impl Connection {
             }
         }
         let status = status.unwrap_or_else(|| panic!("no status: {line:?}"));
-        let mut reply = Reply { status, headers, body: Value::Null };
-        let length =
-            reply.header("content-length").map_or(0, |value| value.parse().expect("a number"));
-        let mut body = vec![0; length];
+        let reply = Reply { status, headers, body: Value::Null };
+        let length = reply.header("content-length");
+        let mut body = vec![0; length.map_or(0, |value| value.parse().expect("a number"))];
         self.0.read_exact(&mut body).expect("the whole answer");
-        reply.body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        reply
+        (reply, body)
     }
 
     fn line(&mut self) -> String {
