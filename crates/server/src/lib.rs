@@ -13,6 +13,7 @@ mod environment;
 mod epoch;
 mod gpuman;
 pub mod handle;
+mod kept;
 mod launch;
 mod logging;
 pub mod model;

@@ -151,6 +151,7 @@ async fn listen(
         live,
         accounts: Arc::default(),
         auth: Arc::clone(&auth),
+        lists: Arc::default(),
         stop,
         own_uid,
     };

@@ -38,12 +38,15 @@ pub(crate) use view::rfc3339;
 use crate::auth::Auth;
 use crate::gpuman;
 use crate::handle::Handle;
+use crate::kept::Kept;
 use crate::launch::RunFiles;
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn;
 use axum::routing::get;
+use danlu_core::UserId;
 use danlu_wire::api::MOST_BODY_BYTES;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -57,6 +60,8 @@ pub struct Api {
     pub live: crate::backend::LiveGpus,
     pub accounts: Arc<Accounts>,
     pub auth: Arc<Auth>,
+    /// Lists of tasks, by who asks for what.
+    pub(crate) lists: Arc<Kept<(UserId, bool, String), Bytes>>,
     /// Tells the process to end.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.

@@ -7,7 +7,9 @@ use crate::model::Brief;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use danlu_core::{Actor, Input, Span, Task, TaskId, explain};
 use danlu_wire::api::{
     Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
@@ -26,10 +28,23 @@ const MOST_IDS: usize = 100_000;
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
+    RawQuery(query): RawQuery,
     filter: Result<Query<Filter>, QueryRejection>,
-) -> Result<Json<Document<Tasks>>, ApiError> {
+) -> Result<Response, ApiError> {
     let Query(filter) = filter?;
-    Ok(Json(Document::new(select(&api, &caller, filter).await?)))
+    let model = api.handle.model();
+    let key = (caller.id, caller.admin, query.unwrap_or_default());
+    let body = match api.lists.get(&key, &model) {
+        Some(body) => body,
+        None => {
+            let tasks = Document::new(select(&api, &caller, filter).await?);
+            // Texts and numbers only: they can be written.
+            let body = Bytes::from(serde_json::to_vec(&tasks).unwrap_or_default());
+            api.lists.put(key, &model, body.clone());
+            body
+        }
+    };
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// A part of the tasks that a filter lets through, and how many there are.

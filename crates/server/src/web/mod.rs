@@ -8,7 +8,6 @@ mod charts;
 mod form;
 mod gpu_map;
 mod gpus;
-mod kept;
 mod language;
 mod live;
 mod log_file;
@@ -67,7 +66,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/preferences", post(preferences::change))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))
-        .layer(Extension(Arc::new(kept::Kept::default())))
+        .layer(Extension(Arc::new(overview::Kept::default())))
         .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(middleware::map_response(security::headers))
 }

@@ -1,7 +1,7 @@
 //! The first page: is a GPU free, are my tasks fine, when do I start?
 
 use super::gpu_map::{self, NodeMap};
-use super::kept::Kept;
+use super::language::Language;
 use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
@@ -11,7 +11,7 @@ use crate::api::{Api, ApiError, Filter};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
-use danlu_core::{TaskId, Time};
+use danlu_core::{TaskId, Time, UserId};
 use danlu_wire::api::{ErrorCode, Line, ME, Overview, TaskStateName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,6 +52,9 @@ struct Figures {
     next_start: Option<Moment>,
 }
 
+/// Who sees it, as an admin or not, and in which language.
+pub(super) type Kept = crate::kept::Kept<(UserId, bool, Language), Arc<str>>;
+
 pub(super) async fn overview(
     State(api): State<Api>,
     Extension(kept): Extension<Arc<Kept>>,
@@ -59,11 +62,11 @@ pub(super) async fn overview(
 ) -> PageResult {
     let model = api.handle.model();
     let reader = (visit.caller.id, visit.caller.admin, visit.look.language);
-    let live = match kept.get(reader, &model) {
+    let live = match kept.get(&reader, &model) {
         Some(live) => live,
         None => {
             let live: Arc<str> = live(&api, &visit).await.map_err(visit.no())?.into();
-            kept.put(reader, model, Arc::clone(&live));
+            kept.put(reader, &model, Arc::clone(&live));
             live
         }
     };

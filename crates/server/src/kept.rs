@@ -1,0 +1,64 @@
+//! Answers that many ask for at the same time, kept for a moment and made anew once something has changed.
+
+use crate::model::ReadModel;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How busy GPUs are, and for how long somebody waits, changes without a commit.
+const LONGEST: Duration = Duration::from_secs(1);
+const MOST: usize = 256;
+
+/// By what was asked for and by whom.
+#[derive(Debug)]
+pub(crate) struct Kept<Key, Body> {
+    parts: Mutex<BTreeMap<Key, Part<Body>>>,
+}
+
+#[derive(Debug)]
+struct Part<Body> {
+    body: Body,
+    /// What it was made from; not kept alive for our sake.
+    model: Weak<ReadModel>,
+    made: Instant,
+}
+
+impl<Key: Ord, Body: Clone> Kept<Key, Body> {
+    /// `None` when it has to be made anew.
+    pub(crate) fn get(&self, key: &Key, model: &Arc<ReadModel>) -> Option<Body> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = parts.get(key)?;
+        let same = part.model.ptr_eq(&Arc::downgrade(model));
+        (same && part.made.elapsed() < LONGEST).then(|| part.body.clone())
+    }
+
+    pub(crate) fn put(&self, key: Key, model: &Arc<ReadModel>, body: Body) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.retain(|_, part| part.made.elapsed() < LONGEST);
+        if parts.len() < MOST {
+            parts.insert(key, Part { body, model: Arc::downgrade(model), made: Instant::now() });
+        }
+    }
+}
+
+impl<Key: Ord, Body> Default for Kept<Key, Body> {
+    fn default() -> Self {
+        Kept { parts: Mutex::new(BTreeMap::new()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_until_something_changes() {
+        let kept: Kept<&str, u32> = Kept::default();
+        let (before, after) = (Arc::new(ReadModel::default()), Arc::new(ReadModel::default()));
+        assert_eq!(kept.get(&"a", &before), None);
+        kept.put("a", &before, 1);
+        assert_eq!(kept.get(&"a", &before), Some(1));
+        assert_eq!(kept.get(&"b", &before), None);
+        assert_eq!(kept.get(&"a", &after), None);
+    }
+}
