@@ -69,7 +69,7 @@ fn wrong_arguments_are_explained() {
     );
     check(
         "sim --trace a.csv --gpus 32",
-        "error: `--gpus` says nothing about nodes, and placement `consolidate` needs them",
+        "error: `--gpus` says nothing about nodes, and this placement needs them",
     );
     check("sim --trace a.csv --nodes 4 --policy fairest", "error: there is no policy `fairest`");
     check(

@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_is_refused() {
-        for line in ["--nodes 2", "--resource a:1", "--notify a@b"] {
+        for line in ["--nodes 2", "--notify a@b"] {
             let failure = fields(line).expect_err(line);
             assert_eq!(failure.status(), Exit::Refused as u8, "{line}");
         }

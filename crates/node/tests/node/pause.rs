@@ -71,7 +71,8 @@ pub(crate) fn paused_time_does_not_count() {
     let ending = world.ended(run);
     assert_eq!(ending.exit, Exit::TimedOut);
     let took = ending.ended_at.since(ending.started_at.unwrap());
-    assert!(took >= Span(1500), "{took:?}");
+    // The limit and three silences, the first of which may have begun a tick before the pause.
+    assert!(took >= Span(1400), "{took:?}");
 }
 
 pub(crate) fn paused_run_can_be_stopped() {
