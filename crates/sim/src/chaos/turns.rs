@@ -11,8 +11,11 @@ use danlu_core::{Event, Span, State, Task, Time, User};
 pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Verdict {
     let settings = after.settings();
     let strict = (settings.order, settings.backfill) == (Order::Balance, Backfill::None);
-    // GPUs that somebody has named may be kept free for them.
-    let named = |task: &Task| task.is_queued() && !task.spec.request.gpu_ids.is_empty();
+    // What somebody has named, GPUs or a node, may be kept free for them.
+    let named = |task: &Task| {
+        let request = &task.spec.request;
+        task.is_queued() && (!request.gpu_ids.is_empty() || request.node.is_some())
+    };
     // Who has waited for long goes before everybody, and who has had their share after.
     let patient = settings.reserve_after == Span::ZERO;
     let unlimited = settings.quota == QuotaSettings::default();
