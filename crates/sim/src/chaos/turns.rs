@@ -11,11 +11,8 @@ use danlu_core::{Event, Span, State, Task, Time, User};
 pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Verdict {
     let settings = after.settings();
     let strict = (settings.order, settings.backfill) == (Order::Balance, Backfill::None);
-    // What somebody has named, GPUs or a node, may be kept free for them.
-    let named = |task: &Task| {
-        let request = &task.spec.request;
-        task.is_queued() && (!request.gpu_ids.is_empty() || request.node.is_some())
-    };
+    // GPUs that somebody has named may be kept free for them.
+    let named = |task: &Task| task.is_queued() && !task.spec.request.gpu_ids.is_empty();
     // Who has waited for long goes before everybody, and who has had their share after.
     let patient = settings.reserve_after == Span::ZERO;
     let unlimited = settings.quota == QuotaSettings::default();
@@ -28,6 +25,8 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
         Event::RunLaunched { task, .. } => after.tasks.get(task),
         _ => None,
     });
+    // Whoever needs no GPU passes the one that all others wait behind.
+    let started = started.filter(|task| task.spec.request.gpus > 0);
     let class = |user: &User| user.priority.0.min(1);
     let Some(worst) =
         started.filter_map(|task| after.users.get(&task.owner)).max_by_key(|user| class(user))
