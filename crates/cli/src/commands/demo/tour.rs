@@ -140,6 +140,7 @@ impl<'a> Tour<'a> {
             (format!("danlu cancel {big}"), "and see what starts here", "看看接下来什么会开始"),
             (format!("danlu submit -g {half} train.sh"), "one of your own", "提交自己的任务"),
             ("danlu gpus".to_owned(), "the GPUs and who holds them", "各块 GPU 及占用者"),
+            ("danlu user passwd".to_owned(), "a password for the pages", "设置网页登录密码"),
         ] {
             lines.push((command, text(english, chinese).to_owned()));
         }
