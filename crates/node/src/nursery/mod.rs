@@ -1,4 +1,5 @@
-//! The small process without threads that all shims are forked from, one of them ahead of its time.
+//! The small process without threads that all shims are forked from, one of them ahead of its time. Shims that are
+//! through with their run get the next one.
 //!
 //! The agent starts it and talks to it by a socket; when the agent is gone, so is the nursery. Shims are its children
 //! only in name: nobody waits for them, and they live on without it.
@@ -11,16 +12,13 @@ mod users;
 pub(crate) use link::{Answer, Link, ShimNews};
 
 use crate::cgroup::Cgroups;
-use crate::fork::{Fork, fork};
-use crate::process::Pidfd;
-use crate::rundir::RunDir;
 use crate::{shim, signals};
 use link::{is_waiting, receive, send};
 use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
-use spare::{Errand, Side, Spare};
+use spare::{Busy, Errand, Note, Side, Spare};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
@@ -87,43 +85,47 @@ impl Nursery {
 
     /// Until the agent is gone.
     fn serve(&mut self) {
-        let mut spare = self.spare();
+        let mut spare = self.fork(None).ok();
+        let mut busy = Busy::default();
         while let Ok(Some((request, dir, order))) = receive(&self.requests) {
             let run = request.run;
-            let errand = Errand { run, identity: self.users.find(request.user.as_deref()) };
-            let sent = spare.take().and_then(|spare| spare.send(&errand, &dir, &order).ok());
-            match sent.map_or_else(|| self.fork_for(errand, dir, order), Ok) {
-                Ok(shim) => send(&self.requests, run, Ok(&shim)),
+            let identity = self.users.find(request.user.as_deref());
+            let errand = Errand { note: Note { run, identity }, dir, order };
+            let free = busy.take_free().or_else(|| spare.take());
+            // Gone by the end of this, in this process: a fork that had its directory would hold its lock.
+            let sent = match free.filter(|free| free.send(&errand).is_ok()) {
+                Some(free) => {
+                    drop(errand);
+                    Ok(free)
+                }
+                None => self.fork(Some(errand)),
+            };
+            match sent {
+                Ok(shim) => {
+                    send(&self.requests, run, Ok(shim.process()));
+                    busy.keep(shim);
+                }
                 Err(error) => send(&self.requests, run, Err(&error)),
             }
-            // In a burst a spare would only be one more to talk to.
-            if !is_waiting(&self.requests) {
-                spare = self.spare();
+            // Not in a burst: whoever is waiting already goes first.
+            if spare.is_none() && !is_waiting(&self.requests) {
+                spare = self.fork(None).ok();
             }
         }
     }
 
-    /// Without one, shims are forked when they are needed.
-    fn spare(&self) -> Option<Spare> {
-        match Spare::fork().ok()? {
-            Side::Nursery(spare) => Some(spare),
+    /// A shim, for this errand and then for others.
+    fn fork(&self, first: Option<Errand>) -> io::Result<Spare> {
+        match Spare::fork()? {
+            Side::Nursery(spare) => Ok(spare),
             Side::Shim(link) => self.in_child(|| {
                 let prepared = shim::Prepared::new();
-                if let Some((errand, dir, order)) = spare::receive(&link) {
-                    drop(link);
-                    self.run_shim(errand, dir, order, prepared);
-                }
+                let mut next = first;
+                while let Some(errand) = next.take().or_else(|| spare::receive(&link, &prepared))
+                    && self.run_shim(errand, &prepared)
+                    && spare::is_free_again(&link)
+                {}
             }),
-        }
-    }
-
-    fn fork_for(&self, errand: Errand, dir: RunDir, order: File) -> io::Result<Pidfd> {
-        // SAFETY: a nursery has no threads.
-        match unsafe { fork(None) }? {
-            Fork::Parent { pidfd, .. } => Ok(pidfd),
-            Fork::Child { .. } => {
-                self.in_child(|| self.run_shim(errand, dir, order, shim::Prepared::new()))
-            }
         }
     }
 
@@ -137,13 +139,14 @@ impl Nursery {
         unsafe { libc::_exit(0) }
     }
 
-    fn run_shim(&self, errand: Errand, dir: RunDir, order: File, prepared: shim::Prepared) {
-        let Errand { run, identity } = errand;
-        let Ok(notices) = self.notices.try_clone() else { return };
+    /// True when this process is free for another run.
+    fn run_shim(&self, errand: Errand, prepared: &shim::Prepared) -> bool {
+        let Errand { note: Note { run, identity }, dir, order } = errand;
+        let Ok(notices) = self.notices.try_clone() else { return false };
         let path = self.root.join("runs").join(run.to_string());
         let path = path.to_string_lossy().into_owned();
-        let handed = shim::Handed { run, dir, path, order, notices, identity, prepared };
-        shim::run(handed, &self.cgroups);
+        let handed = shim::Handed { run, dir, path, order, notices, identity };
+        shim::run(handed, prepared, &self.cgroups)
     }
 }
 

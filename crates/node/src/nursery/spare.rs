@@ -1,27 +1,45 @@
-//! A shim that is forked ahead of its run, so that no run waits for a fork.
+//! Processes that wait to be the shim of a run: forked ahead, so that no run waits for a fork, or through with the run
+//! before, since the system takes longer to make and to take down a process than a shim needs for a run.
 
 use super::link::{receive_message, send_message};
 use crate::fork::{Fork, fork};
 use crate::process::Pidfd;
 use crate::rundir::RunDir;
+use crate::shim::Prepared;
 use crate::shim::identity::{Identity, NoIdentity};
 use danlu_core::RunId;
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socketpair};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-/// It waits for a run. When the nursery is gone, so is the spare.
+/// It waits for a run, or has one. When the nursery is gone, it goes when it is through.
 pub(super) struct Spare {
     link: OwnedFd,
-    shim: Pidfd,
+    process: Pidfd,
 }
 
-/// Comes with the run directory, locked, and the order.
-#[derive(Serialize, Deserialize)]
+/// Those that have a run, and will be free again.
+#[derive(Default)]
+pub(super) struct Busy(VecDeque<Spare>);
+
+/// More at a time are not kept: they end with their runs.
+const MOST_KEPT: usize = 8;
+
+/// What a shim is to do.
 pub(super) struct Errand {
+    pub(super) note: Note,
+    /// Locked.
+    pub(super) dir: RunDir,
+    pub(super) order: File,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Note {
     pub(super) run: RunId,
     pub(super) identity: Result<Identity, NoIdentity>,
 }
@@ -39,28 +57,61 @@ impl Spare {
         // SAFETY: a nursery has no threads.
         Ok(match unsafe { fork(None) }? {
             Fork::Child { .. } => Side::Shim(shim_link),
-            Fork::Parent { pidfd, .. } => Side::Nursery(Spare { link, shim: pidfd }),
+            Fork::Parent { pidfd, .. } => Side::Nursery(Spare { link, process: pidfd }),
         })
     }
 
     /// An error when it is gone, or the errand is too large to be sent: nothing has begun then.
-    pub(super) fn send(self, errand: &Errand, dir: &RunDir, order: &File) -> io::Result<Pidfd> {
-        let message = serde_json::to_vec(errand)?;
-        let fds = [dir.as_fd().as_raw_fd(), order.as_fd().as_raw_fd()];
-        send_message(self.link.as_fd(), &message, &fds)?;
-        Ok(self.shim)
+    pub(super) fn send(&self, errand: &Errand) -> io::Result<()> {
+        let note = serde_json::to_vec(&errand.note)?;
+        let fds = [errand.dir.as_fd().as_raw_fd(), errand.order.as_fd().as_raw_fd()];
+        Ok(send_message(self.link.as_fd(), &note, &fds)?)
+    }
+
+    pub(super) fn process(&self) -> &Pidfd {
+        &self.process
     }
 }
 
+impl Busy {
+    pub(super) fn keep(&mut self, spare: Spare) {
+        if self.0.len() < MOST_KEPT {
+            self.0.push_back(spare);
+        }
+    }
+
+    /// One that is through with its run. The dead are dropped.
+    pub(super) fn take_free(&mut self) -> Option<Spare> {
+        let mut links: Vec<PollFd<'_>> =
+            self.0.iter().map(|spare| PollFd::new(spare.link.as_fd(), PollFlags::POLLIN)).collect();
+        poll(&mut links, PollTimeout::ZERO).ok().filter(|&count| count > 0)?;
+        let heard: Vec<bool> = links.iter().map(|link| link.any() == Some(true)).collect();
+        let free = heard.iter().position(|&heard| heard)?;
+        let spare = self.0.remove(free)?;
+        match receive_message(spare.link.as_fd(), MsgFlags::MSG_DONTWAIT) {
+            Ok(Some(_)) => Some(spare),
+            _ => self.take_free(),
+        }
+    }
+}
+
+/// The spare's side: it is through with its run. False when nobody wants to know.
+pub(super) fn is_free_again(link: &OwnedFd) -> bool {
+    send_message(link.as_fd(), b"free", &[]).is_ok()
+}
+
 /// The spare's side. `None` when there will be no errand.
-pub(super) fn receive(link: &OwnedFd) -> Option<(Errand, RunDir, File)> {
+pub(super) fn receive(link: &OwnedFd, prepared: &Prepared) -> Option<Errand> {
     loop {
+        if !prepared.wait_for(link.as_fd()) {
+            return None;
+        }
         let (message, fds) = match receive_message(link.as_fd(), MsgFlags::empty()) {
             Err(Errno::EINTR) => continue,
             other => other.ok()??,
         };
         let [dir, order] = <[OwnedFd; 2]>::try_from(fds).ok()?;
-        let errand = serde_json::from_slice(&message).ok()?;
-        return Some((errand, RunDir::from_fd(dir), File::from(order)));
+        let note = serde_json::from_slice(&message).ok()?;
+        return Some(Errand { note, dir: RunDir::from_fd(dir), order: File::from(order) });
     }
 }

@@ -1,4 +1,4 @@
-//! One process for each run: starts the command, watches over it, and leaves its result in a file.
+//! One process for each run that goes on: starts the command, watches over it, and leaves its result in a file.
 //!
 //! A shim depends on nobody. It is told what to do by `control.json` and a signal, and tells by `state.json` when the
 //! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
@@ -28,15 +28,18 @@ use crate::shim::watch::Watch;
 use crate::{activation, clock, record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
-use danlu_wire::rundir::{ShimState, V1};
+use danlu_wire::rundir::{ExitRecord, ShimState, V1};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-/// As which a shim is listed among the processes.
+/// As which a shim with a run is listed among the processes.
 pub(crate) const NAME: &CStr = c"danlu-shim";
 
 /// What the nursery gives to a shim.
@@ -51,7 +54,6 @@ pub(crate) struct Handed {
     /// Where the agent listens, if it still does.
     pub(crate) notices: File,
     pub(crate) identity: Result<Identity, NoIdentity>,
-    pub(crate) prepared: Prepared,
 }
 
 /// A process that can be a shim, whatever its run will be.
@@ -68,35 +70,63 @@ impl Prepared {
         };
         Prepared(prepare())
     }
+
+    /// Waits, without a run, for something to come by the link. False when this process is told to end instead.
+    pub(crate) fn wait_for(&self, link: BorrowedFd<'_>) -> bool {
+        let Ok(signals) = &self.0 else { return true };
+        let _ = nix::sys::prctl::set_name(c"danlu-spare");
+        loop {
+            let mut both = [link, signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+            let _ = poll(&mut both, PollTimeout::NONE);
+            // First: a signal that came after the run may be meant for it, and is left to it.
+            if both[0].any() == Some(true) {
+                return true;
+            }
+            while let Ok(Some(signal)) = signals.read_signal() {
+                if signal.ssi_signo == Signal::SIGTERM as u32 {
+                    return false;
+                }
+            }
+        }
+    }
 }
 
-/// The whole life of a shim.
-pub(crate) fn run(handed: Handed, cgroups: &Cgroups) {
-    let Handed { run, dir, path, order, notices, identity, prepared } = handed;
+/// All that a shim does for a run. True when the agent has been told where to find the result, so that it need not see
+/// this process end.
+pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> bool {
+    let Handed { run, dir, path, order, notices, identity } = handed;
     let _ = nix::sys::prctl::set_name(NAME);
     let mut notices = Notices::new(notices);
     let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
         Ok(launched) => Watch::new(launched, &dir, &mut notices).until_the_end(),
         Err(refusal) => record::refused(&refusal),
     };
-    // A full disk has room again some day; until then the run is not over for anybody. A directory that somebody has
-    // taken away does not come back.
-    while let Err(error) = dir.write(&record)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        std::thread::sleep(Duration::from_secs(1));
+    let left = leave(&dir, &record);
+    // Whoever hears of the end may want to use the directory again.
+    drop(dir);
+    notices.say_ended(run) && left
+}
+
+/// A full disk has room again some day; until then the run is not over for anybody. False when there is no directory any
+/// more: what somebody has taken away does not come back.
+fn leave(dir: &RunDir, record: &ExitRecord) -> bool {
+    loop {
+        match dir.write(record) {
+            Ok(()) => return true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
+            Err(_) => std::thread::sleep(Duration::from_secs(1)),
+        }
     }
-    notices.say_ended(run);
 }
 
 /// A command that has been given the word to begin.
-struct Launched {
+struct Launched<'a> {
     run: RunId,
     order: LaunchOrder,
     tree: Tree,
     leader: Pid,
     launching: Launching,
-    signals: SignalFd,
+    signals: &'a SignalFd,
     started_at: Time,
     identity: Identity,
 }
@@ -106,16 +136,16 @@ struct Launched {
     clippy::needless_pass_by_value,
     reason = "the command must not inherit the order: it is closed here"
 )]
-fn launch(
+fn launch<'a>(
     run: RunId,
     dir: &RunDir,
     path: &str,
     order: File,
     identity: Result<Identity, NoIdentity>,
-    prepared: Prepared,
+    prepared: &'a Prepared,
     cgroups: &Cgroups,
-) -> Result<Launched, Refusal> {
-    let signals = prepared.0.map_err(|error| Refusal::process(&error))?;
+) -> Result<Launched<'a>, Refusal> {
+    let signals = prepared.0.as_ref().map_err(Refusal::process)?;
     let Handover { order, environment } = handover::read(&order)
         .map_err(|error| Refusal::order(&format!("the order cannot be read: {error}")))?;
     let identity = identity.map_err(|problem| Refusal::identity(&problem))?;

@@ -22,10 +22,11 @@ impl Notices {
         self.send_rest();
     }
 
-    /// The result is there to be read. Said once: the agent need not wait until all of the shim is torn down.
-    pub(super) fn say_ended(mut self, run: RunId) {
+    /// The result is there to be read. Said once; where it could not be, only the end of the shim itself tells.
+    pub(super) fn say_ended(mut self, run: RunId) -> bool {
         self.send_rest();
-        let _ = self.pipe.write(format!("{} {}\n", run.epoch, run.number).as_bytes());
+        self.unsaid.is_none()
+            && self.pipe.write(format!("{} {}\n", run.epoch, run.number).as_bytes()).is_ok()
     }
 
     pub(super) fn send_rest(&mut self) {

@@ -2,6 +2,8 @@
 
 use crate::cgroup::RunCgroup;
 use crate::process::{Process, descendants};
+use danlu_core::Span;
+use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid};
 use std::collections::BTreeSet;
@@ -62,15 +64,37 @@ fn below() -> Vec<Process> {
     descendants(&BTreeSet::from([getpid()]), &Process::all())
 }
 
+/// A child that has ended.
+pub(super) struct Reaped {
+    pub(super) pid: Pid,
+    pub(super) ended: Ended,
+    /// By itself and by all that it has waited for.
+    pub(super) cpu_time: Span,
+    /// The most bytes that one of them had at a time.
+    pub(super) largest: u64,
+}
+
 /// One ended child. `None`: there are children, and all live. `Err`: there is none.
-pub(super) fn reap() -> Result<Option<(Pid, Ended)>, NoChildren> {
+pub(super) fn reap() -> Result<Option<Reaped>, NoChildren> {
     let mut status = 0;
-    // SAFETY: the status is written to a number of ours.
-    match unsafe { nix::libc::waitpid(-1, &raw mut status, nix::libc::WNOHANG) } {
+    // SAFETY: the structure is plain numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: status and usage are written to places of ours.
+    match unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) } {
         0 => Ok(None),
-        pid if pid > 0 => Ok(Some((Pid::from_raw(pid), Ended::from_status(status)))),
+        pid if pid > 0 => Ok(Some(Reaped {
+            pid: Pid::from_raw(pid),
+            ended: Ended::from_status(status),
+            cpu_time: Span(milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime)),
+            // In kilobytes there.
+            largest: u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(1024),
+        })),
         _ => Err(NoChildren),
     }
+}
+
+fn milliseconds(time: libc::timeval) -> u64 {
+    u64::try_from(time.tv_sec * 1000 + time.tv_usec / 1000).unwrap_or(0)
 }
 
 #[derive(Debug)]
@@ -85,10 +109,10 @@ pub(super) enum Ended {
 
 impl Ended {
     fn from_status(status: i32) -> Ended {
-        if nix::libc::WIFSIGNALED(status) {
-            Ended::Signal(nix::libc::WTERMSIG(status))
+        if libc::WIFSIGNALED(status) {
+            Ended::Signal(libc::WTERMSIG(status))
         } else {
-            Ended::Code(nix::libc::WEXITSTATUS(status))
+            Ended::Code(libc::WEXITSTATUS(status))
         }
     }
 }

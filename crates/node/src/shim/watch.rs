@@ -4,26 +4,27 @@ use super::notices::Notices;
 use super::refusal::Refusal;
 use super::stop::{Next, Stop};
 use super::tail::tail;
-use super::tree::{Ended, NoChildren, reap};
+use super::tree::{Ended, NoChildren, Reaped, reap};
 use super::{Launched, kernel};
 use crate::rundir::{PREEMPT, RunDir};
 use crate::{clock, record, signals};
+use danlu_core::Failure;
 use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
-use danlu_core::{Failure, Span};
 use danlu_wire::agent::Used;
 use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
 use std::os::fd::AsFd as _;
 use std::time::Instant;
 
 pub(super) struct Watch<'a> {
-    launched: Launched,
+    launched: Launched<'a>,
     dir: &'a RunDir,
     notices: &'a mut Notices,
+    /// By those who have ended.
+    used: Used,
     /// Whether the command has begun, or could not, is not known yet.
     undecided: bool,
     refusal: Option<Refusal>,
@@ -36,7 +37,11 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(launched: Launched, dir: &'a RunDir, notices: &'a mut Notices) -> Watch<'a> {
+    pub(super) fn new(
+        launched: Launched<'a>,
+        dir: &'a RunDir,
+        notices: &'a mut Notices,
+    ) -> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
@@ -44,6 +49,7 @@ impl<'a> Watch<'a> {
             launched,
             dir,
             notices,
+            used: Used::default(),
             undecided: true,
             refusal: None,
             stop,
@@ -55,6 +61,8 @@ impl<'a> Watch<'a> {
     }
 
     pub(super) fn until_the_end(mut self) -> ExitRecord {
+        // The signal to look may have come to this process while it had another run, or none.
+        self.obey();
         loop {
             self.wait();
             self.hear_signals();
@@ -73,7 +81,8 @@ impl<'a> Watch<'a> {
                 Next::SignalRest => self.launched.tree.signal_all(Signal::SIGTERM),
                 Next::KillAll => self.launched.tree.kill(),
                 Next::Finish => {
-                    let used = self.used();
+                    let mut used = self.used;
+                    self.launched.tree.cgroup.add_to(&mut used);
                     if self.launched.tree.cgroup.remove() {
                         return self.record(used);
                     }
@@ -165,33 +174,21 @@ impl<'a> Watch<'a> {
         loop {
             match reap() {
                 Ok(None) => return,
-                Ok(Some((pid, ended))) if pid == self.launched.leader => {
-                    self.leader_ended = Some(ended);
-                    // Whatever it had to say of its launch is there now.
-                    self.hear_child();
+                Ok(Some(Reaped { pid, ended, cpu_time, largest })) => {
+                    self.used.cpu_time += cpu_time;
+                    self.used.largest_process = self.used.largest_process.max(largest);
+                    if pid == self.launched.leader {
+                        self.leader_ended = Some(ended);
+                        // Whatever it had to say of its launch is there now.
+                        self.hear_child();
+                    }
                 }
-                Ok(Some(_)) => {}
                 Err(NoChildren) => {
                     self.children = false;
                     return;
                 }
             }
         }
-    }
-
-    fn used(&self) -> Used {
-        let mut used = Used::default();
-        if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
-            // In kilobytes there.
-            used.largest_process = u64::try_from(usage.max_rss()).unwrap_or(0).saturating_mul(1024);
-            let milliseconds = |time: nix::sys::time::TimeVal| {
-                u64::try_from(time.tv_sec() * 1000 + time.tv_usec() / 1000).unwrap_or(0)
-            };
-            used.cpu_time =
-                Span(milliseconds(usage.user_time()) + milliseconds(usage.system_time()));
-        }
-        self.launched.tree.cgroup.add_to(&mut used);
-        used
     }
 
     fn record(self, used: Used) -> ExitRecord {

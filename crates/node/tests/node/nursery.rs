@@ -1,9 +1,11 @@
 //! The nursery may die at any time; nobody but the agent notices.
 
+use crate::restart::{pidfd, wait_for_end};
 use crate::world::{World, kill};
 use danlu_core::RunId;
 use danlu_core::run::Exit;
 use nix::sys::signal::Signal;
+use std::collections::BTreeSet;
 
 pub(crate) fn killed_nursery_is_replaced() {
     let mut world = World::new();
@@ -34,4 +36,61 @@ pub(crate) fn nursery_ends_with_its_agent() {
     world.end_agent();
     assert!(!std::fs::exists(format!("/proc/{nursery}")).unwrap());
     assert!(std::fs::exists(format!("/proc/{leader}")).unwrap());
+}
+
+pub(crate) fn shims_get_one_run_after_the_other() {
+    let mut world = World::new();
+    let mut shims = BTreeSet::new();
+    // Has some hundred megabytes for a moment.
+    let heavy = world.launch_shell("head -c 200M /dev/zero | tail > /dev/null");
+    let heavy_shim = {
+        world.started(heavy);
+        world.shim_of(heavy)
+    };
+    let (_, used) = world.used(heavy);
+    assert!(used.largest_process > 100 << 20, "{used:?}");
+    let mut used_again = false;
+    for number in 0..20 {
+        let run = world.launch_shell(&format!("test \"$PWD\" || exit 99; exit {number}"));
+        let (ending, used) = world.used(run);
+        assert_eq!(ending.exit, Exit::Code(number));
+        assert!(used.largest_process < 50 << 20, "nothing of the run before counts: {used:?}");
+        assert!(used.cpu_time < danlu_core::Span(500), "{used:?}");
+        let shim = world.shim_of(run);
+        used_again |= shim == heavy_shim;
+        shims.insert(shim);
+    }
+    assert!(shims.len() < 10, "{shims:?}");
+    assert!(used_again);
+    // Those that wait for a run go with the nursery.
+    let waiting = pidfd(*shims.iter().max().unwrap());
+    world.end_agent();
+    wait_for_end(&waiting);
+}
+
+/// A stop meant for one run must not reach the next that its shim has.
+pub(crate) fn late_stop_hits_nobody_else() {
+    let mut world = World::new();
+    for _ in 0..20 {
+        let first = world.launch_shell("exit 0");
+        world.started(first);
+        world.stop(first, danlu_core::Span(0));
+        let second = world.launch_shell("read x < /dev/null; exit 7");
+        world.stop(first, danlu_core::Span(0));
+        assert_eq!(world.exit(second), Exit::Code(7));
+        world.exit(first);
+    }
+}
+
+/// Somebody who wants the idle gone gets it, and nobody misses them.
+pub(crate) fn idle_shims_can_be_told_to_end() {
+    let mut world = World::new();
+    let first = world.launch_shell("exit 0");
+    world.exit(first);
+    let shim = world.shim_of(first);
+    let held = pidfd(shim);
+    kill(shim, Signal::SIGTERM);
+    wait_for_end(&held);
+    let second = world.launch_shell("exit 5");
+    assert_eq!(world.exit(second), Exit::Code(5));
 }

@@ -14,10 +14,14 @@ use std::io;
 
 impl Runs {
     pub(in crate::agent) fn forked(&mut self, run: RunId, shim: Option<Pidfd>) {
-        let Some(Phase::Unborn { since, said, ordered, .. }) = self.all.get(&run) else { return };
+        let Some(Phase::Unborn { since, said, ordered, over, .. }) = self.all.get(&run) else {
+            return;
+        };
         let (since, said, ordered) = (*since, *said, *ordered);
         self.unborn -= 1;
         match shim {
+            // The shim may have another run already.
+            _ if *over => return self.settle(run),
             Some(shim) => self.watch(run, shim, since, said),
             None => self.unsettle(run, Phase::Unclear { since, said }),
         }
@@ -47,16 +51,27 @@ impl Runs {
         }
     }
 
-    /// Its shim is about to end, and has nothing more to do.
+    /// Its shim has nothing more to do with it.
     pub(in crate::agent) fn result_is_there(&mut self, run: RunId) {
-        if let Some(Phase::Watched(watched)) = self.all.get(&run) {
-            self.shim_ended(watched.token);
+        match self.all.get_mut(&run) {
+            Some(Phase::Watched(watched)) => {
+                let token = watched.token;
+                self.shim_ended(token);
+            }
+            Some(Phase::Unborn { over, .. }) => *over = true,
+            _ => {}
         }
     }
 
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
         // Its pidfd is closed with its phase, and is then waited for no longer.
-        let Some(run) = self.by_token.remove(&token) else { return };
+        if let Some(run) = self.by_token.remove(&token) {
+            self.settle(run);
+        }
+    }
+
+    /// There is no shim for it any more: takes over what it has left.
+    fn settle(&mut self, run: RunId) {
         let left = self.root.dir(run).and_then(|dir| Ok((dir.read()?, dir.read::<ShimState>()?)));
         match left {
             Ok((Some(record), _)) => self.end_by(run, &record),

@@ -60,6 +60,8 @@ enum Phase {
         tries: u32,
         /// There is a `control.json` that the shim is to be told of.
         ordered: bool,
+        /// Its shim was quicker than the nursery in this too: the result is there.
+        over: bool,
     },
     Watched(Watched),
     /// The lock of its directory is held, by whom is not known yet.

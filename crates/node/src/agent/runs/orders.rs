@@ -52,7 +52,14 @@ impl Runs {
                     let since = clock::now();
                     self.all.insert(
                         run,
-                        Phase::Unborn { order, since, said: false, tries, ordered: false },
+                        Phase::Unborn {
+                            order,
+                            since,
+                            said: false,
+                            tries,
+                            ordered: false,
+                            over: false,
+                        },
                     );
                 }
                 // A directory that is not known here was made by somebody else.
