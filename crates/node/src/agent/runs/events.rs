@@ -64,10 +64,12 @@ impl Runs {
     }
 
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
-        // Its pidfd is closed with its phase, and is then waited for no longer.
-        if let Some(run) = self.by_token.remove(&token) {
-            self.settle(run);
+        let Some(run) = self.by_token.remove(&token) else { return };
+        if let Some(Phase::Watched(watched)) = self.all.get(&run) {
+            // Closing it is not enough: the nursery has it open too, for the next run.
+            let _ = self.epoll.delete(&watched.shim);
         }
+        self.settle(run);
     }
 
     /// There is no shim for it any more: takes over what it has left.
