@@ -103,7 +103,7 @@ const GROUPS: [Group; 5] = [
             "move", "extend", "rm",
         ],
     ),
-    ("Machines", "机器", &["gpus", "gpu", "nodes", "status", "report", "doctor"]),
+    ("Machines", "机器", &["gpus", "gpu", "nodes", "node", "agent", "status", "report", "doctor"]),
     (
         "Server",
         "服务器",

@@ -2,22 +2,21 @@
 
 use crate::api::{self, Api};
 use crate::auth::Auth;
-use crate::backend::{Backends, Local, LocalConfig};
+use crate::backend::{Backends, LiveGpus, Local};
 use crate::config::{Config, ConfigError, Flags};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::epoch;
 use crate::handle::{AskError, Handle};
-use crate::launch::RunFiles;
 use crate::logging;
+use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
 use crate::tls::{self, TlsError, TlsListener};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
-use danlu_node::AgentError;
-use danlu_node::RunRoot;
 use danlu_node::gpu::ProbeConfig;
+use danlu_node::{AgentError, RunRoot, StationConfig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -103,10 +102,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let _lock = prepare(&config.data)?;
     logging::start(&config.data);
     // Before any thread: the agent starts the small process that starts tasks.
-    let (local, live) = Local::start(&local_config(&config))?;
+    let live = LiveGpus::default();
+    let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
     let store = Store::open(&config.data.join("danlu.db"))?;
     let auth = Arc::new(Auth::load(&store)?);
+    let nodes = Nodes::load(&store, &config.data, live.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -116,7 +117,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let runtime = runtime.map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
         local.attach(handle);
-        Backends::with_local(local)
+        Backends::new(Some(local), Some(nodes.clone()))
     })?;
     let served = runtime.block_on(async {
         // Before anybody is told that we are there, and could ask us to stop.
@@ -124,7 +125,9 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
-        listen(&config, &handle, live, auth, &mut signals, ready).await
+        nodes.start(&handle);
+        let parts = Parts { live, auth, nodes };
+        listen(&config, &handle, parts, &mut signals, ready).await
     });
     runtime.block_on(handle.stop());
     drop(handle);
@@ -133,11 +136,17 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     served
 }
 
+/// What the addresses need beside the engine.
+struct Parts {
+    live: LiveGpus,
+    auth: Arc<Auth>,
+    nodes: Nodes,
+}
+
 async fn listen(
     config: &Config,
     handle: &Handle,
-    live: crate::backend::LiveGpus,
-    auth: Arc<Auth>,
+    Parts { live, auth, nodes }: Parts,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -146,7 +155,8 @@ async fn listen(
     let own_uid = nix::unistd::geteuid().as_raw();
     let api = Api {
         handle: handle.clone(),
-        files: Arc::new(RunFiles::new(files)),
+        files: Arc::new(files),
+        nodes,
         config: Arc::new(config.clone()),
         live,
         accounts: Arc::default(),
@@ -320,14 +330,13 @@ async fn hear_from_node(handle: &Handle, name: &str) {
     }
 }
 
-fn local_config(config: &Config) -> LocalConfig {
+fn local_station(config: &Config) -> StationConfig {
     let script = config.data.join("simulated").join("gpus.json");
     // A directory of its own: every change in it wakes the probe.
     if let Some(parent) = script.parent().filter(|_| config.sim_gpus.is_some()) {
         let _ = fs::create_dir_all(parent);
     }
-    LocalConfig {
-        name: config.node_name.clone(),
+    StationConfig {
         root: config.data.join("node"),
         cgroups: config.cgroups,
         gpus: match config.sim_gpus {

@@ -1,6 +1,7 @@
 //! What a server and an agent say to each other.
 
-use crate::launch::LaunchOrder;
+use crate::gpu::GpuDetails;
+use crate::launch::{LaunchOrder, Sink};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
 use danlu_core::run::Ending;
@@ -44,6 +45,9 @@ pub enum ToAgent {
         run: RunId,
     },
     AskReport,
+    /// Also shows that somebody is still there.
+    AskFacts,
+    ReadLog(ReadLog),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,10 +68,14 @@ pub enum FromAgent {
     },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
+    /// What people want to know about the GPUs has changed.
+    Details(Vec<GpuDetails>),
     /// So many bytes of the machine's memory are free, in coarse steps.
     Memory {
         free: u64,
     },
+    Facts(Facts),
+    Log(LogPiece),
 }
 
 /// The first message both ways.
@@ -80,6 +88,119 @@ pub struct Hello {
     /// Which boot of its machine the agent lives in. A server leaves it out.
     #[serde(default)]
     pub boot_id: Option<String>,
+    /// Which machine that is. A server leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
+    /// How an agent that has just been started is to work. An agent leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub station: Option<StationOrder>,
+}
+
+/// Of an agent, when it says hello.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The same as long as its system is not installed anew.
+    pub id: String,
+    pub host_name: String,
+    /// The login that the agent has. Root can run tasks as anybody.
+    pub login: String,
+    pub is_root: bool,
+    /// By its own clock.
+    pub now: Time,
+}
+
+/// What a server decides about the agent of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StationOrder {
+    /// What the node is called, and nothing else on that machine.
+    pub name: String,
+    /// Where it keeps its runs; where there is none, a place that is usual there.
+    #[serde(default)]
+    pub data: Option<String>,
+    #[serde(default)]
+    pub without_cgroups: bool,
+    /// The program to ask about GPUs where there is no library.
+    #[serde(default)]
+    pub probe: Option<String>,
+    #[serde(default)]
+    pub sim_gpus: Option<u32>,
+}
+
+/// What people want to know about a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    pub now: Time,
+    /// The load of the last minute, in hundredths.
+    pub load: u32,
+    /// Bytes.
+    pub memory_used: Option<u64>,
+    /// Of the disk that the runs are on, in bytes.
+    pub disk_free: Option<u64>,
+    pub disk_total: Option<u64>,
+    /// Bytes that all its interfaces but loopback have received and sent since it was booted.
+    pub received: u64,
+    pub sent: u64,
+    /// How it asks about its GPUs, or why it has none.
+    pub probe: String,
+    /// Which kernel it has, for people.
+    pub system: String,
+}
+
+/// A part of what a run has printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadLog {
+    /// Comes back with the answer.
+    pub ask: u64,
+    pub log: LogPlace,
+    pub from: LogStart,
+    pub limit: u64,
+    /// Answer only when there is something, or the run has ended; after a minute in any case.
+    #[serde(default)]
+    pub wait: bool,
+}
+
+/// Where a run prints to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogPlace {
+    pub run: RunId,
+    /// Words in its name replaced.
+    pub sink: Sink,
+    pub directory: String,
+    /// Whose the file must be, where it is not one of the agent's own.
+    pub owner: String,
+    pub ended: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogStart {
+    Offset(u64),
+    /// The last so many lines.
+    Tail(u64),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogPiece {
+    pub ask: u64,
+    pub content: Result<LogContent, LogProblem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogContent {
+    /// Where it begins.
+    pub offset: u64,
+    /// Of the whole log by now.
+    pub size: u64,
+    pub base64: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogProblem {
+    NotThere,
+    NotTheirs,
+    Other(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +230,8 @@ pub struct Used {
 
 impl Hello {
     pub fn new(version: &str, session: SessionId, boot_id: Option<String>) -> Hello {
-        Hello { protocol: PROTOCOL, version: version.to_owned(), session, boot_id }
+        let version = version.to_owned();
+        Hello { protocol: PROTOCOL, version, session, boot_id, machine: None, station: None }
     }
 
     pub fn is_compatible(&self) -> bool {
@@ -121,7 +243,10 @@ impl FromAgent {
     /// As the core hears it; `None` for what it need not hear.
     pub fn into_node_message(self) -> Option<NodeMessage> {
         match self {
-            FromAgent::Hello(_) => None,
+            FromAgent::Hello(_)
+            | FromAgent::Details(_)
+            | FromAgent::Facts(_)
+            | FromAgent::Log(_) => None,
             FromAgent::Report(report) => Some(NodeMessage::Report(report)),
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),

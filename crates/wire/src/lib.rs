@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod api;
 pub mod frame;
+pub mod gpu;
 pub mod launch;
 pub mod rundir;
 pub mod span;

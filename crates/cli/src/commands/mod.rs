@@ -1,6 +1,7 @@
 //! The verbs of `danlu`, one file each.
 
 mod acting;
+mod agent;
 mod announce;
 mod archive;
 mod audit;
@@ -25,6 +26,7 @@ mod logs;
 mod ls;
 mod man;
 mod move_task;
+mod node;
 mod nodes;
 mod pause;
 mod pause_queue;
@@ -82,6 +84,8 @@ verbs! {
     Gpus(gpus::Arguments) = "gpus" [],
     Gpu(gpu::Arguments) = "gpu" [],
     Nodes(nodes::Arguments) = "nodes" ["sinfo"],
+    Node(node::Arguments) = "node" [],
+    Agent(agent::Arguments) = "agent" [],
     Doctor(doctor::Arguments) = "doctor" [],
     Up(up::Arguments) = "up" [],
     Down(down::Arguments) = "down" [],
@@ -133,6 +137,8 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Status(arguments) => status::run(&client()?, &arguments),
         Verb::Gpus(arguments) => gpus::run(&client()?, &arguments),
         Verb::Gpu(arguments) => gpu::run(&client()?, &arguments),
+        Verb::Node(arguments) => node::run(&client()?, &arguments),
+        Verb::Agent(arguments) => agent::run(&arguments),
         Verb::Nodes(arguments) => nodes::run(&client()?, &arguments),
         Verb::Doctor(arguments) => return doctor::run(server, &arguments),
         Verb::Up(arguments) => up::run(*arguments),

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     about = text("The machines", "机器列表"),
     override_usage = text("danlu nodes [OPTIONS]", "danlu nodes [选项]"),

@@ -114,6 +114,8 @@ impl Life {
             ToAgent::Forget { run } => self.runs.forget(run),
             ToAgent::DropLog { run } => self.runs.drop_log(run),
             ToAgent::AskReport => self.report(),
+            // For the station around this agent.
+            ToAgent::AskFacts | ToAgent::ReadLog(_) => {}
         }
     }
 

@@ -4,7 +4,6 @@ mod amd;
 mod baseline;
 mod bounded_read;
 mod container;
-mod details;
 mod detect;
 mod error;
 mod history;
@@ -19,7 +18,9 @@ mod smi;
 
 pub use amd::Amd;
 pub use baseline::Baselines;
-pub use details::{DIRTY_ABOVE, ForeignDetails, GpuDetails, OwnProcess};
+pub use danlu_wire::gpu::{
+    DIRTY_ABOVE, ForeignDetails, GpuDetails, Health, Mig, OwnProcess, Vendor,
+};
 pub use detect::{ProbeConfig, ProbeKind};
 pub use error::ProbeError;
 pub use history::SAMPLES;
@@ -27,7 +28,7 @@ pub use identity::{Identity, LONGEST_COMMAND};
 pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
 pub use nvml::Nvml;
 pub use pci::PciAddress;
-pub use sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, Mig, ProcessKind, Vendor};
+pub use sample::{GpuFacts, GpuProcess, GpuSample, Live, ProcessKind};
 pub use sim::{Script, ScriptGpu, ScriptProcess, SimGpus, SimTenant};
 pub use smi::Smi;
 

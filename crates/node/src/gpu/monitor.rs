@@ -1,7 +1,6 @@
 //! Turns what a probe sees into what the node reports: which GPUs are idle, foreign or unknown.
 
 use super::baseline::Baselines;
-use super::details::{ForeignDetails, GpuDetails, OwnProcess};
 use super::error::ProbeError;
 use super::history::History;
 use super::identity::{Identities, Identity};
@@ -9,6 +8,7 @@ use super::sample::{GpuProcess, GpuSample, Live, ProcessKind};
 use super::{Probe, Reading};
 use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
 use danlu_core::ids::{GpuId, RunId};
+use danlu_wire::gpu::{ForeignDetails, GpuDetails, OwnProcess};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -258,7 +258,7 @@ impl Monitor {
     ) -> Option<ForeignDetails> {
         let GpuProcess { pid, memory, .. } = *process;
         if let Some(who) = process.told.clone().or_else(|| self.identities.look_up(pid)) {
-            return Some(ForeignDetails::new(pid, memory, who));
+            return Some(foreign(pid, memory, who));
         }
         if own_before.contains(&pid) {
             // It was a run's until a moment ago: keep it in mind until the driver has noticed too.
@@ -267,7 +267,7 @@ impl Monitor {
         }
         self.strangers.insert(pid);
         let seen_before = self.known_strangers.contains(&pid);
-        seen_before.then(|| ForeignDetails::new(pid, memory, Identity::unknown()))
+        seen_before.then(|| foreign(pid, memory, Identity::unknown()))
     }
 }
 
@@ -296,4 +296,9 @@ fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
         neighbours: told.neighbours.clone(),
         ..GpuReport::new(told.uuid.clone(), told.index, told.model.as_str(), told.memory_total)
     }
+}
+
+fn foreign(pid: u32, memory: Option<u64>, who: Identity) -> ForeignDetails {
+    let Identity { user, command, container, stopped } = who;
+    ForeignDetails { pid, user, command, memory, container, stopped }
 }

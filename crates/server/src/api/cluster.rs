@@ -8,23 +8,16 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
-use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Nodes, Status};
+use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn gpus(State(api): State<Api>, _caller: Caller) -> Json<Document<Gpus>> {
     let model = api.handle.model();
-    let gpus = model
-        .nodes
-        .values()
-        .flat_map(|node| view::gpus(&model, node))
-        .map(|gpu| with_live(&api.live, gpu));
+    let gpus = model.nodes.values().flat_map(|node| {
+        let gpus = view::gpus(&model, node).into_iter();
+        gpus.map(|gpu| with_live(&api.live, node.id, gpu))
+    });
     Json(Document::new(Gpus { gpus: gpus.collect() }))
-}
-
-pub(super) async fn nodes(State(api): State<Api>, _caller: Caller) -> Json<Document<Nodes>> {
-    let model = api.handle.model();
-    let nodes = model.nodes.values().map(|node| view::node(&model, node));
-    Json(Document::new(Nodes { nodes: nodes.collect() }))
 }
 
 /// Which GPUs are given out, and to how many tasks at once. Answers with all of them.
@@ -78,8 +71,8 @@ pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> 
     }
 }
 
-pub(crate) fn with_live(live: &LiveGpus, mut gpu: GpuView) -> GpuView {
-    let Some(seen) = live.details(&GpuId::from(gpu.uuid.as_str())) else { return gpu };
+pub(crate) fn with_live(live: &LiveGpus, node: NodeId, mut gpu: GpuView) -> GpuView {
+    let Some(seen) = live.details(node, &GpuId::from(gpu.uuid.as_str())) else { return gpu };
     gpu.memory_used = seen.memory_used;
     gpu.utilization = seen.utilization.map(u32::from);
     gpu.temperature = seen.temperature.and_then(|degrees| u32::try_from(degrees).ok());
@@ -114,6 +107,6 @@ pub(super) async fn status(
     }
     let running: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
     let running = super::tasks::views(&api, running.into_iter().take(MOST_ROWS).collect()).await?;
-    let per_node = model.nodes.values().map(|node| view::node(&model, node)).collect();
+    let per_node = super::nodes::views(&api);
     Ok(Json(Document::new(Status { nodes: model.nodes.len(), gpus, tasks, per_node, running })))
 }

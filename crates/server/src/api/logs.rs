@@ -2,7 +2,7 @@
 
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::launch::{LogFile, RunLog, Which};
+use crate::logs::{self as store, Log, RunLog, Which};
 use crate::model::ReadModel;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -13,11 +13,11 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use danlu_core::{Refusal, Run, RunId, Task, TaskId};
 use danlu_wire::Words;
+use danlu_wire::agent::LogStart;
 use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::convert::Infallible;
-use std::sync::Arc;
 
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
@@ -50,7 +50,8 @@ pub(super) async fn logs(
     let which = wanted.stream.unwrap_or_default();
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open(&api, TaskId(id), run, which).await?;
-    let (log, start) = wanted.start(log).await?;
+    let mut log = log;
+    let start = wanted.start(&mut log).await?;
     if follow {
         return Ok(
             Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response()
@@ -70,27 +71,24 @@ pub(super) async fn of_server(
         return Err(Refusal::AdminOnly.into());
     }
     let Query(wanted) = wanted?;
-    let log = LogFile::open(crate::logging::path(&api.config.data)).map_err(unreadable)?;
-    let (log, start) = wanted.start(log).await?;
+    let mut log = Log::file(crate::logging::path(&api.config.data)).await.map_err(unreadable)?;
+    let start = wanted.start(&mut log).await?;
     wanted.part(log, start, false).await
 }
 
 impl Wanted {
-    async fn start(&self, mut log: LogFile) -> Result<(LogFile, u64), ApiError> {
-        match (self.offset, self.tail) {
-            (Some(offset), _) => Ok((log, offset)),
-            (None, Some(lines)) => {
-                let found = aside(move || (log.tail_offset(lines), log)).await?;
-                Ok((found.1, found.0.map_err(unreadable)?))
-            }
-            (None, None) => Ok((log, 0)),
-        }
+    async fn start(&self, log: &mut Log) -> Result<u64, ApiError> {
+        let from = match (self.offset, self.tail) {
+            (Some(offset), _) => LogStart::Offset(offset),
+            (None, Some(lines)) => LogStart::Tail(lines),
+            (None, None) => LogStart::Offset(0),
+        };
+        log.start(from).await.map_err(unreadable)
     }
 
-    async fn part(&self, log: LogFile, start: u64, over: bool) -> Result<Response, ApiError> {
+    async fn part(&self, mut log: Log, start: u64, over: bool) -> Result<Response, ApiError> {
         let limit = self.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
-        let read = aside(move || Ok((log.read(start, limit)?, log.size()?))).await?;
-        let (bytes, size) = read.map_err(unreadable)?;
+        let (bytes, size) = log.read(start, limit).await.map_err(unreadable)?;
         let answer = Response::builder()
             .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
             .header("x-danlu-offset", start + bytes.len() as u64)
@@ -99,15 +97,6 @@ impl Wanted {
             .body(Body::from(bytes));
         Ok(answer.unwrap_or_default())
     }
-}
-
-/// Files may be slow, on somebody's network disk for one: nobody else waits for them.
-pub(crate) async fn aside<T: Send + 'static>(
-    read: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|error| unreadable(std::io::Error::other(error)))
 }
 
 pub(crate) fn find_run(
@@ -138,14 +127,21 @@ pub(crate) async fn open(
     task: TaskId,
     run: RunId,
     which: Which,
-) -> Result<LogFile, ApiError> {
-    let model = api.handle.model();
-    let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
-    let owner =
-        model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
-    let run = run_log(&model, task, run);
-    let (files, task) = (Arc::clone(&api.files), Arc::clone(task));
-    aside(move || files.open_log(&task, &run, which, &owner)).await?.map_err(unreadable)
+) -> Result<Log, ApiError> {
+    let (node, place) = {
+        let model = api.handle.model();
+        let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
+        let owner =
+            model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
+        let node = model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
+        let there = node.filter(|node| api.nodes.is_remote(&model, *node));
+        let place = store::place(task, &run_log(&model, task, run), which, owner);
+        (there, place)
+    };
+    match node {
+        Some(node) => Ok(Log::There(api.nodes.log(node, place))),
+        None => Log::here(&api.files, place).await.map_err(unreadable),
+    }
 }
 
 fn run_log(model: &ReadModel, task: &Task, id: RunId) -> RunLog {
@@ -164,7 +160,7 @@ fn follow_log(
     task: TaskId,
     run: RunId,
     which: Which,
-    mut log: LogFile,
+    mut log: Log,
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
@@ -174,10 +170,8 @@ fn follow_log(
             let over = is_over(&api, run);
             log.start_watching();
             loop {
-                let read = aside(move || (log.read(offset, MOST_BYTES), log)).await;
-                let Ok((bytes, same)) = read else { return };
-                log = same;
-                let bytes = bytes.unwrap_or_default();
+                // A machine that is away comes back.
+                let (bytes, _) = log.read(offset, MOST_BYTES).await.unwrap_or_default();
                 if bytes.is_empty() {
                     break;
                 }
@@ -199,7 +193,7 @@ fn follow_log(
                 return;
             }
             tokio::select! {
-                () = log.changed() => {}
+                () = log.changed(offset) => {}
                 _ = news.recv() => {}
             }
             // The directory may have moved when the run was forgotten.
@@ -224,6 +218,11 @@ fn unreadable(error: std::io::Error) -> ApiError {
         std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
             "the log file does not belong to the owner of the task",
             "look at the file itself",
+        ),
+        std::io::ErrorKind::NotConnected => ApiError::new(
+            danlu_wire::api::ErrorCode::Unavailable,
+            "the machine that has the log cannot be reached",
+            "danlu nodes tells since when; the log is there when it is back",
         ),
         _ => ApiError::new(
             danlu_wire::api::ErrorCode::Internal,

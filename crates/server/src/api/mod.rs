@@ -13,6 +13,7 @@ mod filter;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
+mod nodes;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;
@@ -39,7 +40,6 @@ use crate::auth::Auth;
 use crate::gpuman;
 use crate::handle::Handle;
 use crate::kept::Kept;
-use crate::launch::RunFiles;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
@@ -55,7 +55,8 @@ use tokio::sync::mpsc;
 #[derive(Debug, Clone)]
 pub struct Api {
     pub handle: Handle,
-    pub files: Arc<RunFiles>,
+    pub files: Arc<danlu_node::RunRoot>,
+    pub nodes: crate::nodes::Nodes,
     pub config: Arc<crate::config::Config>,
     pub live: crate::backend::LiveGpus,
     pub accounts: Arc<Accounts>,

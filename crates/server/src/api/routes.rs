@@ -3,8 +3,8 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, openapi, overview,
-    reports, session, settings, setup, submit, tasks, tokens, users,
+    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, nodes, openapi,
+    overview, reports, session, settings, setup, submit, tasks, tokens, users,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -102,7 +102,11 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/dependents"), "Which tasks wait for these", Reader, || get(tasks::dependents), json::<wire::Dependents>()).query::<tasks::Named>(),
         Route::new(("get", "/gpus"), "All GPUs: use, holders, processes that are not ours", Reader, || get(cluster::gpus), json::<wire::Gpus>()),
         Route::new(("post", "/gpus/act"), "Which GPUs are given out, and to how many tasks at once", Admin, || post(cluster::manage), json::<wire::Gpus>()).body::<wire::GpuAct>(),
-        Route::new(("get", "/nodes"), "All machines", Reader, || get(cluster::nodes), json::<wire::Nodes>()),
+        Route::new(("get", "/nodes"), "All machines", Reader, || get(nodes::list), json::<wire::Nodes>()),
+        Route::new(("post", "/nodes"), "Add a machine that is reached by SSH", Admin, || post(nodes::add), json::<wire::OneNode>()).body::<wire::NewNode>().creates(),
+        Route::new(("get", "/nodes/{name}"), "One machine", Reader, || get(nodes::one), json::<wire::OneNode>()),
+        Route::new(("delete", "/nodes/{name}"), "Take a machine out; nothing may run there", Admin, || delete(nodes::remove), json::<wire::Removed>()),
+        Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
         Route::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),

@@ -186,6 +186,19 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         tasks: model.active_runs().filter(on_node).map(|run| run.task.0).collect(),
         version: None,
         last_contact_at: None,
+        route: "local".to_owned(),
+        labels: node.labels.clone(),
+        host_name: None,
+        clock_ahead_ms: None,
+        load: None,
+        disk_free: None,
+        disk_total: None,
+        received: None,
+        sent: None,
+        probe: None,
+        system: None,
+        problem: None,
+        hint: None,
     }
 }
 

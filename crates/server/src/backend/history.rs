@@ -1,7 +1,7 @@
 //! The last minutes of every GPU, in memory, for charts.
 
 use danlu_core::{GpuId, Time};
-use danlu_node::gpu::GpuDetails;
+use danlu_wire::gpu::GpuDetails;
 use imbl::{OrdMap, Vector};
 
 const KEPT_MS: i64 = 10 * 60_000;

@@ -1,46 +1,66 @@
 //! Carries decisions to nodes and brings back what they say. Knows no store and decides nothing.
 
 mod history;
+mod live;
 mod local;
-mod memory;
-mod probe;
-mod tenants;
 
 pub use history::Sample;
-pub use local::{Local, LocalConfig};
-pub use probe::LiveGpus;
+pub use live::LiveGpus;
+pub use local::Local;
 
 use crate::launch;
+use crate::nodes::Nodes;
 use crate::store::Store;
+use danlu_core::effect::Launch;
 use danlu_core::{Effect, State};
+use danlu_wire::{LaunchOrder, ToAgent};
 
 /// The nodes that can be reached from here.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Backends {
     local: Option<Local>,
+    remote: Option<Nodes>,
 }
 
 impl Backends {
-    pub fn with_local(local: Local) -> Backends {
-        Backends { local: Some(local) }
+    pub fn new(local: Option<Local>, remote: Option<Nodes>) -> Backends {
+        Backends { local, remote }
     }
 
     /// Invariant: what was decided for a connection that is gone is dropped.
     pub(crate) fn carry_out(&mut self, state: &State, store: &Store, effect: Effect) {
-        let Some(local) = &mut self.local else { return };
-        if local.connection() != Some((effect.node(), effect.session())) {
-            return;
-        }
-        match effect {
+        let (node, session) = (effect.node(), effect.session());
+        let is_local =
+            self.local.as_ref().is_some_and(|local| local.connection() == Some((node, session)));
+        let order = match effect {
             Effect::Launch(launch) => {
-                local.launch(launch::order(state, store, &launch, local.runs_as_root()));
+                ToAgent::Launch(Box::new(self.order(state, store, &launch, is_local)))
             }
-            Effect::Stop { run, why, grace, .. } => local.stop(run, why, grace),
-            Effect::Pause { run, on, .. } => local.pause(run, on),
-            Effect::SetLimit { run, limit, .. } => local.set_limit(run, limit),
-            Effect::Forget { run, .. } => local.forget(run),
-            Effect::AskReport { .. } => local.ask_report(),
+            Effect::Stop { run, why, grace, .. } => ToAgent::Stop { run, why: why.into(), grace },
+            Effect::Pause { run, on: true, .. } => ToAgent::Pause { run },
+            Effect::Pause { run, on: false, .. } => ToAgent::Resume { run },
+            Effect::SetLimit { run, limit, .. } => ToAgent::SetLimit { run, limit },
+            Effect::Forget { run, .. } => ToAgent::Forget { run },
+            Effect::AskReport { .. } => ToAgent::AskReport,
+        };
+        match (&mut self.local, &self.remote) {
+            (Some(local), _) if is_local => local.send(order),
+            (_, Some(remote)) => remote.send(node, session, order),
+            (_, None) => {}
         }
+    }
+
+    /// Here, a server without root runs everything as itself. Elsewhere tasks run as their owners or not at all.
+    fn order(&self, state: &State, store: &Store, launch: &Launch, is_local: bool) -> LaunchOrder {
+        let owner = || state.users[&state.tasks[&launch.task].owner].os_name().to_owned();
+        let as_owner = !is_local || nix::unistd::geteuid().is_root();
+        let mut order = launch::order(state, store, launch, as_owner.then(owner));
+        if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)
+            && let Some(address) = remote.address(&ranks.master_address)
+        {
+            ranks.master_address = address;
+        }
+        order
     }
 
     /// New connections to all nodes, as after a start of the daemon.
@@ -50,6 +70,9 @@ impl Backends {
             if let Some(node) = node {
                 local.connect(node.id, node.session);
             }
+        }
+        if let Some(remote) = &self.remote {
+            remote.drop_connections();
         }
     }
 }

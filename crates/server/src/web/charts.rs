@@ -6,7 +6,7 @@ use crate::api::Api;
 use crate::backend::Sample;
 use axum::Json;
 use axum::extract::{Path, State};
-use danlu_core::{GpuId, Refusal, TaskId};
+use danlu_core::{GpuId, NodeId, Refusal, TaskId};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -43,7 +43,7 @@ pub(super) async fn usage(
         let Some(node) = model.nodes.get(&part.node) else { continue };
         for gpu in node.gpus.iter().filter(|gpu| part.gpus.contains(&gpu.id)) {
             let name = format!("{}:{}", node.name, gpu.index);
-            gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(&gpu.id), since));
+            gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(node.id, &gpu.id), since));
         }
     }
     Ok(Json(Usage { now: crate::clock::now().0, gpus }))
@@ -70,9 +70,14 @@ impl GpuUsage {
 }
 
 /// Points for a line of 120 by 24, the last ten minutes from left to right; `None` with too few.
-pub(super) fn spark_line(api: &Api, gpu: &str, now: danlu_core::Time) -> Option<String> {
+pub(super) fn spark_line(
+    api: &Api,
+    node: NodeId,
+    gpu: &str,
+    now: danlu_core::Time,
+) -> Option<String> {
     const MINUTES: i64 = 10;
-    let samples = api.live.history(&GpuId::from(gpu));
+    let samples = api.live.history(node, &GpuId::from(gpu));
     let last = samples.last()?.utilization;
     let point = |at: i64, use_: u8| {
         let x = 120.0 - (now.0 - at) as f64 / (MINUTES * 60_000) as f64 * 120.0;

@@ -31,8 +31,9 @@ pub(super) struct Cell {
 pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
     let model = api.handle.model();
     let map = |node: &Node| {
-        let gpus =
-            view::gpus(&model, node).into_iter().map(|gpu| cluster::with_live(&api.live, gpu));
+        let gpus = view::gpus(&model, node)
+            .into_iter()
+            .map(|gpu| cluster::with_live(&api.live, node.id, gpu));
         NodeMap {
             name: node.name.clone(),
             about: about(node, &visit.look),

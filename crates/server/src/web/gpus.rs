@@ -10,26 +10,34 @@ use crate::api::{Api, ApiError, cluster};
 use askama::Template;
 use axum::extract::State;
 use danlu_wire::api::GpuAct;
+use std::collections::BTreeMap;
 
 #[derive(Template)]
 #[template(path = "gpus.html")]
 struct GpusPage<'a> {
     look: &'a Look,
     nodes: Vec<NodeMap>,
-    lines: std::collections::BTreeMap<String, String>,
+    /// By node and GPU.
+    lines: BTreeMap<(String, String), String>,
 }
 
 pub(super) async fn gpus(State(api): State<Api>, visit: Visit) -> PageResult {
     let nodes = gpu_map::nodes(&api, &visit);
-    let ids = nodes.iter().flat_map(|node| &node.cells).map(|cell| cell.gpu.uuid.clone());
-    let line = |id: String| spark_line(&api, &id, visit.look.now).map(|line| (id, line));
-    let lines = ids.filter_map(line).collect();
+    let model = api.handle.model();
+    let line = |cell: &Cell| {
+        let (node, uuid) = (&cell.gpu.node, &cell.gpu.uuid);
+        let id = model.nodes.values().find(|one| one.name == *node)?.id;
+        let line = spark_line(&api, id, uuid, visit.look.now)?;
+        Some(((node.clone(), uuid.clone()), line))
+    };
+    let lines = nodes.iter().flat_map(|node| &node.cells).filter_map(line).collect();
     Ok(page(&GpusPage { look: &visit.look, nodes, lines }))
 }
 
 impl GpusPage<'_> {
     fn line(&self, cell: &Cell) -> &str {
-        self.lines.get(&cell.gpu.uuid).map_or("", String::as_str)
+        let of = (cell.gpu.node.clone(), cell.gpu.uuid.clone());
+        self.lines.get(&of).map_or("", String::as_str)
     }
 
     /// Of the task that holds it.

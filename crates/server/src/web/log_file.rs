@@ -2,14 +2,15 @@
 
 use super::look::Visit;
 use super::page::PageResult;
-use crate::api::logs::{self, aside};
+use crate::api::logs;
 use crate::api::{Api, ApiError, Caller};
-use crate::launch::{LogFile, Which};
+use crate::logs::{Log, Which};
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::Response;
 use danlu_core::{Refusal, TaskId};
+use danlu_wire::agent::LogStart;
 use serde::Deserialize;
 use std::io;
 
@@ -38,26 +39,19 @@ pub(super) async fn download(
     answer.map_err(|_| visit.no()(Refusal::NoSuchTask(TaskId(id))))
 }
 
-async fn open(
-    api: &Api,
-    caller: &Caller,
-    id: TaskId,
-    run: Option<u32>,
-) -> Result<LogFile, ApiError> {
+async fn open(api: &Api, caller: &Caller, id: TaskId, run: Option<u32>) -> Result<Log, ApiError> {
     let run = logs::find_run(api, caller, id, run)?;
     logs::open(api, id, run, Which::default()).await
 }
 
 /// Up to where the file ends now, a part at a time.
-fn chunks(mut log: LogFile) -> impl futures_core::Stream<Item = io::Result<Vec<u8>>> {
+fn chunks(mut log: Log) -> impl futures_core::Stream<Item = io::Result<Vec<u8>>> {
     async_stream::stream! {
         let mut offset = 0;
         loop {
-            let Ok((bytes, same)) = aside(move || (log.read(offset, CHUNK), log)).await else { return };
-            log = same;
-            match bytes {
-                Ok(bytes) if bytes.is_empty() => return,
-                Ok(bytes) => {
+            match log.read(offset, CHUNK).await {
+                Ok((bytes, _)) if bytes.is_empty() => return,
+                Ok((bytes, _)) => {
                     offset += bytes.len() as u64;
                     yield Ok(bytes);
                 }
@@ -78,11 +72,15 @@ pub(super) async fn tail(
     run: Option<u32>,
 ) -> Option<String> {
     let mut log = open(api, caller, id, run).await.ok()?;
-    let read = move || {
-        let start = log.tail_offset(TAIL_LINES)?;
-        log.read(start.max(log.size()?.saturating_sub(TAIL_BYTES)), TAIL_BYTES)
+    let start = log.start(LogStart::Tail(TAIL_LINES)).await.ok()?;
+    let (bytes, size) = log.read(start, TAIL_BYTES).await.ok()?;
+    let end = start + bytes.len() as u64;
+    // Long lines: its end, not its beginning.
+    let bytes = if end < size {
+        log.read(size.saturating_sub(TAIL_BYTES), TAIL_BYTES).await.ok()?.0
+    } else {
+        bytes
     };
-    let bytes = aside(read).await.ok()?.ok()?;
     Some(plain(&String::from_utf8_lossy(&bytes)))
 }
 

@@ -51,12 +51,12 @@ pub struct ForeignView {
     pub memory: Option<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
     pub nodes: Vec<NodeView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     pub name: String,
     pub state: String,
@@ -69,10 +69,41 @@ pub struct NodeView {
     pub tasks: Vec<u64>,
     pub version: Option<String>,
     pub last_contact_at: Option<String>,
+    /// How it is reached: `local`, or by SSH as whom.
+    #[serde(default)]
+    pub route: String,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub host_name: Option<String>,
+    /// How far its clock is ahead of the server's, in milliseconds.
+    #[serde(default)]
+    pub clock_ahead_ms: Option<i64>,
+    /// Of the last minute.
+    #[serde(default)]
+    pub load: Option<f64>,
+    #[serde(default)]
+    pub disk_free: Option<u64>,
+    #[serde(default)]
+    pub disk_total: Option<u64>,
+    #[serde(default)]
+    pub received: Option<u64>,
+    #[serde(default)]
+    pub sent: Option<u64>,
+    /// How it asks about its GPUs, or why it has none.
+    #[serde(default)]
+    pub probe: Option<String>,
+    #[serde(default)]
+    pub system: Option<String>,
+    /// Why it cannot be reached, or what is odd about it.
+    #[serde(default)]
+    pub problem: Option<String>,
+    #[serde(default)]
+    pub hint: Option<String>,
 }
 
 /// `GET /status`: totals, node by node, and what runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     pub nodes: usize,
     /// How many are in each state, and `total`.
@@ -80,4 +111,51 @@ pub struct Status {
     pub tasks: BTreeMap<TaskStateName, usize>,
     pub per_node: Vec<NodeView>,
     pub running: Vec<TaskView>,
+}
+
+/// `POST /nodes`: a machine that is reached by SSH.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewNode {
+    pub name: String,
+    /// `user@host:port`; user and port may be left out.
+    pub ssh: String,
+    /// The file of a private key, on the server.
+    pub identity: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    /// Take the host key that it shows the first time.
+    pub accept_new_key: bool,
+    /// Become root there by `sudo -n`.
+    pub sudo: bool,
+    /// Where it keeps its runs.
+    pub data: Option<String>,
+    /// The program to ask about GPUs where there is no library.
+    pub probe: Option<String>,
+    /// Fewer are worth a warning.
+    pub expect_gpus: Option<u32>,
+    /// So many simulated GPUs instead of real ones.
+    pub sim_gpus: Option<u32>,
+}
+
+/// `GET /nodes/{name}`, and the answer to most that is done with one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OneNode {
+    pub node: NodeView,
+}
+
+/// `POST /nodes/{name}/check`: how far one gets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeCheck {
+    pub name: String,
+    pub steps: Vec<CheckedStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedStep {
+    /// `reach`, `upload`, `start`, `greet`, `clock`, `disk`, `gpus`.
+    pub step: String,
+    pub ok: bool,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hint: String,
 }

@@ -1,57 +1,54 @@
 //! One thread looks after the GPUs of this machine: woken by events where there are any, by a timer elsewhere.
 
-use super::history::{History, Sample};
+use super::capacity;
 use super::memory::{self, FreeMemory};
 use super::tenants::Tenants;
-use arc_swap::ArcSwap;
-use danlu_core::gpu::GpuReport;
-use danlu_core::ids::GpuId;
-use danlu_node::gpu::{
+use crate::boot::boot_id;
+use crate::gpu::{
     Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
 };
-use danlu_node::{RunRoot, boot_id, run_of_process};
+use crate::owner::run_of_process;
+use crate::rundir::RunRoot;
+use danlu_core::gpu::GpuReport;
 use danlu_wire::FromAgent;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// What was seen last, for reports and for people.
+/// What was seen last, for reports.
 #[derive(Debug, Clone, Default)]
-pub struct LiveGpus {
-    seen: Arc<ArcSwap<Seen>>,
-}
+pub(super) struct Seen(Arc<Mutex<LastSeen>>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct LastSeen {
     reports: Vec<GpuReport>,
     free_memory: Option<u64>,
-    details: BTreeMap<GpuId, GpuDetails>,
-    history: History,
+    /// How the GPUs are asked, or why there are none.
+    probe: String,
 }
 
-impl LiveGpus {
+impl Seen {
+    pub(super) fn probe(&self) -> String {
+        self.lock().probe.clone()
+    }
+
     pub(super) fn reports(&self) -> Vec<GpuReport> {
-        self.seen.load().reports.clone()
+        self.lock().reports.clone()
     }
 
     pub(super) fn free_memory(&self) -> Option<u64> {
-        self.seen.load().free_memory
+        self.lock().free_memory
     }
 
-    pub fn details(&self, gpu: &GpuId) -> Option<GpuDetails> {
-        self.seen.load().details.get(gpu).cloned()
-    }
-
-    pub fn history(&self, gpu: &GpuId) -> Vec<Sample> {
-        self.seen.load().history.of(gpu)
+    fn lock(&self) -> MutexGuard<'_, LastSeen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -73,7 +70,7 @@ const LOOK_FOR_GPUS: Duration = Duration::from_secs(30);
 pub(super) fn start(
     config: &ProbeConfig,
     runs: RunRoot,
-    live: LiveGpus,
+    seen: Seen,
     tenants: Tenants,
     say: impl Fn(FromAgent) + Send + 'static,
 ) -> ProbeThread {
@@ -82,15 +79,16 @@ pub(super) fn start(
         config: config.clone(),
         memory: BaselineFile::beside(runs.path()),
         runs,
-        live,
+        seen,
         tenants,
+        told: Vec::new(),
         free_memory: FreeMemory::default(),
-        total_memory: super::local::capacity().memory,
+        total_memory: capacity().memory,
     };
     if let Err(reason) = eye.open() {
         info!(%reason, "no GPUs on this machine");
     }
-    eye.look();
+    eye.look().tell(&say);
     let Ok((woken, wake)) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC) else {
         warn!("the GPUs are not watched: no pipe could be made");
         return ProbeThread::default();
@@ -101,13 +99,7 @@ pub(super) fn start(
     let watch = move || {
         while eye.wait(&woken) {
             let waited: Vec<AfterLook> = waiting.try_iter().collect();
-            let news = eye.look();
-            if let Some(free) = news.free_memory {
-                say(FromAgent::Memory { free });
-            }
-            if news.gpus_changed {
-                say(FromAgent::Gpus(eye.live.reports()));
-            }
+            eye.look().tell(&say);
             waited.into_iter().for_each(|then| then());
         }
     };
@@ -148,8 +140,10 @@ struct Eye {
     config: ProbeConfig,
     memory: BaselineFile,
     runs: RunRoot,
-    live: LiveGpus,
+    seen: Seen,
     tenants: Tenants,
+    /// The details that were told last.
+    told: Vec<GpuDetails>,
     free_memory: FreeMemory,
     total_memory: u64,
 }
@@ -157,13 +151,30 @@ struct Eye {
 /// What is different since the last look.
 #[derive(Default)]
 struct News {
-    gpus_changed: bool,
+    gpus: Option<Vec<GpuReport>>,
+    details: Option<Vec<GpuDetails>>,
     free_memory: Option<u64>,
+}
+
+impl News {
+    fn tell(self, say: impl Fn(FromAgent)) {
+        self.free_memory.map(|free| FromAgent::Memory { free }).into_iter().for_each(&say);
+        self.gpus.map(FromAgent::Gpus).into_iter().for_each(&say);
+        self.details.map(FromAgent::Details).into_iter().for_each(&say);
+    }
 }
 
 impl Eye {
     fn open(&mut self) -> Result<(), ProbeError> {
-        let probe = Probe::detect(&self.config)?;
+        let probe = Probe::detect(&self.config)
+            .inspect_err(|reason| self.seen.lock().probe = reason.to_string())?;
+        self.seen.lock().probe = match probe.kind() {
+            ProbeKind::Nvml => "NVML",
+            ProbeKind::Smi => "nvidia-smi",
+            ProbeKind::Amd => "sysfs",
+            ProbeKind::Sim => "simulated",
+        }
+        .to_owned();
         self.monitor = Some(Monitor::new(probe, self.config.proc.clone(), self.memory.read()));
         Ok(())
     }
@@ -206,26 +217,17 @@ impl Eye {
             if let Probe::Sim(sim) = monitor.probe() {
                 free = sim.free_memory();
             }
-            news = News { gpus_changed: sampled.changed, free_memory: None };
-            self.remember(sampled);
+            let Sampled { reports, details, changed, .. } = sampled;
+            if details != self.told {
+                self.told.clone_from(&details);
+                news.details = Some(details);
+            }
+            self.seen.lock().reports.clone_from(&reports);
+            news.gpus = changed.then_some(reports);
         }
         news.free_memory = self.free_memory.news(free, self.total_memory);
-        if news.free_memory.is_some() {
-            let seen = self.live.seen.load();
-            let (reports, details) = (seen.reports.clone(), seen.details.clone());
-            let (free_memory, history) = (self.free_memory.told(), seen.history.clone());
-            self.live.seen.store(Arc::new(Seen { reports, free_memory, details, history }));
-        }
+        self.seen.lock().free_memory = self.free_memory.told();
         news
-    }
-
-    fn remember(&mut self, sampled: Sampled) {
-        let (free_memory, reports) = (self.free_memory.told(), sampled.reports);
-        let mut history = self.live.seen.load().history.clone();
-        let now = crate::clock::now();
-        sampled.details.iter().for_each(|gpu| history.note(gpu, now));
-        let details = sampled.details.into_iter().map(|gpu| (gpu.uuid.clone(), gpu)).collect();
-        self.live.seen.store(Arc::new(Seen { reports, free_memory, details, history }));
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a node can tell people about a GPU, beyond what the scheduler needs.
 
-use super::identity::Identity;
-use super::sample::{Health, Mig, Vendor};
 use danlu_core::ids::{GpuId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -66,13 +64,6 @@ pub struct OwnProcess {
     pub memory: Option<u64>,
 }
 
-impl ForeignDetails {
-    pub(crate) fn new(pid: u32, memory: Option<u64>, who: Identity) -> Self {
-        let Identity { user, command, container, stopped } = who;
-        ForeignDetails { pid, user, command, memory, container, stopped }
-    }
-}
-
 impl GpuDetails {
     /// Memory was not given back. Only means something while no run holds the GPU.
     pub fn is_dirty(&self) -> bool {
@@ -94,3 +85,62 @@ impl GpuDetails {
         self.own.iter().filter_map(|process| process.memory).sum()
     }
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Vendor {
+    Nvidia,
+    Amd,
+    Simulated,
+}
+
+/// A part of a GPU that counts as one: CUDA knows it by its UUID only, not by an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mig {
+    pub parent: GpuId,
+    pub gpu_instance: u32,
+    pub compute_instance: u32,
+}
+
+/// Hardware errors that the driver has counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Uncorrectable memory errors since the driver was loaded.
+    pub uncorrected_ecc: Option<u64>,
+    /// Bad memory rows will be replaced at the next reset.
+    pub remap_pending: bool,
+    /// Bad memory rows could not be replaced.
+    pub remap_failed: bool,
+    /// The last Xid error since the probe began.
+    pub last_xid: Option<u64>,
+    /// An Xid of the GPU itself, not of the program on it, since the probe began.
+    pub hardware_xid: Option<u64>,
+}
+
+impl Health {
+    /// What is broken, in words, if something is.
+    pub fn broken(&self) -> Option<String> {
+        if let Some(xid) = self.hardware_xid {
+            return Some(format!("Xid {xid}"));
+        }
+        if self.remap_failed {
+            return Some("bad memory rows could not be replaced".to_owned());
+        }
+        match self.uncorrected_ecc {
+            Some(errors @ 1..) => Some(format!("{errors} uncorrectable memory errors")),
+            Some(0) | None => None,
+        }
+    }
+
+    /// The driver has told of it.
+    pub fn note_xid(&mut self, xid: u64) {
+        self.last_xid = Some(xid);
+        if HARDWARE_XIDS.contains(&xid) {
+            self.hardware_xid = Some(xid);
+        }
+    }
+}
+
+/// Double-bit errors, failed row replacement, NVLink, fallen off the bus, uncontained memory errors, firmware hangs.
+/// Others are mostly mistakes of the program (13, 31, 43, 45) or handled by the driver (63, 94).
+const HARDWARE_XIDS: &[u64] = &[48, 62, 64, 74, 79, 95, 119, 120];

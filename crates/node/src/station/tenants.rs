@@ -1,7 +1,7 @@
 //! Who uses the memory of simulated GPUs: tasks that asked for some of it with `--vram`.
 
+use crate::gpu::SimTenant;
 use danlu_core::{GpuId, RunId};
-use danlu_node::gpu::SimTenant;
 use danlu_wire::LaunchOrder;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

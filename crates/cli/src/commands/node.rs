@@ -1,0 +1,220 @@
+//! `danlu node`: machines that work for this server.
+
+use std::{collections::BTreeMap, io};
+
+use clap::{Args, Subcommand};
+use danlu_wire::api::{Document, NewNode, NodeCheck, OneNode};
+use serde_json::json;
+
+use super::{nodes, user::path_segment};
+use crate::{
+    client::{Client, read},
+    failure::{Exit, Failure},
+    given::pair::{Pair, parse_pair},
+    language::{say, text},
+    screen::{
+        self,
+        colour::{self, Colour},
+    },
+};
+
+#[derive(Debug, Args)]
+#[command(
+    about = text("Machines that work for this server", "管理为本服务器工作的机器"),
+    override_usage = text("danlu node [list | add | remove | drain | undrain | check | accept] NAME…", "danlu node [list | add | remove | drain | undrain | check | accept] 名称…"),
+    after_help = text(
+        "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\n\
+         Examples:\n  \
+           danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
+           danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
+           danlu node check gpu7\n  \
+           danlu node drain gpu7",
+        "机器上无需预先安装任何东西：服务器通过 SSH 登录，并自带程序。\n\n\
+         示例：\n  \
+           danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
+           danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
+           danlu node check gpu7\n  \
+           danlu node drain gpu7",
+    ),
+    disable_help_subcommand = true,
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    #[command(about = text("All machines, as `danlu nodes`", "列出所有机器，同 `danlu nodes`"), override_usage = "danlu node list [--json]")]
+    List(nodes::Arguments),
+    #[command(about = text("Add a machine that is reached by SSH", "添加一台通过 SSH 访问的机器"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] [选项]"))]
+    Add(Box<Add>),
+    #[command(about = text("Take a machine out; nothing may run there", "移除机器；其上不能有任务运行"), override_usage = text("danlu node remove NAME…", "danlu node remove 名称…"), alias = "rm")]
+    Remove(Which),
+    #[command(about = text("Give it nothing new; what runs goes on", "不再分配新任务；已运行的继续"), override_usage = text("danlu node drain NAME…", "danlu node drain 名称…"))]
+    Drain(Which),
+    #[command(about = text("Give it tasks again", "恢复分配任务"), override_usage = text("danlu node undrain NAME…", "danlu node undrain 名称…"))]
+    Undrain(Which),
+    #[command(about = text("Go there, step by step, and say how far one gets", "逐步检查到达该机器的每一步"), override_usage = text("danlu node check NAME…", "danlu node check 名称…"))]
+    Check(Which),
+    #[command(about = text("Another machine has this address now: take it for this node", "该地址现在是另一台机器：以它作为此节点"), override_usage = text("danlu node accept NAME", "danlu node accept 名称"))]
+    Accept(Which),
+}
+
+#[derive(Debug, Args)]
+struct Add {
+    #[arg(value_name = "NAME", help = text("What it is called here", "在此的名称"))]
+    name: String,
+
+    #[arg(long, value_name = "USER@HOST[:PORT]", help = text("How it is reached; names of your ssh configuration work too", "如何到达；也可用 ssh 配置中的名称"))]
+    ssh: String,
+
+    #[arg(long, value_name = "FILE", help = text("A private key on the server, readable by its user alone", "服务器上的私钥文件，仅其用户可读"))]
+    identity: Option<String>,
+
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair, help = text("For `submit --node KEY=VALUE`; several times", "供 `submit --node 键=值` 选择；可多次"))]
+    label: Vec<Pair>,
+
+    #[arg(long, help = text("Trust the host key that it shows the first time", "信任首次出示的主机密钥"))]
+    accept_new_key: bool,
+
+    #[arg(long, help = text("Become root there by sudo without a password", "在该机器上用免密 sudo 成为 root"))]
+    sudo: bool,
+
+    #[arg(long, value_name = "DIR", help = text("Where it keeps its runs; a local disk", "其运行目录所在；须为本地磁盘"))]
+    data: Option<String>,
+
+    #[arg(long, value_name = "PROGRAM", help = text("nvidia-smi, if it is at an unusual place", "nvidia-smi 的路径，若不在常规位置"))]
+    probe: Option<String>,
+
+    #[arg(long, value_name = "N", help = text("Warn when it has fewer", "少于此数时警告"))]
+    expect_gpus: Option<u32>,
+
+    #[arg(long, value_name = "N", hide = true, help = text("Simulate so many GPUs there", "模拟的 GPU 数"))]
+    sim_gpus: Option<u32>,
+
+    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    #[arg(value_name = "NAME", required = true, help = text("Which", "哪些"))]
+    names: Vec<String>,
+
+    #[arg(long, help = text("Print one JSON document for each", "每台输出一个 JSON 文档"))]
+    json: bool,
+}
+
+pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.what {
+        None => nodes::run(client, &nodes::Arguments::default()),
+        Some(What::List(list)) => nodes::run(client, list),
+        Some(What::Add(new)) => add(client, new),
+        Some(What::Remove(which)) => remove(client, which),
+        Some(What::Drain(which)) => act(client, which, "drain"),
+        Some(What::Undrain(which)) => act(client, which, "undrain"),
+        Some(What::Accept(which)) => act(client, which, "accept"),
+        Some(What::Check(which)) => check(client, which),
+    }
+}
+
+fn add(client: &Client, new: &Add) -> Result<(), Failure> {
+    let pair = |pair: &Pair| (pair.name.clone(), pair.value.clone());
+    let labels: BTreeMap<String, String> = new.label.iter().map(pair).collect();
+    let body = NewNode {
+        name: new.name.clone(),
+        ssh: new.ssh.clone(),
+        identity: new.identity.as_deref().map(whole),
+        labels,
+        accept_new_key: new.accept_new_key,
+        sudo: new.sudo,
+        data: new.data.clone(),
+        probe: new.probe.clone(),
+        expect_gpus: new.expect_gpus,
+        sim_gpus: new.sim_gpus,
+    };
+    let document = client.send("POST", "/nodes", &body)?;
+    if new.json {
+        return screen::print_document(&document);
+    }
+    let name = &new.name;
+    screen::print(&say!(
+        "added {name}; the server connects to it now. How far it gets: danlu node check {name}\n",
+        "已添加 {name}，服务器正在连接。查看进展：danlu node check {name}\n"
+    ))
+}
+
+/// The server may have another working directory.
+fn whole(path: &str) -> String {
+    std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}
+
+fn remove(client: &Client, which: &Which) -> Result<(), Failure> {
+    for name in &which.names {
+        let document = client.send("DELETE", &address(name, ""), &json!({}))?;
+        if which.json {
+            screen::print_document(&document)?;
+        } else {
+            screen::print(&say!("removed {name}\n", "已移除 {name}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
+    for name in &which.names {
+        let document = client.send("POST", &address(name, act), &json!({}))?;
+        if which.json {
+            screen::print_document(&document)?;
+            continue;
+        }
+        let node = read::<Document<OneNode>>(&document)?.content.node;
+        let tasks = node.tasks.len();
+        screen::print(&match act {
+            "drain" if tasks > 0 => say!(
+                "{name} gets nothing new; {tasks} tasks go on there\n",
+                "{name} 不再接受新任务；其上 {tasks} 个任务继续运行\n"
+            ),
+            "drain" => say!("{name} gets nothing new\n", "{name} 不再接受新任务\n"),
+            "undrain" => say!("{name} gets tasks again\n", "{name} 恢复接受任务\n"),
+            _ => say!(
+                "the machine that answers at {name}'s address is {name} from now on\n",
+                "此后在 {name} 的地址应答的机器即为 {name}\n"
+            ),
+        })?;
+    }
+    Ok(())
+}
+
+/// All steps of all; an error when one of them fails.
+fn check(client: &Client, which: &Which) -> Result<(), Failure> {
+    let mut failed = None;
+    let coloured = colour::wanted(&io::stdout());
+    for name in &which.names {
+        let document = client.send("POST", &address(name, "check"), &json!({}))?;
+        let checked = read::<Document<NodeCheck>>(&document)?.content;
+        if which.json {
+            screen::print_document(&document)?;
+        }
+        for step in &checked.steps {
+            let (mark, colour) =
+                if step.ok { ("✓", Colour::Green) } else { ("✗", Colour::Red) };
+            if !which.json {
+                let mark = colour::paint(mark, Some(colour), coloured);
+                screen::print(&format!("{mark} {name}  {:<7} {}\n", step.step, step.message))?;
+            }
+            if !step.ok {
+                let hint = step.hint.replace("NAME", name);
+                let message = format!("{name}: {}: {}", step.step, step.message);
+                failed = Some(Failure::new(Exit::Unreachable, message).hint(hint));
+            }
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn address(name: &str, act: &str) -> String {
+    let name = path_segment(name);
+    if act.is_empty() { format!("/nodes/{name}") } else { format!("/nodes/{name}/{act}") }
+}

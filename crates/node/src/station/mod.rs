@@ -1,0 +1,126 @@
+//! All that one machine does for a server: its agent, and a watch over its GPUs and its memory.
+//!
+//! The same on the server's own machine, at the end of a connection by SSH, and of an agent that dials in.
+
+mod logs;
+mod memory;
+mod probe;
+mod stdio;
+mod takeover;
+mod tenants;
+
+pub use stdio::{StdioError, serve};
+
+use crate::agent::{Agent, AgentError, Inventory, SendError, Settings};
+use crate::gpu::{ProbeConfig, ProbeKind};
+use crate::rundir::RunRoot;
+use danlu_core::node::Capacity;
+use danlu_wire::{FromAgent, ToAgent};
+use probe::{ProbeThread, Seen};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use tenants::Tenants;
+use tracing::warn;
+
+#[derive(Debug, Clone)]
+pub struct StationConfig {
+    /// Where the run directories are: a directory on a local disk, of this machine alone.
+    pub root: PathBuf,
+    pub cgroups: bool,
+    pub gpus: ProbeConfig,
+}
+
+/// When it is dropped it ends; its runs go on.
+#[derive(Debug)]
+pub struct Station {
+    agent: Agent,
+    watch: Arc<Watch>,
+    seen: Seen,
+}
+
+#[derive(Debug, Default)]
+struct Watch {
+    probe: OnceLock<ProbeThread>,
+    simulated: bool,
+    /// Only where the GPUs are simulated.
+    tenants: Tenants,
+}
+
+impl Station {
+    /// Starts the agent, which adopts what runs already; best before the process has other threads. `say` gets all that
+    /// there is to say, from two threads, and must not wait for long.
+    pub fn start(
+        config: &StationConfig,
+        say: impl Fn(FromAgent) + Send + Sync + 'static,
+    ) -> Result<Station, AgentError> {
+        let say = Arc::new(say);
+        let simulated = config.gpus.kind == Some(ProbeKind::Sim);
+        let watch = Arc::new(Watch { simulated, ..Watch::default() });
+        let seen = Seen::default();
+        let (inventory_of, speaker, ears) = (seen.clone(), Arc::clone(&say), Arc::clone(&watch));
+        let agent = Agent::start(Settings {
+            root: config.root.clone(),
+            cgroups: config.cgroups,
+            inventory: Box::new(move || Inventory {
+                capacity: capacity(),
+                free_memory: inventory_of.free_memory(),
+                gpus: inventory_of.reports(),
+            }),
+            notice: Box::new(move |said| ears.pass_on(said, &speaker)),
+        })?;
+        let runs = RunRoot::open(&config.root)?;
+        let tenants = watch.tenants.clone();
+        let probe = probe::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
+        let _ = watch.probe.set(probe);
+        Ok(Station { agent, watch, seen })
+    }
+
+    /// In order, and without waiting. After an error the connection counts as lost.
+    pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
+        if let ToAgent::Launch(order) = &order
+            && self.watch.simulated
+        {
+            self.watch.tenants.launched(order);
+        }
+        self.agent.send(order)
+    }
+
+    /// How it asks about its GPUs, or why it has none.
+    fn probe_in_words(&self) -> String {
+        self.seen.probe()
+    }
+}
+
+impl Watch {
+    /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
+    fn pass_on(&self, said: FromAgent, say: &Arc<impl Fn(FromAgent) + Send + Sync + 'static>) {
+        let moved = match &said {
+            FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
+            FromAgent::Ended { run, .. } => self.tenants.ended(*run),
+            _ => false,
+        };
+        match (&said, self.probe.get()) {
+            (FromAgent::Ended { .. }, Some(probe)) => {
+                let say = Arc::clone(say);
+                probe.look_first(move || say(said));
+            }
+            _ => say(said),
+        }
+        if let Some(probe) = self.probe.get().filter(|_| moved) {
+            probe.wake();
+        }
+    }
+}
+
+/// The cores and the memory of this machine.
+fn capacity() -> Capacity {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = match nix::sys::sysinfo::sysinfo() {
+        Ok(info) => info.ram_total(),
+        Err(cause) => {
+            warn!(%cause, "the size of the memory is not known");
+            0
+        }
+    };
+    Capacity { cpus: u32::try_from(cpus).unwrap_or(u32::MAX), memory }
+}

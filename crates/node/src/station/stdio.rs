@@ -1,0 +1,144 @@
+//! `danlu agent --stdio`: a station at the end of a connection, which is this process's standard input and output.
+//!
+//! It ends with the connection. Its runs go on, and the station of the next connection adopts them.
+
+use super::takeover::{self, NoPlace};
+use super::{Station, StationConfig, logs};
+use crate::agent::AgentError;
+use crate::facts;
+use crate::gpu::ProbeConfig;
+use crate::rundir::RunRoot;
+use danlu_wire::agent::{Machine, PROTOCOL, StationOrder};
+use danlu_wire::frame::{Decoder, FrameError, encode};
+use danlu_wire::{FromAgent, ToAgent};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum StdioError {
+    #[error("the server did not say how to work: its first message must be a hello")]
+    NoHello,
+    #[error("the server speaks protocol {0}, and this agent speaks {PROTOCOL}")]
+    Protocol(u32),
+    #[error(transparent)]
+    Place(#[from] NoPlace),
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error("the connection is broken: {0}")]
+    Connection(#[from] io::Error),
+}
+
+/// What waits to be written when the server is slow to read. Who meets this limit has a server that is stuck, and ends:
+/// the next connection hears everything anew.
+const UNSAID: usize = 16_384;
+
+/// Until the other side closes the connection.
+pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<(), StdioError> {
+    let mut orders = Orders { input, decoder: Decoder::default() };
+    let Some(ToAgent::Hello(hello)) = orders.next()? else { return Err(StdioError::NoHello) };
+    if !hello.is_compatible() {
+        return Err(StdioError::Protocol(hello.protocol));
+    }
+    let order = hello.station.clone().unwrap_or_default();
+    let root = takeover::place(&order)?;
+    let _here = takeover::take_over(&root)?;
+    let config = StationConfig {
+        root: root.clone(),
+        cgroups: !order.without_cgroups,
+        gpus: probe_config(&order, &root),
+    };
+    let (said, unsaid) = sync_channel(UNSAID);
+    let mouth = Mouth { said, machine: facts::machine() };
+    let speaker = mouth.clone();
+    let station = Station::start(&config, move |said| speaker.say(said))?;
+    let logs = logs::start(RunRoot::open(&root).map_err(AgentError::from)?, mouth.clone());
+    let writer = std::thread::Builder::new()
+        .name("to-server".into())
+        .spawn(move || write_all(&unsaid, output))?;
+    drop(writer);
+    let send = |order| station.send(order).map_err(io::Error::other);
+    send(ToAgent::Hello(hello))?;
+    while let Some(order) = orders.next()? {
+        match order {
+            ToAgent::AskFacts => {
+                mouth.say(FromAgent::Facts(facts::facts(&root, &station.probe_in_words())));
+            }
+            ToAgent::ReadLog(wanted) => logs.read(wanted),
+            order => send(order)?,
+        }
+    }
+    Ok(())
+}
+
+fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
+    if let Some(count) = order.sim_gpus {
+        let script = root.join("simulated").join("gpus.json");
+        let _ = fs::create_dir_all(root.join("simulated"));
+        return ProbeConfig::simulated(count, Some(script));
+    }
+    let usual = ProbeConfig::from_environment();
+    match &order.probe {
+        Some(probe) => ProbeConfig { smi: PathBuf::from(probe), ..usual },
+        None => usual,
+    }
+}
+
+/// Speaks for the station and for whoever reads logs.
+#[derive(Debug, Clone)]
+pub(super) struct Mouth {
+    said: SyncSender<FromAgent>,
+    machine: Machine,
+}
+
+impl Mouth {
+    pub(super) fn say(&self, mut said: FromAgent) {
+        if let FromAgent::Hello(hello) = &mut said {
+            hello.machine = Some(Machine { now: crate::clock::now(), ..self.machine.clone() });
+        }
+        if let Err(TrySendError::Full(_)) = self.said.try_send(said) {
+            eprintln!("danlu: the server is too slow to listen");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// When the other side does not read any more, nothing is left to be done here.
+fn write_all(unsaid: &Receiver<FromAgent>, mut output: impl Write) {
+    while let Ok(said) = unsaid.recv() {
+        let mut lines = encode(&said).unwrap_or_default();
+        for said in unsaid.try_iter().take(256) {
+            lines.extend(encode(&said).unwrap_or_default());
+        }
+        if output.write_all(&lines).and_then(|()| output.flush()).is_err() {
+            std::process::exit(0);
+        }
+    }
+}
+
+struct Orders<R> {
+    input: R,
+    decoder: Decoder,
+}
+
+impl<R: Read> Orders<R> {
+    /// `None` at the end of the connection.
+    fn next(&mut self) -> Result<Option<ToAgent>, StdioError> {
+        let mut piece = [0; 64 * 1024];
+        loop {
+            if let Some(order) = self.decoder.next_message()? {
+                return Ok(Some(order));
+            }
+            match self.input.read(&mut piece) {
+                Ok(0) => return Ok(None),
+                Ok(count) => self.decoder.feed(&piece[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

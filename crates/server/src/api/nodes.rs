@@ -1,0 +1,270 @@
+//! Machines: what there is of them, and what admins do with them.
+
+use super::caller::Caller;
+use super::{Api, ApiError, view};
+use crate::clock;
+use crate::nodes::{BadNode, LinkState, NodeRecord, Status, Step, put_record, remove_record};
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use danlu_core::{Input, Node, NodeId, Reply};
+use danlu_wire::api::{
+    CheckedStep, Document, ErrorCode, NewNode, NodeCheck, NodeView, Nodes, OneNode, Removed,
+};
+use std::time::Duration;
+
+/// A clock that is this far off makes times of tasks hard to read.
+const CLOCK_OFF: i64 = 2_000;
+/// For a whole way to a machine and back.
+const CHECK: Duration = Duration::from_secs(130);
+
+pub(super) async fn list(State(api): State<Api>, _caller: Caller) -> Json<Document<Nodes>> {
+    Json(Document::new(Nodes { nodes: views(&api) }))
+}
+
+pub(super) async fn one(
+    State(api): State<Api>,
+    _caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Document<OneNode>>, ApiError> {
+    answer(&api, &name)
+}
+
+pub(crate) fn views(api: &Api) -> Vec<NodeView> {
+    let model = api.handle.model();
+    model.nodes.values().map(|node| view_of(api, node)).collect()
+}
+
+fn view_of(api: &Api, node: &Node) -> NodeView {
+    let mut view = view::node(&api.handle.model(), node);
+    match api.nodes.status(&node.name) {
+        Some((record, status)) => add_status(&mut view, node, &record, status),
+        None => {
+            view.version = Some(env!("CARGO_PKG_VERSION").to_owned());
+            view.last_contact_at = Some(view::rfc3339(clock::now()));
+        }
+    }
+    view
+}
+
+fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Status) {
+    view.route = format!("ssh {}", record.ssh);
+    view.version = status.version;
+    view.last_contact_at = status.last_contact_at.map(view::rfc3339);
+    view.host_name = status.machine.map(|machine| machine.host_name);
+    view.clock_ahead_ms = status.clock_ahead;
+    if let Some(facts) = status.facts {
+        view.memory_used = facts.memory_used;
+        view.load = Some(f64::from(facts.load) / 100.0);
+        (view.disk_free, view.disk_total) = (facts.disk_free, facts.disk_total);
+        (view.received, view.sent) = (Some(facts.received), Some(facts.sent));
+        view.probe = Some(facts.probe);
+        view.system = Some(facts.system);
+    }
+    let found = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
+    match (status.link, record.expect_gpus) {
+        (LinkState::Away(reason), _) => {
+            view.problem = Some(reason.message);
+            view.hint = Some(reason.hint).filter(|hint| !hint.is_empty());
+        }
+        (LinkState::Connected, Some(expected)) if found < expected => {
+            view.problem = Some(format!("has {found} GPUs, and should have {expected}"));
+            view.hint = Some("see nvidia-smi there".to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn answer(api: &Api, name: &str) -> Result<Json<Document<OneNode>>, ApiError> {
+    let model = api.handle.model();
+    let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
+    Ok(Json(Document::new(OneNode { node: view_of(api, node) })))
+}
+
+fn unknown(name: &str) -> ApiError {
+    ApiError::not_found(format!("there is no machine {name}"), "danlu nodes lists them")
+}
+
+fn id_of(api: &Api, name: &str) -> Result<NodeId, ApiError> {
+    let model = api.handle.model();
+    let node = model.nodes.values().find(|node| node.name == name);
+    Ok(node.ok_or_else(|| unknown(name))?.id)
+}
+
+impl From<BadNode> for ApiError {
+    fn from(bad: BadNode) -> ApiError {
+        ApiError::new(ErrorCode::Refused, bad.message, bad.hint)
+    }
+}
+
+pub(super) async fn add(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<NewNode>, JsonRejection>,
+) -> Result<(StatusCode, Json<Document<OneNode>>), ApiError> {
+    let Json(wanted) = body?;
+    caller.require_admin()?;
+    let record = NodeRecord::new(&wanted)?;
+    let input = Input::AddNode {
+        by: caller.actor(),
+        name: record.name.clone(),
+        labels: wanted.labels.clone(),
+    };
+    let Reply::Node(node) = caller.ask(&api, input).await? else {
+        return Err(ApiError::new(ErrorCode::Internal, "no machine was added", "report this"));
+    };
+    if let Err(not_now) = api.handle.keep(vec![put_record(&record)], None).await {
+        // All of it or nothing.
+        caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
+        return Err(not_now.into());
+    }
+    let name = record.name.clone();
+    api.nodes.add(record);
+    Ok((StatusCode::CREATED, answer(&api, &name)?))
+}
+
+pub(super) async fn remove(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Document<Removed>>, ApiError> {
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    if api.nodes.status(&name).is_none() {
+        return Err(ApiError::new(
+            ErrorCode::Refused,
+            format!("{name} is the machine that the server runs on"),
+            "drain it if it is to get no tasks: danlu node drain NAME",
+        ));
+    }
+    caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
+    api.nodes.remove(&name);
+    api.handle.keep(vec![remove_record(&name)], None).await?;
+    Ok(Json(Document::new(Removed { removed: name })))
+}
+
+/// `drain`, `undrain`, `accept` or `check`.
+pub(super) async fn act(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((name, act)): Path<(String, String)>,
+) -> Result<Json<Document<serde_json::Value>>, ApiError> {
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    let by = caller.actor();
+    match act.as_str() {
+        "drain" => drop(caller.ask(&api, Input::Drain { by, node }).await?),
+        "undrain" => drop(caller.ask(&api, Input::Undrain { by, node }).await?),
+        "accept" => accept(&api, &name).await?,
+        "check" => return Ok(Json(json(check(&api, &name).await?)?)),
+        _ => {
+            return Err(ApiError::not_found(
+                format!("machines cannot be asked to {act:?}"),
+                "one can drain, undrain, accept and check them",
+            ));
+        }
+    }
+    let Json(Document { content, .. }) = answer(&api, &name)?;
+    Ok(Json(json(content)?))
+}
+
+fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, ApiError> {
+    let value = serde_json::to_value(content)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), "report this"))?;
+    Ok(Document::new(value))
+}
+
+/// Whatever machine answers at its address is the one from now on.
+async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
+    let Some((record, _)) = api.nodes.status(name) else { return Ok(()) };
+    let record = NodeRecord { machine: None, ..record };
+    api.handle.keep(vec![put_record(&record)], None).await?;
+    api.nodes.add(record);
+    Ok(())
+}
+
+async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
+    let mut steps = Vec::new();
+    let ok = |step: &str, message: String| CheckedStep {
+        step: step.to_owned(),
+        ok: true,
+        message,
+        hint: String::new(),
+    };
+    let Some((_, before)) = api.nodes.status(name) else {
+        steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
+        return Ok(NodeCheck { name: name.to_owned(), steps });
+    };
+    if !matches!(before.link, LinkState::Connected) {
+        api.nodes.poke(name);
+        let tried = async {
+            while api.nodes.status(name).is_some_and(|(_, now)| now.tries == before.tries) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let _ = tokio::time::timeout(CHECK, tried).await;
+    }
+    let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
+    let words = [
+        (Step::LogIn, "reach", format!("logged in by ssh {}", record.ssh)),
+        (Step::Upload, "upload", "has this release's program".to_owned()),
+        (Step::Start, "start", "its agent runs".to_owned()),
+        (
+            Step::Greet,
+            "greet",
+            format!("speaks version {}", status.version.clone().unwrap_or_default()),
+        ),
+    ];
+    let failed = match &status.link {
+        LinkState::Away(reason) => Some(reason),
+        _ => None,
+    };
+    for (step, word, good) in words {
+        match failed {
+            Some(reason) if reason.step == step => {
+                steps.push(CheckedStep {
+                    step: word.to_owned(),
+                    ok: false,
+                    message: reason.message.clone(),
+                    hint: reason.hint.clone(),
+                });
+                return Ok(NodeCheck { name: name.to_owned(), steps });
+            }
+            _ => steps.push(ok(word, good)),
+        }
+    }
+    steps.extend(further(&status));
+    Ok(NodeCheck { name: name.to_owned(), steps })
+}
+
+fn further(status: &Status) -> Vec<CheckedStep> {
+    let step = |step: &str, ok: bool, message: String, hint: &str| CheckedStep {
+        step: step.to_owned(),
+        ok,
+        message,
+        hint: if ok { String::new() } else { hint.to_owned() },
+    };
+    let mut steps = Vec::new();
+    if let Some(machine) = &status.machine {
+        let who = if machine.is_root { "as anybody" } else { "only as the login itself" };
+        let login = format!("the agent is {}: tasks can run {who}", machine.login);
+        steps.push(step("login", true, login, ""));
+    }
+    if let Some(ahead) = status.clock_ahead {
+        let message = format!("its clock is {} ms off", ahead.abs());
+        steps.push(step(
+            "clock",
+            ahead.abs() < CLOCK_OFF,
+            message,
+            "let it use NTP, as chrony does",
+        ));
+    }
+    if let Some(facts) = &status.facts {
+        let free = facts.disk_free.unwrap_or(0) >> 30;
+        let message = format!("{free} GB free where runs are kept");
+        steps.push(step("disk", free > 0, message, "make room there"));
+        steps.push(step("gpus", true, format!("GPUs are asked by: {}", facts.probe), ""));
+    }
+    steps
+}

@@ -1,0 +1,152 @@
+//! What runs have printed, wherever it lies.
+
+use crate::launch;
+use crate::nodes::RemoteLog;
+use danlu_core::{RunId, Task};
+use danlu_node::RunRoot;
+use danlu_node::logs::LogFile;
+use danlu_wire::Words;
+use danlu_wire::agent::{LogPlace, LogStart};
+use danlu_wire::launch::{ErrorSink, Sink};
+use futures_core::Stream as _;
+use inotify::{EventStream, Inotify, WatchMask};
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Which of the two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Which {
+    #[default]
+    Stdout,
+    Stderr,
+}
+
+/// What must be known of a run to find its output.
+#[derive(Debug)]
+pub(crate) struct RunLog {
+    pub(crate) id: RunId,
+    pub(crate) ended: bool,
+    /// That stand in the names of files.
+    pub(crate) words: Words,
+}
+
+/// Where a stream of a run goes. The owner is whose file it must be.
+pub(crate) fn place(task: &Task, run: &RunLog, which: Which, owner: String) -> LogPlace {
+    let output = launch::output(task, &task.spec.launch.output);
+    let sink = match (which, output.stderr) {
+        (Which::Stderr, ErrorSink::Own(sink)) => sink,
+        (_, _) => output.stdout,
+    };
+    let sink = match sink {
+        Sink::File { path, append } => {
+            Sink::File { path: run.words.put_into(&path).into_owned(), append }
+        }
+        other => other,
+    };
+    let directory = task.spec.launch.directory.clone();
+    LogPlace { run: run.id, sink, directory, owner, ended: run.ended }
+}
+
+/// One log, open for reading.
+#[derive(Debug)]
+pub(crate) enum Log {
+    Here(WatchedLog),
+    There(RemoteLog),
+}
+
+/// On this machine.
+#[derive(Debug)]
+pub(crate) struct WatchedLog {
+    file: Arc<LogFile>,
+    watch: Option<EventStream<[u8; 1024]>>,
+}
+
+impl Log {
+    /// Of a run on this machine.
+    pub(crate) async fn here(root: &Arc<RunRoot>, place: LogPlace) -> io::Result<Log> {
+        let root = Arc::clone(root);
+        let file = aside(move || LogFile::of_run(&root, &place)).await?;
+        Ok(Log::Here(WatchedLog { file: Arc::new(file), watch: None }))
+    }
+
+    pub(crate) async fn file(path: PathBuf) -> io::Result<Log> {
+        let file = aside(move || LogFile::open(path)).await?;
+        Ok(Log::Here(WatchedLog { file: Arc::new(file), watch: None }))
+    }
+
+    pub(crate) async fn start(&mut self, from: LogStart) -> io::Result<u64> {
+        match (self, from) {
+            (_, LogStart::Offset(offset)) => Ok(offset),
+            (Log::Here(log), from) => {
+                let path = log.file.path().to_owned();
+                aside(move || LogFile::open(path)?.start(from)).await
+            }
+            (Log::There(log), from) => Ok(log.read(from, 0).await?.offset),
+        }
+    }
+
+    /// What is there from this offset on, as far as the limit, and how much there is in all.
+    pub(crate) async fn read(&mut self, offset: u64, limit: u64) -> io::Result<(Vec<u8>, u64)> {
+        match self {
+            Log::Here(log) => {
+                let file = Arc::clone(&log.file);
+                aside(move || Ok((file.read(offset, limit)?, file.size()?))).await
+            }
+            Log::There(log) => {
+                let piece = log.read(LogStart::Offset(offset), limit).await?;
+                Ok((piece.bytes, piece.size))
+            }
+        }
+    }
+
+    /// From now on [`Log::changed`] notices what is written. To be called before the file is read.
+    pub(crate) fn start_watching(&mut self) {
+        if let Log::Here(log) = self
+            && log.watch.is_none()
+        {
+            log.watch = watch(log.file.path());
+        }
+    }
+
+    /// Returns when something was written after this offset, or the file has moved.
+    pub(crate) async fn changed(&mut self, offset: u64) {
+        match self {
+            Log::Here(WatchedLog { watch: Some(watch), .. }) => {
+                // What it was does not matter: the file is looked at again.
+                let _ =
+                    std::future::poll_fn(|context| Pin::new(&mut *watch).poll_next(context)).await;
+            }
+            // Out of watches: look again soon.
+            Log::Here(_) => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
+            Log::There(log) => log.changed(offset).await,
+        }
+    }
+
+    /// The same file opened again keeps the watch that has seen everything since.
+    pub(crate) fn keeping_watch(mut self, before: Log) -> Log {
+        if let (Log::Here(now), Log::Here(before)) = (&mut self, before)
+            && now.file.path() == before.file.path()
+        {
+            now.watch = before.watch;
+        }
+        self
+    }
+}
+
+/// Files may be slow, on somebody's network disk for one: nobody else waits for them.
+async fn aside<T: Send + 'static>(
+    read: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(read).await.map_err(io::Error::other)?
+}
+
+fn watch(path: &Path) -> Option<EventStream<[u8; 1024]>> {
+    let inotify = Inotify::init().ok()?;
+    let what = WatchMask::MODIFY | WatchMask::MOVE_SELF | WatchMask::ATTRIB;
+    inotify.watches().add(path, what).ok()?;
+    inotify.into_event_stream([0; 1024]).ok()
+}

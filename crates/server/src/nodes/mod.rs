@@ -1,0 +1,186 @@
+//! Machines other than the server's own: how they are reached, and what is known of the way there.
+//!
+//! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
+
+mod keep;
+mod record;
+mod remote_log;
+mod session;
+mod ssh;
+mod status;
+
+pub(crate) use record::{BadNode, NodeRecord};
+pub(crate) use remote_log::RemoteLog;
+pub(crate) use session::{put as put_record, remove as remove_record};
+pub(crate) use ssh::Step;
+pub(crate) use status::{LinkState, Status};
+
+use crate::backend::LiveGpus;
+use crate::handle::Handle;
+use crate::model::ReadModel;
+use crate::store::{Store, StoreError};
+use danlu_core::{NodeId, SessionId};
+use danlu_wire::ToAgent;
+use danlu_wire::agent::LogPlace;
+use remote_log::Asks;
+use ssh::Program;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{Notify, mpsc};
+
+/// Copies are the same.
+#[derive(Debug, Clone)]
+pub struct Nodes(Arc<All>);
+
+#[derive(Debug)]
+struct All {
+    /// By the name of the node.
+    known: Mutex<BTreeMap<String, Known>>,
+    /// Those that can be spoken to now.
+    connections: Mutex<BTreeMap<NodeId, Connection>>,
+    /// The highest number that a connection to each has had.
+    sessions: Mutex<BTreeMap<NodeId, u64>>,
+    live: LiveGpus,
+    handle: OnceLock<Handle>,
+    program: OnceLock<Program>,
+    data: PathBuf,
+}
+
+#[derive(Debug)]
+struct Known {
+    record: NodeRecord,
+    status: Status,
+    /// Try again now.
+    poke: Arc<Notify>,
+    task: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// To the agent of a node.
+#[derive(Debug, Clone)]
+struct Connection {
+    session: SessionId,
+    orders: mpsc::UnboundedSender<ToAgent>,
+    asks: Asks,
+}
+
+/// Of what is in the store.
+pub(crate) const KIND: &str = "node";
+
+impl Nodes {
+    pub fn load(store: &Store, data: &Path, live: LiveGpus) -> Result<Nodes, StoreError> {
+        let records = store.records(KIND)?;
+        let records: Vec<NodeRecord> =
+            records.iter().filter_map(|json| serde_json::from_str(json).ok()).collect();
+        let known = records.into_iter().map(|record| (record.name.clone(), Known::new(record)));
+        Ok(Nodes(Arc::new(All {
+            known: Mutex::new(known.collect()),
+            connections: Mutex::default(),
+            sessions: Mutex::default(),
+            live,
+            handle: OnceLock::new(),
+            program: OnceLock::new(),
+            data: data.to_owned(),
+        })))
+    }
+
+    /// Begins to connect. Within the runtime.
+    pub fn start(&self, handle: &Handle) {
+        let _ = self.0.handle.set(handle.clone());
+        let names: Vec<String> = self.known().keys().cloned().collect();
+        for name in names {
+            self.keep_connected(&name);
+        }
+    }
+
+    /// What was decided for a connection that is gone is dropped.
+    pub(crate) fn send(&self, node: NodeId, session: SessionId, order: ToAgent) {
+        let connections = self.connections();
+        if let Some(connection) = connections.get(&node).filter(|it| it.session == session) {
+            // Who does not listen any more is found out by its own task.
+            let _ = connection.orders.send(order);
+        }
+    }
+
+    /// All are to connect anew, as after a start of the daemon.
+    pub(crate) fn drop_connections(&self) {
+        self.connections().clear();
+    }
+
+    pub(crate) fn is_remote(&self, model: &ReadModel, node: NodeId) -> bool {
+        let known = self.known();
+        model.nodes.get(&node).is_some_and(|node| known.contains_key(&node.name))
+    }
+
+    /// Where other machines find it.
+    pub(crate) fn address(&self, name: &str) -> Option<String> {
+        self.known().get(name).map(|known| known.record.ssh.host.clone())
+    }
+
+    pub(crate) fn log(&self, node: NodeId, place: LogPlace) -> RemoteLog {
+        RemoteLog::new(self.clone(), node, place)
+    }
+
+    pub(crate) fn status(&self, name: &str) -> Option<(NodeRecord, Status)> {
+        let known = self.known();
+        known.get(name).map(|known| (known.record.clone(), known.status.clone()))
+    }
+
+    /// It is in the store already.
+    pub(crate) fn add(&self, record: NodeRecord) {
+        let name = record.name.clone();
+        let before = self.known().insert(name.clone(), Known::new(record));
+        if let Some(Known { task: Some(task), .. }) = before {
+            task.abort();
+        }
+        self.keep_connected(&name);
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        if let Some(Known { task: Some(task), .. }) = self.known().remove(name) {
+            task.abort();
+        }
+    }
+
+    /// Try again at once.
+    pub(crate) fn poke(&self, name: &str) {
+        if let Some(known) = self.known().get(name) {
+            known.poke.notify_one();
+        }
+    }
+
+    fn note(&self, name: &str, change: impl FnOnce(&mut Status)) {
+        if let Some(known) = self.known().get_mut(name) {
+            change(&mut known.status);
+        }
+    }
+
+    fn connection(&self, node: NodeId) -> Option<Connection> {
+        self.connections().get(&node).cloned()
+    }
+
+    /// Reading all of it takes a moment, once.
+    async fn program(&self) -> std::io::Result<&Program> {
+        if self.0.program.get().is_none() {
+            let read = tokio::task::spawn_blocking(Program::this);
+            let program = read.await.map_err(std::io::Error::other)??;
+            // Another may have been quicker.
+            let _ = self.0.program.set(program);
+        }
+        self.0.program.get().ok_or_else(|| std::io::ErrorKind::Other.into())
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<NodeId, Connection>> {
+        self.0.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn new(record: NodeRecord) -> Known {
+        Known { record, status: Status::default(), poke: Arc::default(), task: None }
+    }
+}

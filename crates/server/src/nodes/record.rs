@@ -1,0 +1,218 @@
+//! How a machine is reached: what administrators have said about it.
+
+use danlu_wire::agent::StationOrder;
+use danlu_wire::api::NewNode;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Kept beside the core's own node of that name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NodeRecord {
+    pub(crate) name: String,
+    pub(crate) ssh: SshTarget,
+    /// Become root there by `sudo -n`.
+    #[serde(default)]
+    pub(crate) sudo: bool,
+    #[serde(default)]
+    pub(crate) data: Option<String>,
+    /// The program to ask about GPUs.
+    #[serde(default)]
+    pub(crate) probe: Option<String>,
+    /// Fewer are worth a warning.
+    #[serde(default)]
+    pub(crate) expect_gpus: Option<u32>,
+    #[serde(default)]
+    pub(crate) sim_gpus: Option<u32>,
+    /// Which machine answered when it was first reached. Another one with this address is not trusted.
+    #[serde(default)]
+    pub(crate) machine: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SshTarget {
+    pub(crate) host: String,
+    #[serde(default)]
+    pub(crate) user: Option<String>,
+    #[serde(default)]
+    pub(crate) port: Option<u16>,
+    #[serde(default)]
+    pub(crate) identity: Option<PathBuf>,
+    /// Take the key that the machine shows the first time. A changed one is refused all the same.
+    #[serde(default)]
+    pub(crate) accept_new: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub(crate) struct BadNode {
+    pub(crate) message: String,
+    pub(crate) hint: &'static str,
+}
+
+fn bad(message: impl Into<String>, hint: &'static str) -> BadNode {
+    BadNode { message: message.into(), hint }
+}
+
+impl NodeRecord {
+    pub(crate) fn new(wanted: &NewNode) -> Result<NodeRecord, BadNode> {
+        check_name(&wanted.name)?;
+        let mut ssh: SshTarget = wanted.ssh.parse()?;
+        ssh.identity = wanted.identity.as_deref().map(checked_identity).transpose()?;
+        ssh.accept_new = wanted.accept_new_key;
+        if let Some(data) = &wanted.data
+            && (!data.starts_with('/') || data.contains('\0'))
+        {
+            return Err(bad(format!("{data:?} is not a whole path"), "begin it with /"));
+        }
+        Ok(NodeRecord {
+            name: wanted.name.clone(),
+            ssh,
+            sudo: wanted.sudo,
+            data: wanted.data.clone(),
+            probe: wanted.probe.clone(),
+            expect_gpus: wanted.expect_gpus,
+            sim_gpus: wanted.sim_gpus,
+            machine: None,
+        })
+    }
+
+    pub(crate) fn station(&self) -> StationOrder {
+        StationOrder {
+            name: self.name.clone(),
+            data: self.data.clone(),
+            without_cgroups: false,
+            probe: self.probe.clone(),
+            sim_gpus: self.sim_gpus,
+        }
+    }
+}
+
+/// It becomes the name of a directory there.
+fn check_name(name: &str) -> Result<(), BadNode> {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    if name.is_empty()
+        || name.len() > 64
+        || name.starts_with(['.', '-'])
+        || !name.chars().all(plain)
+    {
+        return Err(bad(
+            format!("{name:?} cannot be the name of a machine"),
+            "use letters, digits, dots and dashes: gpu7",
+        ));
+    }
+    Ok(())
+}
+
+/// `user@host:port`, where only the host must be there.
+impl std::str::FromStr for SshTarget {
+    type Err = BadNode;
+
+    fn from_str(text: &str) -> Result<SshTarget, BadNode> {
+        let hint = "for example: --ssh alice@gpu7:22";
+        let (user, rest) = match text.rsplit_once('@') {
+            Some((user, rest)) => (Some(user), rest),
+            None => (None, text),
+        };
+        // `[fe80::1]:22`, `host:22`, or an address of version 6 alone.
+        let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, port.strip_prefix(':').or(Some(port))),
+            None => match rest.split_once(':') {
+                Some((host, port)) if !port.contains(':') => (host, Some(port)),
+                _ => (rest, None),
+            },
+        };
+        let port = match port {
+            None => None,
+            Some(port) => match port.parse() {
+                Ok(port @ 1..) => Some(port),
+                _ => return Err(bad(format!("{port:?} is not a port"), hint)),
+            },
+        };
+        // Nothing that `ssh` or a shell could take for something else.
+        let word = |it: &str, more: &str| {
+            !it.is_empty()
+                && it.len() <= 255
+                && !it.starts_with('-')
+                && it.chars().all(|it| it.is_ascii_alphanumeric() || more.contains(it))
+        };
+        if !word(host, "._-:%") {
+            return Err(bad(format!("{host:?} is not the name of a machine"), hint));
+        }
+        if user.is_some_and(|user| !word(user, "._-$")) {
+            let user = user.unwrap_or_default();
+            return Err(bad(format!("{user:?} is not the name of a user"), hint));
+        }
+        let user = user.map(str::to_owned);
+        Ok(SshTarget { host: host.to_owned(), user, port, identity: None, accept_new: false })
+    }
+}
+
+impl std::fmt::Display for SshTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        f.write_str(&self.host)?;
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+/// A private key that others can read is none.
+fn checked_identity(path: &str) -> Result<PathBuf, BadNode> {
+    let hint = "give the private key's file, readable by the server's user alone: chmod 600";
+    let path = Path::new(path);
+    if !path.is_absolute() {
+        return Err(bad(format!("{} is not a whole path", path.display()), hint));
+    }
+    let facts = fs::metadata(path)
+        .map_err(|error| bad(format!("the key {}: {error}", path.display()), hint))?;
+    if !facts.is_file() || facts.mode() & 0o077 != 0 {
+        return Err(bad(format!("others may read the key {}", path.display()), hint));
+    }
+    Ok(path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_read() {
+        let read = |text: &str| text.parse::<SshTarget>().map(|target| target.to_string());
+        for good in ["gpu7", "alice@gpu7", "alice@gpu7:2222", "root@10.0.0.1:22", "fe80::1"] {
+            assert_eq!(read(good), Ok(good.to_owned()));
+        }
+        assert_eq!(read("[fe80::1%eth0]:22"), Ok("fe80::1%eth0:22".to_owned()));
+        for bad in [
+            "",
+            "-oProxyCommand=id",
+            "a b",
+            "x;id",
+            "$(id)",
+            "`id`",
+            "a@-x",
+            "'@b",
+            "gpu7:0",
+            "gpu7:x",
+            "gpu7:99999",
+            "a\nb",
+            "@gpu7",
+        ] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for good in ["gpu7", "gpu-7.lab_1"] {
+            assert_eq!(check_name(good), Ok(()));
+        }
+        for bad in ["", ".", "..", "../x", "a/b", "-x", "a b", "é", "$(id)", &"x".repeat(65)] {
+            assert!(check_name(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A log that lies on another machine, read a part at a time.
+
+use super::Nodes;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use danlu_core::NodeId;
+use danlu_wire::ToAgent;
+use danlu_wire::agent::{LogContent, LogPiece, LogPlace, LogProblem, LogStart, ReadLog};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// For a part of a log; a wait for more takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LONG_PATIENCE: Duration = Duration::from_secs(90);
+/// Before the next try to reach a machine that is away.
+const AWAY: Duration = Duration::from_secs(1);
+
+type Answer = Result<LogContent, LogProblem>;
+
+/// What was asked and has not been answered. Gone with its connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asks(Arc<Mutex<Open>>);
+
+#[derive(Debug, Default)]
+struct Open {
+    last: u64,
+    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+}
+
+impl Asks {
+    fn open(&self) -> (u64, oneshot::Receiver<Answer>) {
+        let (answer, answered) = oneshot::channel();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who has gone does not wait any more.
+        open.waiting.retain(|_, waiting| !waiting.is_closed());
+        open.last += 1;
+        let ask = open.last;
+        open.waiting.insert(ask, answer);
+        (ask, answered)
+    }
+
+    pub(super) fn answer(&self, LogPiece { ask, content }: LogPiece) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = open.waiting.remove(&ask) {
+            let _ = waiting.send(content);
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct RemoteLog {
+    nodes: Nodes,
+    node: NodeId,
+    place: LogPlace,
+}
+
+pub(crate) struct Piece {
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl RemoteLog {
+    pub(super) fn new(nodes: Nodes, node: NodeId, place: LogPlace) -> RemoteLog {
+        RemoteLog { nodes, node, place }
+    }
+
+    pub(crate) async fn read(&self, from: LogStart, limit: u64) -> io::Result<Piece> {
+        self.ask(from, limit, false, PATIENCE).await
+    }
+
+    /// Returns when there may be more after this offset.
+    pub(crate) async fn changed(&self, offset: u64) {
+        let waited = self.ask(LogStart::Offset(offset), 1, true, LONG_PATIENCE).await;
+        if waited.is_err() {
+            tokio::time::sleep(AWAY).await;
+        }
+    }
+
+    async fn ask(
+        &self,
+        from: LogStart,
+        limit: u64,
+        wait: bool,
+        patience: Duration,
+    ) -> io::Result<Piece> {
+        let away = || io::Error::from(io::ErrorKind::NotConnected);
+        let connection = self.nodes.connection(self.node).ok_or_else(away)?;
+        let (ask, answered) = connection.asks.open();
+        // Held by the connection alone, so that its end is heard here.
+        let orders = connection.orders.clone();
+        drop(connection);
+        let wanted = ReadLog { ask, log: self.place.clone(), from, limit, wait };
+        orders.send(ToAgent::ReadLog(wanted)).map_err(|_| away())?;
+        drop(orders);
+        let answer = tokio::time::timeout(patience, answered).await.map_err(|_| away())?;
+        let LogContent { offset, size, base64 } = match answer.map_err(|_| away())? {
+            Ok(content) => content,
+            Err(LogProblem::NotThere) => return Err(io::ErrorKind::NotFound.into()),
+            Err(LogProblem::NotTheirs) => return Err(io::ErrorKind::PermissionDenied.into()),
+            Err(LogProblem::Other(what)) => return Err(io::Error::other(what)),
+        };
+        let bytes = STANDARD.decode(base64).map_err(io::Error::other)?;
+        Ok(Piece { offset, size, bytes })
+    }
+}

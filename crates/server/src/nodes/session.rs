@@ -1,0 +1,311 @@
+//! What a server and an agent say to each other, from hello to the end of the connection.
+
+use super::remote_log::Asks;
+use super::ssh::{Step, Unreachable};
+use super::{Connection, KIND, NodeRecord, Nodes};
+use crate::clock;
+use crate::handle::Handle;
+use crate::store::RecordChange;
+use danlu_core::limits;
+use danlu_core::{Input, NodeId, NodeMessage, SessionId};
+use danlu_wire::agent::{Machine, PROTOCOL};
+use danlu_wire::frame::{Decoder, FrameError, encode};
+use danlu_wire::gpu::GpuDetails;
+use danlu_wire::{FromAgent, Hello, ToAgent};
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+
+/// An agent first adopts what runs there, and looks at its GPUs.
+const GREETING: Duration = Duration::from_secs(60);
+/// How often it is asked how it is.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// After this long a silence the connection counts as gone.
+const SILENCE: Duration = Duration::from_secs(25);
+/// After so many messages the engine must have dealt with them before more are read.
+const AHEAD: usize = 256;
+
+/// A machine at the far end of a connection.
+pub(super) struct Far<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) handle: &'a Handle,
+    pub(super) node: NodeId,
+    pub(super) record: &'a NodeRecord,
+}
+
+pub(super) struct Greeted {
+    pub(super) session: SessionId,
+    pub(super) version: String,
+    pub(super) machine: Machine,
+    /// Milliseconds.
+    pub(super) clock_ahead: i64,
+    messages: Messages,
+    /// Of its GPUs, which it looks at first.
+    details: Vec<GpuDetails>,
+}
+
+pub(super) enum NotGreeted {
+    /// The connection has ended.
+    Silent,
+    Wrong(Unreachable),
+}
+
+fn wrong(message: impl Into<String>, hint: impl Into<String>) -> NotGreeted {
+    NotGreeted::Wrong(Unreachable::new(Step::Greet, message, hint))
+}
+
+impl Far<'_> {
+    pub(super) async fn greet(
+        &self,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<Greeted, NotGreeted> {
+        let session = self.next_session();
+        let mut hello = Hello::new(env!("CARGO_PKG_VERSION"), session, None);
+        hello.station = Some(self.record.station());
+        let said_at = clock::now();
+        write(to, &ToAgent::Hello(hello)).await.map_err(|_| NotGreeted::Silent)?;
+        let mut messages = Messages::default();
+        let mut details = Vec::new();
+        let answer = timeout(GREETING, async {
+            let none: Result<_, FrameError> = Ok(None);
+            loop {
+                match messages.next(from).await? {
+                    Some(FromAgent::Hello(hello)) => return Ok(Some(hello)),
+                    Some(FromAgent::Details(seen)) => details = seen,
+                    Some(_) => {}
+                    None => return none,
+                }
+            }
+        });
+        let hello = match answer.await {
+            Ok(Ok(Some(hello))) => hello,
+            Ok(Ok(None)) => return Err(NotGreeted::Silent),
+            Ok(Err(error)) => return Err(wrong(error.to_string(), NOT_AN_AGENT)),
+            Err(_) => {
+                return Err(wrong("its agent does not answer", "see whether it is overloaded"));
+            }
+        };
+        if !hello.is_compatible() {
+            let message = format!(
+                "its agent ({}) speaks protocol {}, and this server speaks {PROTOCOL}",
+                hello.version, hello.protocol
+            );
+            return Err(wrong(message, "bring both to the same release"));
+        }
+        let (Some(machine), true) = (hello.machine, hello.session == session) else {
+            return Err(wrong("its agent does not say who it is", NOT_AN_AGENT));
+        };
+        let now = clock::now();
+        // Its clock was read some time in between.
+        let clock_ahead = machine.now.0 - (said_at.0 + (now.0 - said_at.0) / 2);
+        self.recognise(&machine).await?;
+        let version = bounded(hello.version);
+        Ok(Greeted { session, version, machine, clock_ahead, messages, details })
+    }
+
+    /// Higher than any before, whatever has not been committed yet.
+    fn next_session(&self) -> SessionId {
+        let model = self.handle.model();
+        let stored = model.nodes.get(&self.node).map_or(0, |node| node.session.0);
+        let mut last =
+            self.nodes.0.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let last = last.entry(self.node).or_default();
+        *last = stored.max(*last) + 1;
+        SessionId(*last)
+    }
+
+    /// The machine that answers first is the one; another with its address has not got its runs.
+    async fn recognise(&self, machine: &Machine) -> Result<(), NotGreeted> {
+        match &self.record.machine {
+            Some(id) if *id == machine.id => Ok(()),
+            Some(_) => Err(wrong(
+                format!("another machine ({}) answers at this address", machine.host_name),
+                "if it has replaced the old one: danlu node accept NAME",
+            )),
+            None => {
+                let record =
+                    NodeRecord { machine: Some(machine.id.clone()), ..self.record.clone() };
+                let not_kept =
+                    |_| wrong("it could not be noted which machine it is", "see the disk");
+                self.handle.keep(vec![put(&record)], None).await.map_err(not_kept)?;
+                if let Some(known) = self.nodes.known().get_mut(&record.name) {
+                    known.record.machine = record.machine;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Until the connection is gone. `None` where `ssh` knows why.
+    pub(super) async fn speak(
+        &self,
+        greeted: Greeted,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> Option<Unreachable> {
+        let Greeted { session, mut messages, details, .. } = greeted;
+        let (orders, mut ordered) = mpsc::unbounded_channel();
+        let asks = Asks::default();
+        let connection = Connection { session, orders, asks: asks.clone() };
+        self.nodes.connections().insert(self.node, connection);
+        self.tell(session, NodeMessage::Connected);
+        for first in [ToAgent::AskReport, ToAgent::AskFacts] {
+            write(to, &first).await.ok()?;
+        }
+        self.hear(session, FromAgent::Details(details), &asks).ok()?;
+        let mut heartbeat = interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard_at = Instant::now();
+        let mut ahead = 0;
+        loop {
+            tokio::select! {
+                order = ordered.recv() => {
+                    // The engine begins anew, and wants all connections to.
+                    let Some(order) = order else {
+                        return Some(Unreachable::new(Step::Greet, "connecting anew", ""));
+                    };
+                    write_many(to, order, &mut ordered).await.ok()?;
+                }
+                said = messages.next(from) => {
+                    let said = match said {
+                        Ok(Some(said)) => said,
+                        Ok(None) => return None,
+                        Err(error) => {
+                            let message = format!("its agent makes no sense: {error}");
+                            return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
+                        }
+                    };
+                    heard_at = Instant::now();
+                    if let Err(message) = self.hear(session, said, &asks) {
+                        return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
+                    }
+                    ahead += 1;
+                    if ahead >= AHEAD {
+                        ahead = 0;
+                        self.handle.look(|_, _, _| ()).await.ok()?;
+                    }
+                }
+                _ = heartbeat.tick() => write(to, &ToAgent::AskFacts).await.ok()?,
+                () = sleep_until(heard_at + SILENCE) => {
+                    let message = "the connection went silent";
+                    return Some(Unreachable::new(Step::Greet, message, "see the network"));
+                }
+            }
+        }
+    }
+
+    fn hear(&self, session: SessionId, said: FromAgent, asks: &Asks) -> Result<(), String> {
+        match said {
+            FromAgent::Details(details) => {
+                check_details(&details)?;
+                self.nodes.0.live.note(self.node, &details);
+            }
+            FromAgent::Facts(facts) => {
+                let now = clock::now();
+                self.nodes.note(&self.record.name, |status| {
+                    status.last_contact_at = Some(now);
+                    status.clock_ahead = Some(facts.now.0 - now.0);
+                    status.facts = Some(facts);
+                });
+            }
+            FromAgent::Log(piece) => asks.answer(piece),
+            said => {
+                if let Some(message) = said.into_node_message() {
+                    check(&message)?;
+                    self.tell(session, message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, session: SessionId, message: NodeMessage) {
+        self.handle.tell(Input::Node { node: self.node, session, message });
+    }
+}
+
+const NOT_AN_AGENT: &str = "see what runs there under the name of danlu";
+
+pub(crate) fn put(record: &NodeRecord) -> RecordChange {
+    let json = serde_json::to_string(record).expect("names and numbers can be written as JSON");
+    RecordChange::Put { kind: KIND, id: record.name.clone(), json }
+}
+
+pub(crate) fn remove(name: &str) -> RecordChange {
+    RecordChange::Delete { kind: KIND, id: name.to_owned() }
+}
+
+/// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.
+fn check(message: &NodeMessage) -> Result<(), String> {
+    let gpus = match message {
+        NodeMessage::Report(report) => &report.gpus,
+        NodeMessage::Gpus(gpus) => gpus,
+        _ => return Ok(()),
+    };
+    if gpus.len() > limits::GPUS_PER_NODE {
+        return Err(format!("it says that it has {} GPUs", gpus.len()));
+    }
+    Ok(())
+}
+
+fn check_details(details: &[GpuDetails]) -> Result<(), String> {
+    let long = |text: &str| text.len() > 4096;
+    if details.len() > limits::GPUS_PER_NODE
+        || details.iter().any(|gpu| long(&gpu.model) || gpu.foreign.len() > 1000)
+    {
+        return Err("it says too much about its GPUs".to_owned());
+    }
+    Ok(())
+}
+
+fn bounded(text: String) -> String {
+    if text.len() > 64 { text.chars().take(64).collect() } else { text }
+}
+
+async fn write(to: &mut (impl AsyncWrite + Unpin), message: &ToAgent) -> io::Result<()> {
+    to.write_all(&encode(message).map_err(io::Error::other)?).await?;
+    to.flush().await
+}
+
+async fn write_many(
+    to: &mut (impl AsyncWrite + Unpin),
+    first: ToAgent,
+    more: &mut mpsc::UnboundedReceiver<ToAgent>,
+) -> io::Result<()> {
+    let mut lines = encode(&first).map_err(io::Error::other)?;
+    while lines.len() < 256 << 10
+        && let Ok(next) = more.try_recv()
+    {
+        lines.extend(encode(&next).map_err(io::Error::other)?);
+    }
+    to.write_all(&lines).await?;
+    to.flush().await
+}
+
+/// What comes, whole messages at a time. It can be left and taken up again at any point.
+#[derive(Default)]
+struct Messages {
+    decoder: Decoder,
+}
+
+impl Messages {
+    /// `None` at the end of the connection.
+    async fn next(
+        &mut self,
+        from: &mut (impl AsyncRead + Unpin),
+    ) -> Result<Option<FromAgent>, FrameError> {
+        let mut piece = [0; 16 << 10];
+        loop {
+            if let Some(message) = self.decoder.next_message()? {
+                return Ok(Some(message));
+            }
+            match from.read(&mut piece).await {
+                Ok(count @ 1..) => self.decoder.feed(&piece[..count]),
+                Ok(0) | Err(_) => return Ok(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What is known of the way to a machine.
+
+use super::ssh::Unreachable;
+use danlu_core::Time;
+use danlu_wire::agent::{Facts, Machine};
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status {
+    pub(crate) link: LinkState,
+    pub(crate) version: Option<String>,
+    pub(crate) machine: Option<Machine>,
+    pub(crate) facts: Option<Facts>,
+    /// How far its clock is ahead of ours, in milliseconds.
+    pub(crate) clock_ahead: Option<i64>,
+    pub(crate) last_contact_at: Option<Time>,
+    /// How many ended tries there have been, so that one can wait for the next.
+    pub(crate) tries: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) enum LinkState {
+    #[default]
+    Connecting,
+    Connected,
+    /// The next try comes by itself.
+    Away(Unreachable),
+}
