@@ -54,7 +54,7 @@ pub(crate) fn place(task: &Task, run: &RunLog, which: Which, owner: String) -> L
 /// One log, open for reading.
 #[derive(Debug)]
 pub(crate) enum Log {
-    Here(WatchedLog),
+    Here(Box<WatchedLog>),
     There(RemoteLog),
 }
 
@@ -70,12 +70,12 @@ impl Log {
     pub(crate) async fn here(root: &Arc<RunRoot>, place: LogPlace) -> io::Result<Log> {
         let root = Arc::clone(root);
         let file = aside(move || LogFile::of_run(&root, &place)).await?;
-        Ok(Log::Here(WatchedLog { file: Arc::new(file), watch: None }))
+        Ok(Log::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
     }
 
     pub(crate) async fn file(path: PathBuf) -> io::Result<Log> {
         let file = aside(move || LogFile::open(path)).await?;
-        Ok(Log::Here(WatchedLog { file: Arc::new(file), watch: None }))
+        Ok(Log::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
     }
 
     pub(crate) async fn start(&mut self, from: LogStart) -> io::Result<u64> {
@@ -114,15 +114,18 @@ impl Log {
 
     /// Returns when something was written after this offset, or the file has moved.
     pub(crate) async fn changed(&mut self, offset: u64) {
-        match self {
-            Log::Here(WatchedLog { watch: Some(watch), .. }) => {
+        let log = match self {
+            Log::Here(log) => log,
+            Log::There(log) => return log.changed(offset).await,
+        };
+        match &mut log.watch {
+            Some(watch) => {
                 // What it was does not matter: the file is looked at again.
                 let _ =
                     std::future::poll_fn(|context| Pin::new(&mut *watch).poll_next(context)).await;
             }
             // Out of watches: look again soon.
-            Log::Here(_) => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
-            Log::There(log) => log.changed(offset).await,
+            None => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
         }
     }
 

@@ -46,7 +46,7 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     }
     let order = hello.station.clone().unwrap_or_default();
     let root = takeover::place(&order)?;
-    let _here = takeover::take_over(&root)?;
+    takeover::take_over(&root)?;
     let config = StationConfig {
         root: root.clone(),
         cgroups: !order.without_cgroups,

@@ -63,12 +63,12 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
         view.system = Some(facts.system);
     }
     let found = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
-    match (status.link, record.expect_gpus) {
-        (LinkState::Away(reason), _) => {
+    match (status.problem, record.expect_gpus) {
+        (Some(reason), _) => {
             view.problem = Some(reason.message);
             view.hint = Some(reason.hint).filter(|hint| !hint.is_empty());
         }
-        (LinkState::Connected, Some(expected)) if found < expected => {
+        (None, Some(expected)) if status.link == LinkState::Connected && found < expected => {
             view.problem = Some(format!("has {found} GPUs, and should have {expected}"));
             view.hint = Some("see nvidia-smi there".to_owned());
         }
@@ -196,8 +196,10 @@ async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
         steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
         return Ok(NodeCheck { name: name.to_owned(), steps });
     };
-    if !matches!(before.link, LinkState::Connected) {
-        api.nodes.poke(name);
+    if before.link != LinkState::Connected {
+        if before.link == LinkState::Away {
+            api.nodes.poke(name);
+        }
         let tried = async {
             while api.nodes.status(name).is_some_and(|(_, now)| now.tries == before.tries) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -216,12 +218,8 @@ async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
             format!("speaks version {}", status.version.clone().unwrap_or_default()),
         ),
     ];
-    let failed = match &status.link {
-        LinkState::Away(reason) => Some(reason),
-        _ => None,
-    };
     for (step, word, good) in words {
-        match failed {
+        match &status.problem {
             Some(reason) if reason.step == step => {
                 steps.push(CheckedStep {
                     step: word.to_owned(),

@@ -34,7 +34,8 @@ async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
         let (Ended::Lost(reason) | Ended::Never(reason)) = ended;
         warn!(node = name, step = ?reason.step, %reason, "the machine cannot be reached");
         nodes.note(&name, |status| {
-            status.link = LinkState::Away(reason);
+            status.link = LinkState::Away;
+            status.problem = Some(reason);
             status.tries += 1;
         });
         wait = if was_there { LEAST_WAIT } else { (wait * 2).min(MOST_WAIT) };
@@ -94,6 +95,7 @@ async fn once(nodes: &Nodes, name: &str) -> Option<Ended> {
     info!(node = name, session = greeted.session.0, "connected");
     nodes.note(name, |status| {
         status.link = LinkState::Connected;
+        status.problem = None;
         status.tries += 1;
         status.version = Some(greeted.version.clone());
         status.machine = Some(greeted.machine.clone());

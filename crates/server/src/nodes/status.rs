@@ -7,6 +7,8 @@ use danlu_wire::agent::{Facts, Machine};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) link: LinkState,
+    /// Why it could not be reached last, as long as it is not.
+    pub(crate) problem: Option<Unreachable>,
     pub(crate) version: Option<String>,
     pub(crate) machine: Option<Machine>,
     pub(crate) facts: Option<Facts>,
@@ -17,11 +19,11 @@ pub(crate) struct Status {
     pub(crate) tries: u64,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LinkState {
     #[default]
     Connecting,
     Connected,
     /// The next try comes by itself.
-    Away(Unreachable),
+    Away,
 }
