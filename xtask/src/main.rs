@@ -3,6 +3,7 @@
 mod bench;
 mod browser;
 mod chaos;
+mod machines;
 mod shell;
 mod tally;
 mod test;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use cards::{Card, Cards, GIGABYTE, Kind};
-use daemon::until;
+use daemon::{Daemon, Setup, until};
 
 /// Somebody's process that Danlu has not started.
 struct Stranger(Child);
@@ -174,4 +174,26 @@ fn a_dirty_gpu_is_dirty_for_the_next_server_too() {
     assert_eq!(cards.daemon.ask(&["wait", &one]).status, 0);
     assert_eq!(cards.daemon.say(&["logs", &one]), "1\n", "it must not be given out");
     assert_eq!(cards.state(0), "dirty");
+}
+
+/// As after a boot, when the server is there before the driver.
+#[test]
+fn gpus_whose_driver_comes_late_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("late.so");
+    let world = directory.path().join("gpus.json");
+    let variable =
+        |name: &str, path: &std::path::Path| (name.to_owned(), path.display().to_string());
+    let variables =
+        vec![variable("DANLU_NVML_PATH", &library), variable("DANLU_FAKE_NVML", &world)];
+    let setup = Setup { arguments: Vec::new(), variables, gpus: 0, ..Setup::simulated(0) };
+    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    assert_eq!(daemon.json(&["gpus", "--json"])["gpus"].as_array().map(Vec::len), Some(0));
+    cards::publish_nvidia(&world);
+    fs::copy(cards::built_library(), &library).unwrap();
+    until("they are found", || {
+        daemon.json(&["gpus", "--json"])["gpus"].as_array().is_some_and(|gpus| gpus.len() == 2)
+    });
+    let id = daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0, "{}", daemon.show(&id));
 }

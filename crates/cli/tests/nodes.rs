@@ -6,7 +6,7 @@ mod lab;
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::Stdio,
+    process::{Command, Stdio},
 };
 
 use daemon::until;
@@ -147,4 +147,30 @@ fn what_cannot_be_a_machine_is_refused() {
     let answer = lab.daemon.ask(&["node", "remove", own]);
     assert!(answer.status == 64 && answer.stderr.contains("the server runs on"), "{answer:?}");
     assert!(!witness.exists());
+}
+
+/// Locks and databases are not safe on the disk of another machine.
+#[test]
+fn data_on_another_machines_disk_is_refused() {
+    let Some(lab) = Lab::new(1) else { return };
+    let here = lab.daemon.directory().join("far away");
+    std::fs::create_dir(&here).unwrap();
+    let target = format!("root@{}:/tmp", lab.machines[0].address);
+    let mounted = Command::new("sshfs")
+        .args([target.as_str(), here.to_str().unwrap()])
+        .args(["-o", &format!("IdentityFile={}", lab.key())])
+        .args(["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"])
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        println!("skipped: no disk of another machine can be mounted here");
+        return;
+    }
+    let data = here.join("danlu-data");
+    let refused = danlu::said(danlu::command("en").args(["up", "--data", data.to_str().unwrap()]));
+    let left = std::fs::read_dir(&data).map(Iterator::count).unwrap_or(0);
+    assert!(Command::new("umount").arg(&here).status().unwrap().success());
+    assert!(![0, 70].contains(&refused.status), "{refused:?}");
+    assert!(refused.stderr.contains("network file system (fuse.sshfs)"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: give a directory on a local disk"), "{refused:?}");
+    assert_eq!(left, 0, "nothing is written there");
 }

@@ -74,6 +74,12 @@ impl Cards {
     }
 }
 
+/// Two free GPUs, as the fake driver shows them.
+#[allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
+pub(crate) fn publish_nvidia(file: &Path) {
+    publish(Kind::Nvml, file, &[Card::default(), Card::default()]);
+}
+
 /// Whole or not at all, whenever somebody reads it.
 fn publish(kind: Kind, file: &Path, cards: &[Card; 2]) {
     let text = match kind {
@@ -112,6 +118,6 @@ fn simulated(card: &Card) -> serde_json::Value {
 }
 
 /// Cargo builds it next to the tests.
-fn built_library() -> PathBuf {
+pub(crate) fn built_library() -> PathBuf {
     std::env::current_exe().expect("this program").with_file_name("libfakenvml.so")
 }

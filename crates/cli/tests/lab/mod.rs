@@ -121,6 +121,10 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
+        // First: what runs there is told to end while it can be.
+        if !std::thread::panicking() && !self.daemon.has_ended() {
+            self.daemon.ask(&["down", "--cancel-tasks"]);
+        }
         for machine in &mut self.machines {
             machine.switch_off();
             let _ = Command::new("ip").args(["netns", "del", &machine.namespace]).status();

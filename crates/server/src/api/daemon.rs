@@ -105,7 +105,13 @@ async fn cancel_running(api: &Api, caller: &Caller) -> usize {
 
 async fn wait_until_over(api: &Api, tasks: &[TaskId]) {
     let mut news = api.handle.reader().news();
-    let over = |id: &TaskId| api.handle.model().tasks.get(id).is_none_or(|task| task.is_finished());
+    // A machine that is away is told when it is back: nobody knows when that is.
+    let over = |id: &TaskId| {
+        let model = api.handle.model();
+        let lost = |run: &danlu_core::Run| super::view::is_lost(&model, run);
+        model.tasks.get(id).is_none_or(|task| task.is_finished())
+            || model.runs_of(*id).filter(|run| !run.is_ended()).all(lost)
+    };
     while !tasks.iter().all(over) {
         if let Err(tokio::sync::broadcast::error::RecvError::Closed) = news.recv().await {
             return;

@@ -247,7 +247,7 @@ fn is_or_was_running(task: &Task) -> bool {
     matches!(task.state, TaskState::Active { .. } | TaskState::Finished { .. })
 }
 
-fn is_lost(model: &ReadModel, run: &Run) -> bool {
+pub(crate) fn is_lost(model: &ReadModel, run: &Run) -> bool {
     let away = |part: &&danlu_core::run::RunPart| {
         model.nodes.get(&part.node).is_none_or(|node| !node.is_ready())
     };
