@@ -19,7 +19,7 @@ pub(crate) struct Index {
     pub(crate) queue: Queue,
     /// Queued tasks whose time has not come, by when it does.
     pub(crate) later: BTreeSet<(Time, TaskId)>,
-    /// Those of them that wait to be tried again, by when they failed.
+    /// Those of them that wait to be tried again, by when they must have failed to wait for so long.
     pub(crate) retried: BTreeSet<(Time, TaskId)>,
     /// What users and projects have running and waiting.
     pub(crate) of_users: BTreeMap<UserId, Loads>,
@@ -186,7 +186,7 @@ impl Index {
     }
 
     fn enqueue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
-        if let Some(delay) = Delay::of(task) {
+        if let Some(delay) = Delay::of(task, settings) {
             self.later.insert((delay.until, task.id));
             self.retried.extend(delay.failed_at.map(|at| (at, task.id)));
             return;
@@ -216,7 +216,7 @@ impl Index {
     }
 
     fn dequeue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
-        if let Some(delay) = Delay::of(task) {
+        if let Some(delay) = Delay::of(task, settings) {
             self.later.remove(&(delay.until, task.id));
             if let Some(at) = delay.failed_at {
                 self.retried.remove(&(at, task.id));
@@ -261,11 +261,11 @@ struct Delay {
 }
 
 impl Delay {
-    fn of(task: &Task) -> Option<Delay> {
-        let TaskState::Queued { since } = task.state else { return None };
-        let until = task.not_before?;
+    fn of(task: &Task, settings: &Settings) -> Option<Delay> {
+        let until = task.not_before.filter(|_| task.is_queued())?;
         let begins = task.spec.begin == Some(until);
-        Some(Delay { until, failed_at: (!begins).then_some(since) })
+        let failed_at = (!begins).then(|| until - settings.backoff(task.failures));
+        Some(Delay { until, failed_at })
     }
 }
 

@@ -152,7 +152,9 @@ impl State {
 
     /// When to look again although nothing has happened by then.
     pub fn wake_at(&self, now: Time) -> Option<Time> {
+        let set_back = self.index.retried.last().is_some_and(|(failed_at, _)| *failed_at > now);
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
+        let due = if set_back { Some(now) } else { due };
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
