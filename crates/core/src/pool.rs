@@ -7,10 +7,12 @@ mod finder;
 mod frag;
 mod shared;
 mod slot;
+mod slots;
 
 use self::by_free::SlotsByFree;
 use self::finder::Finder;
 use self::slot::Slot;
+use self::slots::Slots;
 use crate::ids::NodeId;
 use crate::mix::Mix;
 use crate::node::Node;
@@ -21,8 +23,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
     when: When,
-    /// By node id.
-    slots: Vec<Slot>,
+    slots: Slots,
     /// The open slots.
     by_free: SlotsByFree,
     free_gpus: u32,
@@ -69,8 +70,7 @@ impl Pool {
     }
 
     pub(crate) fn add_node(&mut self, node: NodeId) {
-        let at = self.slots.partition_point(|slot| slot.node < node);
-        self.slots.insert(at, Slot::closed(node));
+        self.slots.insert(Slot::closed(node));
         self.reindex();
     }
 
@@ -91,7 +91,7 @@ impl Pool {
     }
 
     pub(crate) fn remove_node(&mut self, node: NodeId) {
-        self.slots.retain(|slot| slot.node != node);
+        self.slots.remove(node);
         self.reindex();
     }
 
@@ -178,9 +178,7 @@ impl Pool {
     }
 
     fn position(&self, node: NodeId) -> usize {
-        self.slots
-            .binary_search_by_key(&node, |slot| slot.node)
-            .expect("every node of the state has a slot in its pools")
+        self.slots.position(node).expect("every node of the state has a slot in its pools")
     }
 
     fn change(&mut self, at: usize, change: impl FnOnce(&mut Slot)) {

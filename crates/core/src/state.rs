@@ -57,6 +57,7 @@ impl State {
                 Row::Run(run) => runs.push(run),
             }
         }
+        state.refile_all();
         for mut task in tasks {
             let spec = specs.get(&task.spec_id);
             let spec =
@@ -189,10 +190,14 @@ impl State {
     pub(crate) fn set_settings(&mut self, settings: Settings) {
         self.ledger.settings = settings;
         self.index.rebuild_queue(&self.tasks, &self.ledger.settings);
-        let users: Vec<UserId> = self.users.keys().copied().collect();
-        users.into_iter().for_each(|user| self.refile(user));
+        self.refile_all();
         let nodes: Vec<NodeId> = self.nodes.keys().copied().collect();
         nodes.into_iter().for_each(|node| self.refresh_holds(node));
+    }
+
+    fn refile_all(&mut self) {
+        let users: Vec<UserId> = self.users.keys().copied().collect();
+        users.into_iter().for_each(|user| self.refile(user));
     }
 
     pub(crate) fn insert_task(&mut self, task: Task) {

@@ -57,7 +57,7 @@ impl Finder<'_> {
     pub(super) fn anywhere(&self) -> Option<Placement> {
         let mut parts = Vec::new();
         let mut missing = self.request.gpus;
-        for slot in &self.pool.slots {
+        for slot in self.pool.slots.iter() {
             if !slot.open || !slot.has_room(self.request) {
                 continue;
             }
