@@ -52,6 +52,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) mix: &'a Mix,
     /// GPUs of at most so many bytes will not do.
     pub(crate) larger_than: Option<u64>,
+    /// How many runs there have been: equals take turns.
+    pub(crate) runs_so_far: u64,
 }
 
 /// What keeps a task that shares away from a GPU besides its memory.

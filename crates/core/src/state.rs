@@ -134,7 +134,9 @@ impl State {
     /// What a search for a place goes by besides the pool.
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
         let (nodes, settings) = (&self.nodes, self.settings());
-        Ground { nodes, settings, thresholds, mix: &self.index.mix, larger_than: None }
+        let runs_so_far = self.ledger.next_run.saturating_sub(1);
+        let mix = &self.index.mix;
+        Ground { nodes, settings, thresholds, mix, larger_than: None, runs_so_far }
     }
 
     /// Runs that have not ended.

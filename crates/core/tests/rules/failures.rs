@@ -314,7 +314,7 @@ fn a_held_or_blocked_task_waits_for_its_time_too() {
     assert_eq!(lab.tasks(), ["succeeded", "queued", "queued"]);
     lab.after_secs(100);
     lab.schedule();
-    assert_eq!(lab.tasks(), ["succeeded", "starting n1[0]", "starting n1[1]"]);
+    assert_eq!(lab.tasks(), ["succeeded", "starting n1[1]", "starting n1[0]"]);
 }
 
 #[test]

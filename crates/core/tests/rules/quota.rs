@@ -63,7 +63,7 @@ fn a_smaller_task_does_not_pass_the_larger_one_of_its_owner_that_waits_for_the_q
         assert_eq!(lab.tasks()[1..], ["queued", "queued"], "{order:?}, again");
         lab.ended(1, Exit::Code(0));
         lab.schedule();
-        assert_eq!(lab.tasks()[1..], ["starting n1[0,1]", "starting n1[2]"], "{order:?}");
+        assert_eq!(lab.tasks()[1..], ["starting n1[1,2]", "starting n1[3]"], "{order:?}");
     }
 }
 
@@ -86,8 +86,8 @@ fn under_auto_too_whoever_exceeds_a_quota_is_not_passed_by_those_of_its_owner_be
     assert_eq!(lab.tasks()[3..], ["queued", "starting n1[]", "starting n1[2]"]);
     lab.ended(3, Exit::Code(0));
     lab.schedule();
-    assert_eq!(lab.task(1), "starting n1[0,1,3]");
-    assert_eq!(lab.task(4), "starting n1[4]");
+    assert_eq!(lab.task(1), "starting n1[4,5,6]");
+    assert_eq!(lab.task(4), "starting n1[7]");
 }
 
 #[test]
