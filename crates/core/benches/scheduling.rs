@@ -13,9 +13,11 @@
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
+use danlu_core::quota::Quota;
 use danlu_core::run::{Ending, Exit};
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskSpec;
+use danlu_core::user::UserChange;
 use danlu_core::{
     Actor, Effect, Epoch, GpuId, Input, NodeId, NodeMessage, Reply, Request, RunId, SessionId,
     Settings, Span, State, Step, Time, UserId, step,
@@ -28,8 +30,14 @@ const NODES: [u32; 3] = [1, 100, 1_000];
 const USERS: [u32; 3] = [10, 100, 1_000];
 const ROUNDS: usize = 51;
 const NOW: Time = Time::from_secs(100_000);
-/// `auto` where everybody runs as many tasks as they may.
-const OVER_QUOTA: &str = "auto+quota";
+/// What makes it harder than a plain queue, at the end of a policy's name.
+const TWISTS: [(&str, fn(&mut Cluster)); 4] = [
+    ("/tasks-quota", Cluster::limit_tasks),
+    ("/gpus-quota", Cluster::limit_gpus),
+    ("/project-quota", Cluster::limit_project),
+    ("/groups", Cluster::group_users),
+];
+const PROJECT: &str = "llm";
 /// What lab users give as time limits, in seconds.
 const LIMITS: [u64; 8] = [900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 172_800];
 
@@ -50,7 +58,15 @@ fn main() {
         ("sjf+skip", Order::Sjf, Backfill::Skip),
         ("sjf+easy", Order::Sjf, Backfill::Easy),
         ("auto", Order::Auto, Backfill::None),
-        (OVER_QUOTA, Order::Auto, Backfill::None),
+        ("auto/tasks-quota", Order::Auto, Backfill::None),
+        ("auto/gpus-quota", Order::Auto, Backfill::None),
+        ("auto/project-quota", Order::Auto, Backfill::None),
+        ("balance/tasks-quota", Order::Balance, Backfill::None),
+        ("balance+skip/gpus-quota", Order::Balance, Backfill::Skip),
+        ("balance/project-quota", Order::Balance, Backfill::None),
+        ("fair/gpus-quota", Order::Fair, Backfill::None),
+        ("fair/groups", Order::Fair, Backfill::None),
+        ("fifo/tasks-quota", Order::Fifo, Backfill::None),
         ("srtf", Order::Srtf, Backfill::None),
         ("las", Order::Las, Backfill::None),
     ];
@@ -63,8 +79,9 @@ fn main() {
         let users = [USERS[1], USERS[2]].map(|users| Size { users, ..largest });
         for size in queues.into_iter().chain(nodes).chain(users) {
             let mut cluster = Cluster::full(order, backfill, size);
-            if policy == OVER_QUOTA {
-                cluster.limit_everybody();
+            let twist = TWISTS.iter().find(|(name, _)| policy.ends_with(name));
+            if let Some((_, twist)) = twist {
+                twist(&mut cluster);
             }
             let mut add = |what, times| results.push(Figure::new(what, policy, size, times));
             add("pass_nothing_free", cluster.passes());
@@ -151,15 +168,43 @@ impl Cluster {
             request: Request::gpus(gpus),
             expected: Some(Span::from_secs(seconds)),
             preemptible: true,
+            project: Some(PROJECT.to_owned()),
             ..TaskSpec::default()
         };
         let by = UserId(self.submitted as u32 % self.users + 1);
         self.act(Input::Submit { by, spec, key: None });
     }
 
-    fn limit_everybody(&mut self) {
+    /// Everybody runs as many tasks as they may.
+    fn limit_tasks(&mut self) {
+        self.configure(|settings| settings.quota.user.running_tasks = Some(1));
+    }
+
+    /// … or has a GPU or two left, too few for most of what waits.
+    fn limit_gpus(&mut self) {
+        let most = self.running.len() as u64 / u64::from(self.users) + 1;
+        let most = most.max(8);
+        self.configure(|settings| settings.quota.user.running_gpus = Some(most));
+    }
+
+    fn limit_project(&mut self) {
+        let quota = Quota { running_tasks: Some(1), ..Quota::default() };
+        self.configure(|settings| {
+            settings.quota.project.insert(PROJECT.to_owned(), quota);
+        });
+    }
+
+    fn group_users(&mut self) {
+        for number in 1..=self.users {
+            let group = Some(format!("group{}", number % 10));
+            let change = UserChange { group, ..UserChange::default() };
+            self.act(Input::SetUser { by: Actor::Daemon, user: UserId(number), change });
+        }
+    }
+
+    fn configure(&mut self, change: impl FnOnce(&mut Settings)) {
         let mut settings = self.state.settings().clone();
-        settings.quota.user.running_tasks = Some(1);
+        change(&mut settings);
         self.act(Input::Configure { by: Actor::Daemon, settings });
     }
 
@@ -236,14 +281,14 @@ impl Figure {
 fn print_table(results: &[Figure]) {
     println!("all GPUs in use; microseconds, {ROUNDS} rounds");
     println!(
-        "{:<20} {:<13} {:>8} {:>6} {:>6} {:>10} {:>10} {:>10}",
+        "{:<20} {:<23} {:>8} {:>6} {:>6} {:>10} {:>10} {:>10}",
         "what", "policy", "queued", "GPUs", "users", "median", "p10", "p90"
     );
     for Figure { what, policy, size, low_us, median_us, high_us } in results {
         let Size { queued, nodes, users } = size;
         let gpus = nodes * GPUS_PER_NODE;
         println!(
-            "{what:<20} {policy:<13} {queued:>8} {gpus:>6} {users:>6} {median_us:>10.1} {low_us:>10.1} {high_us:>10.1}"
+            "{what:<20} {policy:<23} {queued:>8} {gpus:>6} {users:>6} {median_us:>10.1} {low_us:>10.1} {high_us:>10.1}"
         );
     }
 }

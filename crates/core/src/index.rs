@@ -1,9 +1,10 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
+use crate::fair_turns::FairTurns;
 use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::mix::Mix;
-use crate::policy::{self, Standing};
+use crate::policy;
 use crate::pool::Pool;
 use crate::queue::{Queue, Rank};
 use crate::quota::Load;
@@ -11,6 +12,7 @@ use crate::resources::{Hold, Request};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::Time;
+use crate::turns::Turns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,15 +21,15 @@ pub(crate) struct Index {
     pub(crate) queue: Queue,
     /// Queued tasks whose time has not come, by when it does.
     pub(crate) later: BTreeSet<(Time, TaskId)>,
-    /// Those of them that wait to be tried again, by when they failed.
+    /// Those of them that wait to be tried again, by when they must have failed to wait for so long.
     pub(crate) retried: BTreeSet<(Time, TaskId)>,
     /// What users and projects have running and waiting.
     pub(crate) of_users: BTreeMap<UserId, Loads>,
     pub(crate) of_projects: BTreeMap<String, Loads>,
-    /// Whose turn it is under `balance`.
+    /// Whose turn it is, where users take turns …
     pub(crate) turns: Turns,
-    /// The users of each group.
-    pub(crate) groups: BTreeMap<String, BTreeSet<UserId>>,
+    /// … and under `fair`.
+    pub(crate) fair_turns: FairTurns,
     /// Arrays of which only so many elements may run at once.
     throttles: BTreeMap<TaskId, Throttle>,
     /// What can be given out now.
@@ -66,36 +68,6 @@ impl Loads {
         match task.state {
             TaskState::Active { .. } => self.running = change(self.running, load),
             _ => self.waiting = change(self.waiting, load),
-        }
-    }
-}
-
-/// The users with queued tasks, in the order of `balance`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Turns {
-    order: BTreeSet<(Standing, UserId)>,
-    filed: BTreeMap<UserId, Standing>,
-}
-
-impl Turns {
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = (Standing, UserId)> {
-        self.order.iter().copied()
-    }
-
-    /// `None`: there is nothing to take a turn with.
-    pub(crate) fn file(&mut self, user: UserId, standing: Option<Standing>) {
-        if self.filed.get(&user) == standing.as_ref() {
-            return;
-        }
-        let before = match standing {
-            Some(standing) => {
-                self.order.insert((standing, user));
-                self.filed.insert(user, standing)
-            }
-            None => self.filed.remove(&user),
-        };
-        if let Some(before) = before {
-            self.order.remove(&(before, user));
         }
     }
 }
@@ -172,6 +144,7 @@ impl Index {
         self.later.clear();
         self.retried.clear();
         self.turns = Turns::default();
+        self.fair_turns = FairTurns::default();
         self.throttles.clear();
         for task in tasks.values() {
             self.count_in_batch(task, settings);
@@ -186,7 +159,7 @@ impl Index {
     }
 
     fn enqueue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
-        if let Some(delay) = Delay::of(task) {
+        if let Some(delay) = Delay::of(task, settings) {
             self.later.insert((delay.until, task.id));
             self.retried.extend(delay.failed_at.map(|at| (at, task.id)));
             return;
@@ -216,7 +189,7 @@ impl Index {
     }
 
     fn dequeue(&mut self, task: &Task, tasks: &Tasks, settings: &Settings) {
-        if let Some(delay) = Delay::of(task) {
+        if let Some(delay) = Delay::of(task, settings) {
             self.later.remove(&(delay.until, task.id));
             if let Some(at) = delay.failed_at {
                 self.retried.remove(&(at, task.id));
@@ -261,11 +234,11 @@ struct Delay {
 }
 
 impl Delay {
-    fn of(task: &Task) -> Option<Delay> {
-        let TaskState::Queued { since } = task.state else { return None };
-        let until = task.not_before?;
+    fn of(task: &Task, settings: &Settings) -> Option<Delay> {
+        let until = task.not_before.filter(|_| task.is_queued())?;
         let begins = task.spec.begin == Some(until);
-        Some(Delay { until, failed_at: (!begins).then_some(since) })
+        let failed_at = (!begins).then(|| until - settings.backoff(task.failures));
+        Some(Delay { until, failed_at })
     }
 }
 

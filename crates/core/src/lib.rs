@@ -2,6 +2,7 @@
 //!
 //! Start with [`step()`]: every change of [`State`] is one call of it.
 
+mod account;
 pub mod accuracy;
 mod batches;
 mod check;
@@ -10,6 +11,7 @@ pub mod effect;
 pub mod event;
 pub mod explain;
 pub mod failure;
+mod fair_turns;
 pub mod forecast;
 mod fraction;
 pub mod gpu;
@@ -40,6 +42,7 @@ mod steps;
 pub mod task;
 pub mod thousandths;
 pub mod time;
+mod turns;
 pub mod usage;
 pub mod user;
 pub mod view;

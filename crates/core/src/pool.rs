@@ -7,10 +7,12 @@ mod finder;
 mod frag;
 mod shared;
 mod slot;
+mod slots;
 
 use self::by_free::SlotsByFree;
 use self::finder::Finder;
 use self::slot::Slot;
+use self::slots::Slots;
 use crate::ids::NodeId;
 use crate::mix::Mix;
 use crate::node::Node;
@@ -21,8 +23,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
     when: When,
-    /// By node id.
-    slots: Vec<Slot>,
+    slots: Slots,
     /// The open slots.
     by_free: SlotsByFree,
     free_gpus: u32,
@@ -51,6 +52,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) mix: &'a Mix,
     /// GPUs of at most so many bytes will not do.
     pub(crate) larger_than: Option<u64>,
+    /// How many runs there have been: equals take turns.
+    pub(crate) runs_so_far: u64,
 }
 
 /// What keeps a task that shares away from a GPU besides its memory.
@@ -69,8 +72,7 @@ impl Pool {
     }
 
     pub(crate) fn add_node(&mut self, node: NodeId) {
-        let at = self.slots.partition_point(|slot| slot.node < node);
-        self.slots.insert(at, Slot::closed(node));
+        self.slots.insert(Slot::closed(node));
         self.reindex();
     }
 
@@ -91,7 +93,7 @@ impl Pool {
     }
 
     pub(crate) fn remove_node(&mut self, node: NodeId) {
-        self.slots.retain(|slot| slot.node != node);
+        self.slots.remove(node);
         self.reindex();
     }
 
@@ -178,9 +180,7 @@ impl Pool {
     }
 
     fn position(&self, node: NodeId) -> usize {
-        self.slots
-            .binary_search_by_key(&node, |slot| slot.node)
-            .expect("every node of the state has a slot in its pools")
+        self.slots.position(node).expect("every node of the state has a slot in its pools")
     }
 
     fn change(&mut self, at: usize, change: impl FnOnce(&mut Slot)) {

@@ -138,8 +138,9 @@ impl Queue {
         lane.is_some_and(|lane| lane.ranked.contains(&policy::rank(task, settings)))
     }
 
-    pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane> {
-        self.lanes.keys().copied()
+    pub(crate) fn has_tasks_without_gpus(&self, lane: Lane) -> bool {
+        let kinds = self.lanes.get(&lane).and_then(|waiting| waiting.by_kind.first_key_value());
+        kinds.is_some_and(|(first, _)| first.request.gpus == 0)
     }
 
     /// In the order of their requests, with what is known of their tasks.
@@ -198,11 +199,11 @@ impl Queue {
     }
 
     pub(crate) fn insert(&mut self, task: &Task, settings: &Settings) {
-        if settings.order == Order::Auto {
-            self.batches.insert(task);
-        }
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));
+        if settings.order == Order::Auto {
+            self.batches.insert(task, &kind);
+        }
         let waiting = self.lanes.entry(lane).or_default();
         waiting.ranked.insert(rank);
         if lane != Lane::Everybody {
@@ -216,12 +217,12 @@ impl Queue {
     }
 
     pub(crate) fn remove(&mut self, task: &Task, settings: &Settings) {
-        if settings.order == Order::Auto {
-            self.batches.remove(task);
-        }
         const LISTED: &str = "a queued task is listed";
         let (lane, rank) = (policy::lane(task, settings), policy::rank(task, settings));
         let (kind, estimate) = (policy::kind(task, settings), Estimate::of(task));
+        if settings.order == Order::Auto {
+            self.batches.remove(task, &kind);
+        }
         let waiting = self.lanes.get_mut(&lane).expect(LISTED);
         waiting.ranked.remove(&rank);
         waiting.ids.remove(&task.id);

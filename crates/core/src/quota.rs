@@ -2,10 +2,13 @@
 
 use crate::ids::UserId;
 use crate::mutant::{Mutant, mutated};
+use crate::queue::Lane;
 use crate::resources::Request;
+use crate::settings::Order;
 use crate::state::State;
 use crate::task::{Task, TaskSpec};
 use crate::time::{Span, Time};
+use crate::user::User;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -192,6 +195,29 @@ pub(crate) fn excess(
     let asked = Load::of(&task.spec.request);
     let of_user = user_excess(state, task.owner, owner_runs, asked, now);
     of_user.or_else(|| project_excess(state, &task.spec, project_runs, asked, now))
+}
+
+/// Whether the first of a user's tasks would exceed what they may have running, and with it all that it keeps back.
+/// GPU-hours do not count here: with these it depends on the time.
+pub(crate) fn is_shut(state: &State, user: &User) -> bool {
+    let settings = &state.settings().quota;
+    if !settings.limits_users() || mutated(Mutant::QuotaIgnored) {
+        return false;
+    }
+    let lane = Lane::User(user.id);
+    let first = match state.settings().order {
+        Order::Auto => state.queue().batches().first_of(user.id),
+        _ => state.queue().first_after(lane, None).map(|rank| rank.task),
+    };
+    let Some(first) = first else { return false };
+    let asked = Load::of(&state.tasks[&first].spec.request);
+    let quota = Quota { gpu_hours: None, ..settings.of_user(&user.name) };
+    let limit = quota.exceeded(state.running_of(user.id), asked, 0).map(|(limit, ..)| limit);
+    match limit {
+        None => false,
+        Some(Limit::RunningGpus) => !state.queue().has_tasks_without_gpus(lane),
+        Some(_) => true,
+    }
 }
 
 /// … with nothing but what runs.

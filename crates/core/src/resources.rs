@@ -135,6 +135,12 @@ impl GpuMask {
         }
         self.without(GpuMask(rest))
     }
+
+    /// The first `count` members from position `start` on, and from the beginning again.
+    pub fn first_from(self, start: u32, count: u32) -> GpuMask {
+        let turned = GpuMask(self.0.rotate_right(start));
+        GpuMask(turned.lowest(count).0.rotate_left(start))
+    }
 }
 
 impl fmt::Debug for GpuMask {
@@ -201,6 +207,15 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_are_taken_from_a_position_on_and_around() {
+        let mask = GpuMask(0b1011_0100);
+        assert_eq!(mask.first_from(0, 2), mask.lowest(2));
+        assert_eq!(mask.first_from(3, 2), GpuMask(0b0011_0000));
+        assert_eq!(mask.first_from(6, 2), GpuMask(0b1000_0100));
+        assert_eq!(mask.first_from(127, 9), mask);
+    }
 
     #[test]
     fn lowest_takes_the_lowest_members() {

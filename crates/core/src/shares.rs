@@ -1,40 +1,28 @@
 //! Users and what is theirs: what they have running and waiting, what they have used, and whose turn it is.
 
+use crate::account::Deposit;
+use crate::fair_turns::{Entry, Party};
 use crate::ids::{TaskId, UserId};
-use crate::policy::balance;
+use crate::policy::{self, Standing, balance};
 use crate::queue::Lane;
-use crate::quota::{Load, Spent};
+use crate::quota::{self, Load, Spent};
 use crate::settings::Order;
 use crate::state::State;
+use crate::thousandths::Thousandths;
 use crate::time::Time;
 use crate::usage::Usage;
 use crate::user::User;
 
 impl State {
     pub(crate) fn insert_user(&mut self, user: User) {
-        if let Some(group) = &user.group {
-            self.index.groups.entry(group.clone()).or_default().insert(user.id);
-        }
-        self.users.insert(user.id, user);
-    }
-
-    pub(crate) fn change_user(&mut self, id: UserId, change: impl FnOnce(&mut User)) {
-        let mut user = self.users.remove(&id).expect("the caller has looked the user up");
-        if let Some(group) = &user.group
-            && let Some(members) = self.index.groups.get_mut(group)
-        {
-            members.remove(&id);
-            if members.is_empty() {
-                self.index.groups.remove(group);
-            }
-        }
-        change(&mut user);
-        self.insert_user(user);
+        let id = user.id;
+        self.users.insert(id, user);
         self.refile(id);
     }
 
-    pub(crate) fn members_of(&self, group: &str) -> impl Iterator<Item = UserId> {
-        self.index.groups.get(group).into_iter().flatten().copied()
+    pub(crate) fn change_user(&mut self, id: UserId, change: impl FnOnce(&mut User)) {
+        change(self.users.get_mut(&id).expect("the caller has looked the user up"));
+        self.refile(id);
     }
 
     /// What a user has used until now, as `fair` counts it.
@@ -92,14 +80,48 @@ impl State {
     }
 
     /// A user's place among those who wait may be another.
-    pub(crate) fn refile(&mut self, user: UserId) {
-        if self.settings().order != Order::Balance {
+    pub(crate) fn refile(&mut self, id: UserId) {
+        let settings = &self.ledger.settings;
+        let Some(user) = self.users.get(&id).filter(|_| policy::is_by_user(settings)) else {
             return;
+        };
+        let shut = quota::is_shut(self, user);
+        if settings.order == Order::Auto {
+            self.index.queue.batches_mut().set_shut(id, shut);
         }
-        let oldest = self.index.queue.submitted_from(Lane::User(user), TaskId(0)).next();
-        let gpus = self.running_of(user).gpus;
-        let standing = oldest.zip(self.users.get(&user));
-        let standing = standing.map(|(oldest, user)| balance::standing(user, gpus, oldest));
-        self.index.turns.file(user, standing);
+        let queue = &self.index.queue;
+        let oldest = queue.submitted_from(Lane::User(id), TaskId(0)).next().filter(|_| !shut);
+        match settings.order {
+            Order::Fair => {
+                let entry = self.fair_entry(user, oldest);
+                self.index.fair_turns.file(id, entry);
+            }
+            Order::Balance => {
+                let gpus = self.running_of(id).gpus;
+                let standing = oldest.map(|oldest| balance::standing(user, gpus, oldest));
+                self.index.turns.file(id, standing);
+            }
+            _ => {
+                let first = queue.first_after(Lane::User(id), None).filter(|_| !shut);
+                let standing = first.map(|first| Standing::by_rank(Some(first)));
+                self.index.turns.file(id, standing);
+            }
+        }
+    }
+
+    /// Who is in a group counts for it even if nothing of theirs waits.
+    fn fair_entry(&self, user: &User, oldest: Option<TaskId>) -> Option<Entry> {
+        let fair = &self.settings().fair;
+        let (party, party_weight) = match &user.group {
+            None if oldest.is_none() => return None,
+            None => (Party::Alone(user.id), user.weight),
+            Some(group) => {
+                let weight = fair.groups.get(group).copied().unwrap_or(Thousandths::ONE);
+                (Party::Group(group.clone()), weight)
+            }
+        };
+        let gpus = self.running_of(user.id).gpus;
+        let deposit = Deposit::of(user.used, gpus, fair.half_life);
+        Some(Entry { party, party_weight, weight: user.weight, deposit, oldest })
     }
 }

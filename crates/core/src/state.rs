@@ -57,6 +57,7 @@ impl State {
                 Row::Run(run) => runs.push(run),
             }
         }
+        state.refile_all();
         for mut task in tasks {
             let spec = specs.get(&task.spec_id);
             let spec =
@@ -133,7 +134,9 @@ impl State {
     /// What a search for a place goes by besides the pool.
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
         let (nodes, settings) = (&self.nodes, self.settings());
-        Ground { nodes, settings, thresholds, mix: &self.index.mix, larger_than: None }
+        let runs_so_far = self.ledger.next_run.saturating_sub(1);
+        let mix = &self.index.mix;
+        Ground { nodes, settings, thresholds, mix, larger_than: None, runs_so_far }
     }
 
     /// Runs that have not ended.
@@ -152,7 +155,9 @@ impl State {
 
     /// When to look again although nothing has happened by then.
     pub fn wake_at(&self, now: Time) -> Option<Time> {
+        let set_back = self.index.retried.last().is_some_and(|(failed_at, _)| *failed_at > now);
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
+        let due = if set_back { Some(now) } else { due };
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
@@ -187,10 +192,14 @@ impl State {
     pub(crate) fn set_settings(&mut self, settings: Settings) {
         self.ledger.settings = settings;
         self.index.rebuild_queue(&self.tasks, &self.ledger.settings);
-        let users: Vec<UserId> = self.users.keys().copied().collect();
-        users.into_iter().for_each(|user| self.refile(user));
+        self.refile_all();
         let nodes: Vec<NodeId> = self.nodes.keys().copied().collect();
         nodes.into_iter().for_each(|node| self.refresh_holds(node));
+    }
+
+    fn refile_all(&mut self) {
+        let users: Vec<UserId> = self.users.keys().copied().collect();
+        users.into_iter().for_each(|user| self.refile(user));
     }
 
     pub(crate) fn insert_task(&mut self, task: Task) {

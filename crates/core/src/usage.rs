@@ -18,8 +18,7 @@ impl Usage {
         let kept = kept(now.since(self.at), half_life);
         let before = (u128::from(self.micros) * kept) >> 64;
         // What is used all the time fades all the time: gpus × half-life ÷ ln 2 × the share that has gone.
-        let full = (u128::from(half_life.0) * 1_000 * ONE_OVER_LN_2) >> 32;
-        let of_one = (full.min(ONE / 2) * (ONE - kept)) >> 32;
+        let of_one = (for_ever(half_life) * (ONE - kept)) >> 32;
         let since = of_one.saturating_mul(u128::from(gpus)) >> 32;
         Usage { micros: u64::try_from(before + since).unwrap_or(u64::MAX), at: now }
     }
@@ -30,8 +29,14 @@ const ONE: u128 = 1 << 64;
 /// In parts of 2^32.
 const ONE_OVER_LN_2: u128 = 6_196_328_019;
 
-/// What is left of one after this time.
-fn kept(passed: Span, half_life: Span) -> u128 {
+/// What a GPU that is in use for ever counts, in millionths of a GPU-second.
+pub(crate) fn for_ever(half_life: Span) -> u128 {
+    let full = (u128::from(half_life.0) * 1_000 * ONE_OVER_LN_2) >> 32;
+    full.min(ONE / 2)
+}
+
+/// What is left of one after this time, in parts of 2^64.
+pub(crate) fn kept(passed: Span, half_life: Span) -> u128 {
     let (Some(halvings), Some(rest)) =
         (passed.0.checked_div(half_life.0), passed.0.checked_rem(half_life.0))
     else {

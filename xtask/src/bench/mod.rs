@@ -17,15 +17,13 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
     }
 }
 
+/// All policies, or only the one that is named.
 fn core(options: &[&str]) -> Result<bool, String> {
-    let json = match options {
-        [] => false,
-        ["--json"] => true,
-        [option, ..] => return Err(format!("unknown benchmark or option `{option}`")),
-    };
-    let mut command = shell::cargo("bench --quiet --package danlu-core --bench scheduling --");
-    if json {
-        command.arg("--json");
+    let unknown = options.iter().find(|option| option.starts_with('-') && **option != "--json");
+    if let Some(option) = unknown {
+        return Err(format!("unknown option `{option}`"));
     }
+    let mut command = shell::cargo("bench --quiet --package danlu-core --bench scheduling --");
+    command.args(options);
     Ok(shell::succeeds(&mut command))
 }

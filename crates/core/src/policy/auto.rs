@@ -9,15 +9,15 @@ use crate::batches::{Candidate, Cursor, Record};
 use crate::ids::UserId;
 use crate::logarithm::Logarithm;
 use crate::plan::Plan;
-use crate::queue::{Estimate, Rank};
+use crate::queue::{Estimate, Kind, Rank};
 use crate::quota::{self, Excess, Limit, Load, Party};
-use crate::resources::{Placement, Request};
+use crate::resources::Placement;
 use crate::state::State;
 use crate::task::Task;
 use crate::time::{Span, Time};
 use crate::view::View;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// How many times longer a task waits for its turn than it is believed to run on one GPU.
 const PATIENCE: u64 = 8;
@@ -90,8 +90,8 @@ pub(super) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
 struct Pass<'a> {
     view: View<'a>,
     plan: Plan,
-    /// Those that ask for the same as one that did not fit need not be tried again.
-    requests: Vec<(&'a Request, Cursor<'a>)>,
+    kinds: Vec<(&'a Kind, Cursor<'a>)>,
+    /// Those of a kind of which one did not fit need not be tried again.
     closed: Vec<bool>,
     /// What it has started, whose and for what.
     owners: BTreeMap<UserId, Load>,
@@ -99,26 +99,55 @@ struct Pass<'a> {
     stepped_over: SteppedOver,
 }
 
-/// Users who have had their share: none of their tasks has a turn.
+/// Users and projects that have had their share: none of their tasks has a turn, or none with GPUs.
 #[derive(Debug, Default)]
 struct SteppedOver {
-    with_all: BTreeSet<UserId>,
-    with_gpus: BTreeSet<UserId>,
+    users: BTreeMap<UserId, What>,
+    projects: BTreeMap<String, What>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    WithGpus,
+    All,
+}
+
+impl What {
+    fn covers(self, kind: &Kind) -> bool {
+        self == What::All || kind.request.gpus > 0
+    }
 }
 
 impl SteppedOver {
-    fn covers(&self, owner: UserId, gpus: u32) -> bool {
-        self.with_all.contains(&owner) || gpus > 0 && self.with_gpus.contains(&owner)
+    fn covers_user(&self, owner: UserId, kind: &Kind) -> bool {
+        self.users.get(&owner).is_some_and(|what| what.covers(kind))
+    }
+
+    fn covers_project(&self, kind: &Kind) -> bool {
+        let what = kind.project.as_ref().and_then(|project| self.projects.get(project));
+        what.is_some_and(|what| what.covers(kind))
+    }
+
+    fn add(&mut self, owner: UserId, excess: Excess) {
+        let what = match excess.limit {
+            Limit::RunningGpus | Limit::GpuHours => What::WithGpus,
+            _ => What::All,
+        };
+        let so_far = match excess.whose {
+            Party::User(_) => self.users.entry(owner).or_insert(what),
+            Party::Project(name) => self.projects.entry(name).or_insert(what),
+        };
+        *so_far = what.max(*so_far);
     }
 }
 
 impl<'a> Pass<'a> {
     fn new(view: View<'a>) -> Pass<'a> {
-        let requests: Vec<_> = view.state.queue().batches().requests().collect();
-        let closed = vec![false; requests.len()];
+        let kinds: Vec<_> = view.state.queue().batches().kinds().collect();
+        let closed = vec![false; kinds.len()];
         let (owners, projects) = (BTreeMap::new(), BTreeMap::new());
         let (plan, stepped_over) = (Plan::default(), SteppedOver::default());
-        Pass { view, plan, requests, closed, owners, projects, stepped_over }
+        Pass { view, plan, kinds, closed, owners, projects, stepped_over }
     }
 
     fn reserve_for(&self, head: Rank) -> Reservation<'a> {
@@ -127,19 +156,18 @@ impl<'a> Pass<'a> {
 
     /// In order, until one does not fit for which GPUs are to be kept; answers that one.
     fn start_what_fits(&mut self) -> Option<Rank> {
-        let fronts = self.requests.iter_mut().enumerate();
+        let fronts = self.kinds.iter_mut().enumerate();
         let fronts = fronts
-            .filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN, |_, _| false)?, at)));
+            .filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN, |_| false)?, at)));
         let mut fronts: BinaryHeap<Reverse<(Candidate, usize)>> = fronts.map(Reverse).collect();
         while let Some(Reverse((candidate, at))) = fronts.pop() {
             if self.start(candidate, at) {
-                let stepped_over = |owner, gpus| self.stepped_over.covers(owner, gpus);
-                let next = self.requests[at].1.first(Estimate::UNKNOWN, stepped_over);
+                let next = self.first(at, Estimate::UNKNOWN);
                 fronts.extend(next.map(|next| Reverse((next, at))));
                 continue;
             }
             self.closed[at] = true;
-            let request = self.requests[at].0;
+            let request = &self.kinds[at].0.request;
             if !self.is_ripe(candidate.rank) {
                 continue;
             }
@@ -158,7 +186,7 @@ impl<'a> Pass<'a> {
                 continue;
             }
             let (request, task) =
-                (self.requests[at].0, &self.view.state.tasks[&candidate.rank.task]);
+                (&self.kinds[at].0.request, &self.view.state.tasks[&candidate.rank.task]);
             let larger = reservation.larger_place(&self.view, task, candidate.estimate);
             let Some(placement) = larger.or_else(|| self.view.place(request)) else { return };
             reservation.admit(request, &placement, candidate.estimate);
@@ -171,20 +199,30 @@ impl<'a> Pass<'a> {
         reservation: &mut Reservation<'a>,
     ) -> Option<(Candidate, usize)> {
         let mut best: Option<(Candidate, usize)> = None;
-        for (at, (request, line)) in self.requests.iter_mut().enumerate() {
+        for at in 0..self.kinds.len() {
             if self.closed[at] {
                 continue;
             }
+            let request = &self.kinds[at].0.request;
             let Some(placement) = self.view.place(request) else {
                 self.closed[at] = true;
                 continue;
             };
             let longest = reservation.longest_for(request, &placement);
-            let stepped_over = |owner, gpus| self.stepped_over.covers(owner, gpus);
-            let first = line.first(longest, stepped_over).map(|candidate| (candidate, at));
+            let first = self.first(at, longest).map(|candidate| (candidate, at));
             best = best.into_iter().chain(first).min();
         }
         best
+    }
+
+    /// The next of a kind that may have a turn.
+    fn first(&mut self, at: usize, longest: Estimate) -> Option<Candidate> {
+        let (kind, line) = &mut self.kinds[at];
+        if self.stepped_over.covers_project(kind) {
+            self.closed[at] = true;
+            return None;
+        }
+        line.first(longest, |owner| self.stepped_over.covers_user(owner, kind))
     }
 
     /// False when it does not fit. Who has had their share is stepped over.
@@ -199,25 +237,24 @@ impl<'a> Pass<'a> {
     }
 
     fn start_at(&mut self, placement: Placement, candidate: Candidate, at: usize) {
-        let (request, line) = &mut self.requests[at];
+        let (kind, line) = &mut self.kinds[at];
         line.take(candidate);
-        self.view.assume_start(request, &placement);
+        self.view.assume_start(&kind.request, &placement);
         self.plan.start(candidate.rank.task, placement);
         self.count(&self.view.state.tasks[&candidate.rank.task]);
     }
 
     /// Whoever has had their share is stepped over with all that counts against it.
     fn steps_over(&mut self, candidate: Candidate, at: usize) -> bool {
-        let Some(excess) = self.excess(candidate) else { return false };
         let owner = self.view.state.tasks[&candidate.rank.task].owner;
-        match (excess.whose, excess.limit) {
-            (Party::User(_), Limit::RunningGpus | Limit::GpuHours) => {
-                self.stepped_over.with_gpus.insert(owner);
-            }
-            (Party::User(_), _) => drop(self.stepped_over.with_all.insert(owner)),
-            (Party::Project(_), _) => {}
+        let kind = self.kinds[at].0;
+        let had_their_share =
+            self.stepped_over.covers_user(owner, kind) || self.stepped_over.covers_project(kind);
+        if !had_their_share {
+            let Some(excess) = self.excess(candidate) else { return false };
+            self.stepped_over.add(owner, excess);
         }
-        self.requests[at].1.take(candidate);
+        self.kinds[at].1.take(candidate);
         true
     }
 

@@ -13,6 +13,8 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
     aged::start_or_keep(&mut line, &mut view, &mut plan);
     while let Some(lane) = line.first() {
         let Some(rank) = line.next_in(lane) else {
+            // Perhaps nobody has: then the others need not be looked at.
+            line.drop_requests(|request| view.place(request).is_none());
             line.close(lane);
             continue;
         };

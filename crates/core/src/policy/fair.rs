@@ -14,46 +14,36 @@ use std::collections::BTreeMap;
 const AT_START: u64 = 60_000_000;
 
 /// What users and groups have used at the time of a pass, and what the pass has given them since.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Used<'a> {
-    users: BTreeMap<UserId, u64>,
-    groups: BTreeMap<&'a str, u64>,
+    state: &'a State,
+    now: Time,
+    users: BTreeMap<UserId, i64>,
+    groups: BTreeMap<&'a str, i64>,
 }
 
 impl<'a> Used<'a> {
-    pub(super) fn now(
-        state: &'a State,
-        waiting: impl Iterator<Item = UserId>,
-        now: Time,
-    ) -> Used<'a> {
-        let mut used = Used::default();
-        for user in waiting {
-            used.users.insert(user, used_by(state, user, now));
-            if let Some(group) = state.users[&user].group.as_deref()
-                && !used.groups.contains_key(group)
-            {
-                let members = state.members_of(group);
-                let sum = members.map(|user| used_by(state, user, now));
-                used.groups.insert(group, sum.fold(0, u64::saturating_add));
-            }
-        }
-        used
+    pub(super) fn at(state: &'a State, now: Time) -> Used<'a> {
+        Used { state, now, users: BTreeMap::new(), groups: BTreeMap::new() }
     }
 
     /// So many GPUs more, or fewer, are assumed to be in use.
     pub(super) fn assume(&mut self, user: &'a User, gpus: i64) {
-        let own = self.users.get_mut(&user.id);
-        let group = user.group.as_deref().and_then(|group| self.groups.get_mut(group));
-        for used in own.into_iter().chain(group) {
-            *used = used.saturating_add_signed(gpus.saturating_mul(AT_START.cast_signed()));
+        *self.users.entry(user.id).or_default() += gpus;
+        if let Some(group) = user.group.as_deref() {
+            *self.groups.entry(group).or_default() += gpus;
         }
     }
 
-    pub(super) fn standing(&self, state: &State, user: &User, oldest: TaskId) -> Standing {
-        let own = ratio(self.users.get(&user.id).copied().unwrap_or(0), user.weight);
-        let group = user.group.as_deref().and_then(|group| {
-            let weight = state.settings().fair.groups.get(group).copied();
-            Some(ratio(*self.groups.get(group)?, weight.unwrap_or(Thousandths::ONE)))
+    pub(super) fn standing(&self, user: &User, oldest: TaskId) -> Standing {
+        let assumed = self.users.get(&user.id).copied();
+        let own = used_by(self.state, user.id, self.now);
+        let own = ratio(with_assumed(own, assumed), user.weight);
+        let group = user.group.as_deref().map(|group| {
+            let weight = self.state.settings().fair.groups.get(group).copied();
+            let used = used_by_group(self.state, group, self.now);
+            let used = with_assumed(used, self.groups.get(group).copied());
+            ratio(used, weight.unwrap_or(Thousandths::ONE))
         });
         // Who is in no group is one of their own.
         Standing::by_share(0, group.unwrap_or(own), own, oldest)
@@ -64,6 +54,16 @@ fn used_by(state: &State, user: UserId, now: Time) -> u64 {
     let gpus = state.running_of(user).gpus;
     let used = state.used_by(user, now).micros;
     used.saturating_add(gpus.saturating_mul(AT_START))
+}
+
+fn used_by_group(state: &State, group: &str, now: Time) -> u64 {
+    let Some(account) = state.index.fair_turns.account(group) else { return 0 };
+    let used = account.used(now, state.settings().fair.half_life);
+    used.saturating_add(account.gpus.saturating_mul(AT_START))
+}
+
+fn with_assumed(used: u64, gpus: Option<i64>) -> u64 {
+    used.saturating_add_signed(gpus.unwrap_or(0).saturating_mul(AT_START.cast_signed()))
 }
 
 fn ratio(over: u64, weight: Thousandths) -> Ratio {

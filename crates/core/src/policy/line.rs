@@ -10,15 +10,14 @@ use crate::resources::Request;
 use crate::settings::Order;
 use crate::state::State;
 use crate::time::Time;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 
 pub(crate) struct Line<'a> {
     state: &'a State,
     now: Time,
     queue: &'a Queue,
-    /// Lanes in which nothing has happened yet, in order.
+    /// Lanes in which nothing has happened yet, in order; without those whose first would exceed a quota.
     fresh: Peekable<Box<dyn Iterator<Item = (Standing, Lane)> + 'a>>,
     /// The others. What stands here may be too early: it is looked at again when it is first.
     open: BTreeSet<(Standing, Lane)>,
@@ -27,7 +26,8 @@ pub(crate) struct Line<'a> {
     used: Option<Used<'a>>,
     /// Nobody of these kinds is to be had in this pass any more.
     dropped: BTreeSet<&'a Kind>,
-    projects: BTreeMap<String, Project>,
+    /// What it has started for projects that have a quota.
+    projects: BTreeMap<String, Load>,
     /// Started before its turn.
     taken: Option<(Lane, Rank)>,
     /// A task that is not in the queue, to see when its turn would come.
@@ -50,39 +50,23 @@ struct Seen {
     without_gpus: bool,
 }
 
-/// What a pass has done for a project that has a quota.
-#[derive(Debug, Default)]
-struct Project {
-    more: Load,
-    full: bool,
-    without_gpus: bool,
-}
-
 impl<'a> Line<'a> {
     pub(crate) fn new(state: &'a State, now: Time) -> Line<'a> {
         let queue = state.queue();
-        let used = (state.settings().order == Order::Fair)
-            .then(|| Used::now(state, queue.lanes().filter_map(Lane::user), now));
-        let fresh: Box<dyn Iterator<Item = (Standing, Lane)> + 'a> = match state.settings().order {
-            Order::Balance => {
+        let order = state.settings().order;
+        let used = (order == Order::Fair).then(|| Used::at(state, now));
+        let fresh: Box<dyn Iterator<Item = (Standing, Lane)> + 'a> = match order {
+            Order::Fair => {
+                let used = Used::at(state, now);
+                let standing = move |user, oldest| used.standing(&state.users[&user], oldest);
+                let users = state.index.fair_turns.in_order(standing);
+                Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
+            }
+            _ if super::is_by_user(state.settings()) => {
                 let users = state.index.turns.in_order();
                 Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
             }
-            _ => {
-                let standing = |lane: Lane| {
-                    let oldest = queue.submitted_from(lane, TaskId(0)).next();
-                    let standing = match (&used, lane.user(), oldest) {
-                        (_, None, _) => Standing::by_rank(None),
-                        (Some(used), Some(user), Some(oldest)) => {
-                            used.standing(state, &state.users[&user], oldest)
-                        }
-                        _ => Standing::by_rank(queue.first_after(lane, None)),
-                    };
-                    Reverse((standing, lane))
-                };
-                let mut heap: BinaryHeap<_> = queue.lanes().map(standing).collect();
-                Box::new(std::iter::from_fn(move || heap.pop().map(|Reverse(first)| first)))
-            }
+            _ => Box::new(std::iter::once((Standing::by_rank(None), Lane::Everybody))),
         };
         Line {
             state,
@@ -102,10 +86,6 @@ impl<'a> Line<'a> {
     /// … with one more task at the end of those that rank like it.
     pub(crate) fn with_guest(state: &'a State, now: Time, lane: Lane, rank: Rank) -> Line<'a> {
         let mut line = Line::new(state, now);
-        if let Some(user) = lane.user().filter(|_| line.used.is_some()) {
-            let waiting = state.queue().lanes().filter_map(Lane::user).chain([user]);
-            line.used = Some(Used::now(state, waiting, now));
-        }
         line.guest = Some((lane, rank));
         if line.queue.first_after(lane, None).is_none() {
             line.file(lane);
@@ -143,7 +123,7 @@ impl<'a> Line<'a> {
     /// The next of a lane that can still be had.
     pub(crate) fn next_in(&self, lane: Lane) -> Option<Rank> {
         let mut last = self.last(lane);
-        let all = self.dropped.is_empty() && self.projects.is_empty() && !self.without_gpus(lane);
+        let all = self.dropped.is_empty() && !self.without_gpus(lane);
         let queued = loop {
             let next = match all {
                 true => self.queue.first_after(lane, last),
@@ -182,7 +162,7 @@ impl<'a> Line<'a> {
         let (more, fewer) = seen.map(|seen| (seen.more, seen.fewer)).unwrap_or_default();
         let own = self.state.running_of(task.owner).plus(more).minus(fewer);
         let project = task.spec.project.as_deref().map_or(Load::default(), |project| {
-            let more = self.projects.get(project).map(|it| it.more).unwrap_or_default();
+            let more = self.projects.get(project).copied().unwrap_or_default();
             self.state.load_of_project(project).0.plus(more)
         });
         quota::excess(self.state, task, own, project, self.now)
@@ -197,9 +177,9 @@ impl<'a> Line<'a> {
             }
             Party::User(_) => self.close(lane),
             Party::Project(name) => {
-                let project = self.projects.entry(name).or_default();
-                project.without_gpus = true;
-                project.full |= !without_gpus;
+                let of_project = |kind: &&Kind| kind.project.as_ref() == Some(&name);
+                let kinds = self.queue.kinds().map(|(kind, _)| kind).filter(of_project);
+                self.dropped.extend(kinds.filter(|kind| !without_gpus || kind.request.gpus > 0));
             }
         }
     }
@@ -219,6 +199,10 @@ impl<'a> Line<'a> {
     pub(crate) fn take(&mut self, lane: Lane, rank: Rank) {
         self.taken = Some((lane, rank));
         self.count(lane, rank);
+        // It may have more to start.
+        if lane.user().is_some() {
+            self.file(lane);
+        }
     }
 
     /// This one of this user is assumed to start, wherever it stands.
@@ -231,8 +215,8 @@ impl<'a> Line<'a> {
         let load = Load::of(&task.spec.request);
         let limited = &self.state.settings().quota.project;
         if let Some(project) = task.spec.project.as_ref().filter(|it| limited.contains_key(*it)) {
-            let project = self.projects.entry(project.clone()).or_default();
-            project.more = project.more.plus(load);
+            let more = self.projects.entry(project.clone()).or_default();
+            *more = more.plus(load);
         }
         let Some(user) = lane.user() else { return };
         if let Some(used) = &mut self.used {
@@ -268,6 +252,14 @@ impl<'a> Line<'a> {
         self.dropped.extend(self.queue.kinds_asking(request));
     }
 
+    /// The same for all that are `hopeless`.
+    pub(crate) fn drop_requests(&mut self, hopeless: impl Fn(&Request) -> bool) {
+        let kinds = self.queue.kinds().map(|(kind, _)| kind);
+        let open = kinds.filter(|kind| !self.dropped.contains(kind));
+        let hopeless: Vec<&Kind> = open.filter(|kind| hopeless(&kind.request)).collect();
+        self.dropped.extend(hopeless);
+    }
+
     /// Nobody else of this lane has a turn in this pass.
     pub(crate) fn close(&mut self, lane: Lane) {
         let filed = self.seen.entry(lane).or_default().filed.take();
@@ -285,11 +277,8 @@ impl<'a> Line<'a> {
     }
 
     fn is_open(&self, lane: Lane, kind: &Kind) -> bool {
-        let project = kind.project.as_ref().and_then(|project| self.projects.get(project));
-        let (full, without_gpus) = project.map_or((false, false), |it| (it.full, it.without_gpus));
-        let without_gpus = without_gpus || self.without_gpus(lane);
-        let closed = full || without_gpus && kind.request.gpus > 0;
-        !closed && !self.dropped.contains(kind)
+        let without_gpus = self.without_gpus(lane) && kind.request.gpus > 0;
+        !without_gpus && !self.dropped.contains(kind)
     }
 
     /// Put a lane where it belongs now.
@@ -314,7 +303,7 @@ impl<'a> Line<'a> {
         let oldest = seen.and_then(|seen| seen.oldest).unwrap_or(TaskId(0));
         let user = &self.state.users[&user];
         if let Some(used) = &self.used {
-            return used.standing(self.state, user, oldest);
+            return used.standing(user, oldest);
         }
         let (more, fewer) = seen.map(|seen| (seen.more, seen.fewer)).unwrap_or_default();
         let running = self.state.running_of(user.id).plus(more).minus(fewer);

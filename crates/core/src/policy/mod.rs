@@ -67,10 +67,13 @@ pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
 
 /// Whom a task takes turns with.
 pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
-    let by_user = settings.order.is_by_user();
-    // Who has had their share must not be in the way of the others.
+    if is_by_user(settings) { Lane::User(task.owner) } else { Lane::Everybody }
+}
+
+/// Who has had their share must not be in the way of the others.
+pub(crate) fn is_by_user(settings: &Settings) -> bool {
     let stepped_over = settings.quota.limits_users() && !settings.order.is_preemptive();
-    if by_user || stepped_over { Lane::User(task.owner) } else { Lane::Everybody }
+    settings.order.is_by_user() || stepped_over
 }
 
 pub(crate) fn kind(task: &Task, settings: &Settings) -> Kind {

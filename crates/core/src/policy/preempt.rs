@@ -5,8 +5,10 @@ use super::{is_preemptible, rank_running};
 use crate::ids::RunId;
 use crate::plan::Plan;
 use crate::queue::Rank;
+use crate::run::Run;
 use crate::state::State;
 use crate::view::View;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Walks all that run or wait in order and hands each the GPUs it asks for while there are any.
 /// Who runs and gets none is preempted; who waits and gets some starts, but only once everybody
@@ -34,23 +36,19 @@ struct Chosen {
     stops: Vec<RunId>,
 }
 
+/// Runs that leave their GPUs together or not at all: one, or all that share GPUs with each other.
+struct Tenancy {
+    /// Of the one that comes first.
+    rank: Rank,
+    runs: Vec<RunId>,
+    gpus: u32,
+}
+
 fn choose(view: &View<'_>) -> Chosen {
     let state = view.state;
-    let settings = state.settings();
-    let mut quota = state.idle_pool().free_gpus().saturating_sub(shared_gpus(state));
-    let mut running: Vec<(Rank, RunId)> = Vec::new();
-    for run in state.active_runs() {
-        let task = &state.tasks[&run.task];
-        let on_open_nodes = gpus_on_open_nodes(view, run.id);
-        let settled = view.now.since(run.launched_at) >= settings.min_run_before_preemption;
-        let counted = is_preemptible(state, run) && !task.spec.request.is_shared();
-        if counted && settled && on_open_nodes > 0 {
-            running.push((rank_running(task, run, settings, view.now), run.id));
-        } else if !run.is_stopping() && !task.spec.request.is_shared() {
-            quota = quota.saturating_sub(on_open_nodes);
-        }
-    }
-    running.sort_unstable();
+    let (fixed, mut running) = tenancies(view);
+    let mut quota = state.idle_pool().free_gpus().saturating_sub(fixed);
+    running.sort_unstable_by_key(|tenancy| tenancy.rank);
 
     let mut line = Line::new(state, view.now);
     let mut chosen = Chosen { starts: Vec::new(), stops: Vec::new() };
@@ -63,18 +61,17 @@ fn choose(view: &View<'_>) -> Chosen {
         let next_waiting = waiting.peek().filter(|_| quota >= smallest);
         let run_is_next = match (running.peek(), next_waiting) {
             (None, None) => return chosen,
-            (Some((rank, _)), Some(other)) => rank < other,
+            (Some(tenancy), Some(other)) => tenancy.rank < *other,
             (next_run, _) => next_run.is_some(),
         };
         if run_is_next {
-            let Some((rank, run)) = running.next() else {
+            let Some(Tenancy { runs, gpus, .. }) = running.next() else {
                 return chosen;
             };
-            let gpus = state.tasks[&rank.task].spec.request.gpus;
             if gpus <= quota {
                 quota -= gpus;
             } else {
-                chosen.stops.push(run);
+                chosen.stops.extend(runs);
             }
         } else {
             let Some(rank) = waiting.next() else {
@@ -94,12 +91,67 @@ fn choose(view: &View<'_>) -> Chosen {
     }
 }
 
-/// GPUs that tasks share by memory: they count once, whoever leaves.
-fn shared_gpus(state: &State) -> u32 {
-    let shared = |run: &RunId| state.tasks[&state.runs[run].task].spec.request.is_shared();
+/// How many GPUs nobody can be made to leave, and who may have to leave the others.
+fn tenancies(view: &View<'_>) -> (u32, Vec<Tenancy>) {
+    let state = view.state;
+    let (mut fixed, mut moving) = (0_u32, Vec::new());
+    for run in state.active_runs() {
+        let task = &state.tasks[&run.task];
+        let gpus = gpus_on_open_nodes(view, run.id);
+        if task.spec.request.is_shared() || gpus == 0 {
+            continue;
+        }
+        match may_leave(view, run) {
+            true => moving.push(Tenancy { rank: rank_of(view, run), runs: vec![run.id], gpus }),
+            false if !run.is_stopping() => fixed += gpus,
+            false => {}
+        }
+    }
+    for (runs, gpus) in sharers(state) {
+        let staying = runs.iter().map(|run| &state.runs[run]).filter(|run| !run.is_stopping());
+        let Some(rank) = staying.clone().map(|run| rank_of(view, run)).min() else { continue };
+        match staying.clone().all(|run| may_leave(view, run)) {
+            true => {
+                moving.push(Tenancy { rank, runs: staying.map(|run| run.id).collect(), gpus });
+            }
+            false => fixed += gpus,
+        }
+    }
+    (fixed, moving)
+}
+
+fn may_leave(view: &View<'_>, run: &Run) -> bool {
+    let ran = view.now.since(run.launched_at);
+    let settled = ran >= view.state.settings().min_run_before_preemption;
+    is_preemptible(view.state, run) && settled
+}
+
+fn rank_of(view: &View<'_>, run: &Run) -> Rank {
+    rank_running(&view.state.tasks[&run.task], run, view.state.settings(), view.now)
+}
+
+/// Runs that share GPUs with each other, directly or over others, and how many GPUs they have together.
+fn sharers(state: &State) -> Vec<(BTreeSet<RunId>, u32)> {
+    let is_shared = |run: &RunId| state.tasks[&state.runs[run].task].spec.request.is_shared();
     let gpus = state.nodes.values().filter(|node| node.is_open()).flat_map(|node| &node.gpus);
-    let held = gpus.filter(|gpu| gpu.is_usable() && gpu.holders.first().is_some_and(shared));
-    u32::try_from(held.count()).unwrap_or(u32::MAX)
+    let held = gpus.filter(|gpu| gpu.is_usable() && gpu.holders.first().is_some_and(is_shared));
+    let mut groups: BTreeMap<RunId, (BTreeSet<RunId>, u32)> = BTreeMap::new();
+    let mut group_of: BTreeMap<RunId, RunId> = BTreeMap::new();
+    for gpu in held {
+        let mut together = (gpu.holders.iter().copied().collect::<BTreeSet<_>>(), 1);
+        let known = gpu.holders.iter().filter_map(|run| group_of.get(run).copied());
+        for name in known.collect::<BTreeSet<_>>() {
+            if let Some((runs, gpus)) = groups.remove(&name) {
+                together.0.extend(runs);
+                together.1 += gpus;
+            }
+        }
+        if let Some(name) = together.0.first().copied() {
+            group_of.extend(together.0.iter().map(|run| (*run, name)));
+            groups.insert(name, together);
+        }
+    }
+    groups.into_values().collect()
 }
 
 fn gpus_on_open_nodes(view: &View<'_>, run: RunId) -> u32 {

@@ -19,7 +19,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// For orders that do not look at whose a task is.
-    pub(super) fn by_rank(rank: Option<Rank>) -> Standing {
+    pub(crate) fn by_rank(rank: Option<Rank>) -> Standing {
         let (group, share) = (Ratio::ZERO, Ratio::ZERO);
         Standing { class: 0, group, share, rank, oldest: TaskId(0) }
     }

@@ -1,7 +1,7 @@
 //! The search for one request: which node, which of its GPUs.
 
 use super::slot::Slot;
-use super::{Ground, Pool};
+use super::{Ground, Pool, When};
 use crate::gpu::Gpu;
 use crate::node::Node;
 use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
@@ -57,7 +57,7 @@ impl Finder<'_> {
     pub(super) fn anywhere(&self) -> Option<Placement> {
         let mut parts = Vec::new();
         let mut missing = self.request.gpus;
-        for slot in &self.pool.slots {
+        for slot in self.pool.slots.iter() {
             if !slot.open || !slot.has_room(self.request) {
                 continue;
             }
@@ -90,7 +90,8 @@ impl Finder<'_> {
         let slot = &self.pool.slots[at];
         let neighbours = slot.linked && self.ground.settings.placement != PlacementRule::Lowest;
         if self.takes_any() && !neighbours {
-            return Some(Part { node: slot.node, gpus: slot.free.lowest(gpus) });
+            let gpus = slot.free.first_from(self.first_turn(slot), gpus);
+            return Some(Part { node: slot.node, gpus });
         }
         let usable = self.usable(slot);
         let fits = usable.count() >= gpus && slot.has_room(self.request);
@@ -102,10 +103,19 @@ impl Finder<'_> {
         let missing = gpus.saturating_sub(pinned.count());
         let free = usable.without(pinned);
         let others = match neighbours {
-            true => nearest(node, free, pinned, missing),
-            false => free.lowest(missing),
+            true => nearest(node, free, pinned, missing, self.first_turn(slot)),
+            false => free.first_from(self.first_turn(slot), missing),
         };
         Some(Part { node: slot.node, gpus: pinned.with(others) })
+    }
+
+    /// Which of a node's GPUs has its turn first if all are as good as each other: the next one for each run, so that none
+    /// wears out before the others. What is kept free for somebody stays where it is.
+    fn first_turn(&self, slot: &Slot) -> u32 {
+        let takes_turns = self.ground.settings.placement != PlacementRule::Lowest;
+        let now = self.pool.when == When::Now;
+        let turn = self.ground.runs_so_far.checked_rem(slot.gpu_count()).unwrap_or(0);
+        if takes_turns && now { u32::try_from(turn).unwrap_or(0) } else { 0 }
     }
 
     /// One free GPU is as good as another.
@@ -135,7 +145,8 @@ impl Finder<'_> {
 }
 
 /// So many of the free ones that most fast links are among them and `kept`, and that fewest are cut to the others.
-fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
+/// Among equals those from `turn` on.
+fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32, turn: u32) -> GpuMask {
     let links = |at: usize, to: GpuMask| node.gpus[at].links.and(to).count();
     let grown = |first: GpuMask| {
         let mut chosen = first;
@@ -143,7 +154,7 @@ fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
             let rest = free.without(chosen);
             let best = rest.positions().min_by_key(|at| {
                 let inside = links(*at, chosen.with(kept));
-                (Reverse(inside), links(*at, rest), *at)
+                (Reverse(inside), links(*at, rest), GpuMask::single(*at).0.rotate_right(turn))
             });
             let Some(at) = best else { break };
             chosen = chosen.with(GpuMask::single(at));
@@ -155,8 +166,8 @@ fn nearest(node: &Node, free: GpuMask, kept: GpuMask, missing: u32) -> GpuMask {
         let all = chosen.with(kept);
         let inside: u32 = chosen.positions().map(|at| links(at, all)).sum();
         let cut: u32 = chosen.positions().map(|at| links(at, free.without(*chosen))).sum();
-        // With bits reversed, the set that has the lowest numbers is the largest.
-        (Reverse(inside), cut, Reverse(chosen.0.reverse_bits()))
+        // With bits reversed, the set that has the first ones is the largest.
+        (Reverse(inside), cut, Reverse(chosen.0.rotate_right(turn).reverse_bits()))
     });
     if missing == 0 { GpuMask::NONE } else { best.unwrap_or(GpuMask::NONE) }
 }

@@ -73,6 +73,11 @@ impl Slot {
         }
     }
 
+    /// In order or not.
+    pub(super) fn gpu_count(&self) -> u64 {
+        self.count as u64
+    }
+
     /// As if it were connected, idle and these GPUs in order.
     pub(super) fn of(node: &Node, usable: GpuMask) -> Slot {
         Slot {

@@ -142,6 +142,35 @@ fn a_clock_that_is_set_back_does_not_keep_a_retry_waiting() {
     lab.schedule();
     lab.ended_with(1, failed(FailureClass::Other));
     lab.now = lab.now - Span::from_secs(900);
+    assert_eq!(lab.state.wake_at(lab.now), Some(lab.now));
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]");
+}
+
+#[test]
+fn a_retry_held_and_released_on_another_day_waits_for_its_back_off_at_most() {
+    let mut lab = lab(&[1]);
+    lab.configure(|settings| settings.retry_backoff = Span::from_secs(10));
+    lab.submit(retrying(1, &[]));
+    lab.schedule();
+    lab.ended_with(1, failed(FailureClass::Other));
+    lab.now = lab.now - Span::from_secs(900);
+    lab.act(Input::Hold { by: Actor::User(ANN), task: TaskId(1) });
+    lab.act(Input::Release { by: Actor::User(ANN), task: TaskId(1) });
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]");
+}
+
+#[test]
+fn a_shorter_back_off_is_for_those_that_wait_too() {
+    let mut lab = lab(&[1]);
+    lab.configure(|settings| settings.retry_backoff = Span::from_secs(500));
+    lab.submit(retrying(1, &[]));
+    lab.schedule();
+    lab.ended_with(1, failed(FailureClass::Other));
+    lab.schedule();
+    assert_eq!(lab.task(1), "queued");
+    lab.configure(|settings| settings.retry_backoff_max = Span::from_secs(5));
     lab.schedule();
     assert_eq!(lab.task(1), "starting n1[0]");
 }
@@ -285,7 +314,7 @@ fn a_held_or_blocked_task_waits_for_its_time_too() {
     assert_eq!(lab.tasks(), ["succeeded", "queued", "queued"]);
     lab.after_secs(100);
     lab.schedule();
-    assert_eq!(lab.tasks(), ["succeeded", "starting n1[0]", "starting n1[1]"]);
+    assert_eq!(lab.tasks(), ["succeeded", "starting n1[1]", "starting n1[0]"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod edit;
 mod extend;
 mod failures;
 mod fair;
+mod fair_turns;
 mod forecast;
 mod gpus;
 mod lab;

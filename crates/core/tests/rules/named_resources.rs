@@ -36,7 +36,7 @@ fn no_more_are_taken_than_there_are() {
     assert_eq!(lab.why(2), WaitReason::NamedResources { wanted: licences(2), held_by });
     lab.ended(1, Exit::Code(0));
     lab.schedule();
-    assert_eq!(lab.task(2), "starting n1[0]");
+    assert_eq!(lab.task(2), "starting n1[2]");
 }
 
 #[test]

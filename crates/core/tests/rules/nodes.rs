@@ -160,7 +160,7 @@ fn a_draining_node_finishes_and_gets_nothing_new() {
     assert_eq!(lab.tasks(), ["succeeded", "queued"]);
     lab.act(Input::Undrain { by, node: NodeId(1) });
     lab.schedule();
-    assert_eq!(lab.task(2), "starting n1[0]");
+    assert_eq!(lab.task(2), "starting n1[1]");
 }
 
 #[test]

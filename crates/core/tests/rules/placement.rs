@@ -1,6 +1,6 @@
 //! Where a task goes.
 
-use crate::lab::{ANN, healthy, lab, wants};
+use crate::lab::{ANN, Lab, healthy, lab, wants};
 use danlu_core::resources::NodeSelector;
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order, PlacementRule};
@@ -191,6 +191,26 @@ fn neighbours_by_a_fast_link_are_given_out_together() {
     lab.submit(pinned);
     lab.schedule();
     assert_eq!(lab.task(3), "starting n1[1,2]");
+}
+
+#[test]
+fn gpus_as_good_as_each_other_take_turns_unless_the_lowest_is_wanted() {
+    let one_after_the_other = |lab: &mut Lab| {
+        let places = (0..5).map(|_| {
+            let task = lab.submit(wants(1)).0;
+            lab.schedule();
+            let place = lab.task(task);
+            lab.ended(task, Exit::Code(0));
+            place
+        });
+        places.collect::<Vec<_>>()
+    };
+    let mut lab = lab(&[3]);
+    let [zero, one, two] = [0, 1, 2].map(|gpu| format!("starting n1[{gpu}]"));
+    let turns = [&zero, &one, &two, &zero, &one];
+    assert_eq!(one_after_the_other(&mut lab).iter().collect::<Vec<_>>(), turns);
+    lab.configure(|settings| settings.placement = PlacementRule::Lowest);
+    assert_eq!(one_after_the_other(&mut lab), vec![zero; 5]);
 }
 
 #[test]

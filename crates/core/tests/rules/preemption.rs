@@ -1,6 +1,7 @@
 //! Orders that stop what runs.
 
 use crate::lab::{Lab, ending, lab, lasting, wants};
+use crate::sharing::sharing;
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskSpec;
@@ -55,6 +56,47 @@ fn only_those_who_agreed_are_preempted() {
 }
 
 #[test]
+fn those_who_share_a_gpu_leave_it_together_if_all_have_agreed() {
+    let long = |preemptible: bool| TaskSpec {
+        expected: Some(Span::from_secs(1_000)),
+        preemptible,
+        ..sharing(10)
+    };
+    for (agreed, other) in [(true, "stopping n1[0]"), (false, "starting n1[0]")] {
+        let mut lab = lab(&[1]);
+        lab.policy(Order::Srtf, Backfill::None);
+        for spec in [long(true), long(agreed)] {
+            lab.submit(spec);
+            lab.schedule();
+            lab.after_secs(60);
+        }
+        lab.submit(lasting(1, 5));
+        lab.schedule();
+        assert_eq!(lab.tasks(), [other, other, "queued"]);
+        // Nobody else is stopped while they leave.
+        lab.schedule();
+        assert_eq!(lab.tasks(), [other, other, "queued"]);
+        if agreed {
+            stopped(&mut lab, 1);
+            stopped(&mut lab, 2);
+            lab.schedule();
+            assert_eq!(lab.tasks(), ["queued", "queued", "starting n1[0]"]);
+        }
+    }
+}
+
+#[test]
+fn who_wants_to_share_stops_nobody() {
+    let mut lab = lab(&[1]);
+    lab.policy(Order::Srtf, Backfill::None);
+    lab.submit(preemptible(lasting(1, 1_000)));
+    lab.schedule();
+    lab.submit(TaskSpec { expected: Some(Span::from_secs(1)), ..sharing(10) });
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["starting n1[0]", "queued"]);
+}
+
+#[test]
 fn nobody_is_preempted_before_the_minimum_run_time() {
     let mut lab = lab(&[1]);
     lab.policy(Order::Srtf, Backfill::None);
@@ -87,7 +129,7 @@ fn las_prefers_who_has_had_little_and_knows_when_that_changes() {
     assert_eq!(lab.task(1), "stopping n1[0,1]");
     stopped(&mut lab, 1);
     lab.schedule();
-    assert_eq!(lab.tasks(), ["queued", "starting n1[0]"]);
+    assert_eq!(lab.tasks(), ["queued", "starting n1[1]"]);
 }
 
 #[test]

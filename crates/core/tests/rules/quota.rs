@@ -29,7 +29,8 @@ fn of_ann(limit: Limit, in_use: u64, most: u64) -> Excess {
 
 #[test]
 fn who_has_had_their_share_is_stepped_over_and_holds_up_nobody() {
-    for order in [Order::Fifo, Order::Balance, Order::Fair, Order::Sjf, Order::Srtf] {
+    use Order::{Auto, Balance, Fair, Fifo, Sjf, Srtf};
+    for order in [Fifo, Balance, Fair, Sjf, Srtf, Auto] {
         for backfill in [Backfill::None, Backfill::Skip, Backfill::Easy] {
             let mut lab = limited(4, Quota { running_gpus: Some(2), ..NONE });
             lab.policy(order, backfill);
@@ -50,15 +51,43 @@ fn who_has_had_their_share_is_stepped_over_and_holds_up_nobody() {
 
 #[test]
 fn a_smaller_task_does_not_pass_the_larger_one_of_its_owner_that_waits_for_the_quota() {
+    for order in [Order::Fifo, Order::Balance, Order::Fair] {
+        let mut lab = limited(8, Quota { running_gpus: Some(4), ..NONE });
+        lab.policy(order, Backfill::Skip);
+        for gpus in [3, 2, 1] {
+            submit(&mut lab, ANN, wants(gpus)).unwrap();
+        }
+        lab.schedule();
+        assert_eq!(lab.tasks()[1..], ["queued", "queued"], "{order:?}");
+        lab.schedule();
+        assert_eq!(lab.tasks()[1..], ["queued", "queued"], "{order:?}, again");
+        lab.ended(1, Exit::Code(0));
+        lab.schedule();
+        assert_eq!(lab.tasks()[1..], ["starting n1[1,2]", "starting n1[3]"], "{order:?}");
+    }
+}
+
+#[test]
+fn under_auto_too_whoever_exceeds_a_quota_is_not_passed_by_those_of_its_owner_behind_it() {
     let mut lab = limited(8, Quota { running_gpus: Some(4), ..NONE });
-    for gpus in [3, 2, 1] {
+    lab.policy(Order::Auto, Backfill::None);
+    for gpus in [3, 0, 2] {
         submit(&mut lab, ANN, wants(gpus)).unwrap();
     }
     lab.schedule();
-    assert_eq!(lab.tasks()[1..], ["queued", "queued"]);
-    lab.ended(1, Exit::Code(0));
+    // The narrow one comes first, then the others as far as they may.
+    assert_eq!(lab.tasks(), ["queued", "starting n1[]", "starting n1[0,1]"]);
+    lab.after_secs(400_000);
+    submit(&mut lab, ANN, wants(1)).unwrap();
+    submit(&mut lab, ANN, wants(0)).unwrap();
+    submit(&mut lab, BOB, wants(1)).unwrap();
     lab.schedule();
-    assert_eq!(lab.tasks()[1..], ["starting n1[0,1]", "starting n1[2]"]);
+    assert_eq!(lab.task(1), "queued");
+    assert_eq!(lab.tasks()[3..], ["queued", "starting n1[]", "starting n1[2]"]);
+    lab.ended(3, Exit::Code(0));
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[4,5,6]");
+    assert_eq!(lab.task(4), "starting n1[7]");
 }
 
 #[test]
@@ -98,7 +127,7 @@ fn one_user_may_have_another_quota_than_the_others() {
 
 #[test]
 fn a_project_shares_its_quota_between_users() {
-    for order in [Order::Fifo, Order::Balance] {
+    for order in [Order::Fifo, Order::Balance, Order::Fair, Order::Auto] {
         let mut lab = lab(&[4]);
         lab.policy(order, Backfill::Easy);
         let quota = Quota { running_gpus: Some(2), ..NONE };

@@ -108,6 +108,20 @@ fn who_has_waited_long_goes_before_those_of_others_and_says_who_waits_for_it() {
 }
 
 #[test]
+fn who_has_waited_long_does_not_keep_the_others_of_its_owner_from_starting_with_it() {
+    for (order, backfill) in [(Order::Balance, Backfill::Skip), (Order::Fair, Backfill::None)] {
+        let mut lab = lab(&[2]);
+        lab.policy(order, backfill);
+        lab.configure(|settings| settings.reserve_after = Span::from_secs(60));
+        let old = submit(&mut lab, ANN, wants(1));
+        lab.after_secs(61);
+        let new = submit(&mut lab, ANN, wants(1));
+        lab.schedule();
+        assert_eq!([lab.task(old), lab.task(new)], ["starting n1[0]", "starting n1[1]"]);
+    }
+}
+
+#[test]
 fn a_clock_that_is_set_back_makes_nobody_wait_for_longer() {
     let mut lab = lab(&[2]);
     lab.configure(|settings| settings.reserve_after = Span::from_secs(60));

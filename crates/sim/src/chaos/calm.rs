@@ -76,10 +76,7 @@ impl World {
                     inputs.push(Input::Cancel { by, task: task.id });
                 }
                 // Its clock was set back by hours or days.
-                Row::Task(task)
-                    if task.spec.begin.max(task.not_before)
-                        > Some(self.daemon_clock() + BEGINS_WITHIN) =>
-                {
+                Row::Task(task) if task.spec.begin > Some(self.daemon_clock() + BEGINS_WITHIN) => {
                     inputs.push(Input::Cancel { by, task: task.id });
                 }
                 Row::Task(task) if task.state == TaskState::Held => {

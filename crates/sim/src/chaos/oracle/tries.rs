@@ -4,7 +4,7 @@ use super::Oracle;
 use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
-use danlu_core::{Event, Failure, FailureClass, Input, TaskId, Time};
+use danlu_core::{Event, Failure, FailureClass, Input, Settings, Span, TaskId, Time};
 use std::collections::BTreeSet;
 
 /// The daemon's own.
@@ -45,7 +45,6 @@ impl Oracle {
     pub(super) fn tried_again(&mut self, id: TaskId) -> Verdict {
         let classes = self.classes_of(id);
         let settings = &self.record.settings;
-        let (first, most) = (settings.retry_backoff.0, settings.retry_backoff_max.0);
         let Some(fact) = self.record.tasks.get_mut(&id) else {
             return Ok(());
         };
@@ -53,9 +52,9 @@ impl Oracle {
             if fact.spec.retry_on.is_empty() { &settings.retry_on } else { &fact.spec.retry_on };
         let right = named.is_empty() || classes.iter().any(|class| named.contains(class));
         ensure!(right, "task {id} is tried again after {classes:?}, not only after {named:?}");
-        let wait = first.saturating_mul(1 << (fact.failures - 1).min(40)).min(most);
-        let until = Time(self.clock.now.0.saturating_add_unsigned(wait));
-        fact.waits = (wait > 0).then_some(Wait { until, failed: true });
+        let wait = backoff(settings, fact.failures);
+        let until = self.clock.now + wait;
+        fact.waits = (wait > Span::ZERO).then_some(Wait { until, failed: true });
         Ok(())
     }
 
@@ -86,7 +85,9 @@ impl Oracle {
             ensure!(false, "the time of task {id} is said to have come, and it waits for none");
             return Ok(());
         };
-        let come = self.clock.now >= until || failed && self.clock.was_set_back();
+        // A back-off that was made shorter is so for those that wait already.
+        let shorter = until - backoff(&self.record.settings, fact.failures) > self.clock.now;
+        let come = self.clock.now >= until || failed && (self.clock.was_set_back() || shorter);
         ensure!(
             come,
             "the time of task {id} is said to have come at {:?}, not {until:?}",
@@ -128,4 +129,9 @@ impl Oracle {
         });
         told.chain(plain).map(|failure| failure.class).collect()
     }
+}
+
+fn backoff(settings: &Settings, failures: u32) -> Span {
+    let doubled = 1_u64 << failures.saturating_sub(1).min(40);
+    Span(settings.retry_backoff.0.saturating_mul(doubled)).min(settings.retry_backoff_max)
 }
