@@ -52,5 +52,5 @@ pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<
     if let Some(first) = wanted.first {
         ids.truncate(first);
     }
-    archive::archive(api, (caller.actor(), caller.asker()), &ids).await
+    archive::archive(api, (caller.actor(), &caller.asker()), &ids).await
 }

@@ -84,7 +84,6 @@ pub(crate) struct Caller {
     /// Came through the machine's own socket: the kernel says who it is.
     pub(crate) local: bool,
     address: Option<IpAddr>,
-    asker: Asker,
 }
 
 impl Caller {
@@ -99,8 +98,9 @@ impl Caller {
         }
     }
 
-    pub(crate) fn asker(&self) -> &Asker {
-        &self.asker
+    /// As the audit log knows them.
+    pub(crate) fn asker(&self) -> Asker {
+        Asker { name: self.name.clone(), origin: origin(self.address) }
     }
 
     /// Answers when it is durable; the audit log says who asked.
@@ -114,11 +114,11 @@ impl Caller {
         input: Input,
         environment: Option<Environment>,
     ) -> Answer {
-        api.handle.begin(input, environment, Some(self.asker.clone())).wait().await
+        api.handle.begin(input, environment, Some(self.asker())).wait().await
     }
 
     pub(crate) fn begin(&self, api: &Api, input: Input) -> Asked {
-        api.handle.begin(input, None, Some(self.asker.clone()))
+        api.handle.begin(input, None, Some(self.asker()))
     }
 
     /// Logs and environments are for the owner and admins.
@@ -201,7 +201,6 @@ impl Caller {
             must_change_password: false,
             local: false,
             address,
-            asker: Asker { name: user.name.clone(), origin: origin(address) },
         })
     }
 
@@ -251,8 +250,8 @@ impl FromRequestParts<Api> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
         // Whoever looked at the rule of the address has left it there.
-        if let Some(caller) = parts.extensions.get::<Caller>() {
-            return Ok(caller.clone());
+        if let Some(caller) = parts.extensions.remove::<Caller>() {
+            return Ok(caller);
         }
         let caller = Caller::identify(parts, api).await?;
         if !is_safe(&parts.method) {

@@ -89,7 +89,7 @@ pub(crate) async fn set_password(
         let given = (caller.name.as_str(), old.unwrap_or_default());
         api.auth.check_password(user, given, caller.address()).await?;
     }
-    let (who, by) = ((caller.id, caller.name.as_str()), (caller.asker(), caller.session.as_ref()));
+    let (who, by) = ((caller.id, caller.name.as_str()), (&caller.asker(), caller.session.as_ref()));
     Ok(api.auth.set_password(&api.handle, who, new, false, by).await?)
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn log_out(State(api): State<Api>, caller: Caller) -> Result<Re
 /// The cookie that takes the session out of the browser.
 pub(crate) async fn end_own(api: &Api, caller: &Caller) -> Result<HeaderValue, ApiError> {
     if let Some(session) = &caller.session {
-        api.auth.end_session(&api.handle, caller.id, session.short(), caller.asker()).await?;
+        api.auth.end_session(&api.handle, caller.id, session.short(), &caller.asker()).await?;
     }
     header_value(&format!("{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"))
 }
@@ -89,6 +89,6 @@ pub(super) async fn end(
     Path(id): Path<String>,
 ) -> Result<Json<Document<Sessions>>, ApiError> {
     caller.require_person()?;
-    api.auth.end_session(&api.handle, caller.id, &id, caller.asker()).await?;
+    api.auth.end_session(&api.handle, caller.id, &id, &caller.asker()).await?;
     Ok(list(State(api), caller).await)
 }

@@ -7,8 +7,8 @@ use crate::model::Brief;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::header;
+use axum::extract::{Path, Query, State};
+use axum::http::{Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::{Actor, Input, Span, Task, TaskId, explain};
 use danlu_wire::api::{
@@ -28,15 +28,14 @@ const MOST_IDS: usize = 100_000;
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    RawQuery(query): RawQuery,
-    filter: Result<Query<Filter>, QueryRejection>,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
-    let Query(filter) = filter?;
     let model = api.handle.model();
-    let key = (caller.id, caller.admin, query.unwrap_or_default());
+    let key = (caller.id, caller.admin, uri.query().unwrap_or_default().to_owned());
     let body = match api.lists.get(&key, &model) {
         Some(body) => body,
         None => {
+            let Query(filter) = Query::try_from_uri(&uri)?;
             let tasks = Document::new(select(&api, &caller, filter).await?);
             // Texts and numbers only: they can be written.
             let body = Bytes::from(serde_json::to_vec(&tasks).unwrap_or_default());

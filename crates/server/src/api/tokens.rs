@@ -51,7 +51,7 @@ pub(crate) async fn new(
         ));
     }
     let what = (name, scope, lifetime);
-    let (secret, token) = api.auth.new_token(&api.handle, caller.id, what, caller.asker()).await?;
+    let (secret, token) = api.auth.new_token(&api.handle, caller.id, what, &caller.asker()).await?;
     Ok(MadeToken { token: view(&token), secret: Secret(secret) })
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn revoke(
     Path(id): Path<String>,
 ) -> Result<Json<Document<Tokens>>, ApiError> {
     caller.require_person()?;
-    api.auth.revoke_token(&api.handle, caller.id, &id, caller.asker()).await?;
+    api.auth.revoke_token(&api.handle, caller.id, &id, &caller.asker()).await?;
     Ok(list(State(api), caller).await)
 }
 

@@ -110,7 +110,7 @@ pub(crate) async fn new(
         _ => None,
     };
     if let Some(given) = password.as_ref().or(made.as_ref()) {
-        let (who, by) = ((user, name.as_str()), (caller.asker(), None));
+        let (who, by) = ((user, name.as_str()), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &given.0, made.is_some(), by).await?;
     }
     Ok(made)
@@ -141,7 +141,7 @@ pub(crate) async fn set_password(
         None => Some(Secret(Auth::one_time_password()?)),
     };
     let given = new.as_ref().or(made.as_ref()).map(|secret| secret.0.as_str()).unwrap_or_default();
-    let (who, by) = ((user.id, name), (caller.asker(), None));
+    let (who, by) = ((user.id, name), (&caller.asker(), None));
     api.auth.set_password(&api.handle, who, given, made.is_some(), by).await?;
     Ok(made)
 }

@@ -83,7 +83,7 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let (caller, look) = (&sent.visit.caller, &sent.visit.look);
     let revoked = sent.field("revoke");
     if !revoked.is_empty() {
-        let result = api.auth.revoke_token(&api.handle, caller.id, revoked, caller.asker()).await;
+        let result = api.auth.revoke_token(&api.handle, caller.id, revoked, &caller.asker()).await;
         return done(&sent, result.map_err(ApiError::from));
     }
     let scope = match sent.field("scope") {
@@ -110,6 +110,6 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
 pub(super) async fn sessions(State(api): State<Api>, sent: Sent) -> PageResult {
     let caller = &sent.visit.caller;
     let ended =
-        api.auth.end_session(&api.handle, caller.id, sent.field("end"), caller.asker()).await;
+        api.auth.end_session(&api.handle, caller.id, sent.field("end"), &caller.asker()).await;
     done(&sent, ended.map_err(ApiError::from))
 }
