@@ -3,6 +3,7 @@
 mod bench;
 mod browser;
 mod chaos;
+mod schemathesis;
 mod shell;
 mod tally;
 mod test;

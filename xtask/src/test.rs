@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    browser, chaos,
+    browser, chaos, schemathesis,
     shell::{self, cargo, tee},
     tally::Tally,
 };
@@ -21,6 +21,9 @@ pub(crate) fn run() -> bool {
     steps.command("clippy, with tests", cargo("clippy --workspace --all-targets -- -D warnings"));
     steps.run("browser", || {
         browser::install().map_or_else(|why| skipped(&why), |()| Tally::default())
+    });
+    steps.run("schemathesis", || {
+        schemathesis::install().map_or_else(|why| skipped(&why), |()| Tally::default())
     });
     steps.run("tests", tests);
     steps

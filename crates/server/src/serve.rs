@@ -13,7 +13,7 @@ use crate::logging;
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
-use crate::tls::{self, TlsError, TlsListener};
+use crate::tls::{self, PromptListener, TlsError, TlsListener};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::gpu::ProbeConfig;
@@ -107,7 +107,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
     let store = Store::open(&config.data.join("danlu.db"))?;
-    let auth = Auth::load(&store)?;
+    let auth = Auth::load(&store, &config.auth)?;
     let nodes = Nodes::load(&store, &config.data, live.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -175,6 +175,7 @@ async fn listen(
         match TcpListener::bind(address).await {
             Ok(listener) => {
                 let bound = listener.local_addr().map_err(listening(address))?;
+                let listener = PromptListener(listener);
                 let router = api::router(api.clone());
                 let router = router.into_make_service_with_connect_info::<api::Peer>();
                 let end = told_to_end(&end);

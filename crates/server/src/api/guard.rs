@@ -1,9 +1,11 @@
 //! Who may ask for an address at all, looked at before anything else of the request is.
 
 use super::caller::{Caller, Peer};
+use super::forms::{Wish, shaped};
 use super::routes::Who;
 use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};
+use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use danlu_wire::api::{ErrorCode, Scope};
 use std::convert::Infallible;
@@ -49,16 +51,18 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let Guarded { guard: Guard { api, who }, mut inner } = self.clone();
         Box::pin(async move {
-            if who == Who::Anybody {
-                return inner.call(request).await;
-            }
             let (mut parts, body) = request.into_parts();
-            match admitted(&api, who, &mut parts).await {
-                Ok(caller) => {
-                    parts.extensions.insert(caller);
-                    inner.call(Request::from_parts(parts, body)).await
+            let wish = (parts.method == Method::GET).then(|| Wish::of(&parts.headers));
+            if who != Who::Anybody {
+                match admitted(&api, who, &mut parts).await {
+                    Ok(caller) => drop(parts.extensions.insert(caller)),
+                    Err(error) => return Ok(error.into_response()),
                 }
-                Err(error) => Ok(error.into_response()),
+            }
+            let answer = inner.call(Request::from_parts(parts, body)).await?;
+            match wish {
+                Some(wish) => Ok(shaped(answer, &wish).await),
+                None => Ok(answer),
             }
         })
     }

@@ -3,13 +3,16 @@
 mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
+mod body;
 pub(crate) mod caller;
+mod chinese;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
 mod error;
 mod events;
 mod filter;
+pub(crate) mod forms;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
@@ -21,6 +24,7 @@ mod routes;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
+mod sight;
 pub(crate) mod submit;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
@@ -41,12 +45,12 @@ use crate::gpuman;
 use crate::handle::Handle;
 use crate::kept::Kept;
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{any, get};
 use danlu_core::UserId;
 use danlu_wire::api::MOST_BODY_BYTES;
+use forms::Forms;
 use guard::Guard;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -66,7 +70,7 @@ pub struct Reach {
     pub accounts: Accounts,
     pub auth: Auth,
     /// Lists of tasks, by who asks for what.
-    pub(crate) lists: Kept<(UserId, bool, String), Bytes>,
+    pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
     /// Tells the process to end.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
@@ -104,16 +108,16 @@ pub fn router(api: Api) -> Router {
     }
     router
         .merge(v1)
-        .route("/api/v1/{*rest}", any(no_such_page))
+        .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
         .merge(crate::web::router())
-        .fallback(no_such_page)
+        .fallback(crate::web::no_such_page)
         .method_not_allowed_fallback(wrong_method)
         .with_state(api)
 }
 
-async fn no_such_page() -> ApiError {
-    ApiError::not_found("there is no such page", "danlu --help lists what there is")
+async fn no_such_address() -> ApiError {
+    ApiError::not_found("there is no such address", "/api/v1/openapi.json lists them")
 }
 
 async fn wrong_method() -> (StatusCode, ApiError) {
