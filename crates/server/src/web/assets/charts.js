@@ -11,7 +11,7 @@
   const colour = (name) => {
     section.style.color = `var(${name})`;
     const seen = getComputedStyle(section).color;
-    section.style.color = "";
+    section.removeAttribute("style");
     return seen;
   };
 

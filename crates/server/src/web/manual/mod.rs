@@ -72,6 +72,8 @@ fn groups(language: Language) -> Vec<Group> {
         let all = methods.as_object().into_iter().flatten();
         groups[at].operations.extend(all.map(|(method, it)| operation(path, method, it, language)));
     }
+    // What people ask for most has most addresses.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.operations.len()));
     groups
 }
 
