@@ -4,6 +4,7 @@ mod bench;
 mod browser;
 mod chaos;
 mod machines;
+mod schemathesis;
 mod shell;
 mod tally;
 mod test;

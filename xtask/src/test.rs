@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    browser, chaos, machines,
+    browser, chaos, machines, schemathesis,
     shell::{self, cargo, tee},
     tally::Tally,
 };
@@ -24,6 +24,9 @@ pub(crate) fn run() -> bool {
     });
     steps.run("machines", || {
         machines::install().map_or_else(|why| skipped(&why), |()| Tally::default())
+    });
+    steps.run("schemathesis", || {
+        schemathesis::install().map_or_else(|why| skipped(&why), |()| Tally::default())
     });
     steps.run("tests", tests);
     steps

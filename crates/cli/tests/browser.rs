@@ -5,12 +5,18 @@ mod danlu;
 
 use std::{
     env, fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use daemon::{Daemon, Setup};
+use danlu::{BUILT, command_of};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use tempfile::TempDir;
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -19,18 +25,54 @@ fn people_do_everything_in_a_browser() {
     let Some(browser) = browser() else { return };
     let Some(daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
     add_admin(&daemon);
+    let nobody_yet = NobodyYet::start();
     let pictures = pictures();
     let walk = Command::new("node")
         .arg(scripts().join("walk.mjs"))
         .arg(format!("http://{}", daemon.address()))
         .arg(browser)
         .arg(&pictures)
+        .env("SETUP", &nobody_yet.link)
         .env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#))
         .output()
         .expect("node is there");
     let (told, wrong) =
         (String::from_utf8_lossy(&walk.stdout), String::from_utf8_lossy(&walk.stderr));
     assert!(walk.status.success(), "{told}{wrong}\npictures are in {}", pictures.display());
+}
+
+/// A server that nobody has asked anything, so that it has no administrator.
+struct NobodyYet {
+    child: Child,
+    link: String,
+    _directory: TempDir,
+}
+
+impl NobodyYet {
+    fn start() -> NobodyYet {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut command = command_of(Path::new(BUILT), "en");
+        command.args(["up", "--listen", "127.0.0.1:0", "--sim-gpus", "1", "--data"]);
+        command.arg(directory.path().join("data")).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut said = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let link = said.find_map(|line| {
+            let line = line.ok()?;
+            line.find("http://")
+                .filter(|_| line.contains("/setup?key="))
+                .map(|at| line[at..].to_owned())
+        });
+        let link = link.expect("it prints where the first administrator is made");
+        NobodyYet { child, link, _directory: directory }
+    }
+}
+
+impl Drop for NobodyYet {
+    fn drop(&mut self) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"));
+        let _ = kill(pid, Signal::SIGTERM);
+        let _ = self.child.wait();
+    }
 }
 
 /// Her tasks run as somebody who is on every machine.

@@ -77,7 +77,7 @@ fn faults() -> [Fault; 9] {
             name: "sshd stands still",
             lasts: NOTICED,
             begin: |_, machine| assert!(machine.signal("sshd", Signal::SIGSTOP) > 0),
-            end: |_, machine| drop(machine.signal("sshd", Signal::SIGCONT)),
+            end: |_, machine| assert!(machine.signal("sshd", Signal::SIGCONT) > 0),
             ..usual
         },
         Fault {

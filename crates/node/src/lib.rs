@@ -22,6 +22,8 @@ mod leftovers;
 pub mod logs;
 mod nursery;
 mod owner;
+#[cfg(feature = "pam")]
+pub mod pam;
 mod process;
 mod record;
 mod rundir;

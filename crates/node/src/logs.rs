@@ -66,6 +66,9 @@ impl LogFile {
     pub fn read(&self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
         let there = self.size()?.saturating_sub(offset).min(limit);
         let mut bytes = vec![0; usize::try_from(there).unwrap_or(usize::MAX)];
+        if there == 0 {
+            return Ok(bytes);
+        }
         let count = self.file.read_at(&mut bytes, offset)?;
         bytes.truncate(count);
         Ok(bytes)

@@ -1,6 +1,7 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
 use crate::template;
+use danlu_core::Span;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// Passwords go over the network as they are.
     pub plain_http: bool,
+    pub auth: AuthConfig,
     origins: BTreeMap<&'static str, String>,
     flags: Flags,
 }
@@ -59,7 +61,61 @@ struct File {
     compat: CompatInFile,
     tls: Option<TlsFiles>,
     plain_http: Option<bool>,
+    auth: AuthInFile,
 }
+
+/// Who comes in over the network, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthConfig {
+    /// A browser that has not been seen for so long has to log in again …
+    pub session_idle: Span,
+    /// … and every browser after so long.
+    pub session_longest: Span,
+    /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
+    pub pam: Option<String>,
+}
+
+impl Default for AuthConfig {
+    fn default() -> AuthConfig {
+        AuthConfig {
+            session_idle: Span::from_secs(3 * 86_400),
+            session_longest: Span::from_secs(30 * 86_400),
+            pam: None,
+        }
+    }
+}
+
+/// `[auth] session_idle = "3d"`, `session_longest = "30d"`, `pam = true`, `pam_service = "danlu"`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AuthInFile {
+    session_idle: Option<String>,
+    session_longest: Option<String>,
+    pam: bool,
+    pam_service: Option<String>,
+}
+
+impl AuthInFile {
+    fn parse(self, from: &str) -> Result<AuthConfig, ConfigError> {
+        let usual = AuthConfig::default();
+        let span = |key, given: Option<String>, usual| {
+            let Some(given) = given else { return Ok(usual) };
+            let span = danlu_wire::span::from_text(&given);
+            let wrong =
+                || ConfigError::Auth { path: PathBuf::from(from), key, value: given.clone() };
+            span.filter(|span| *span >= SHORTEST_SESSION).ok_or_else(wrong)
+        };
+        let service = self.pam_service.unwrap_or_else(|| String::from("danlu"));
+        Ok(AuthConfig {
+            session_idle: span("session_idle", self.session_idle, usual.session_idle)?,
+            session_longest: span("session_longest", self.session_longest, usual.session_longest)?,
+            pam: self.pam.then_some(service),
+        })
+    }
+}
+
+/// Nobody could read a page in less.
+const SHORTEST_SESSION: Span = Span::from_secs(1);
 
 /// `[tls] certificate = "…"` and `key = "…"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -105,6 +161,8 @@ pub enum ConfigError {
     Wrong { path: PathBuf, error: Box<toml::de::Error> },
     #[error("{path}: [gpus] {key}: it is the number of a GPU and a number of tasks from 1 to 64")]
     Gpus { path: PathBuf, key: String },
+    #[error("{path}: [auth] {key}: `{value}` is not a length of time such as 12h or 30d")]
+    Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [defaults.task]: {what}")]
     Defaults { path: PathBuf, what: String },
     #[error("{name} is `{value}`: {error}")]
@@ -177,11 +235,18 @@ impl Config {
         origin("gpus.slots", if file.gpus.slots.is_empty() { "default" } else { &from });
         let gpus = file.gpus.parse(&from)?;
         let task_defaults = file.defaults.task;
-        template::check(&task_defaults)
-            .map_err(|what| ConfigError::Defaults { path: PathBuf::from(&from), what })?;
+        template::check(&task_defaults).map_err(|what| ConfigError::Defaults {
+            path: PathBuf::from(&from),
+            what: what.to_string(),
+        })?;
         origin("defaults.task", if task_defaults.is_empty() { "default" } else { &from });
         origin("tls", if file.tls.is_some() { &from } else { "default" });
         origin("plain_http", if file.plain_http.is_some() { &from } else { "default" });
+        let said = |is_said: bool| if is_said { from.as_str() } else { "default" };
+        origin("auth.session_idle", said(file.auth.session_idle.is_some()));
+        origin("auth.session_longest", said(file.auth.session_longest.is_some()));
+        origin("auth.pam", said(file.auth.pam));
+        let auth = file.auth.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -196,6 +261,7 @@ impl Config {
             compat_gpuman: file.compat.gpuman,
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
+            auth,
             origins,
             flags: given,
         })
@@ -251,6 +317,9 @@ impl Config {
                 ),
             ),
             ("plain_http", self.plain_http.to_string()),
+            ("auth.session_idle", self.auth.session_idle.in_words()),
+            ("auth.session_longest", self.auth.session_longest.in_words()),
+            ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
         ];
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()

@@ -1,6 +1,6 @@
 //! The daemon from start to end.
 
-use crate::api::{self, Api};
+use crate::api::{self, Accounts, Api, Reach};
 use crate::auth::Auth;
 use crate::backend::{Backends, LiveGpus, Local};
 use crate::config::{Config, ConfigError, Flags};
@@ -8,11 +8,12 @@ use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::epoch;
 use crate::handle::{AskError, Handle};
+use crate::kept::Kept;
 use crate::logging;
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
-use crate::tls::{self, TlsError, TlsListener};
+use crate::tls::{self, PromptListener, TlsError, TlsListener};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::gpu::ProbeConfig;
@@ -106,7 +107,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
     let store = Store::open(&config.data.join("danlu.db"))?;
-    let auth = Arc::new(Auth::load(&store)?);
+    let auth = Auth::load(&store, &config.auth)?;
     let nodes = Nodes::load(&store, &config.data, live.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -139,7 +140,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
 /// What the addresses need beside the engine.
 struct Parts {
     live: LiveGpus,
-    auth: Arc<Auth>,
+    auth: Auth,
     nodes: Nodes,
 }
 
@@ -153,18 +154,18 @@ async fn listen(
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
-    let api = Api {
+    let api = Api::new(Reach {
         handle: handle.clone(),
         files: Arc::new(files),
         nodes,
-        config: Arc::new(config.clone()),
+        config: config.clone(),
         live,
-        accounts: Arc::default(),
-        auth: Arc::clone(&auth),
-        lists: Arc::default(),
+        accounts: Accounts::default(),
+        auth,
+        lists: Kept::default(),
         stop,
         own_uid,
-    };
+    });
     let tidying = tokio::spawn(crate::archive::tidy_up(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());
@@ -174,6 +175,7 @@ async fn listen(
         match TcpListener::bind(address).await {
             Ok(listener) => {
                 let bound = listener.local_addr().map_err(listening(address))?;
+                let listener = PromptListener(listener);
                 let router = api::router(api.clone());
                 let router = router.into_make_service_with_connect_info::<api::Peer>();
                 let end = told_to_end(&end);
@@ -198,10 +200,10 @@ async fn listen(
             Err(error) => return Err(listening(address)(error)),
         }
     }
-    let local = api::router(api).into_make_service_with_connect_info::<api::Peer>();
+    let local = api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
     let served = axum::serve(socket, local);
     servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
-    let setup = addresses.first().and_then(|address| setup_link(handle, &auth, address));
+    let setup = addresses.first().and_then(|address| setup_link(handle, &api.auth, address));
     ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
     systemd::notify("READY=1");
     info!(version = env!("CARGO_PKG_VERSION"), data = %config.data.display(), "serving");

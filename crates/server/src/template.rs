@@ -2,22 +2,32 @@
 
 use danlu_wire::api::Submit;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 /// These differ from task to task.
 const NOT_FOR_A_TEMPLATE: [&str; 4] = ["command", "environment", "dry_run", "array"];
 
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum Wrong {
+    #[error("`{0}` is not for a template")]
+    NotForATemplate(&'static str),
+    #[error("there is no field `{0}`")]
+    Unknown(String),
+    #[error("{0}")]
+    Kind(String),
+}
+
 /// Fields of a task, with values of the right kind.
-pub(crate) fn check(template: &Map<String, Value>) -> Result<(), String> {
-    if let Some(odd) = NOT_FOR_A_TEMPLATE.into_iter().find(|odd| template.contains_key(*odd)) {
-        return Err(format!("`{odd}` is not for a template"));
-    }
+pub(crate) fn check(template: &Map<String, Value>) -> Result<(), Wrong> {
     let mut whole = fields();
     if let Some(unknown) = template.keys().find(|key| !whole.contains_key(*key)) {
-        return Err(format!("there is no field `{unknown}`"));
+        return Err(Wrong::Unknown(unknown.clone()));
     }
     whole.extend(template.clone());
     let parsed: Result<Submit, _> = serde_json::from_value(Value::Object(whole));
-    parsed.map(drop).map_err(|error| error.to_string())
+    parsed.map_err(|error| Wrong::Kind(error.to_string()))?;
+    let odd = NOT_FOR_A_TEMPLATE.into_iter().find(|odd| template.contains_key(*odd));
+    odd.map_or(Ok(()), |odd| Err(Wrong::NotForATemplate(odd)))
 }
 
 /// What the task itself says comes first; `null` is nothing.

@@ -85,6 +85,25 @@ fn make(files: &TlsFiles, host: &str) -> Result<(), TlsError> {
     fs::write(&files.certificate, cert.pem()).map_err(not_made)
 }
 
+/// Sends small answers at once: what is live on a page does not wait for more to send.
+pub(crate) struct PromptListener(pub(crate) TcpListener);
+
+impl Listener for PromptListener {
+    type Io = TcpStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+        let (stream, from) = Listener::accept(&mut self.0).await;
+        // It is only slower where it cannot be had.
+        let _ = stream.set_nodelay(true);
+        (stream, from)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
 /// Connections whose handshake is done. A slow one keeps nobody else waiting.
 pub(crate) struct TlsListener {
     address: SocketAddr,
@@ -92,7 +111,7 @@ pub(crate) struct TlsListener {
 }
 
 impl TlsListener {
-    pub(crate) fn new(mut tcp: TcpListener, acceptor: TlsAcceptor) -> io::Result<TlsListener> {
+    pub(crate) fn new(mut tcp: PromptListener, acceptor: TlsAcceptor) -> io::Result<TlsListener> {
         let address = tcp.local_addr()?;
         let (done, ready) = mpsc::channel(READY);
         tokio::spawn(async move {

@@ -8,6 +8,7 @@ mod acts;
 mod cluster;
 mod errors;
 mod reports;
+mod shapes;
 mod submit;
 mod tasks;
 mod users;

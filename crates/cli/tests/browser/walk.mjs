@@ -53,6 +53,21 @@ await as({ name: "stranger" }, async (visitor, page) => {
   await page.waitForURL(`${base}/`);
 });
 
+// The link that a server without an administrator prints, once.
+await as({ name: "first-admin" }, async (visitor, page) => {
+  await page.goto(process.env.SETUP);
+  await visitor.look("setup");
+  await page.locator("input[name=name]").fill("boss");
+  await page.locator("input[name=password]").fill(passwords.ada);
+  await page.locator("form[action='/setup'] button").click();
+  await page.waitForURL(/\/login$/);
+  await page.locator("#name").fill("boss");
+  await page.locator("#password").fill(passwords.ada);
+  await page.locator("form[action='/login'] button").click();
+  await page.locator("a[href='/admin']").waitFor();
+  assert.equal((await page.goto(process.env.SETUP)).status(), 403, "it is good once");
+});
+
 let waiting;
 await as({ name: "en-1400" }, async (visitor, page) => {
   await logIn(page, "ada");
@@ -139,13 +154,28 @@ await as({ name: "zh-390", language: "zh-CN", width: 390, colours: "dark" }, asy
   await submit(page, "printf 你好; false", { gpus: "0", directory: "/tmp", name: "失败的任务" });
   await page.locator("#live .pill").getByText("失败").waitFor();
   await visitor.look("task-failed");
-  for (const [picture, path] of [["overview", "/"], ["tasks", "/tasks"], ["new", "/new"], ["gpus", "/gpus"], ["me", "/me"], ["admin", "/admin"], ["settings", "/admin/settings"], ["commands", "/admin/commands"], ["audit", "/admin/audit"]]) {
-    assert.equal(await visitor.go(path), 200, path);
-    await visitor.look(picture);
-  }
   await page.locator("button[value=en]").click();
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
 });
+
+// Every page, in both languages, narrow and wide.
+const PAGES = {
+  overview: "/", tasks: "/tasks", new: "/new", gpus: "/gpus", me: "/me", api: "/docs/api", missing: "/no/such/page",
+  admin: "/admin", quotas: "/admin/quotas", settings: "/admin/settings", commands: "/admin/commands", audit: "/admin/audit",
+};
+for (const [language, code] of [["en-US", "en"], ["zh-CN", "zh"]]) {
+  for (const width of [390, 1400]) {
+    await as({ name: `${code}-${width}`, language, width, colours: width === 390 ? "dark" : "light" }, async (visitor, page) => {
+      await page.goto("/login");
+      await visitor.look("login");
+      await logIn(page, "ada");
+      for (const [picture, path] of Object.entries({ ...PAGES, task: `/tasks/${waiting}` })) {
+        assert.equal(await visitor.go(path), picture === "missing" ? 404 : 200, path);
+        await visitor.look(picture);
+      }
+    });
+  }
+}
 
 let oneTime;
 await as({ name: "admin" }, async (visitor, page) => {

@@ -88,7 +88,41 @@ impl Connection {
         reply
     }
 
+    /// An answer as it came.
+    pub(crate) fn raw(&mut self, request: &str, headers: &str) -> (Reply, Vec<u8>) {
+        self.send(request, headers, b"");
+        self.head_and_body()
+    }
+
+    /// What a page's form sends; `headers` say of which kind. The status.
+    pub(crate) fn form(&mut self, request: &str, headers: &str, body: &str) -> u16 {
+        let length = body.len();
+        let head = format!("{request} HTTP/1.1\r\nhost: danlu\r\ncontent-length: {length}\r\n");
+        let all = format!("{head}{headers}\r\n{body}");
+        self.0.get_mut().write_all(all.as_bytes()).expect("somebody reads");
+        self.head_and_body().0.status
+    }
+
+    /// The next line of an answer that may never end.
+    pub(crate) fn next_line(&mut self) -> String {
+        self.line()
+    }
+
+    /// Of an answer that may never end.
+    pub(crate) fn head_of(&mut self, request: &str, headers: &str) -> Reply {
+        self.send(request, headers, b"");
+        self.head()
+    }
+
     fn head_and_body(&mut self) -> (Reply, Vec<u8>) {
+        let reply = self.head();
+        let length = reply.header("content-length");
+        let mut body = vec![0; length.map_or(0, |value| value.parse().expect("a number"))];
+        self.0.read_exact(&mut body).expect("the whole answer");
+        (reply, body)
+    }
+
+    fn head(&mut self) -> Reply {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|word| word.parse().ok());
         let mut headers = Vec::new();
@@ -99,11 +133,7 @@ impl Connection {
             }
         }
         let status = status.unwrap_or_else(|| panic!("no status: {line:?}"));
-        let reply = Reply { status, headers, body: Value::Null };
-        let length = reply.header("content-length");
-        let mut body = vec![0; length.map_or(0, |value| value.parse().expect("a number"))];
-        self.0.read_exact(&mut body).expect("the whole answer");
-        (reply, body)
+        Reply { status, headers, body: Value::Null }
     }
 
     fn line(&mut self) -> String {

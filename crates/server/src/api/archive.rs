@@ -1,18 +1,17 @@
 //! Moving ended tasks to the archive.
 
+use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::{Api, ApiError};
 use crate::archive;
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_core::{Refusal, Span, Task, TaskId, Time};
 use danlu_wire::api::{Archive, Archived, Document};
 
 pub(super) async fn archive(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Archive>, JsonRejection>,
+    body: Result<Json<Archive>, ApiError>,
 ) -> Result<Json<Document<Archived>>, ApiError> {
     let Json(wanted) = body?;
     let archived = run(&api, &caller, &wanted).await?;
@@ -52,5 +51,5 @@ pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<
     if let Some(first) = wanted.first {
         ids.truncate(first);
     }
-    archive::archive(api, (caller.actor(), caller.asker()), &ids).await
+    archive::archive(api, (caller.actor(), &caller.asker()), &ids).await
 }

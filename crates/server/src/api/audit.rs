@@ -1,10 +1,10 @@
 //! Who did what, newest first.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::store::{AuditEntry, Store};
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_wire::api::{Audit, AuditView, Document};

@@ -4,18 +4,17 @@ use super::{Api, ApiError};
 use crate::auth::{Digest, origin};
 use crate::handle::{Answer, Asked, Asker};
 use crate::store::Environment;
-use crate::tls::TlsListener;
+use crate::tls::{PromptListener, TlsListener};
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use axum::serve::IncomingStream;
-use danlu_core::settings::Visibility;
 use danlu_core::{Actor, Input, Refusal, Reply, Task, User, UserId};
 use danlu_wire::api::{ErrorCode, Scope};
 use std::net::IpAddr;
 use std::sync::Arc;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::UnixListener;
 
 pub(crate) const SESSION_COOKIE: &str = "danlu_session";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
@@ -39,8 +38,8 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
     }
 }
 
-impl Connected<IncomingStream<'_, TcpListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Peer {
+impl Connected<IncomingStream<'_, PromptListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, PromptListener>) -> Peer {
         Peer::Network { address: stream.remote_addr().ip(), encrypted: false }
     }
 }
@@ -84,7 +83,6 @@ pub(crate) struct Caller {
     /// Came through the machine's own socket: the kernel says who it is.
     pub(crate) local: bool,
     address: Option<IpAddr>,
-    asker: Asker,
 }
 
 impl Caller {
@@ -99,8 +97,9 @@ impl Caller {
         }
     }
 
-    pub(crate) fn asker(&self) -> &Asker {
-        &self.asker
+    /// As the audit log knows them.
+    pub(crate) fn asker(&self) -> Asker {
+        Asker { name: self.name.clone(), origin: origin(self.address) }
     }
 
     /// Answers when it is durable; the audit log says who asked.
@@ -114,11 +113,11 @@ impl Caller {
         input: Input,
         environment: Option<Environment>,
     ) -> Answer {
-        api.handle.begin(input, environment, Some(self.asker.clone())).wait().await
+        api.handle.begin(input, environment, Some(self.asker())).wait().await
     }
 
     pub(crate) fn begin(&self, api: &Api, input: Input) -> Asked {
-        api.handle.begin(input, None, Some(self.asker.clone()))
+        api.handle.begin(input, None, Some(self.asker()))
     }
 
     /// Logs and environments are for the owner and admins.
@@ -127,13 +126,6 @@ impl Caller {
             return Ok(());
         }
         Err(Refusal::NotPermitted.into())
-    }
-
-    /// Whether lists show it to them.
-    pub(crate) fn may_see(&self, api: &Api, task: &Task) -> bool {
-        let model = api.handle.model();
-        let all = model.ledger.settings.visibility == Visibility::All;
-        all || self.admin || task.owner == self.id
     }
 
     /// For answers that go on for long: not locked, not logged out.
@@ -201,7 +193,6 @@ impl Caller {
             must_change_password: false,
             local: false,
             address,
-            asker: Asker { name: user.name.clone(), origin: origin(address) },
         })
     }
 
@@ -220,10 +211,7 @@ impl Caller {
     /// know.
     pub(crate) fn check_csrf(&self, given: Option<&str>) -> Result<(), ApiError> {
         match self.csrf.as_deref() {
-            Some(csrf) if given != Some(csrf) => Err(ApiError::not_permitted(
-                "this did not come from a page of this server",
-                "load the page again; programs use a token, or send X-CSRF-Token",
-            )),
+            Some(csrf) if given != Some(csrf) => Err(ApiError::of_another_site()),
             _ => Ok(()),
         }
     }
@@ -240,7 +228,8 @@ impl Caller {
             return Err(ApiError::not_permitted(
                 "the password has to be changed first",
                 "choose a new one on the page `me`",
-            ));
+            )
+            .or_chinese("请先修改密码", "在“我的”页面选择新密码"));
         }
         Ok(())
     }
@@ -251,8 +240,8 @@ impl FromRequestParts<Api> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
         // Whoever looked at the rule of the address has left it there.
-        if let Some(caller) = parts.extensions.get::<Caller>() {
-            return Ok(caller.clone());
+        if let Some(caller) = parts.extensions.remove::<Caller>() {
+            return Ok(caller);
         }
         let caller = Caller::identify(parts, api).await?;
         if !is_safe(&parts.method) {
@@ -292,7 +281,7 @@ pub(crate) fn user_named(api: &Api, name: &str) -> Option<Arc<User>> {
     model.users.values().find(|user| user.name == name && !user.removed).cloned()
 }
 
-async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserId, ApiError> {
+pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserId, ApiError> {
     let input = Input::AddUser { by: Actor::Daemon, name: name.to_owned(), admin };
     match api.handle.ask(input).await {
         Ok(Reply::User(id)) => Ok(id),

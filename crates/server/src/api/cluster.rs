@@ -1,21 +1,21 @@
 //! Nodes, GPUs and totals.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::backend::LiveGpus;
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
 use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) async fn gpus(State(api): State<Api>, _caller: Caller) -> Json<Document<Gpus>> {
+pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Document<Gpus>> {
     let model = api.handle.model();
+    let sight = caller.sight(&model);
     let gpus = model.nodes.values().flat_map(|node| {
         let gpus = view::gpus(&model, node).into_iter();
-        gpus.map(|gpu| with_live(&api.live, node.id, gpu))
+        gpus.map(|gpu| sight.gpu(with_live(&api.live, node.id, gpu)))
     });
     Json(Document::new(Gpus { gpus: gpus.collect() }))
 }
@@ -24,7 +24,7 @@ pub(super) async fn gpus(State(api): State<Api>, _caller: Caller) -> Json<Docume
 pub(super) async fn manage(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<GpuAct>, JsonRejection>,
+    body: Result<Json<GpuAct>, ApiError>,
 ) -> Result<Json<Document<Gpus>>, ApiError> {
     let Json(change) = body?;
     change_gpus(&api, &caller, change).await?;
@@ -93,7 +93,7 @@ pub(crate) fn with_live(live: &LiveGpus, node: NodeId, mut gpu: GpuView) -> GpuV
 /// How many of each there are, node by node, and what runs.
 pub(super) async fn status(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
 ) -> Result<Json<Document<Status>>, ApiError> {
     let model = api.handle.model();
     let mut gpus = view::gpu_states(&model);
@@ -105,8 +105,11 @@ pub(super) async fn status(
     for id in model.briefs.keys() {
         *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
     }
-    let running: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
-    let running = super::tasks::views(&api, running.into_iter().take(MOST_ROWS).collect()).await?;
-    let per_node = super::nodes::views(&api);
+    let sight = caller.sight(&model);
+    let running = model.active_runs().map(|run| run.task).filter(|task| sight.task(*task));
+    let running: BTreeSet<TaskId> = running.collect();
+    let running = running.into_iter().take(MOST_ROWS).collect();
+    let running = super::tasks::views(&api, &caller, running).await?;
+    let per_node = super::nodes::views(&api, &caller);
     Ok(Json(Document::new(Status { nodes: model.nodes.len(), gpus, tasks, per_node, running })))
 }

@@ -1,11 +1,10 @@
 //! One line of an administrator, in gpuman's words: the command box.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::gpuman;
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_wire::api::Document;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +24,7 @@ pub(super) struct Said {
 pub(super) async fn command(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Command>, JsonRejection>,
+    body: Result<Json<Command>, ApiError>,
 ) -> Result<Json<Document<Said>>, ApiError> {
     let Json(Command { line }) = body?;
     caller.require_person()?;

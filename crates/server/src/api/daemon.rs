@@ -1,10 +1,9 @@
 //! The server itself: is it there, who am I to it, stop it.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_core::{Input, TaskId};
 use danlu_wire::api::{Document, ErrorCode};
 use schemars::JsonSchema;
@@ -58,7 +57,7 @@ pub(super) struct Stopping {
 pub(super) async fn stop(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Stop>, JsonRejection>,
+    body: Result<Json<Stop>, ApiError>,
 ) -> Result<Json<Document<Stopping>>, ApiError> {
     caller.require_admin()?;
     let Json(Stop { cancel_tasks }) = body?;

@@ -1,16 +1,17 @@
 //! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
 
+use super::chinese::{self, Words};
 use crate::auth::AuthError;
 use crate::handle::{AskError, NotNow};
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
-use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument, MOST_BODY_BYTES};
+use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
 
 #[derive(Debug, Clone)]
-pub(crate) struct ApiError(pub(crate) ErrorBody);
+pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<Words>>);
 
 impl ApiError {
     pub(crate) fn new(
@@ -18,7 +19,18 @@ impl ApiError {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> ApiError {
-        ApiError(ErrorBody { code, message: message.into(), hint: hint.into() })
+        ApiError(ErrorBody { code, message: message.into(), hint: hint.into() }, None)
+    }
+
+    /// The same for who reads Chinese.
+    pub(crate) fn or_chinese(mut self, message: impl Into<String>, hint: &'static str) -> ApiError {
+        self.1 = Some(Box::new((message.into(), hint)));
+        self
+    }
+
+    /// What is wrong and what to do, where it is known in Chinese.
+    pub(crate) fn in_chinese(&self) -> Option<(&str, &str)> {
+        self.1.as_deref().map(|(message, hint)| (message.as_str(), *hint))
     }
 
     pub(crate) fn not_found(message: impl Into<String>, hint: &str) -> ApiError {
@@ -29,8 +41,29 @@ impl ApiError {
         ApiError::new(ErrorCode::BadRequest, message, hint)
     }
 
+    /// It is well said, but cannot be.
+    pub(crate) fn refused(message: impl Into<String>, hint: &str) -> ApiError {
+        ApiError::new(ErrorCode::Refused, message, hint)
+    }
+
     pub(crate) fn not_permitted(message: impl Into<String>, hint: &str) -> ApiError {
         ApiError::new(ErrorCode::NotPermitted, message, hint)
+    }
+
+    pub(crate) fn of_another_site() -> ApiError {
+        ApiError::not_permitted(
+            "this did not come from a page of this server",
+            "load the page again; programs use a token, or send X-CSRF-Token",
+        )
+        .or_chinese("该请求不是来自本服务器的页面", "请重新加载页面")
+    }
+
+    pub(crate) fn no_such_page() -> ApiError {
+        ApiError::not_found(
+            "there is no such page",
+            "see where the menu leads; /docs/api has the API",
+        )
+        .or_chinese("没有这个页面", "请使用上方菜单；API 见 /docs/api")
     }
 
     pub(crate) fn unauthenticated() -> ApiError {
@@ -78,7 +111,11 @@ impl From<AuthError> for ApiError {
             AuthError::NoRandomness => (ErrorCode::Internal, "see that /dev/urandom is there"),
             AuthError::NotNow(not_now) => return not_now.clone().into(),
         };
-        ApiError::new(code, error.to_string(), hint)
+        let told = ApiError::new(code, error.to_string(), hint);
+        match chinese::auth(&error) {
+            Some((message, hint)) => told.or_chinese(message, hint),
+            None => told,
+        }
     }
 }
 
@@ -96,21 +133,8 @@ impl From<Refusal> for ApiError {
             | Refusal::PassesEverybody => ErrorCode::NotPermitted,
             _ => ErrorCode::Refused,
         };
-        ApiError::new(code, refusal.to_string(), refusal.hint())
-    }
-}
-
-impl From<JsonRejection> for ApiError {
-    fn from(rejection: JsonRejection) -> ApiError {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            let most = MOST_BODY_BYTES >> 20;
-            return ApiError::new(
-                ErrorCode::TooLarge,
-                format!("the request is larger than {most} MB"),
-                "ask for less at once: a smaller array, a shorter command, fewer variables",
-            );
-        }
-        ApiError::bad_request(rejection.body_text(), "the body is a JSON document")
+        let (message, hint) = chinese::refusal(&refusal);
+        ApiError::new(code, refusal.to_string(), refusal.hint()).or_chinese(message, hint)
     }
 }
 

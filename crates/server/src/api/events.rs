@@ -8,7 +8,6 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use danlu_core::TaskId;
 use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,7 +73,9 @@ fn follow(
 
 /// `{"type": "run_ended", "at": …, "task": 12, …}`; `None` where it is none of the caller's business.
 fn told(api: &Api, caller: &Caller, stored: &StoredEvent) -> Option<Event> {
-    let (kind, mut fields) = match serde_json::to_value(&stored.event).ok()? {
+    let model = api.handle.model();
+    let event = caller.sight(&model).event(stored.event.clone())?;
+    let (kind, mut fields) = match serde_json::to_value(&event).ok()? {
         Value::String(kind) => (kind, Map::new()),
         Value::Object(tagged) => {
             let (kind, fields) = tagged.into_iter().next()?;
@@ -82,12 +83,6 @@ fn told(api: &Api, caller: &Caller, stored: &StoredEvent) -> Option<Event> {
         }
         _ => return None,
     };
-    let model = api.handle.model();
-    let task = fields.get("task").and_then(Value::as_u64);
-    let task = task.and_then(|id| model.tasks.get(&TaskId(id)));
-    if task.is_some_and(|task| !caller.may_see(api, task)) {
-        return None;
-    }
     fields.insert(String::from("type"), json!(kind));
     fields.insert(String::from("at"), json!(rfc3339(stored.at)));
     let event = Event::default().id(stored.number.to_string());

@@ -13,6 +13,9 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Names of states, separated by commas.
+    #[schemars(regex(
+        pattern = r"^(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out)(,(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out))*$"
+    ))]
     pub(crate) state: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) node: Option<String>,

@@ -1,24 +1,70 @@
 //! Who may ask for an address at all, looked at before anything else of the request is.
 
 use super::caller::{Caller, Peer};
+use super::forms::{Wish, shaped};
 use super::routes::Who;
 use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};
-use axum::middleware::Next;
+use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use danlu_wire::api::{ErrorCode, Scope};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tower_layer::Layer;
+use tower_service::Service;
 
-pub(super) async fn guard(api: Api, who: Who, request: Request, next: Next) -> Response {
-    if who == Who::Anybody {
-        return next.run(request).await;
+/// Of one address.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    pub(super) api: Api,
+    pub(super) who: Who,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Guarded<S> {
+    guard: Guard,
+    inner: S,
+}
+
+impl<S> Layer<S> for Guard {
+    type Service = Guarded<S>;
+
+    fn layer(&self, inner: S) -> Guarded<S> {
+        Guarded { guard: self.clone(), inner }
     }
-    let (mut parts, body) = request.into_parts();
-    match admitted(&api, who, &mut parts).await {
-        Ok(caller) => {
-            parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
-        }
-        Err(error) => error.into_response(),
+}
+
+impl<S> Service<Request> for Guarded<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let Guarded { guard: Guard { api, who }, mut inner } = self.clone();
+        Box::pin(async move {
+            let (mut parts, body) = request.into_parts();
+            let wish = (parts.method == Method::GET).then(|| Wish::of(&parts.headers));
+            if who != Who::Anybody {
+                match admitted(&api, who, &mut parts).await {
+                    Ok(caller) => drop(parts.extensions.insert(caller)),
+                    Err(error) => return Ok(error.into_response()),
+                }
+            }
+            let answer = inner.call(Request::from_parts(parts, body)).await?;
+            match wish {
+                Some(wish) => Ok(shaped(answer, &wish).await),
+                None => Ok(answer),
+            }
+        })
     }
 }
 

@@ -1,14 +1,13 @@
 //! Oneself: who one is, one's password, what one's tasks have when nothing else is said.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::template;
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
-use danlu_wire::api::{Document, Me, NewPassword, PasswordSet, Template};
+use danlu_wire::api::{Document, Me, Notify, PasswordSet, Secret, Template};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -33,6 +32,7 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
         os_user: user.os_name().to_owned(),
         has_password: api.auth.has_password(user.id),
         must_change_password: api.auth.must_change_password(user.id),
+        notify: api.auth.notify(user.id),
     })
 }
 
@@ -43,15 +43,20 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
 pub(crate) struct Change {
     pub(crate) email: Option<String>,
     pub(crate) language: Option<String>,
+    /// Mail is sent once the lab has set it up; what is wanted is kept.
+    pub(crate) notify: Option<Notify>,
 }
 
 pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Change>, JsonRejection>,
+    body: Result<Json<Change>, ApiError>,
 ) -> Result<Json<Document<Me>>, ApiError> {
-    let Json(Change { email, language }) = body?;
+    let Json(Change { email, language, notify }) = body?;
     caller.require_person()?;
+    if let Some(notify) = notify {
+        api.auth.set_notify(&api.handle, caller.id, notify, &caller.asker()).await?;
+    }
     set(&api, &caller, UserChange { email, language, ..UserChange::default() }).await?;
     show(State(api), caller).await
 }
@@ -61,16 +66,22 @@ pub(crate) async fn set(api: &Api, caller: &Caller, change: UserChange) -> Resul
     Ok(())
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OwnPassword {
+    /// Over the network.
+    #[serde(default)]
+    old: Option<Secret>,
+    new: Secret,
+}
+
 pub(super) async fn password(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<NewPassword>, JsonRejection>,
+    body: Result<Json<OwnPassword>, ApiError>,
 ) -> Result<Json<Document<PasswordSet>>, ApiError> {
-    let Json(NewPassword { old, new }) = body?;
+    let Json(OwnPassword { old, new }) = body?;
     let old = old.map(|old| old.0);
-    let new = new.ok_or_else(|| {
-        ApiError::bad_request("the new password is missing", "{\"old\": \"…\", \"new\": \"…\"}")
-    })?;
     set_password(&api, &caller, old.as_deref(), &new.0).await?;
     Ok(Json(Document::new(PasswordSet { user: caller.name, one_time_password: None })))
 }
@@ -89,7 +100,7 @@ pub(crate) async fn set_password(
         let given = (caller.name.as_str(), old.unwrap_or_default());
         api.auth.check_password(user, given, caller.address()).await?;
     }
-    let (who, by) = ((caller.id, caller.name.as_str()), (caller.asker(), caller.session.as_ref()));
+    let (who, by) = ((caller.id, caller.name.as_str()), (&caller.asker(), caller.session.as_ref()));
     Ok(api.auth.set_password(&api.handle, who, new, false, by).await?)
 }
 
@@ -115,7 +126,7 @@ pub(crate) fn template_of(api: &Api, caller: &Caller) -> Map<String, Value> {
 pub(super) async fn set_template(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Template>, JsonRejection>,
+    body: Result<Json<Template>, ApiError>,
 ) -> Result<Json<Document<Template>>, ApiError> {
     let Json(Template { template }) = body?;
     caller.require_person()?;
@@ -128,11 +139,18 @@ pub(crate) async fn keep_template(
     caller: &Caller,
     template: Map<String, Value>,
 ) -> Result<(), ApiError> {
-    template::check(&template)
-        .map_err(|what| ApiError::bad_request(what, "the fields of POST /tasks"))?;
+    template::check(&template).map_err(|wrong| wrong_template(&wrong))?;
     let text = match template.is_empty() {
         true => String::new(),
         false => Value::Object(template).to_string(),
     };
     set(api, caller, UserChange { template: Some(text), ..UserChange::default() }).await
+}
+
+fn wrong_template(wrong: &template::Wrong) -> ApiError {
+    let hint = "the fields of POST /tasks";
+    match wrong {
+        template::Wrong::NotForATemplate(_) => ApiError::refused(wrong.to_string(), hint),
+        _ => ApiError::bad_request(wrong.to_string(), hint),
+    }
 }

@@ -3,13 +3,16 @@
 mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
+mod body;
 pub(crate) mod caller;
+mod chinese;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
 mod error;
 mod events;
 mod filter;
+pub(crate) mod forms;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
@@ -21,6 +24,7 @@ mod routes;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
+mod sight;
 pub(crate) mod submit;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
@@ -41,44 +45,61 @@ use crate::gpuman;
 use crate::handle::Handle;
 use crate::kept::Kept;
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::from_fn;
-use axum::routing::get;
+use axum::routing::{any, get};
 use danlu_core::UserId;
 use danlu_wire::api::MOST_BODY_BYTES;
+use forms::Forms;
+use guard::Guard;
+use std::ops::Deref;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// What every handler can reach.
+/// What every handler can reach, shared by all of them.
 #[derive(Debug, Clone)]
-pub struct Api {
+pub struct Api(Arc<Reach>);
+
+#[derive(Debug)]
+pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub nodes: crate::nodes::Nodes,
-    pub config: Arc<crate::config::Config>,
+    pub config: crate::config::Config,
     pub live: crate::backend::LiveGpus,
-    pub accounts: Arc<Accounts>,
-    pub auth: Arc<Auth>,
+    pub accounts: Accounts,
+    pub auth: Auth,
     /// Lists of tasks, by who asks for what.
-    pub(crate) lists: Arc<Kept<(UserId, bool, String), Bytes>>,
+    pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
     /// Tells the process to end.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
     pub own_uid: u32,
 }
 
+impl Api {
+    pub fn new(reach: Reach) -> Api {
+        Api(Arc::new(reach))
+    }
+}
+
+impl Deref for Api {
+    type Target = Reach;
+
+    fn deref(&self) -> &Reach {
+        &self.0
+    }
+}
+
 /// For the Unix socket, whose callers are known by their credentials, and for the network, where they have a token or a
 /// session.
 pub fn router(api: Api) -> Router {
+    // Not nested: that would take the address of every request apart and put it together again.
     let v1 = routes::all()
         .into_iter()
         .fold(Router::new(), |router, route| {
-            let (api, who) = (api.clone(), route.who);
-            let guarded =
-                from_fn(move |request, next| guard::guard(api.clone(), who, request, next));
-            router.route(route.path, (route.handler)().layer(guarded))
+            let guard = Guard { api: api.clone(), who: route.who };
+            router.route(&format!("/api/v1{}", route.path), (route.handler)().layer(guard))
         })
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
     let mut router = Router::new();
@@ -86,16 +107,17 @@ pub fn router(api: Api) -> Router {
         router = router.nest("/compat/gpuman/api", gpuman::router()).nest("/api", gpuman::router());
     }
     router
-        .nest("/api/v1", v1)
+        .merge(v1)
+        .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
         .merge(crate::web::router())
-        .fallback(no_such_page)
+        .fallback(crate::web::no_such_page)
         .method_not_allowed_fallback(wrong_method)
         .with_state(api)
 }
 
-async fn no_such_page() -> ApiError {
-    ApiError::not_found("there is no such page", "danlu --help lists what there is")
+async fn no_such_address() -> ApiError {
+    ApiError::not_found("there is no such address", "/api/v1/openapi.json lists them")
 }
 
 async fn wrong_method() -> (StatusCode, ApiError) {

@@ -1,11 +1,10 @@
 //! Machines: what there is of them, and what admins do with them.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::clock;
 use crate::nodes::{BadNode, LinkState, NodeRecord, Status, Step, put_record, remove_record};
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
@@ -19,21 +18,22 @@ const CLOCK_OFF: i64 = 2_000;
 /// For a whole way to a machine and back.
 const CHECK: Duration = Duration::from_secs(130);
 
-pub(super) async fn list(State(api): State<Api>, _caller: Caller) -> Json<Document<Nodes>> {
-    Json(Document::new(Nodes { nodes: views(&api) }))
+pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Nodes>> {
+    Json(Document::new(Nodes { nodes: views(&api, &caller) }))
 }
 
 pub(super) async fn one(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Document<OneNode>>, ApiError> {
-    answer(&api, &name)
+    answer(&api, &caller, &name)
 }
 
-pub(crate) fn views(api: &Api) -> Vec<NodeView> {
+pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<NodeView> {
     let model = api.handle.model();
-    model.nodes.values().map(|node| view_of(api, node)).collect()
+    let sight = caller.sight(&model);
+    model.nodes.values().map(|node| sight.node(view_of(api, node))).collect()
 }
 
 fn view_of(api: &Api, node: &Node) -> NodeView {
@@ -76,10 +76,10 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
     }
 }
 
-fn answer(api: &Api, name: &str) -> Result<Json<Document<OneNode>>, ApiError> {
+fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNode>>, ApiError> {
     let model = api.handle.model();
     let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
-    Ok(Json(Document::new(OneNode { node: view_of(api, node) })))
+    Ok(Json(Document::new(OneNode { node: caller.sight(&model).node(view_of(api, node)) })))
 }
 
 fn unknown(name: &str) -> ApiError {
@@ -101,7 +101,7 @@ impl From<BadNode> for ApiError {
 pub(super) async fn add(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<NewNode>, JsonRejection>,
+    body: Result<Json<NewNode>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<OneNode>>), ApiError> {
     let Json(wanted) = body?;
     caller.require_admin()?;
@@ -121,7 +121,7 @@ pub(super) async fn add(
     }
     let name = record.name.clone();
     api.nodes.add(record);
-    Ok((StatusCode::CREATED, answer(&api, &name)?))
+    Ok((StatusCode::CREATED, answer(&api, &caller, &name)?))
 }
 
 pub(super) async fn remove(
@@ -165,7 +165,7 @@ pub(super) async fn act(
             ));
         }
     }
-    let Json(Document { content, .. }) = answer(&api, &name)?;
+    let Json(Document { content, .. }) = answer(&api, &caller, &name)?;
     Ok(Json(json(content)?))
 }
 

@@ -31,7 +31,7 @@ fn whole() -> Value {
         path[route.method] = operation(&route, &mut generator);
     }
     let content = json!({ "application/json": { "schema": error } });
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Danlu",
@@ -49,7 +49,41 @@ fn whole() -> Value {
                 "session": { "type": "apiKey", "in": "cookie", "name": super::caller::SESSION_COOKIE },
             },
         },
-    })
+    });
+    say_what_holds(&mut document);
+    document
+}
+
+/// Whole numbers end somewhere, and a set may name the same twice.
+fn say_what_holds(part: &mut Value) {
+    match part {
+        Value::Array(parts) => parts.iter_mut().for_each(say_what_holds),
+        Value::Object(fields) => {
+            fields.remove("uniqueItems");
+            // Names that are numbers: of GPUs.
+            let numbers = fields.get_mut("patternProperties").and_then(Value::as_object_mut);
+            if let Some(numbers) = numbers
+                && let Some(schema) = numbers.remove(r"^\d+$")
+            {
+                numbers.insert(r"^(0|[1-9]\d{0,8})$".to_owned(), schema);
+            }
+            let most = match fields.get("format").and_then(Value::as_str) {
+                Some("uint32") => Some(u64::from(u32::MAX)),
+                Some("int32") => Some(i32::MAX as u64),
+                Some("uint" | "uint64") => Some(u64::MAX),
+                Some("int64") => Some(i64::MAX as u64),
+                _ => None,
+            };
+            if let Some(most) = most {
+                fields.entry("maximum").or_insert(json!(most));
+            }
+            if matches!(fields.get("format").and_then(Value::as_str), Some("int32")) {
+                fields.entry("minimum").or_insert(json!(i32::MIN));
+            }
+            fields.values_mut().for_each(say_what_holds);
+        }
+        _ => {}
+    }
 }
 
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
@@ -65,7 +99,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             json!({ "description": description, "content": { "application/json": { "schema": schema } } })
         }
         Answer::Log => json!({ "description": "The bytes as they were printed", "content": {
-            "application/octet-stream": {}, "text/event-stream": {},
+            "text/plain": {}, "text/event-stream": {},
         } }),
         Answer::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
@@ -97,7 +131,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     if let Some(body) = route.body {
         let schema = body(generator);
         let content = json!({ "application/json": { "schema": schema } });
-        operation["requestBody"] = json!({ "required": true, "content": content });
+        // Most acts need nothing.
+        let required = !route.path.ends_with("/{act}");
+        operation["requestBody"] = json!({ "required": required, "content": content });
     }
     operation
 }

@@ -1,11 +1,11 @@
 //! What a person wants to see first: lines for what runs, waits and has ended of late, arrays folded.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::filter::{Filter, Wanted};
 use super::tasks::views;
 use super::{Api, ApiError, view};
 use crate::model::{ArrayDigest, ReadModel};
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::{TaskId, Time};
@@ -61,7 +61,7 @@ pub(crate) async fn gather(
     found.lines.extend(ended_lines(&wanted, &model, most.ended));
     drop(wanted);
     let shown = found.lines.iter().map(|line| line.shown).collect();
-    let tasks = views(api, shown).await?;
+    let tasks = views(api, caller, shown).await?;
     let mut arrays: BTreeMap<TaskId, ArrayLine> =
         found.lines.into_iter().filter_map(|line| Some((line.shown, line.array?))).collect();
     let with_array =

@@ -1,8 +1,8 @@
 //! Reports over what has ended.
 
 use super::Api;
+use super::body::Json;
 use super::caller::Caller;
-use axum::Json;
 use axum::extract::State;
 use danlu_core::{Accuracy, RunId, TaskId};
 use danlu_wire::api::{AccuracyView, Document, Predictions, PredictionsView};

@@ -117,7 +117,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/users/{name}/password"), "Set somebody's password, or make one for a single use", Admin, || post(users::password), json::<wire::PasswordSet>()).body::<wire::NewPassword>(),
         Route::new(("get", "/me"), "Who I am to this server", Reader, || get(me::show), json::<wire::Me>()),
         Route::new(("patch", "/me"), "My mail address and language", Person, || patch(me::change), json::<wire::Me>()).body::<me::Change>(),
-        Route::new(("post", "/me/password"), "Change my password", Person, || post(me::password), json::<wire::PasswordSet>()).body::<wire::NewPassword>(),
+        Route::new(("post", "/me/password"), "Change my password", Person, || post(me::password), json::<wire::PasswordSet>()).body::<me::OwnPassword>(),
         Route::new(("get", "/me/template"), "What my tasks have when nothing else is said", Reader, || get(me::show_template), json::<wire::Template>()),
         Route::new(("put", "/me/template"), "Replace that", Person, || put(me::set_template), json::<wire::Template>()).body::<wire::Template>(),
         Route::new(("post", "/session"), "Log in", Anybody, || post(session::log_in), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),

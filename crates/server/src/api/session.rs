@@ -1,21 +1,21 @@
 //! Sessions of browsers: log in, log out, see and end the others.
 
-use super::caller::{Caller, Peer, SESSION_COOKIE, user_named};
+use super::body::Json;
+use super::caller::{Caller, Peer, SESSION_COOKIE, add_user, user_named};
 use super::view::rfc3339;
 use super::{Api, ApiError};
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use danlu_core::Refusal;
+use danlu_core::{Refusal, User};
 use danlu_wire::api::{Document, ErrorCode, LogIn, LoggedIn, Secret, SessionView, Sessions};
+use std::sync::Arc;
 
 pub(super) async fn log_in(
     State(api): State<Api>,
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
-    body: Result<Json<LogIn>, JsonRejection>,
+    body: Result<Json<LogIn>, ApiError>,
 ) -> Result<Response, ApiError> {
     let Json(LogIn { user, password }) = body?;
     let (cookie, logged_in) = start(&api, peer, &headers, (&user, &password.0)).await?;
@@ -33,12 +33,17 @@ pub(crate) async fn start(
     let user = user_named(api, name);
     let browser = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
     let from = (peer.address(), browser.unwrap_or_default());
+    let user = match user {
+        Some(user) => Some(user),
+        None => first_time(api, peer, (name, password)).await?,
+    };
     let session = api.auth.log_in(&api.handle, user.as_deref(), (name, password), from).await?;
     let user = user.ok_or(Refusal::NoSuchUser)?;
     let secure = if peer.is_encrypted() { "; Secure" } else { "" };
     let cookie = format!(
-        "{SESSION_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000{secure}",
-        session.secret
+        "{SESSION_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
+        session.secret,
+        api.auth.longest_session().0 / 1000
     );
     let logged_in = LoggedIn {
         user: user.name.clone(),
@@ -49,6 +54,20 @@ pub(crate) async fn start(
     Ok((header_value(&cookie)?, logged_in))
 }
 
+/// Who is known to the machine and not yet to us gets an account with their password there.
+async fn first_time(
+    api: &Api,
+    peer: Peer,
+    (name, password): (&str, &str),
+) -> Result<Option<Arc<User>>, ApiError> {
+    if api.config.auth.pam.is_none() {
+        return Ok(None);
+    }
+    api.auth.check_password(None, (name, password), peer.address()).await?;
+    add_user(api, name, false).await?;
+    Ok(user_named(api, name))
+}
+
 pub(super) async fn log_out(State(api): State<Api>, caller: Caller) -> Result<Response, ApiError> {
     let gone = [(header::SET_COOKIE, end_own(&api, &caller).await?)];
     Ok((gone, Json(Document::new(serde_json::json!({})))).into_response())
@@ -57,7 +76,7 @@ pub(super) async fn log_out(State(api): State<Api>, caller: Caller) -> Result<Re
 /// The cookie that takes the session out of the browser.
 pub(crate) async fn end_own(api: &Api, caller: &Caller) -> Result<HeaderValue, ApiError> {
     if let Some(session) = &caller.session {
-        api.auth.end_session(&api.handle, caller.id, session.short(), caller.asker()).await?;
+        api.auth.end_session(&api.handle, caller.id, session.short(), &caller.asker()).await?;
     }
     header_value(&format!("{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"))
 }
@@ -89,6 +108,6 @@ pub(super) async fn end(
     Path(id): Path<String>,
 ) -> Result<Json<Document<Sessions>>, ApiError> {
     caller.require_person()?;
-    api.auth.end_session(&api.handle, caller.id, &id, caller.asker()).await?;
+    api.auth.end_session(&api.handle, caller.id, &id, &caller.asker()).await?;
     Ok(list(State(api), caller).await)
 }

@@ -1,10 +1,9 @@
 //! Live settings by name: shown, changed, checked.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use danlu_core::{Input, Settings, Span};
 use danlu_wire::api::ErrorCode;
 use danlu_wire::span;
@@ -12,8 +11,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(super) async fn show(State(api): State<Api>, _caller: Caller) -> Json<Value> {
-    Json(document(&api.handle.model().ledger.settings))
+pub(super) async fn show(State(api): State<Api>, caller: Caller) -> Json<Value> {
+    let model = api.handle.model();
+    let mut document = document(&model.ledger.settings);
+    let users = document["settings"]["quota"]["users"].as_object_mut();
+    if let Some(users) = users.filter(|_| !caller.sight(&model).is_whole()) {
+        users.retain(|name, _| *name == caller.name);
+    }
+    Json(document)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -27,7 +32,7 @@ pub(super) struct Change {
 pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Change>, JsonRejection>,
+    body: Result<Json<Change>, ApiError>,
 ) -> Result<Json<Value>, ApiError> {
     let Json(Change { key, value }) = body?;
     set(&api, &caller, &key, value).await?;
@@ -40,7 +45,19 @@ pub(crate) async fn set(
     key: &str,
     value: Value,
 ) -> Result<(), ApiError> {
-    let settings = changed(&api.handle.model().ledger.settings, key, value)?;
+    set_all(api, caller, vec![(key.to_owned(), value)]).await
+}
+
+/// All of them, or none.
+pub(crate) async fn set_all(
+    api: &Api,
+    caller: &Caller,
+    changes: Vec<(String, Value)>,
+) -> Result<(), ApiError> {
+    let mut settings = api.handle.model().ledger.settings.clone();
+    for (key, value) in changes {
+        settings = changed(&settings, &key, value)?;
+    }
     caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
     Ok(())
 }

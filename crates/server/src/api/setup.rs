@@ -1,11 +1,10 @@
 //! The first admin, made with the link that the server printed when there was none.
 
+use super::body::Json;
 use super::caller::Peer;
 use super::{Api, ApiError};
 use crate::auth::{Auth, origin};
 use crate::handle::Asker;
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use danlu_core::{Actor, Input, Reply};
@@ -24,7 +23,7 @@ pub(crate) struct SetUp {
 pub(super) async fn set_up(
     State(api): State<Api>,
     ConnectInfo(peer): ConnectInfo<Peer>,
-    body: Result<Json<SetUp>, JsonRejection>,
+    body: Result<Json<SetUp>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<PasswordSet>>), ApiError> {
     let Json(wanted) = body?;
     let user = wanted.name.clone();
@@ -36,10 +35,7 @@ pub(super) async fn set_up(
 pub(crate) async fn first_admin(api: &Api, peer: Peer, wanted: SetUp) -> Result<(), ApiError> {
     let SetUp { key, name, password } = wanted;
     if !api.auth.is_setup_key(&key.0) {
-        return Err(ApiError::not_permitted(
-            "this link is not good any more",
-            "danlu user add NAME --admin on the machine makes an admin",
-        ));
+        return Err(used_up());
     }
     Auth::check_new_password(&name, &password.0)?;
     let by = Asker { name: String::from("set-up link"), origin: origin(peer.address()) };
@@ -50,4 +46,12 @@ pub(crate) async fn first_admin(api: &Api, peer: Peer, wanted: SetUp) -> Result<
     api.auth.close_setup();
     let who = (user, name.as_str());
     Ok(api.auth.set_password(&api.handle, who, &password.0, false, (&by, None)).await?)
+}
+
+pub(crate) fn used_up() -> ApiError {
+    ApiError::not_permitted(
+        "this link is not good any more",
+        "danlu user add NAME --admin on the machine makes an admin",
+    )
+    .or_chinese("该链接无效或已被使用", "请登录；或在没有管理员时重启服务器以得到新链接")
 }

@@ -1,5 +1,6 @@
 //! New tasks, and new descriptions for waiting ones.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::me::template_of;
 use super::{Api, ApiError};
@@ -8,8 +9,7 @@ use crate::environment;
 use crate::model::ReadModel;
 use crate::store::{Environment, Store};
 use crate::template;
-use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -28,7 +28,7 @@ pub(super) async fn submit(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<Json<Map<String, Value>>, JsonRejection>,
+    body: Result<Json<Map<String, Value>>, ApiError>,
 ) -> Result<Response, ApiError> {
     let Json(body) = body?;
     let body = whole(&api, &caller, body)?;
@@ -88,7 +88,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let asked = name.clone();
     let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
     match found {
-        Ok(Ok(None)) => Err(refused(
+        Ok(Ok(None)) => Err(ApiError::refused(
             format!("there is no OS user `{name}` for the tasks of {} to run as", caller.name),
             "an administrator can name one: danlu user set NAME --os-user USER",
         )),
@@ -141,7 +141,7 @@ pub(super) async fn edit(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    body: Result<Json<Changes>, JsonRejection>,
+    body: Result<Json<Changes>, ApiError>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
     let Json(Changes(changes)) = body?;
@@ -156,7 +156,8 @@ pub(super) async fn edit(
     }
     let body: Submit = serde_json::from_value(whole).map_err(|error| not_a_task(&error))?;
     replace(&api, &caller, task, body).await?;
-    let task = super::tasks::views(&api, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
+    let task =
+        super::tasks::views(&api, &caller, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
     Ok(Json(Document::new(OneTask { task })))
 }
 
@@ -180,7 +181,7 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
     check_paths(&body)?;
     let begin = body.begin.as_deref().map(time).transpose()?;
     let environment = environment::pack(&body.environment).map_err(|message| {
-        ApiError::bad_request(message, "variables are NAME=value, without zero bytes")
+        ApiError::refused(message, "variables are NAME=value, without zero bytes")
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
@@ -239,12 +240,12 @@ fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment
 
 fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
     match (needs.shared, needs.exclusive) {
-        (true, true) => Err(ApiError::bad_request(
+        (true, true) => Err(ApiError::refused(
             "a task has its GPUs to itself or shares them, not both",
             "--shared or --exclusive",
         )),
         (true, false) => Ok(Sharing::Shared { idle_utilization: needs.idle_util }),
-        (false, _) if needs.idle_util > 0 => Err(ApiError::bad_request(
+        (false, _) if needs.idle_util > 0 => Err(ApiError::refused(
             "how idle a GPU must be is said by tasks that share it",
             "--shared --vram 20G --idle-util 50",
         )),
@@ -319,7 +320,7 @@ fn array(Array { mut indices, at_once, grid }: Array) -> Result<ArraySpec, ApiEr
 fn time(given: &str) -> Result<Time, ApiError> {
     let time: Result<jiff::Timestamp, _> = given.parse();
     time.map(|time| Time(time.as_millisecond())).map_err(|_| {
-        ApiError::bad_request(
+        ApiError::refused(
             format!("`{given}` is not a time"),
             "as in RFC 3339: 2026-11-20T22:00:00+08:00",
         )
@@ -330,22 +331,25 @@ fn time(given: &str) -> Result<Time, ApiError> {
 fn check_paths(body: &Submit) -> Result<(), ApiError> {
     let directory = FilePath::new(&body.directory);
     if !directory.is_absolute() {
-        return Err(refused("the working directory is not an absolute path", "--dir /path"));
+        return Err(ApiError::refused(
+            "the working directory is not an absolute path",
+            "--dir /path",
+        ));
     }
     if is_missing(directory, FilePath::is_dir) {
         let message = format!("there is no directory {}", directory.display());
-        return Err(refused(message, "create it, or give another with --dir"));
+        return Err(ApiError::refused(message, "create it, or give another with --dir"));
     }
     for file in output_files(body) {
         let path = directory.join(&file);
         let parent = path.parent().unwrap_or(directory);
         if is_missing(parent, FilePath::is_dir) {
             let message = format!("there is no directory {} for {file}", parent.display());
-            return Err(refused(message, "create it, or choose another file"));
+            return Err(ApiError::refused(message, "create it, or choose another file"));
         }
         if path.is_dir() {
             let message = format!("{} is a directory", path.display());
-            return Err(refused(message, "name a file in it"));
+            return Err(ApiError::refused(message, "name a file in it"));
         }
     }
     Ok(())
@@ -370,8 +374,4 @@ fn output_files(body: &Submit) -> Vec<String> {
     let all = [both, stream(&body.output.stdout), stream(&body.output.stderr)];
     // What words in a name will stand for is not known yet.
     all.into_iter().flatten().filter(|path| !path.contains('{')).collect()
-}
-
-fn refused(message: impl Into<String>, hint: &str) -> ApiError {
-    ApiError::new(ErrorCode::Refused, message, hint)
 }

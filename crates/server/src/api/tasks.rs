@@ -1,23 +1,24 @@
 //! Tasks: lists, single ones, and what people do with them.
 
+use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
 use super::filter::Filter;
+use super::forms::{Forms, Wish};
 use super::{Api, ApiError, view};
 use crate::model::Brief;
-use axum::Json;
 use axum::body::Bytes;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
-use danlu_core::{Actor, Input, Span, Task, TaskId, explain};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, Request, State};
+use axum::response::Response;
+use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_wire::api::{
     Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
     TaskView, Tasks,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A client that waits is answered at the latest after this, and asks again.
@@ -28,23 +29,23 @@ const MOST_IDS: usize = 100_000;
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    RawQuery(query): RawQuery,
-    filter: Result<Query<Filter>, QueryRejection>,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    let Query(filter) = filter?;
     let model = api.handle.model();
-    let key = (caller.id, caller.admin, query.unwrap_or_default());
-    let body = match api.lists.get(&key, &model) {
-        Some(body) => body,
+    let uri = request.uri();
+    let key = (caller.id, caller.admin, uri.query().unwrap_or_default().to_owned());
+    let list = match api.lists.get(&key, &model) {
+        Some(list) => list,
         None => {
+            let Query(filter) = Query::try_from_uri(uri)?;
             let tasks = Document::new(select(&api, &caller, filter).await?);
             // Texts and numbers only: they can be written.
-            let body = Bytes::from(serde_json::to_vec(&tasks).unwrap_or_default());
-            api.lists.put(key, &model, body.clone());
-            body
+            let list = Arc::new(Forms::json(serde_json::to_vec(&tasks).unwrap_or_default()));
+            api.lists.put(key, &model, Arc::clone(&list));
+            list
         }
     };
-    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+    Ok(list.answer(&Wish::of(request.headers())).await)
 }
 
 /// A part of the tasks that a filter lets through, and how many there are.
@@ -84,7 +85,7 @@ pub(crate) async fn select(api: &Api, caller: &Caller, filter: Filter) -> Result
         }
     }
     drop(wanted);
-    let tasks = views(api, found).await?;
+    let tasks = views(api, caller, found).await?;
     Ok(Tasks { tasks, total, next })
 }
 
@@ -115,8 +116,8 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
 /// Somebody else's is not there for who may not see it.
 async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
     let model = api.handle.model();
-    let hidden = model.tasks.get(&id).is_some_and(|task| !caller.may_see(api, task));
-    let task = if hidden { None } else { views(api, vec![id]).await?.pop() };
+    let hidden = !caller.sight(&model).task(id);
+    let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
     task.ok_or_else(|| danlu_core::Refusal::NoSuchTask(id).into())
 }
 
@@ -155,7 +156,7 @@ pub(super) async fn act(
     body: Bytes,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path((id, act)) = path?;
-    let body = ActBody::parse(&body)?;
+    let body = ActBody::parse(&with_whole_numbers(body))?;
     let Ok(act) = serde_json::from_value::<ActName>(serde_json::Value::String(act.clone())) else {
         return Err(ApiError::not_found(
             format!("tasks cannot be asked to `{act}`"),
@@ -164,7 +165,7 @@ pub(super) async fn act(
     };
     let with = With { position: body.position, more: Span::from_secs(body.more) };
     caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await?;
-    let task = views(&api, vec![TaskId(id)]).await?.pop();
+    let task = views(&api, &caller, vec![TaskId(id)]).await?.pop();
     let task = task.ok_or(danlu_core::Refusal::NoSuchTask(TaskId(id)))?;
     Ok(Json(Document::new(OneTask { task })))
 }
@@ -197,29 +198,28 @@ impl ActBody {
 pub(super) async fn act_on_many(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Act>, JsonRejection>,
+    body: Result<Json<Act>, ApiError>,
 ) -> Result<Json<Document<Acted>>, ApiError> {
     let Json(act) = body?;
-    Ok(Json(Document::new(Acted { results: act_on_all(&api, &caller, act).await? })))
+    let results = act_on_all(&api, &caller, act).await?.into_iter();
+    let results = results.map(|(id, error)| ActResult { id, error: error.map(|error| error.0) });
+    Ok(Json(Document::new(Acted { results: results.collect() })))
 }
 
 pub(crate) async fn act_on_all(
     api: &Api,
     caller: &Caller,
     Act { act, ids, position, more, cascade }: Act,
-) -> Result<Vec<ActResult>, ApiError> {
+) -> Result<Vec<(u64, Option<ApiError>)>, ApiError> {
     let with = With { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
-        return Err(ApiError::bad_request(
+        return Err(ApiError::refused(
             format!("more than {MOST_IDS} ids"),
             "ask for fewer at once",
         ));
     }
     if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
-        return Err(ApiError::bad_request(
-            "only `cancel` and `remove` go on",
-            "leave `cascade` out",
-        ));
+        return Err(ApiError::refused("only `cancel` and `remove` go on", "leave `cascade` out"));
     }
     let waiting = if cascade { waiting_for(api, &ids).await? } else { Vec::new() };
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
@@ -231,8 +231,7 @@ pub(crate) async fn act_on_all(
         .collect();
     let mut results = Vec::with_capacity(asked.len());
     for (id, answer) in asked {
-        let error = answer.wait().await.err().map(|error| ApiError::from(error).0);
-        results.push(ActResult { id, error });
+        results.push((id, answer.wait().await.err().map(ApiError::from)));
     }
     Ok(results)
 }
@@ -248,16 +247,19 @@ pub(crate) async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiE
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
     /// Separated by commas.
+    #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
     ids: String,
 }
 
 pub(super) async fn dependents(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
     named: Result<Query<Named>, QueryRejection>,
 ) -> Result<Json<Document<Dependents>>, ApiError> {
     let Query(Named { ids }) = named?;
-    let ids = waiting_for(&api, &numbers(&ids)?).await?;
+    let mut ids = waiting_for(&api, &numbers(&ids)?).await?;
+    let model = api.handle.model();
+    ids.retain(|id| caller.sight(&model).task(TaskId(*id)));
     Ok(Json(Document::new(Dependents { ids })))
 }
 
@@ -281,6 +283,7 @@ pub(super) async fn remove(
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     /// Separated by commas.
+    #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
     ids: String,
     #[serde(default)]
     until: Until,
@@ -297,7 +300,7 @@ enum Until {
 /// Answers when all of these have ended, or run, or after a while with what there is.
 pub(super) async fn wait(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(Wanted { ids, until }) = wanted?;
@@ -307,7 +310,9 @@ pub(super) async fn wait(
     tokio::pin!(deadline);
     loop {
         let model = api.handle.model();
-        if let Some(missing) = ids.iter().find(|id| !model.tasks.contains_key(*id)) {
+        let sight = caller.sight(&model);
+        let there = |id: &TaskId| model.tasks.contains_key(id) && sight.task(*id);
+        if let Some(missing) = ids.iter().find(|id| !there(id)) {
             return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
         }
         let reached = |id: &TaskId| match (until, view::state_name(&model, *id)) {
@@ -324,19 +329,24 @@ pub(super) async fn wait(
         }
     }
     let total = ids.len();
-    let tasks = views(&api, ids).await?;
+    let tasks = views(&api, &caller, ids).await?;
     Ok(Json(Document::new(Tasks { tasks, total, next: None })))
 }
 
 /// The tasks as they are shown, with the reason why each waits.
-pub(super) async fn views(api: &Api, ids: Vec<TaskId>) -> Result<Vec<TaskView>, ApiError> {
+pub(super) async fn views(
+    api: &Api,
+    caller: &Caller,
+    ids: Vec<TaskId>,
+) -> Result<Vec<TaskView>, ApiError> {
     let model = api.handle.model();
+    let sight = caller.sight(&model);
     let waiting: Vec<TaskId> = ids
         .iter()
         .copied()
         .filter(|id| model.tasks.get(id).is_some_and(|task| waits(task)))
         .collect();
-    let mut reasons = std::collections::BTreeMap::new();
+    let mut reasons: BTreeMap<TaskId, WaitReason> = BTreeMap::new();
     if !waiting.is_empty() {
         let question = move |state: &danlu_core::State, _: &crate::store::Store, now| {
             let reason = |id: TaskId| Some((id, explain(state, id, now)?));
@@ -345,7 +355,8 @@ pub(super) async fn views(api: &Api, ids: Vec<TaskId>) -> Result<Vec<TaskView>, 
         reasons = api.handle.look(question).await?;
     }
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
-    Ok(rows.map(|task| view::task(&model, task, reasons.remove(&task.id))).collect())
+    let mut wait = |id| reasons.remove(&id).map(|wait| sight.wait(wait));
+    Ok(rows.map(|task| view::task(&model, task, wait(task.id))).collect())
 }
 
 async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {

@@ -1,11 +1,10 @@
 //! Tokens of programs: made, listed, revoked. Each is shown once.
 
+use super::body::Json;
 use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::auth::Token;
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::Span;
@@ -25,7 +24,7 @@ pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<TokenView> {
 pub(super) async fn make(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<NewToken>, JsonRejection>,
+    body: Result<Json<NewToken>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<MadeToken>>), ApiError> {
     let Json(wanted) = body?;
     Ok((StatusCode::CREATED, Json(Document::new(new(&api, &caller, wanted).await?))))
@@ -40,7 +39,7 @@ pub(crate) async fn new(
     let fine = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control);
     if !fine {
         let hint = "what it is for, in at most 100 bytes: danlu token new ci";
-        return Err(ApiError::bad_request("a token needs a name", hint));
+        return Err(ApiError::refused("a token needs a name", hint));
     }
     let expires = expires.filter(|text| !text.is_empty());
     let lifetime = expires.map(|text| lifetime(&text)).transpose()?;
@@ -51,7 +50,7 @@ pub(crate) async fn new(
         ));
     }
     let what = (name, scope, lifetime);
-    let (secret, token) = api.auth.new_token(&api.handle, caller.id, what, caller.asker()).await?;
+    let (secret, token) = api.auth.new_token(&api.handle, caller.id, what, &caller.asker()).await?;
     Ok(MadeToken { token: view(&token), secret: Secret(secret) })
 }
 
@@ -69,7 +68,7 @@ pub(super) async fn revoke(
     Path(id): Path<String>,
 ) -> Result<Json<Document<Tokens>>, ApiError> {
     caller.require_person()?;
-    api.auth.revoke_token(&api.handle, caller.id, &id, caller.asker()).await?;
+    api.auth.revoke_token(&api.handle, caller.id, &id, &caller.asker()).await?;
     Ok(list(State(api), caller).await)
 }
 

@@ -1,10 +1,9 @@
 //! Users: who there is, what is theirs, and what admins change about them.
 
+use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::{Api, ApiError, settings};
 use crate::auth::Auth;
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::user::UserChange;
@@ -19,9 +18,13 @@ use serde_json::{Map, Value};
 
 pub(super) async fn list(
     State(api): State<Api>,
-    _caller: Caller,
+    caller: Caller,
 ) -> Result<Json<Document<Users>>, ApiError> {
-    Ok(Json(Document::new(Users { users: all(&api).await? })))
+    let mut users = all(&api).await?;
+    let model = api.handle.model();
+    let all = caller.sight(&model).is_whole();
+    users.retain(|user| all || user.name == caller.name);
+    Ok(Json(Document::new(Users { users })))
 }
 
 pub(crate) async fn all(api: &Api) -> Result<Vec<UserView>, ApiError> {
@@ -40,7 +43,7 @@ pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
     Path(name): Path<String>,
-    body: Result<Json<Change>, JsonRejection>,
+    body: Result<Json<Change>, ApiError>,
 ) -> Result<Json<Document<OneUser>>, ApiError> {
     let Json(change) = body?;
     set(&api, &caller, &name, change).await?;
@@ -72,7 +75,7 @@ pub(crate) async fn set(
 pub(super) async fn add(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<NewUser>, JsonRejection>,
+    body: Result<Json<NewUser>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<AddedUser>>), ApiError> {
     let Json(wanted) = body?;
     let name = wanted.name.clone();
@@ -110,7 +113,7 @@ pub(crate) async fn new(
         _ => None,
     };
     if let Some(given) = password.as_ref().or(made.as_ref()) {
-        let (who, by) = ((user, name.as_str()), (caller.asker(), None));
+        let (who, by) = ((user, name.as_str()), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &given.0, made.is_some(), by).await?;
     }
     Ok(made)
@@ -120,7 +123,7 @@ pub(super) async fn password(
     State(api): State<Api>,
     caller: Caller,
     Path(name): Path<String>,
-    body: Result<Json<NewPassword>, JsonRejection>,
+    body: Result<Json<NewPassword>, ApiError>,
 ) -> Result<Json<Document<PasswordSet>>, ApiError> {
     let Json(NewPassword { new, .. }) = body?;
     let one_time_password = set_password(&api, &caller, &name, new).await?;
@@ -141,7 +144,7 @@ pub(crate) async fn set_password(
         None => Some(Secret(Auth::one_time_password()?)),
     };
     let given = new.as_ref().or(made.as_ref()).map(|secret| secret.0.as_str()).unwrap_or_default();
-    let (who, by) = ((user.id, name), (caller.asker(), None));
+    let (who, by) = ((user.id, name), (&caller.asker(), None));
     api.auth.set_password(&api.handle, who, given, made.is_some(), by).await?;
     Ok(made)
 }
@@ -183,7 +186,7 @@ pub(crate) struct Change {
 /// The same, as it is written.
 #[derive(Debug, JsonSchema)]
 #[allow(dead_code, reason = "for the description of the API")]
-#[schemars(rename = "UserChange")]
+#[schemars(rename = "UserChange", deny_unknown_fields)]
 pub(super) struct ChangeBody {
     admin: Option<bool>,
     locked: Option<bool>,
@@ -191,13 +194,37 @@ pub(super) struct ChangeBody {
     email: Option<String>,
     language: Option<String>,
     template: Option<String>,
+    #[schemars(schema_with = "decimal", default)]
     priority: Option<Value>,
+    #[schemars(schema_with = "decimal", default)]
     weight: Option<Value>,
     group: Option<String>,
+    #[schemars(schema_with = "quota", default)]
     running_tasks: Option<Value>,
+    #[schemars(schema_with = "quota", default)]
     running_gpus: Option<Value>,
+    #[schemars(schema_with = "quota", default)]
     queued_tasks: Option<Value>,
+    #[schemars(schema_with = "quota", default)]
     gpu_hours: Option<Value>,
+}
+
+/// A number, or as for everybody.
+fn quota(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u64::MAX }, { "const": "default" }, { "type": "null" }] })
+}
+
+fn decimal(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": ["number", "null"], "minimum": -1_000_000, "maximum": 1_000_000, "multipleOf": 0.001 })
+}
+
+/// A computer's `0.1 + 0.2` is meant to be `0.3`.
+fn with_three_places(value: &mut Value) {
+    let Some(number) = value.as_f64().filter(|_| value.is_f64()) else { return };
+    let near = (number * 1_000.0).round() / 1_000.0;
+    if (number - near).abs() < 1e-7 {
+        *value = Value::from(near);
+    }
 }
 
 const QUOTAS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"];
@@ -208,6 +235,9 @@ impl TryFrom<Map<String, Value>> for Change {
     fn try_from(mut fields: Map<String, Value>) -> Result<Change, serde_json::Error> {
         let quotas = QUOTAS.into_iter().filter_map(|which| Some((which, fields.remove(which)?)));
         let quotas = quotas.collect();
+        for field in ["priority", "weight"] {
+            fields.get_mut(field).into_iter().for_each(with_three_places);
+        }
         Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas })
     }
 }

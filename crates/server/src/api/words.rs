@@ -39,6 +39,9 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
             "until the task that started last on a shared GPU has its memory".to_owned()
         }
         WaitReason::GpusBusy => "the GPUs it could share are too busy".to_owned(),
+        WaitReason::Resources { held_by } if held_by.is_empty() => {
+            "for room on a machine".to_owned()
+        }
         WaitReason::Resources { held_by } => {
             format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
         }

@@ -8,30 +8,29 @@ mod recent;
 mod records;
 mod secret;
 mod strangers;
+mod system;
 
 pub(crate) use records::{Session, Token};
 pub(crate) use secret::Digest;
 
 use crate::clock;
+use crate::config::AuthConfig;
 use crate::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::{Span, Time, User, UserId};
-use danlu_wire::api::Scope;
+use danlu_wire::api::{Notify, Scope};
 use recent::Recent;
-use records::{Book, Change, Password};
+use records::{Book, Change, Notice, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use strangers::Strangers;
+use system::SystemPasswords;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-/// A browser that has not been seen for so long has to log in again …
-const SESSION_IDLE: Span = Span::from_secs(3 * 86_400);
-/// … and every browser after so long.
-const SESSION_LONGEST: Span = Span::from_secs(30 * 86_400);
-/// That a session was used is written down this often.
+/// That a session was used is written down this often, or more often where it ends soon.
 const SEEN_EVERY: Span = Span::from_secs(3_600);
 const SESSIONS_PER_USER: usize = 50;
 const TOKENS_PER_USER: usize = 200;
@@ -40,6 +39,8 @@ const HASHED_AT_ONCE: usize = 2;
 
 #[derive(Debug)]
 pub struct Auth {
+    config: AuthConfig,
+    pub(crate) system: SystemPasswords,
     book: RwLock<Book>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
@@ -82,8 +83,10 @@ pub(crate) struct LoggedIn {
 }
 
 impl Auth {
-    pub(crate) fn load(store: &Store) -> Result<Auth, StoreError> {
+    pub(crate) fn load(store: &Store, config: &AuthConfig) -> Result<Auth, StoreError> {
         Ok(Auth {
+            config: config.clone(),
+            system: SystemPasswords::new(config.pam.clone()),
             book: RwLock::new(Book::load(store)?),
             changing: tokio::sync::Mutex::default(),
             attempts: Attempts::default(),
@@ -105,10 +108,10 @@ impl Auth {
     pub(crate) async fn session(&self, handle: &Handle, secret: &str) -> Option<Session> {
         let session = self.read().sessions.get(&Digest::of(secret)).cloned()?;
         let now = clock::now();
-        if !is_alive(&session, now) {
+        if !self.is_alive(&session, now) {
             return None;
         }
-        if now.since(session.seen_at) > SEEN_EVERY {
+        if now.since(session.seen_at) > self.seen_every() {
             let seen = Session { seen_at: now, ..session.clone() };
             // It is good all the same if that cannot be written.
             let _ = self.change(handle, vec![Change::Session(seen)], None).await;
@@ -174,7 +177,8 @@ impl Auth {
         let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
         let given = password.to_owned();
         let fits = self.hash(move || password::fits(&given, kept.as_deref())).await;
-        if fits != Some(true) {
+        let same = user.is_none_or(|user| user.os_name() == name);
+        if fits != Some(true) && !(same && self.system.fits(name, password).await) {
             self.attempts.failed(name, address);
             return Err(AuthError::Wrong);
         }
@@ -278,10 +282,7 @@ impl Auth {
 
     pub(crate) fn tokens_of(&self, user: UserId) -> Vec<Token> {
         let book = self.read();
-        let mut tokens: Vec<Token> =
-            book.tokens.values().filter(|token| token.user == user).cloned().collect();
-        tokens.sort_by_key(|token| token.created_at);
-        tokens
+        oldest_first(book.tokens.values().filter(|token| token.user == user), |it| it.created_at)
     }
 
     /// By its name or the beginning of its digest.
@@ -305,10 +306,7 @@ impl Auth {
 
     pub(crate) fn sessions_of(&self, user: UserId) -> Vec<Session> {
         let book = self.read();
-        let mut sessions: Vec<Session> =
-            book.sessions.values().filter(|session| session.user == user).cloned().collect();
-        sessions.sort_by_key(|session| session.created_at);
-        sessions
+        oldest_first(book.sessions.values().filter(|it| it.user == user), |it| it.created_at)
     }
 
     pub(crate) async fn end_session(
@@ -324,6 +322,22 @@ impl Auth {
         let deed = deed((&by.name, &by.origin), "log out", String::new());
         let change = Change::NoSession(found.digest.clone());
         Ok(self.change(handle, vec![change], Some(deed)).await?)
+    }
+
+    /// About what somebody wants mail.
+    pub(crate) fn notify(&self, user: UserId) -> Notify {
+        self.read().notices.get(&user).copied().unwrap_or_default()
+    }
+
+    pub(crate) async fn set_notify(
+        &self,
+        handle: &Handle,
+        user: UserId,
+        wanted: Notify,
+        by: &Asker,
+    ) -> Result<(), NotNow> {
+        let deed = deed((&by.name, &by.origin), "choose notices of", format!("user {}", by.name));
+        self.change(handle, vec![Change::Notice(Notice { user, wanted })], Some(deed)).await
     }
 
     /// The key of the link with which the first admin is made.
@@ -369,10 +383,25 @@ impl Auth {
     fn sessions_to_forget(&self, user: UserId, now: Time) -> Vec<Change> {
         let sessions = self.sessions_of(user);
         let (alive, over): (Vec<Session>, Vec<Session>) =
-            sessions.into_iter().partition(|session| is_alive(session, now));
+            sessions.into_iter().partition(|session| self.is_alive(session, now));
         let too_many = (alive.len() + 1).saturating_sub(SESSIONS_PER_USER);
         let gone = over.into_iter().chain(alive.into_iter().take(too_many));
         gone.map(|session| Change::NoSession(session.digest)).collect()
+    }
+
+    fn is_alive(&self, session: &Session, now: Time) -> bool {
+        now.since(session.seen_at) < self.config.session_idle
+            && now.since(session.created_at) < self.config.session_longest
+    }
+
+    /// How often that a session was used is written down.
+    fn seen_every(&self) -> Span {
+        SEEN_EVERY.min(Span(self.config.session_idle.0 / 4))
+    }
+
+    /// A browser need not keep its cookie for longer.
+    pub(crate) fn longest_session(&self) -> Span {
+        self.config.session_longest
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Book> {
@@ -380,8 +409,13 @@ impl Auth {
     }
 }
 
-fn is_alive(session: &Session, now: Time) -> bool {
-    now.since(session.seen_at) < SESSION_IDLE && now.since(session.created_at) < SESSION_LONGEST
+fn oldest_first<'a, T: Clone + 'a>(
+    all: impl Iterator<Item = &'a T>,
+    created_at: impl Fn(&T) -> Time,
+) -> Vec<T> {
+    let mut all: Vec<T> = all.cloned().collect();
+    all.sort_by_key(created_at);
+    all
 }
 
 fn random() -> Result<String, AuthError> {

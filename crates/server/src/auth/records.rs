@@ -1,11 +1,11 @@
-//! What is known about people who come over the network: passwords, tokens, sessions.
+//! What is known about people who come over the network: passwords, tokens, sessions, what they want to be told.
 //!
 //! Secrets themselves are never kept, only what they can be checked against.
 
 use super::secret::Digest;
 use crate::store::{RecordChange, Store, StoreError};
 use danlu_core::{Time, UserId};
-use danlu_wire::api::Scope;
+use danlu_wire::api::{Notify, Scope};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,12 +43,19 @@ pub(crate) struct Session {
     pub(crate) browser: String,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Notice {
+    pub(crate) user: UserId,
+    pub(crate) wanted: Notify,
+}
+
 /// All of them, as of the last commit.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(crate) passwords: BTreeMap<UserId, Password>,
     pub(crate) tokens: BTreeMap<Digest, Token>,
     pub(crate) sessions: BTreeMap<Digest, Session>,
+    pub(crate) notices: BTreeMap<UserId, Notify>,
 }
 
 /// One record that is new, different or gone.
@@ -60,11 +67,13 @@ pub(crate) enum Change {
     NoToken(Digest),
     Session(Session),
     NoSession(Digest),
+    Notice(Notice),
 }
 
 const PASSWORD: &str = "password";
 const TOKEN: &str = "token";
 const SESSION: &str = "session";
+const NOTICE: &str = "notice";
 
 impl Book {
     pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
@@ -72,6 +81,7 @@ impl Book {
         all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(Change::Password(it)));
         all(store, TOKEN)?.into_iter().for_each(|it| book.apply(Change::Token(it)));
         all(store, SESSION)?.into_iter().for_each(|it| book.apply(Change::Session(it)));
+        all(store, NOTICE)?.into_iter().for_each(|it| book.apply(Change::Notice(it)));
         Ok(book)
     }
 
@@ -83,6 +93,7 @@ impl Book {
             Change::NoToken(digest) => drop(self.tokens.remove(&digest)),
             Change::Session(it) => drop(self.sessions.insert(it.digest.clone(), it)),
             Change::NoSession(digest) => drop(self.sessions.remove(&digest)),
+            Change::Notice(it) => drop(self.notices.insert(it.user, it.wanted)),
         }
     }
 }
@@ -100,6 +111,7 @@ impl Change {
             Change::Password(it) => put(PASSWORD, it.user.to_string(), serde_json::to_string(it)),
             Change::Token(it) => put(TOKEN, it.digest.to_string(), serde_json::to_string(it)),
             Change::Session(it) => put(SESSION, it.digest.to_string(), serde_json::to_string(it)),
+            Change::Notice(it) => put(NOTICE, it.user.to_string(), serde_json::to_string(it)),
             Change::NoPassword(user) => {
                 RecordChange::Delete { kind: PASSWORD, id: user.to_string() }
             }

@@ -89,7 +89,7 @@ pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Result<St
         ["load", "state"] => done("nothing to do: what is on disk is what the server works with"),
         ["clear", "cache"] => done("nothing to do: answers are never older than the last change"),
         ["lock" | "unlock", ..] => done("nothing to do: there are no locks that could be left"),
-        _ => Err(ApiError::bad_request(
+        _ => Err(ApiError::refused(
             format!("`{line}` is not a command"),
             "useradd, addusers, userdel, suadd, sudel, lockuser, unlockuser, stop, force stop, start, exit, force exit, \
              dump, dumpuser, dumptask, move, add device, remove device, set, schedule, prompt",
@@ -141,7 +141,7 @@ async fn set_users(
     change: Value,
 ) -> Result<String, ApiError> {
     if names.is_empty() {
-        return Err(ApiError::bad_request("which users?", "name them after the command"));
+        return Err(ApiError::refused("which users?", "name them after the command"));
     }
     let change: users::Change = serde_json::from_value(change)
         .map_err(|error| ApiError::bad_request(error.to_string(), "report this"))?;
@@ -210,7 +210,7 @@ async fn requeue_running(api: &Api, caller: &Caller) -> usize {
 }
 
 fn number<T: FromStr>(word: &str) -> Result<T, ApiError> {
-    let wrong = |_| ApiError::bad_request(format!("`{word}` is not a number"), "as in move 12 0");
+    let wrong = |_| ApiError::refused(format!("`{word}` is not a number"), "as in move 12 0");
     word.parse().map_err(wrong)
 }
 

@@ -130,7 +130,7 @@ async fn setting(
     }
     caller.ask(api, Input::SetUser { by: caller.actor(), user: user.id, change }).await?;
     if let Some(password) = given("new_passwd") {
-        let (who, by) = ((user.id, name), (caller.asker(), None));
+        let (who, by) = ((user.id, name), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &password, false, by).await?;
     }
     Ok(json!({ "ret": "成功." }))

@@ -8,7 +8,8 @@ use crate::api::{Api, ApiError, act_on_all, waiting_for};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect};
-use danlu_wire::api::{Act, ActName, ActResult};
+use danlu_core::TaskId;
+use danlu_wire::api::{Act, ActName};
 
 /// More are acted on with the command line.
 const MOST_IDS: usize = 1_000;
@@ -22,7 +23,8 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     let ids = wanted.ids.clone();
     let removed = wanted.act == ActName::Remove;
     let results = act_on_all(&api, &sent.visit.caller, wanted).await.map_err(sent.visit.no())?;
-    let refused: Vec<ActResult> = results.into_iter().filter(|it| it.error.is_some()).collect();
+    let refused: Vec<(u64, ApiError)> =
+        results.into_iter().filter_map(|(id, error)| Some((id, error?))).collect();
     if !refused.is_empty() {
         return Ok(told(&sent.visit, sent.back(), &ids, refused));
     }
@@ -69,7 +71,9 @@ struct ConfirmPage<'a> {
 
 async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     let look = &sent.visit.look;
-    let waiting = waiting_for(api, &wanted.ids).await.map_err(sent.visit.no())?;
+    let mut waiting = waiting_for(api, &wanted.ids).await.map_err(sent.visit.no())?;
+    let model = api.handle.model();
+    waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
         look,
         question: question(wanted, look.language),
@@ -122,10 +126,13 @@ fn told(
     visit: &Visit,
     back: &str,
     ids: &[u64],
-    refused: Vec<ActResult>,
+    refused: Vec<(u64, ApiError)>,
 ) -> axum::response::Response {
-    let why = |it: ActResult| it.error.map(|error| (it.id, error.message, error.hint));
-    let refused: Vec<_> = refused.into_iter().filter_map(why).collect();
+    let why = |(id, error): (u64, ApiError)| {
+        let (message, hint) = visit.look.words_of(&error);
+        (id, message.to_owned(), hint.to_owned())
+    };
+    let refused: Vec<_> = refused.into_iter().map(why).collect();
     let done = ids.len().saturating_sub(refused.len());
     page(&ActedPage { look: &visit.look, done, refused, back })
 }

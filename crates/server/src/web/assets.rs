@@ -1,16 +1,17 @@
 //! Styles and scripts: in the program itself, under addresses that change with their content.
 
+use crate::api::forms::{FOR_EVER, Forms, Wish};
+use axum::body::Bytes;
 use axum::extract::Path;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest as _, Sha256};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 struct Asset {
     name: &'static str,
-    kind: &'static str,
-    content: &'static str,
     hash: String,
+    forms: Arc<Forms>,
 }
 
 const STYLES: &str = concat!(
@@ -22,6 +23,7 @@ const STYLES: &str = concat!(
     include_str!("assets/forms.css"),
     include_str!("assets/log.css"),
     include_str!("assets/accounts.css"),
+    include_str!("assets/manual.css"),
 );
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -44,7 +46,8 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let asset = |(name, kind, content): (&'static str, &'static str, &'static str)| {
         let digest = Sha256::digest(content.as_bytes());
         let hash = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        Asset { name, kind, content, hash }
+        let forms = Forms::new(kind, FOR_EVER, Bytes::from_static(content.as_bytes()));
+        Asset { name, hash, forms: Arc::new(forms) }
     };
     files.into_iter().map(asset).collect()
 });
@@ -56,13 +59,9 @@ pub(super) fn address(name: &str) -> String {
     format!("/assets/{name}?v={hash}")
 }
 
-pub(super) async fn asset(Path(name): Path<String>) -> Response {
+pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let headers = [
-        (header::CONTENT_TYPE, asset.kind),
-        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-    ];
-    (headers, asset.content).into_response()
+    asset.forms.answer(&Wish::of(&headers)).await
 }

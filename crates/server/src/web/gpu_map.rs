@@ -31,9 +31,9 @@ pub(super) struct Cell {
 pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
     let model = api.handle.model();
     let map = |node: &Node| {
-        let gpus = view::gpus(&model, node)
-            .into_iter()
-            .map(|gpu| cluster::with_live(&api.live, node.id, gpu));
+        let sight = visit.caller.sight(&model);
+        let gpus = view::gpus(&model, node).into_iter();
+        let gpus = gpus.map(|gpu| sight.gpu(cluster::with_live(&api.live, node.id, gpu)));
         NodeMap {
             name: node.name.clone(),
             about: about(node, &visit.look),
@@ -116,9 +116,12 @@ fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
     }
     match gpu.state.as_str() {
         "free" => look.say("free", "空闲").to_owned(),
+        "held" | "shared" => look.say("in use", "使用中").to_owned(),
         "foreign" => match gpu.foreign.first() {
-            Some(process) => format!("{}, pid {}", process.user, process.pid),
-            None => look.say("outside", "外部占用").to_owned(),
+            Some(process) if !process.user.is_empty() => {
+                format!("{}, pid {}", process.user, process.pid)
+            }
+            _ => look.say("outside", "外部占用").to_owned(),
         },
         "disabled" => look.say("not given out", "不分配").to_owned(),
         "dirty" => look.say("memory not freed", "显存未释放").to_owned(),
@@ -129,10 +132,9 @@ fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
 
 /// `chen, pid 4711, python train.py, 21 GiB`.
 pub(super) fn process(process: &ForeignView) -> String {
-    let mut words = vec![process.user.clone(), format!("pid {}", process.pid)];
-    if !process.command.is_empty() {
-        words.push(process.command.clone());
-    }
+    let pid = format!("pid {}", process.pid);
+    let words = [process.user.clone(), pid, process.command.clone()].into_iter();
+    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
     words.extend(process.memory.map(amounts::bytes));
     words.join(", ")
 }

@@ -2,7 +2,6 @@
 
 use super::form::Sent;
 use super::form::{encode, is_of_another_site, own_path};
-use super::language::Language;
 use super::look::Look;
 use super::page::{PageResult, page};
 use crate::api::{Api, ApiError, Peer, session};
@@ -10,7 +9,6 @@ use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use danlu_wire::api::ErrorCode;
 use serde::Deserialize;
 
 #[derive(Template)]
@@ -57,29 +55,19 @@ pub(super) async fn log_in(
     let next = own_path(&given.next).unwrap_or("/");
     let name = given.name.trim();
     let started = match is_of_another_site(&headers) {
-        true => Err(ApiError::not_permitted("this did not come from a page of this server", "")),
+        true => Err(ApiError::of_another_site()),
         false => session::start(&api, peer, &headers, (name, &given.password)).await,
     };
     match started {
         Ok((cookie, _)) => ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response(),
         Err(error) => {
             let look = Look::new(&api, &headers, &uri, None);
-            let problem = Some(problem(&error, look.language));
+            let problem = Some(look.words_of(&error).0.to_owned());
             let shown = page(&LoginPage { look: &look, next, name, problem });
             let status = StatusCode::from_u16(error.0.code.http_status());
             (status.unwrap_or(StatusCode::FORBIDDEN), shown).into_response()
         }
     }
-}
-
-fn problem(error: &ApiError, language: Language) -> String {
-    let words = match error.0.code {
-        ErrorCode::Unauthenticated => "用户名或密码错误",
-        ErrorCode::TooOften => "尝试次数过多，请稍后再试",
-        ErrorCode::NotPermitted => "无法登录：账号已锁定或请求来自其他网站",
-        _ => error.0.message.as_str(),
-    };
-    language.say(&error.0.message, words).to_owned()
 }
 
 pub(super) async fn log_out(State(api): State<Api>, sent: Sent) -> PageResult {

@@ -54,6 +54,15 @@ impl Look {
         self.language.say(english, chinese)
     }
 
+    /// A refusal, and what to do about it, in the reader's language where it is known in that.
+    pub(super) fn words_of<'a>(&self, error: &'a ApiError) -> (&'a str, &'a str) {
+        let english = (error.0.message.as_str(), error.0.hint.as_str());
+        match self.language {
+            Language::English => english,
+            Language::Chinese => error.in_chinese().unwrap_or(english),
+        }
+    }
+
     /// For the entry of the menu that leads here.
     pub(super) fn is_at(&self, section: &str) -> bool {
         let path = self.path.split('?').next().unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::api::{Api, ApiError, me as account, session, tokens as made};
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
-use danlu_wire::api::{Me, NewToken, Scope, SessionView, TokenView};
+use danlu_wire::api::{Me, NewToken, Notify, Scope, SessionView, TokenView};
 
 #[derive(Template)]
 #[template(path = "me.html")]
@@ -68,9 +68,22 @@ pub(super) async fn password(State(api): State<Api>, sent: Sent) -> PageResult {
 
 pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
     let given = |name: &str| Some(sent.field(name).to_owned());
-    let change =
-        UserChange { email: given("email"), language: given("language"), ..UserChange::default() };
+    let change = UserChange { language: given("language"), ..UserChange::default() };
     done(&sent, account::set(&api, &sent.visit.caller, change).await)
+}
+
+pub(super) async fn notify(State(api): State<Api>, sent: Sent) -> PageResult {
+    let caller = &sent.visit.caller;
+    let wants = |name: &str| !sent.field(name).is_empty();
+    let wanted =
+        Notify { start: wants("start"), success: wants("success"), failure: wants("failure") };
+    let email = Some(sent.field("email").trim().to_owned());
+    let change = UserChange { email, ..UserChange::default() };
+    if let Err(error) = account::set(&api, caller, change).await {
+        return done(&sent, Err(error));
+    }
+    let kept = api.auth.set_notify(&api.handle, caller.id, wanted, &caller.asker()).await;
+    done(&sent, kept.map_err(ApiError::from))
 }
 
 /// From the form of a new task it is kept; here it is only taken away.
@@ -83,7 +96,7 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let (caller, look) = (&sent.visit.caller, &sent.visit.look);
     let revoked = sent.field("revoke");
     if !revoked.is_empty() {
-        let result = api.auth.revoke_token(&api.handle, caller.id, revoked, caller.asker()).await;
+        let result = api.auth.revoke_token(&api.handle, caller.id, revoked, &caller.asker()).await;
         return done(&sent, result.map_err(ApiError::from));
     }
     let scope = match sent.field("scope") {
@@ -110,6 +123,6 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
 pub(super) async fn sessions(State(api): State<Api>, sent: Sent) -> PageResult {
     let caller = &sent.visit.caller;
     let ended =
-        api.auth.end_session(&api.handle, caller.id, sent.field("end"), caller.asker()).await;
+        api.auth.end_session(&api.handle, caller.id, sent.field("end"), &caller.asker()).await;
     done(&sent, ended.map_err(ApiError::from))
 }

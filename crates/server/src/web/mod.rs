@@ -13,6 +13,7 @@ mod live;
 mod log_file;
 mod login;
 mod look;
+mod manual;
 mod me;
 mod moment;
 mod new;
@@ -28,15 +29,35 @@ mod states;
 mod task;
 mod tasks;
 
-use crate::api::Api;
-use axum::extract::DefaultBodyLimit;
+use crate::api::{Api, ApiError};
+use axum::extract::{DefaultBodyLimit, FromRequestParts as _, Request, State};
+use axum::http::header;
 use axum::middleware;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use look::{Look, Visit};
+use page::PageError;
 use std::sync::Arc;
 
 /// A form: a pasted script is the largest thing in one.
 const MOST_FORM_BYTES: usize = 2 << 20;
+
+/// For browsers a page; for programs, and for everything under `/api`, JSON.
+pub(crate) async fn no_such_page(State(api): State<Api>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let accepted = parts.headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    let browser = accepted.is_some_and(|kinds| kinds.contains("text/html"));
+    let error = ApiError::no_such_page();
+    if !browser || parts.uri.path().starts_with("/api") {
+        return error.into_response();
+    }
+    let look = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.look,
+        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    };
+    security::headers(PageError::new(look, error).into_response()).await
+}
 
 pub(crate) fn router() -> Router<Api> {
     Router::new()
@@ -55,15 +76,18 @@ pub(crate) fn router() -> Router<Api> {
         .route("/me/session", post(login::log_out))
         .route("/me/password", post(me::password))
         .route("/me/profile", post(me::profile))
+        .route("/me/notify", post(me::notify))
         .route("/me/template", post(me::template))
         .route("/me/tokens", post(me::tokens))
         .route("/me/sessions", post(me::sessions))
         .route("/admin", get(admin::users::list).post(admin::users::change))
         .route("/admin/users", post(admin::users::add))
         .route("/admin/settings", get(admin::settings::list).post(admin::settings::change))
+        .route("/admin/quotas", get(admin::quotas::list).post(admin::quotas::change))
         .route("/admin/commands", get(admin::commands::form).post(admin::commands::send))
         .route("/admin/audit", get(admin::audit::list))
         .route("/preferences", post(preferences::change))
+        .route("/docs/api", get(manual::manual))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))
         .layer(Extension(Arc::new(overview::Kept::default())))

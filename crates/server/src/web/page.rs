@@ -71,12 +71,9 @@ impl IntoResponse for PageError {
         if code == ErrorCode::Unauthenticated {
             return Redirect::to(&super::login::address(&look.path)).into_response();
         }
-        let shown = page(&ProblemPage {
-            look: &look,
-            title: title(code, look.language),
-            message: &error.0.message,
-            hint: &error.0.hint,
-        });
+        let (message, hint) = look.words_of(&error);
+        let shown =
+            page(&ProblemPage { look: &look, title: title(code, look.language), message, hint });
         let status = StatusCode::from_u16(code.http_status());
         (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), shown).into_response()
     }

@@ -3,12 +3,12 @@
 use super::form::is_of_another_site;
 use super::look::Look;
 use super::page::{PageError, PageResult, page};
-use crate::api::setup::{SetUp, first_admin};
+use crate::api::setup::{SetUp, first_admin, used_up};
 use crate::api::{Api, ApiError, Peer};
 use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
 use axum::http::{HeaderMap, Uri};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect};
 use danlu_wire::api::Secret;
 use serde::Deserialize;
 
@@ -34,9 +34,12 @@ pub(super) async fn form(
     headers: HeaderMap,
     uri: Uri,
     Query(given): Query<Given>,
-) -> Response {
+) -> PageResult {
     let look = Look::new(&api, &headers, &uri, None);
-    page(&SetUpPage { look: &look, key: &given.key, name: "admin", problem: None })
+    if !api.auth.is_setup_key(&given.key) {
+        return Err(PageError::new(look, used_up()));
+    }
+    Ok(page(&SetUpPage { look: &look, key: &given.key, name: "admin", problem: None }))
 }
 
 pub(super) async fn send(
@@ -48,15 +51,14 @@ pub(super) async fn send(
 ) -> PageResult {
     let look = Look::new(&api, &headers, &uri, None);
     if is_of_another_site(&headers) {
-        let error = ApiError::not_permitted("this did not come from a page of this server", "");
-        return Err(PageError::new(look, error));
+        return Err(PageError::new(look, ApiError::of_another_site()));
     }
     let Given { key, name, password } = given;
     let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
     match first_admin(&api, peer, wanted).await {
         Ok(()) => Ok(Redirect::to("/login").into_response()),
         Err(error) => {
-            let problem = Some(error.0.message.as_str());
+            let problem = Some(look.words_of(&error).0);
             Ok(page(&SetUpPage { look: &look, key: &key, name: &name, problem }))
         }
     }

@@ -60,7 +60,9 @@ pub(super) async fn tasks(
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
     let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
-    let mut users: Vec<String> = model.users.values().map(|user| user.name.clone()).collect();
+    let sight = visit.caller.sight(&model);
+    let users = model.users.values().filter(|user| !user.removed && sight.user(user.id));
+    let mut users: Vec<String> = users.map(|user| user.name.clone()).collect();
     users.sort_unstable();
     Ok(page(&TasksPage {
         look: &visit.look,

@@ -96,6 +96,7 @@ pub struct NewToken {
     pub scope: Scope,
     /// Such as `30d`; left out: until it is revoked.
     #[serde(default)]
+    #[schemars(regex(pattern = r"^([1-9][0-9]{0,2}(m|h|d))?$"))]
     pub expires: Option<String>,
 }
 
@@ -167,10 +168,22 @@ pub struct Me {
     pub os_user: String,
     pub has_password: bool,
     pub must_change_password: bool,
+    #[serde(default)]
+    pub notify: Notify,
+}
+
+/// About which ends and beginnings of their tasks somebody wants mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Notify {
+    pub start: bool,
+    pub success: bool,
+    pub failure: bool,
 }
 
 /// `GET /me/template`: what tasks have when nothing else is said, in the fields of `POST /tasks`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Template {
+    #[schemars(with = "super::Submit")]
     pub template: serde_json::Map<String, serde_json::Value>,
 }

@@ -1,5 +1,6 @@
 //! A task on its way in, and what came of it.
 
+use super::shapes;
 use danlu_core::FailureClass;
 use danlu_core::task::{Axis, Dependency, Output, PythonEnvironment};
 use schemars::JsonSchema;
@@ -30,23 +31,23 @@ pub struct Submit {
     /// Left out: as the setting `default_retries` says.
     pub retries: Option<u32>,
     /// After these failures only; empty: as the setting `retry_on` says.
-    #[schemars(with = "BTreeSet<String>")]
+    #[schemars(schema_with = "shapes::failure_classes")]
     pub retry_on: BTreeSet<FailureClass>,
     /// Not before this time.
     pub begin: Option<String>,
     pub preemptible: bool,
     pub urgent: bool,
     pub priority: Option<i32>,
-    #[schemars(with = "Vec<serde_json::Value>")]
+    #[schemars(schema_with = "shapes::dependencies")]
     pub after: Vec<Dependency>,
     pub hold: bool,
     pub array: Option<Array>,
-    #[schemars(with = "serde_json::Value")]
+    #[schemars(schema_with = "shapes::output")]
     pub output: Output,
     pub gpu_argument: Option<String>,
     pub gpus_by_uuid: bool,
     /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
-    #[schemars(with = "Option<serde_json::Value>")]
+    #[schemars(schema_with = "shapes::python")]
     pub python: Option<PythonEnvironment>,
     /// Say where and when it would start instead of queueing it.
     pub dry_run: bool,
@@ -66,7 +67,7 @@ pub struct Needs {
     /// The whole GPU, also where several tasks share one by count.
     pub exclusive: bool,
     pub gpu_model: Option<String>,
-    #[schemars(with = "Option<serde_json::Value>")]
+    #[schemars(schema_with = "shapes::node")]
     pub node: Option<danlu_core::resources::NodeSelector>,
     /// So many of each named thing that a node has.
     pub resources: BTreeMap<String, u32>,
@@ -83,7 +84,7 @@ pub struct Array {
     pub at_once: Option<u32>,
     /// A sweep over all combinations of these values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<serde_json::Value>")]
+    #[schemars(schema_with = "shapes::grid")]
     pub grid: Vec<Axis>,
 }
 

@@ -58,7 +58,10 @@ pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResu
     let line = sent.field("line").trim();
     let said = gpuman::command(&api, &sent.visit.caller, line).await;
     let refused = said.is_err();
-    let answer = said.unwrap_or_else(|error| format!("{} ({})", error.0.message, error.0.hint));
+    let answer = said.unwrap_or_else(|error| {
+        let (message, hint) = sent.visit.look.words_of(&error);
+        format!("{message} ({hint})")
+    });
     let look = &sent.visit.look;
     Ok(page(&CommandsPage { look, line, answer: Some(answer), refused }))
 }

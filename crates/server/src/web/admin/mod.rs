@@ -2,5 +2,6 @@
 
 pub(super) mod audit;
 pub(super) mod commands;
+pub(super) mod quotas;
 pub(super) mod settings;
 pub(super) mod users;

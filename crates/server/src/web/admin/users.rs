@@ -61,7 +61,7 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
         };
         match users::new(&api, caller, wanted).await {
             Ok(secret) => made.push((name, secret.map(|secret| secret.0).unwrap_or_default())),
-            Err(error) => problems.push((name, error.0.message)),
+            Err(error) => problems.push((name, look.words_of(&error).0.to_owned())),
         }
     }
     let words = (

@@ -7,7 +7,13 @@
   const SPAN = 600;
   const plots = [];
   const colours = ["--mine", "--others", "--free", "--outside", "--attention"];
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // As it is seen now: the name stands for a light and a dark one.
+  const colour = (name) => {
+    section.style.color = `var(${name})`;
+    const seen = getComputedStyle(section).color;
+    section.removeAttribute("style");
+    return seen;
+  };
 
   // Samples of several GPUs on one line of time; what is not seen to change is as it was.
   function series(usage, field, scale) {

@@ -78,7 +78,9 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let body = describe::submit(&draft, base, visit.look.language);
     let (filled, body) = match filled.and_then(|filled| Ok((filled, body?))) {
         Ok(read) => read,
-        Err(error) => return Ok(shown(&api, visit, draft, about, Some(Answer::no(error)))),
+        Err(error) => {
+            return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error, &visit.look))));
+        }
     };
     if keeps {
         keep_as_template(&api, visit, body).await.map_err(visit.no())?;
@@ -98,13 +100,15 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         };
         return match result {
             Ok(id) => Ok(Redirect::to(&format!("/tasks/{id}")).into_response()),
-            Err(error) => Ok(shown(&api, visit, draft, about, Some(Answer::no(error)))),
+            Err(error) => {
+                Ok(shown(&api, visit, draft, about, Some(Answer::no(&error, &visit.look))))
+            }
         };
     }
     let count = count(&body);
     let answer = match dry_run(&api, &visit.caller, body).await {
         Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
-        Err(error) => Answer::no(error),
+        Err(error) => Answer::no(&error, &visit.look),
     };
     let names: Vec<&str> =
         filled.iter().map(|name| labels::label(name, visit.look.language)).collect();
@@ -178,11 +182,12 @@ fn count(body: &Submit) -> u64 {
 }
 
 impl Answer {
-    fn no(error: ApiError) -> Answer {
+    fn no(error: &ApiError, look: &Look) -> Answer {
+        let (words, hint) = look.words_of(error);
         Answer {
             good: false,
-            words: error.0.message,
-            hint: error.0.hint,
+            words: words.to_owned(),
+            hint: hint.to_owned(),
             at: None,
             filled: String::new(),
         }

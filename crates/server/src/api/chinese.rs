@@ -1,0 +1,150 @@
+//! Refusals in Chinese, for pages whose reader reads that; what to do next in words of pages, not of commands.
+
+use crate::auth::AuthError;
+use danlu_core::Refusal;
+use danlu_core::quota::{Excess, Limit, Party};
+
+/// What is wrong, and what to do about it.
+pub(super) type Words = (String, &'static str);
+
+pub(super) fn refusal(refusal: &Refusal) -> Words {
+    use Refusal::*;
+    let words = match refusal {
+        NoSuchTask(id) => format!("没有任务 {id}"),
+        NoSuchRun(id) => format!("没有运行 {id}"),
+        NoSuchNode(id) => format!("没有机器 {id}"),
+        NoSuchGpu { index } => format!("该机器上没有 GPU {index}"),
+        BadSlots { most } => format!("每块 GPU 的槽位数为 1 到 {most}"),
+        ShareWithoutMemory => "共享 GPU 的任务必须说明所需显存".to_owned(),
+        BadUtilization => "GPU 空闲比例为 0 到 100".to_owned(),
+        NoSuchUser => "没有该用户".to_owned(),
+        Locked => "该账号已锁定".to_owned(),
+        Oneself => "管理员不能锁定、删除或降级自己".to_owned(),
+        BadText { what } => format!("{}不能是这个值", noun(what)),
+        NotPermitted => "需要任务所有者或管理员权限".to_owned(),
+        AdminOnly => "需要管理员权限".to_owned(),
+        WrongState { task, .. } => format!("任务 {task} 的当前状态不允许该操作"),
+        RunEnded(id) => format!("运行 {id} 已结束"),
+        NodeReachable(id) => format!("运行 {id} 所在机器可以连接：请改为取消任务"),
+        StillNeeded { task, by } => format!("任务 {by} 仍在等待任务 {task}"),
+        NameTaken { name } => format!("{name} 已被使用"),
+        NameMissing => "缺少名称".to_owned(),
+        NodeBusy { runs, .. } => format!("该机器上仍有 {runs} 个运行中的任务"),
+        Impossible { wanted, most } => {
+            format!("没有机器能运行它：需要 {wanted}，现有最多 {most}")
+        }
+        TooMany { what, limit } => format!("{}过多：最多 {limit}", noun(what)),
+        TooLong { what, limit } => format!("{}过长：最多 {limit} 字节", noun(what)),
+        ControlCharacter { what } => format!("{}含有控制字符", noun(what)),
+        BadVariable { name } => format!("变量名不能是 `{name}`"),
+        BadTimeLimit => "时限须大于零且不超过十年".to_owned(),
+        NoTimeLimit(id) => format!("任务 {id} 没有时限"),
+        ExtendedTooFar(span) => format!("所有者总共最多可延长 {}", span.in_words()),
+        PassesEverybody => "低于 5 的优先级或加急会越过所有人：需要管理员权限".to_owned(),
+        OutOfRange { what, least, most } => format!("{}须在 {least} 到 {most} 之间", noun(what)),
+        OverQuota(excess) => over_quota(excess),
+        KeyReused => "该键已用于另一个任务".to_owned(),
+        Circle(id) => format!("任务不能循环等待：{id} 会等待自己"),
+        NoRoom(id) => format!("任务 {id} 现在没有空位"),
+        BadArray => "数组须整体提交或修改，至少一个序号且不重复".to_owned(),
+        BadAxis { name, .. } => format!("`{name}` 不能作为扫描参数"),
+        EmptyCommand => "命令为空".to_owned(),
+        EpochGoesBack => "存储的纪元不能倒退".to_owned(),
+    };
+    (words, next(refusal))
+}
+
+fn next(refusal: &Refusal) -> &'static str {
+    use Refusal::*;
+    match refusal {
+        NoSuchTask(_) | NoSuchRun(_) | RunEnded(_) => "请在任务页面查看",
+        NoSuchNode(_) | NoSuchGpu { .. } | Impossible { .. } | NoRoom(_) => {
+            "请在 GPU 页面查看现有资源"
+        }
+        Locked | NotPermitted | AdminOnly | PassesEverybody | ExtendedTooFar(_) => "请联系管理员",
+        Oneself => "可由另一位管理员操作",
+        NameTaken { .. } | NameMissing => "请换一个名称",
+        OverQuota(_) => "请等待部分任务结束、减少请求，或联系管理员",
+        TooMany { .. } => "请减少数量",
+        TooLong { .. } | ControlCharacter { .. } | BadText { .. } => "请修改后重试",
+        WrongState { .. } | NodeReachable(_) => "请刷新页面查看任务状态",
+        StillNeeded { .. } => "请先取消或放行等待的任务",
+        BadTimeLimit => "例如 90m、2h、1-12:00:00",
+        BadArray => "例如 0-99%4",
+        BadAxis { .. } => "例如 lr=1e-3,1e-4",
+        _ => "",
+    }
+}
+
+/// Others keep their names: they are the words of settings and options.
+fn noun(what: &str) -> &str {
+    match what {
+        "GPUs" => "GPU ",
+        "bytes in a name" => "名称字节数",
+        "combinations" => "组合",
+        "description" => "说明",
+        "email" => "邮箱",
+        "environment's name" => "环境名称",
+        "labels" => "标签",
+        "language" => "语言",
+        "name" => "名称",
+        "nodes" => "机器",
+        "open tasks" => "未结束的任务",
+        "template" => "模板",
+        "users" => "用户",
+        "command" => "命令",
+        "priority" => "优先级",
+        "weight" => "权重",
+        other => other,
+    }
+}
+
+fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+    let whose = match whose {
+        Party::User(name) => format!("用户 {name}"),
+        Party::Project(name) => format!("项目 {name}"),
+    };
+    let what = match limit {
+        Limit::RunningTasks => "个运行任务",
+        Limit::RunningGpus => "块 GPU",
+        Limit::QueuedTasks => "个等待任务",
+        Limit::GpuHours => "GPU 小时",
+    };
+    format!("超出配额：{whose} 已用 {in_use}/{most} {what}")
+}
+
+pub(super) fn auth(error: &AuthError) -> Option<Words> {
+    Some(match error {
+        AuthError::Wrong => ("用户名或密码错误".to_owned(), "请重试，或联系管理员"),
+        AuthError::Wait(wait) => {
+            (format!("尝试次数过多：请等待 {} 秒", wait.as_secs() + 1), "然后重试")
+        }
+        AuthError::Unfit(_) => {
+            ("密码不合适：须为 8 个字符到 1024 字节，且不能与用户名相同".to_owned(), "请换一个密码")
+        }
+        AuthError::Locked => ("该账号已锁定".to_owned(), "请联系管理员"),
+        AuthError::TooMany(most) => (format!("数量过多：最多 {most}"), "请吊销不用的"),
+        AuthError::Missing(_) => ("找不到它".to_owned(), "请查看列表"),
+        AuthError::NoRandomness | AuthError::NotNow(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use danlu_core::TaskId;
+
+    #[test]
+    fn refusals_are_told_in_chinese_with_what_they_are_about() {
+        let told = |it: Refusal| refusal(&it).0;
+        assert_eq!(told(Refusal::NoSuchTask(TaskId(12))), "没有任务 12");
+        assert_eq!(told(Refusal::TooMany { what: "labels", limit: 9 }), "标签过多：最多 9");
+        let excess = Excess {
+            whose: Party::User("ann".into()),
+            limit: Limit::RunningGpus,
+            in_use: 4,
+            most: 4,
+        };
+        assert_eq!(told(Refusal::OverQuota(excess)), "超出配额：用户 ann 已用 4/4 块 GPU");
+    }
+}

@@ -1,0 +1,136 @@
+//! What somebody sees of what is not theirs: all of it, or, with `visibility = own`, that a GPU is in use and that a
+//! task waits, but not whose, not which and not what it runs.
+
+use super::caller::Caller;
+use crate::model::ReadModel;
+use danlu_core::settings::Visibility;
+use danlu_core::{Event, RunId, TaskId, UserId, WaitReason};
+use danlu_wire::api::{ForeignView, GpuView, NodeView};
+
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'a> {
+    model: &'a ReadModel,
+    /// `None`: everything.
+    only: Option<UserId>,
+}
+
+impl Caller {
+    pub(crate) fn sight<'a>(&self, model: &'a ReadModel) -> Sight<'a> {
+        let all = self.admin || model.ledger.settings.visibility == Visibility::All;
+        Sight { model, only: (!all).then_some(self.id) }
+    }
+}
+
+impl Sight<'_> {
+    /// Whether nothing is kept from them.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.only.is_none()
+    }
+
+    pub(crate) fn user(&self, user: UserId) -> bool {
+        self.only.is_none_or(|me| me == user)
+    }
+
+    /// One that is gone is nobody's any more.
+    pub(crate) fn task(&self, id: TaskId) -> bool {
+        let owner = self.model.briefs.get(&id).map(|brief| brief.owner);
+        self.only.is_none_or(|me| owner == Some(me))
+    }
+
+    fn run(&self, id: RunId) -> bool {
+        let task = self.model.runs.get(&id).map(|run| run.task);
+        self.only.is_none() || task.is_some_and(|task| self.task(task))
+    }
+
+    pub(crate) fn gpu(&self, mut gpu: GpuView) -> GpuView {
+        gpu.tasks.retain(|id| self.task(TaskId(*id)));
+        gpu.foreign = gpu.foreign.into_iter().map(|process| self.process(process)).collect();
+        gpu
+    }
+
+    fn process(&self, process: ForeignView) -> ForeignView {
+        let me = self.only.and_then(|me| self.model.users.get(&me));
+        match me {
+            Some(me) if me.os_name() != process.user => {
+                ForeignView { user: String::new(), command: String::new(), ..process }
+            }
+            _ => process,
+        }
+    }
+
+    pub(crate) fn node(&self, mut node: NodeView) -> NodeView {
+        node.tasks.retain(|id| self.task(TaskId(*id)));
+        node
+    }
+
+    pub(crate) fn wait(&self, wait: WaitReason) -> WaitReason {
+        match wait {
+            WaitReason::Resources { held_by } => {
+                WaitReason::Resources { held_by: self.runs(held_by) }
+            }
+            WaitReason::NamedResources { wanted, held_by } if !held_by.is_empty() => {
+                match self.runs(held_by) {
+                    // Nobody at all would mean that no node has as many.
+                    held_by if held_by.is_empty() => WaitReason::Resources { held_by },
+                    held_by => WaitReason::NamedResources { wanted, held_by },
+                }
+            }
+            WaitReason::Behind { first } if !self.task(first) => WaitReason::Outranked,
+            WaitReason::WouldDelay { first, .. } if !self.task(first) => WaitReason::Outranked,
+            wait => wait,
+        }
+    }
+
+    fn runs(&self, runs: Vec<RunId>) -> Vec<RunId> {
+        runs.into_iter().filter(|run| self.run(*run)).collect()
+    }
+
+    /// `None` where it is none of their business.
+    pub(crate) fn event(&self, event: Event) -> Option<Event> {
+        use Event::*;
+        if self.only.is_none() {
+            return Some(event);
+        }
+        let seen = match &event {
+            Booted { .. } | SettingsChanged => true,
+            NodeAdded { .. } | NodeRemoved { .. } | NodeConnected { .. } | NodeReady { .. } => true,
+            NodeLost { .. } | NodeResourcesChanged { .. } | NodeDraining { .. } => true,
+            NodeUndrained { .. } | GpusChanged { .. } | GpuQuarantined { .. } => true,
+            NodeHasStrays { .. } | LateMessageIgnored { .. } | ProjectCharged { .. } => false,
+            UserAdded { user } | UserChanged { user } => self.user(*user),
+            TaskSubmitted { task, .. }
+            | TaskHeld { task }
+            | TaskReleased { task }
+            | TaskUnblocked { task }
+            | TaskRequeued { task, .. }
+            | TaskRetried { task }
+            | TaskDue { task }
+            | TaskEdited { task, .. }
+            | TaskExtended { task, .. }
+            | TaskFinished { task, .. }
+            | TaskRemoved { task, .. }
+            | RunLaunched { task, .. }
+            | RunEnded { task, .. }
+            | DecisionRejected { task, .. } => self.task(*task),
+            TasksMoved { tasks } => tasks.iter().any(|task| self.task(*task)),
+            PartStarted { run, .. }
+            | RunPaused { run }
+            | RunResumed { run }
+            | RunStopping { run, .. }
+            | PartEnded { run, .. } => self.run(*run),
+        };
+        seen.then(|| self.without_others(event))
+    }
+
+    fn without_others(&self, event: Event) -> Event {
+        match event {
+            Event::TasksMoved { tasks } => {
+                Event::TasksMoved { tasks: tasks.into_iter().filter(|id| self.task(*id)).collect() }
+            }
+            Event::GpuQuarantined { node, gpu, why, .. } => {
+                Event::GpuQuarantined { node, gpu, why, owners: Vec::new() }
+            }
+            event => event,
+        }
+    }
+}

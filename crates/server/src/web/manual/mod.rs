@@ -1,0 +1,224 @@
+//! The API for people: every address with who may ask, what goes in, what comes out and how to try it, from the same
+//! description that programs read.
+
+mod words;
+
+use super::language::{Language, tell};
+use super::look::{Look, Visit};
+use super::page::{HTML, page};
+use crate::api::{Api, openapi};
+use askama::Template;
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&openapi::TEXT).unwrap_or_default());
+
+#[derive(Template)]
+#[template(path = "manual.html")]
+struct ManualPage<'a> {
+    look: &'a Look,
+    groups: Vec<Group>,
+}
+
+/// Addresses that begin alike.
+struct Group {
+    name: String,
+    operations: Vec<Operation>,
+}
+
+struct Operation {
+    id: String,
+    method: String,
+    path: String,
+    summary: String,
+    who: &'static str,
+    parameters: Vec<Field>,
+    body: Vec<Field>,
+    answer: Vec<Field>,
+    status: String,
+    example: String,
+}
+
+struct Field {
+    name: String,
+    kind: String,
+    required: bool,
+    about: String,
+}
+
+/// Anybody may read it, as they may read the description itself.
+pub(super) async fn manual(State(api): State<Api>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let look = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.look,
+        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    };
+    let groups = groups(look.language);
+    let shown = page(&ManualPage { look: &look, groups });
+    (HTML, shown).into_response()
+}
+
+fn groups(language: Language) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (path, methods) in DOCUMENT["paths"].as_object().into_iter().flatten() {
+        let name = path.split('/').nth(1).unwrap_or_default().to_owned();
+        let at = groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
+            groups.push(Group { name, operations: Vec::new() });
+            groups.len() - 1
+        });
+        let all = methods.as_object().into_iter().flatten();
+        groups[at].operations.extend(all.map(|(method, it)| operation(path, method, it, language)));
+    }
+    // What people ask for most has most addresses.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.operations.len()));
+    groups
+}
+
+fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operation {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let parameters = it["parameters"].as_array().into_iter().flatten().map(|parameter| Field {
+        name: text(&parameter["name"]),
+        kind: kind(&parameter["schema"]),
+        required: parameter["required"] == true,
+        about: text(&parameter["description"]),
+    });
+    let body = &it["requestBody"]["content"]["application/json"]["schema"];
+    let answers = it["responses"].as_object().into_iter().flatten();
+    let (status, answer) =
+        answers.filter(|(status, _)| *status != "default").last().unwrap_or((&NONE, &Value::Null));
+    let chinese = words::summary(method, path);
+    Operation {
+        id: text(&it["operationId"]),
+        method: method.to_uppercase(),
+        path: format!("/api/v1{path}"),
+        summary: language.say(it["summary"].as_str().unwrap_or_default(), chinese).to_owned(),
+        who: who(&text(&it["x-who"]), language),
+        parameters: parameters.collect(),
+        body: fields(body),
+        answer: fields(&answer["content"]["application/json"]["schema"]),
+        status: status.clone(),
+        example: example(method, path, body),
+    }
+}
+
+static NONE: String = String::new();
+
+fn who(rule: &str, language: Language) -> &'static str {
+    match rule {
+        "anybody" => language.say("anybody", "任何人"),
+        "reader" => language.say("any account, any token", "任何账号和令牌"),
+        "submitter" => {
+            language.say("any account, tokens from submit on", "任何账号，submit 及以上令牌")
+        }
+        "person" => {
+            language.say("any account by itself, tokens of scope admin", "账号本人，或 admin 令牌")
+        }
+        _ => language.say("administrators", "管理员"),
+    }
+}
+
+/// Of an object, as far as its first level.
+fn fields(schema: &Value) -> Vec<Field> {
+    let schema = resolved(schema);
+    let required: Vec<&Value> = schema["required"].as_array().into_iter().flatten().collect();
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let field = |(name, property): (&String, &Value)| Field {
+        name: name.clone(),
+        kind: kind(property),
+        required: required.iter().any(|it| *it == name),
+        about: property["description"].as_str().unwrap_or_default().to_owned(),
+    };
+    properties.map(field).collect()
+}
+
+fn resolved(schema: &Value) -> &Value {
+    let name = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    name.map_or(schema, |name| &DOCUMENT["components"]["schemas"][name])
+}
+
+/// In a few words: `integer`, `string or null`, `list of string`.
+fn kind(schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+        let inner = resolved(schema);
+        let named = inner["type"] == "object" || inner["oneOf"].is_array();
+        return if named { name.to_owned() } else { kind(inner) };
+    }
+    let words = |list: &[Value], word: &dyn Fn(&Value) -> String| {
+        list.iter().map(word).collect::<Vec<_>>().join(" | ")
+    };
+    if let Some(choices) = schema["enum"].as_array() {
+        return words(choices, &|choice| choice.to_string());
+    }
+    if !schema["const"].is_null() {
+        return schema["const"].to_string();
+    }
+    if let Some(choices) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
+        return words(choices, &kind);
+    }
+    match &schema["type"] {
+        Value::String(kind_name) if kind_name == "array" => format!("[{}]", kind(&schema["items"])),
+        Value::String(kind) => kind.clone(),
+        Value::Array(kinds) => words(kinds, &|kind| kind.as_str().unwrap_or_default().to_owned()),
+        _ => String::from("any"),
+    }
+}
+
+fn example(method: &str, path: &str, body: &Value) -> String {
+    let method_words =
+        if method == "get" { String::new() } else { format!("-X {} ", method.to_uppercase()) };
+    let address = path.replace("{id}", "12").replace("{name}", "ann").replace("{act}", "cancel");
+    let mut lines = vec![format!("curl {method_words}-H \"Authorization: Bearer $DANLU_TOKEN\"")];
+    if body.is_object() {
+        lines.push(String::from("-H 'Content-Type: application/json'"));
+        lines.push(format!("-d '{}'", words::body(method, path).unwrap_or_else(|| least(body))));
+    }
+    lines.push(format!("\"$DANLU_SERVER/api/v1{address}\""));
+    lines.join(" \\\n     ")
+}
+
+/// What has to be there, with values of the right kind.
+fn least(schema: &Value) -> Value {
+    let fields = fields(schema).into_iter().filter(|field| field.required);
+    let value = |kind: &str| match kind {
+        "integer" | "number" => json!(1),
+        "boolean" => json!(true),
+        kind if kind.starts_with('[') => json!([]),
+        kind if kind.starts_with('"') => {
+            json!(kind.split(" | ").next().unwrap_or_default().trim_matches('"'))
+        }
+        _ => json!("…"),
+    };
+    Value::Object(fields.map(|field| (field.name, value(&field.kind))).collect())
+}
+
+impl ManualPage<'_> {
+    fn heading(&self, group: &Group) -> String {
+        let count = group.operations.len();
+        tell!(self.look.language, "/{0} ({count})", "/{0}（{count}）", group.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_is_there_in_both_languages_with_who_may_ask_and_how() {
+        let (english, chinese) = (groups(Language::English), groups(Language::Chinese));
+        let all: Vec<&Operation> = chinese.iter().flat_map(|group| &group.operations).collect();
+        assert!(all.len() > 40, "{}", all.len());
+        for operation in &all {
+            let place = format!("{} {}", operation.method, operation.path);
+            assert!(!operation.summary.is_ascii(), "{place} has no Chinese words");
+            assert!(operation.example.contains("curl"), "{place}");
+            assert!(!operation.who.is_empty() && !operation.status.is_empty(), "{place}");
+        }
+        let submit = english.iter().flat_map(|group| &group.operations);
+        let submit = submit.into_iter().find(|it| it.id == "post_tasks").expect("it is there");
+        assert!(submit.body.iter().any(|field| field.name == "command"));
+        assert!(submit.example.contains("command"), "{}", submit.example);
+    }
+}

@@ -1,0 +1,80 @@
+//! What the description of the API does not have: its summaries in Chinese, and bodies that make sense.
+
+use serde_json::{Value, json};
+
+/// Empty for one that is not known, which the test of the page does not let pass.
+#[rustfmt::skip] // one line for each
+pub(super) fn summary(method: &str, path: &str) -> &'static str {
+    match (method, path) {
+        ("get", "/tasks") => "列出任务，最新的在前",
+        ("post", "/tasks") => "提交任务或数组；dry_run 时只回答在何处、何时开始",
+        ("post", "/tasks/act") => "对多个任务做同一操作",
+        ("get", "/tasks/{id}") => "一个任务的全部信息",
+        ("patch", "/tasks/{id}") => "修改等待中的任务；位置不变",
+        ("delete", "/tasks/{id}") => "从列表中移除已结束的任务",
+        ("get", "/tasks/{id}/why") => "它在等什么，预计何时开始",
+        ("get", "/tasks/{id}/logs") => "任务的输出；Accept: text/event-stream 时为事件流",
+        ("post", "/tasks/{id}/{act}") => "取消、扣住、放行、暂停、继续、重试、启动、移动、延长、重新排队或移除",
+        ("post", "/archive") => "把已结束的任务移入归档",
+        ("get", "/overview") => "机器概况与我的任务",
+        ("get", "/events") => "实时事件",
+        ("get", "/wait") => "这些任务结束时回答，最长一分钟",
+        ("get", "/dependents") => "哪些任务在等待这些任务",
+        ("get", "/gpus") => "所有 GPU：使用率、占用者、外部进程",
+        ("post", "/gpus/act") => "哪些 GPU 可分配，以及每块可同时分给几个任务",
+        ("get", "/nodes") => "所有机器",
+        ("get", "/status") => "机器、GPU 和任务的总数",
+        ("get", "/settings") => "管理员可在运行时修改的设置",
+        ("patch", "/settings") => "修改一项设置",
+        ("get", "/users") => "所有账号",
+        ("post", "/users") => "添加账号",
+        ("patch", "/users/{name}") => "修改账号：管理员、锁定、运行身份、邮箱、优先级、权重、组、配额",
+        ("delete", "/users/{name}") => "删除账号；其任务被取消，历史保留",
+        ("post", "/users/{name}/password") => "设置某人的密码，或生成一次性密码",
+        ("get", "/me") => "我是谁",
+        ("patch", "/me") => "我的邮箱、语言和通知",
+        ("post", "/me/password") => "修改我的密码",
+        ("get", "/me/template") => "我的任务模板",
+        ("put", "/me/template") => "替换我的任务模板",
+        ("post", "/session") => "登录",
+        ("delete", "/session") => "退出登录",
+        ("post", "/setup") => "用服务器打印的密钥创建第一位管理员",
+        ("get", "/sessions") => "我在哪里登录",
+        ("delete", "/sessions/{id}") => "在该处退出登录",
+        ("get", "/tokens") => "我的令牌",
+        ("post", "/tokens") => "创建令牌；只显示这一次",
+        ("delete", "/tokens/{id}") => "按编号或名称吊销令牌",
+        ("get", "/audit") => "谁做了什么，最新的在前",
+        ("post", "/command") => "一行管理员命令，gpuman 的写法",
+        ("get", "/reports/predictions") => "预计的开始时间和时长有多准",
+        ("get", "/config") => "服务器启动时的配置",
+        ("get", "/whoami") => "我是谁（简短）",
+        ("get", "/server/logs") => "服务器自己的日志",
+        ("post", "/server/reload") => "重新读取配置文件",
+        ("post", "/server/stop") => "停止服务器；运行中的任务继续",
+        ("get", "/openapi.json") => "本说明（供程序使用）",
+        _ => "",
+    }
+}
+
+/// For what has no required field, or one that says little by itself.
+pub(super) fn body(method: &str, path: &str) -> Option<Value> {
+    Some(match (method, path) {
+        ("post", "/tasks") => {
+            json!({ "command": ["python", "train.py"], "directory": "/home/ann", "gpus": 2, "time_limit": 7200 })
+        }
+        ("post", "/tasks/act") => json!({ "act": "cancel", "ids": [12, 13] }),
+        ("patch", "/tasks/{id}") => json!({ "gpus": 1 }),
+        ("post", "/tasks/{id}/{act}") => json!({}),
+        ("patch", "/settings") => json!({ "key": "order", "value": "fair" }),
+        ("patch", "/users/{name}") => json!({ "priority": 2, "running_gpus": 4 }),
+        ("patch", "/me") => json!({ "email": "ann@lab.example", "language": "zh" }),
+        ("put", "/me/template") => json!({ "template": { "gpus": 1, "time_limit": 86_400 } }),
+        ("post", "/tokens") => json!({ "name": "board", "scope": "read", "expires": "30d" }),
+        ("post", "/gpus/act") => json!({ "disable": [3] }),
+        ("post", "/archive") => json!({ "older_than": 2_592_000 }),
+        ("post", "/command") => json!({ "line": "schedule balance" }),
+        ("post", "/users") => json!({ "name": "ann", "one_time_password": true }),
+        _ => return None,
+    })
+}
