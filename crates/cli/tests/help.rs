@@ -115,9 +115,9 @@ fn mistakes_are_named_with_a_hint() {
         assert_eq!(answer.stdout, "");
         assert_eq!(answer.stderr, stderr);
     };
-    check("en", "--nonsense", "error: unknown argument `--nonsense`\nhint: danlu --help\n");
-    check("en", "nonsense", "error: unknown verb `nonsense`\nhint: danlu --help\n");
-    check("zh", "nonsense", "error: 未知的动词 `nonsense`\nhint: danlu --help\n");
+    check("en", "--frobnicate", "error: unknown argument `--frobnicate`\nhint: danlu --help\n");
+    check("en", "frobnicate", "error: unknown verb `frobnicate`\nhint: danlu --help\n");
+    check("zh", "frobnicate", "error: 未知的动词 `frobnicate`\nhint: danlu --help\n");
     check("en", "versoin", "error: unknown verb `versoin`\nhint: did you mean `version`?\n");
     check("en", "version -x", "error: unknown argument `-x`\nhint: danlu version --help\n");
 }

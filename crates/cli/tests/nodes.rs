@@ -21,14 +21,23 @@ fn three_machines_run_tasks_and_show_their_logs() {
 
     // Each runs what is meant for it, and the log comes from there.
     for machine in &lab.machines {
-        let line = "hostname; echo $DANLU_NODE $CUDA_VISIBLE_DEVICES; echo oops >&2; exit 3";
+        let line = "hostname; echo $DANLU_NODE; echo oops $CUDA_VISIBLE_DEVICES >&2; exit 3";
         let id = daemon.submit(&format!("-w {} -g 2", machine.name), line);
         assert_eq!(daemon.ask(&["wait", &id]).status, 3, "{}", daemon.show(&id));
         let name = &machine.name;
-        assert_eq!(daemon.say(&["logs", &id]), format!("{name}\n{name} 0,1\noops\n"));
-        assert_eq!(daemon.say(&["logs", &id, "--tail", "1"]), "oops\n");
+        let last = daemon.say(&["logs", &id, "--tail", "1"]);
+        assert_eq!(daemon.say(&["logs", &id]), format!("{name}\n{name}\n{last}"));
+        assert!(last.starts_with("oops ") && last.split(',').count() == 2, "{last}");
         assert_eq!(daemon.show(&id)["node"], name.as_str());
     }
+
+    // A directory that is there and not here is no mistake; one that is nowhere is told by the machine.
+    let id = daemon.submit("-w n1 --dir /no-such-place", "pwd");
+    daemon.ask(&["wait", &id]);
+    assert!(daemon.say(&["show", &id]).contains("/no-such-place"), "{}", daemon.say(&["show", &id]));
+    assert_eq!(daemon.state(&id), "failed");
+    let refused = daemon.ask(&["submit", "--dir", "/no-such-place", "--", "true"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
 
     // A log is followed while it grows, to its end.
     let id = daemon.submit(

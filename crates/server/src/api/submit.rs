@@ -66,7 +66,7 @@ pub(crate) async fn accept(
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
     let after = archive::resolve(api, body.after.clone()).await?;
-    let (mut spec, environment) = spec(&api.handle.model(), Submit { after, ..body })?;
+    let (mut spec, environment) = spec(api, Submit { after, ..body })?;
     if let Some(task) = copy_of.filter(|_| environment.is_none()) {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
     }
@@ -105,7 +105,7 @@ pub(crate) async fn dry_run(
 ) -> Result<WouldStart, ApiError> {
     let mut body = body;
     body.after = archive::resolve(api, body.after).await?;
-    let (spec, _) = spec(&api.handle.model(), body)?;
+    let (spec, _) = spec(api, body)?;
     let by = caller.id;
     let look = move |state: &danlu_core::State, _: &Store, now| {
         danlu_core::dry_run(state, by, &spec, now).map(|forecast| WouldStart {
@@ -168,7 +168,7 @@ pub(crate) async fn replace(
     task: &Task,
     body: Submit,
 ) -> Result<(), ApiError> {
-    let (mut spec, environment) = spec(&api.handle.model(), body)?;
+    let (mut spec, environment) = spec(api, body)?;
     if environment.is_none() {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
     }
@@ -177,8 +177,9 @@ pub(crate) async fn replace(
     Ok(())
 }
 
-fn spec(model: &ReadModel, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
-    check_paths(&body)?;
+fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
+    let model = &*api.handle.model();
+    check_paths(&body, runs_elsewhere(api, model, &body))?;
     let begin = body.begin.as_deref().map(time).transpose()?;
     let environment = environment::pack(&body.environment).map_err(|message| {
         ApiError::refused(message, "variables are NAME=value, without zero bytes")
@@ -327,14 +328,24 @@ fn time(given: &str) -> Result<Time, ApiError> {
     })
 }
 
+/// Only machines whose disks this server does not see can run it.
+fn runs_elsewhere(api: &Api, model: &ReadModel, body: &Submit) -> bool {
+    let Some(wanted) = &body.request.node else { return false };
+    let mut fit = model.nodes.values().filter(|node| wanted.matches(&node.name, &node.labels));
+    fit.clone().next().is_some() && fit.all(|node| api.nodes.is_remote(model, node.id))
+}
+
 /// What can be seen to be wrong now need not fail hours later. Rights are the user's at the start.
-fn check_paths(body: &Submit) -> Result<(), ApiError> {
+fn check_paths(body: &Submit, elsewhere: bool) -> Result<(), ApiError> {
     let directory = FilePath::new(&body.directory);
     if !directory.is_absolute() {
         return Err(ApiError::refused(
             "the working directory is not an absolute path",
             "--dir /path",
         ));
+    }
+    if elsewhere {
+        return Ok(());
     }
     if is_missing(directory, FilePath::is_dir) {
         let message = format!("there is no directory {}", directory.display());
