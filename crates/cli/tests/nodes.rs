@@ -34,7 +34,11 @@ fn three_machines_run_tasks_and_show_their_logs() {
     // A directory that is there and not here is no mistake; one that is nowhere is told by the machine.
     let id = daemon.submit("-w n1 --dir /no-such-place", "pwd");
     daemon.ask(&["wait", &id]);
-    assert!(daemon.say(&["show", &id]).contains("/no-such-place"), "{}", daemon.say(&["show", &id]));
+    assert!(
+        daemon.say(&["show", &id]).contains("/no-such-place"),
+        "{}",
+        daemon.say(&["show", &id])
+    );
     assert_eq!(daemon.state(&id), "failed");
     let refused = daemon.ask(&["submit", "--dir", "/no-such-place", "--", "true"]);
     assert_eq!(refused.status, 64, "{refused:?}");

@@ -331,8 +331,9 @@ fn time(given: &str) -> Result<Time, ApiError> {
 /// Only machines whose disks this server does not see can run it.
 fn runs_elsewhere(api: &Api, model: &ReadModel, body: &Submit) -> bool {
     let Some(wanted) = &body.request.node else { return false };
-    let mut fit = model.nodes.values().filter(|node| wanted.matches(&node.name, &node.labels));
-    fit.clone().next().is_some() && fit.all(|node| api.nodes.is_remote(model, node.id))
+    let fits = |node: &&std::sync::Arc<danlu_core::Node>| wanted.matches(&node.name, &node.labels);
+    let fit: Vec<_> = model.nodes.values().filter(fits).collect();
+    !fit.is_empty() && fit.iter().all(|node| api.nodes.is_remote(model, node.id))
 }
 
 /// What can be seen to be wrong now need not fail hours later. Rights are the user's at the start.
