@@ -1,6 +1,7 @@
 //! What tasks that have ended tell about the next ones: how long each is likely to run.
 //!
-//! Derived from the rows of ended tasks, so it forgets what is archived and knows nothing of what is still open.
+//! Derived from the rows of ended tasks, so it forgets what is archived and knows nothing of what is still open. It keeps the
+//! newest, however many rows there are.
 
 use crate::ids::{TaskId, UserId};
 use crate::logarithm::Logarithm;
@@ -10,14 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A prediction is the middle of as many: people do something else after a while.
 const RECENT: usize = 6;
+/// As many are kept, so that a few can be taken back.
+const KEPT: usize = 64;
+/// As many kinds of work of each user are told apart: those that ended last.
+const KINDS_OF_WORK: usize = 1_000;
 /// As much of a name or a command tells tasks apart.
 const WORDS_BYTES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct History {
     /// In the order of their ends.
-    ended: BTreeMap<Likeness, BTreeSet<(Time, TaskId, Logarithm)>>,
+    ended: BTreeMap<Likeness, BTreeSet<Ended>>,
+    /// The kinds of work of each user, by when one of them ended last.
+    works: BTreeMap<UserId, BTreeSet<(Ended, Likeness)>>,
 }
+
+type Ended = (Time, TaskId, Logarithm);
 
 /// What an ended task may have in common with a new one, the most telling first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +45,16 @@ impl History {
     pub(crate) fn learn(&mut self, task: &Task) {
         let Some(entry) = entry(task) else { return };
         for likeness in Likeness::all(task.owner, &task.spec) {
-            self.ended.entry(likeness).or_default().insert(entry);
+            self.change(likeness, |ended| {
+                ended.insert(entry);
+                if ended.len() > KEPT {
+                    ended.pop_first();
+                }
+            });
+        }
+        let works = self.works.get_mut(&task.owner).filter(|works| works.len() > KINDS_OF_WORK);
+        if let Some((_, oldest)) = works.and_then(BTreeSet::pop_first) {
+            self.ended.remove(&oldest);
         }
     }
 
@@ -44,12 +62,31 @@ impl History {
     pub(crate) fn unlearn(&mut self, task: &Task) {
         let Some(entry) = entry(task) else { return };
         for likeness in Likeness::all(task.owner, &task.spec) {
-            if let Some(ended) = self.ended.get_mut(&likeness) {
+            self.change(likeness, |ended| {
                 ended.remove(&entry);
-                if ended.is_empty() {
-                    self.ended.remove(&likeness);
-                }
+            });
+        }
+    }
+
+    fn change(&mut self, likeness: Likeness, change: impl FnOnce(&mut BTreeSet<Ended>)) {
+        let ended = self.ended.entry(likeness.clone()).or_default();
+        let before = ended.last().copied();
+        change(ended);
+        let after = ended.last().copied();
+        if let Likeness::Work(owner, ..) = &likeness
+            && before != after
+        {
+            let works = self.works.entry(*owner).or_default();
+            before.into_iter().for_each(|before| {
+                works.remove(&(before, likeness.clone()));
+            });
+            works.extend(after.map(|after| (after, likeness.clone())));
+            if works.is_empty() {
+                self.works.remove(owner);
             }
+        }
+        if after.is_none() {
+            self.ended.remove(&likeness);
         }
     }
 
@@ -63,7 +100,7 @@ impl History {
     }
 }
 
-fn entry(task: &Task) -> Option<(Time, TaskId, Logarithm)> {
+fn entry(task: &Task) -> Option<Ended> {
     let at = task.ended_at().filter(|_| task.attained > Span::ZERO)?;
     Some((at, task.id, Logarithm::of(task.attained)))
 }
@@ -94,4 +131,50 @@ fn words(spec: &TaskSpec) -> String {
     let end = (0..=WORDS_BYTES.min(words.len())).rev().find(|at| words.is_char_boundary(*at));
     words.truncate(end.unwrap_or(0));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::Request;
+    use crate::steps::submit::new_task;
+    use crate::task::{Outcome, TaskState};
+    use crate::{State, UserId};
+    use std::sync::Arc;
+
+    fn ended(state: &State, id: u64, name: &str, seconds: u64) -> Task {
+        let spec = TaskSpec { name: name.into(), request: Request::gpus(1), ..TaskSpec::default() };
+        let at = Time::from_secs(id.cast_signed());
+        let task = new_task(state, UserId(1), &Arc::new(spec), at);
+        let state = TaskState::Finished { outcome: Outcome::Succeeded, at };
+        Task { id: TaskId(id), state, attained: Span::from_secs(seconds), ..task }
+    }
+
+    #[test]
+    fn it_stays_small_however_many_tasks_end() {
+        let (state, mut history) = (State::new(), History::default());
+        let many = 3 * KINDS_OF_WORK as u64;
+        for id in 1..=many {
+            history.learn(&ended(&state, id, &format!("work {id}"), 10));
+            history.learn(&ended(&state, many + id, "the same", id));
+        }
+        let works = history.works[&UserId(1)].len();
+        assert_eq!(works, KINDS_OF_WORK);
+        assert_eq!(history.ended.len(), works + 4, "and what is less telling");
+        assert!(history.ended.values().all(|ended| ended.len() <= KEPT));
+        let spec =
+            |name: &str| TaskSpec { name: name.into(), ..(*ended(&state, 1, "", 1).spec).clone() };
+        let predicted = history.predict(UserId(1), &spec("the same")).unwrap();
+        assert!((many - 10..=many).contains(&(predicted.0 / 1_000)), "the newest count");
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing() {
+        let (state, mut history) = (State::new(), History::default());
+        let tasks =
+            [ended(&state, 1, "one", 5), ended(&state, 2, "two", 7), ended(&state, 3, "one", 9)];
+        tasks.iter().for_each(|task| history.learn(task));
+        tasks.iter().for_each(|task| history.unlearn(task));
+        assert_eq!(history, History::default());
+    }
 }

@@ -123,9 +123,10 @@ pub(crate) struct Arguments {
 
 const ENGLISH_NOTES: &str = "\
 A policy is NAME, NAME+BACKFILL or NAME+BACKFILL@column:
-  NAME      fifo (first come, first served), sjf (shortest first), srtf (shortest remaining
-            first, preemptive), las (least attained service, preemptive), auto (knows no
-            durations, learns from jobs that have ended; alone, without +BACKFILL)
+  NAME      fifo (first come, first served), balance and fair (users in turn), sjf (shortest
+            first), srtf (shortest remaining first, preemptive), las (least attained service,
+            preemptive), auto (knows no durations, learns from jobs that have ended; alone,
+            without +BACKFILL)
   BACKFILL  none (the first in the queue blocks the others), skip (whatever fits starts),
             easy (a later job starts if it does not delay the first one)
   @column   durations are estimated by the column est_duration instead of known
@@ -143,7 +144,8 @@ Examples:
 
 const CHINESE_NOTES: &str = "\
 策略的写法是 名称、名称+回填 或 名称+回填@column：
-  名称      fifo（先来先服务）、sjf（最短优先）、srtf（剩余最短优先，可抢占）、
+  名称      fifo（先来先服务）、balance 和 fair（用户轮流）、sjf（最短优先）、
+            srtf（剩余最短优先，可抢占）、
             las（已得服务最少优先，可抢占）、auto（不知道时长，从已结束的作业学习；
             单独使用，不加回填）
   回填      none（队首挡住后面的作业）、skip（放得下的就开始）、
@@ -257,7 +259,12 @@ fn write_plot(
     };
     let name = arguments.trace.as_deref().and_then(Path::file_stem);
     let title = name.map(|name| name.to_string_lossy()).unwrap_or_default();
-    fs::write(path, plot::svg(&title, trace, evaluations))
+    let labels = plot::Labels {
+        completion: text("mean completion time, hours", "平均完成时间（小时）"),
+        unlucky: text("queueing time of 99 %, hours", "99 % 的作业排队不超过（小时）"),
+        waited: text("jobs that waited at most as long", "等待不超过该时长的作业"),
+    };
+    fs::write(path, plot::svg(&title, &labels, trace, evaluations))
         .map_err(|cause| failures::unwritable(path, &cause))
 }
 

@@ -40,7 +40,8 @@ struct Chosen {
 struct Tenancy {
     /// Of the one that comes first.
     rank: Rank,
-    runs: Vec<RunId>,
+    first: RunId,
+    others: Vec<RunId>,
     gpus: u32,
 }
 
@@ -65,13 +66,14 @@ fn choose(view: &View<'_>) -> Chosen {
             (next_run, _) => next_run.is_some(),
         };
         if run_is_next {
-            let Some(Tenancy { runs, gpus, .. }) = running.next() else {
+            let Some(Tenancy { first, others, gpus, .. }) = running.next() else {
                 return chosen;
             };
             if gpus <= quota {
                 quota -= gpus;
             } else {
-                chosen.stops.extend(runs);
+                chosen.stops.push(first);
+                chosen.stops.extend(others);
             }
         } else {
             let Some(rank) = waiting.next() else {
@@ -94,26 +96,31 @@ fn choose(view: &View<'_>) -> Chosen {
 /// How many GPUs nobody can be made to leave, and who may have to leave the others.
 fn tenancies(view: &View<'_>) -> (u32, Vec<Tenancy>) {
     let state = view.state;
-    let (mut fixed, mut moving) = (0_u32, Vec::new());
+    let (mut fixed, mut moving, mut shares) = (0_u32, Vec::new(), false);
     for run in state.active_runs() {
         let task = &state.tasks[&run.task];
+        let shared = task.spec.request.is_shared();
+        shares |= shared;
         let gpus = gpus_on_open_nodes(view, run.id);
-        if task.spec.request.is_shared() || gpus == 0 {
+        if shared || gpus == 0 {
             continue;
         }
         match may_leave(view, run) {
-            true => moving.push(Tenancy { rank: rank_of(view, run), runs: vec![run.id], gpus }),
+            true => {
+                let (rank, first) = (rank_of(view, run), run.id);
+                moving.push(Tenancy { rank, first, others: Vec::new(), gpus });
+            }
             false if !run.is_stopping() => fixed += gpus,
             false => {}
         }
     }
-    for (runs, gpus) in sharers(state) {
+    for (runs, gpus) in shares.then(|| sharers(state)).into_iter().flatten() {
         let staying = runs.iter().map(|run| &state.runs[run]).filter(|run| !run.is_stopping());
         let Some(rank) = staying.clone().map(|run| rank_of(view, run)).min() else { continue };
+        let mut ids = staying.clone().map(|run| run.id);
+        let Some(first) = ids.next() else { continue };
         match staying.clone().all(|run| may_leave(view, run)) {
-            true => {
-                moving.push(Tenancy { rank, runs: staying.map(|run| run.id).collect(), gpus });
-            }
+            true => moving.push(Tenancy { rank, first, others: ids.collect(), gpus }),
             false => fixed += gpus,
         }
     }

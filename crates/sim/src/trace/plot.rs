@@ -1,12 +1,13 @@
-//! Evaluations as a picture: plain SVG, mean completion times beside the distribution of queueing times.
+//! Evaluations as a picture: plain SVG, mean completion times, the queueing time of the unlucky, and the distribution of
+//! queueing times.
 
 use super::evaluate::Evaluation;
 use super::metrics::Measured;
 use super::read::Trace;
 use std::fmt::Write;
 
-/// One panel's frame; the two stand side by side.
-const WIDTH: f64 = 420.0;
+/// One panel's frame; the three stand side by side.
+const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 130.0;
 const TOP: f64 = 40.0;
@@ -22,18 +23,35 @@ const COLOURS: [&str; 10] = [
     "#e377c2", "#bcbd22",
 ];
 
+/// What stands below the panels.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels {
+    /// In hours.
+    pub completion: &'static str,
+    /// In hours.
+    pub unlucky: &'static str,
+    pub waited: &'static str,
+}
+
 /// `title` is shown above; what it says must fit on one line.
-pub fn svg(title: &str, trace: &Trace, evaluations: &[Evaluation]) -> String {
-    let (width, height) = (LEFT + 2.0 * WIDTH + GAP + 20.0, TOP + HEIGHT + 50.0);
+pub fn svg(title: &str, labels: &Labels, trace: &Trace, evaluations: &[Evaluation]) -> String {
+    let (width, height) = (LEFT + 3.0 * WIDTH + 2.0 * GAP + 20.0, TOP + HEIGHT + 50.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
     );
     text(&mut out, (LEFT, 20.0), "start", &escaped(title));
-    bars(&mut out, evaluations);
-    let origin = LEFT + WIDTH + GAP;
-    frame(&mut out, origin);
+    for (place, evaluation) in evaluations.iter().enumerate() {
+        let middle = middle(place, evaluations.len());
+        text(&mut out, (LEFT - 8.0, middle + 4.0), "end", &escaped(&evaluation.policy.to_string()));
+    }
+    let mean = |evaluation: &Evaluation| evaluation.all.mean_jct / 3_600.0;
+    bars(&mut out, LEFT, labels.completion, evaluations, mean);
+    let unlucky = |evaluation: &Evaluation| evaluation.all.p99_queue as f64 / 3_600.0;
+    bars(&mut out, LEFT + WIDTH + GAP / 2.0, labels.unlucky, evaluations, unlucky);
+    let origin = LEFT + 2.0 * WIDTH + 1.5 * GAP;
+    frame(&mut out, origin, labels.waited);
     for (place, evaluation) in evaluations.iter().enumerate() {
         let waits = waits(trace, evaluation);
         let points = (0..=STEPS).map(|step| {
@@ -53,28 +71,37 @@ pub fn svg(title: &str, trace: &Trace, evaluations: &[Evaluation]) -> String {
     out + "</svg>\n"
 }
 
-/// Mean completion times, with the names that also tell the colours of the lines.
-fn bars(out: &mut String, evaluations: &[Evaluation]) {
-    let mean = |evaluation: &Evaluation| evaluation.all.mean_jct / 3_600.0;
-    let most = evaluations.iter().map(mean).fold(f64::MIN_POSITIVE, f64::max);
-    let pitch = HEIGHT / evaluations.len().max(1) as f64;
-    let thick = (pitch * 0.7).min(28.0);
+/// One bar for each policy, in the colour of its line.
+fn bars(
+    out: &mut String,
+    left: f64,
+    label: &str,
+    evaluations: &[Evaluation],
+    hours: impl Fn(&Evaluation) -> f64,
+) {
+    let most = evaluations.iter().map(&hours).fold(f64::MIN_POSITIVE, f64::max);
+    let thick = (HEIGHT / evaluations.len().max(1) as f64 * 0.7).min(28.0);
     for (place, evaluation) in evaluations.iter().enumerate() {
-        let top = TOP + pitch * (place as f64 + 0.5) - thick / 2.0;
-        let long = (WIDTH - 50.0) * mean(evaluation) / most;
+        let middle = middle(place, evaluations.len());
+        let top = middle - thick / 2.0;
+        let long = (WIDTH - 50.0) * hours(evaluation) / most;
         let colour = COLOURS[place % COLOURS.len()];
         let _ = writeln!(
             out,
-            "<rect x=\"{LEFT:.0}\" y=\"{top:.1}\" width=\"{long:.1}\" height=\"{thick:.1}\" fill=\"{colour}\"/>"
+            "<rect x=\"{left:.0}\" y=\"{top:.1}\" width=\"{long:.1}\" height=\"{thick:.1}\" fill=\"{colour}\"/>"
         );
-        let middle = top + thick / 2.0 + 4.0;
-        text(out, (LEFT - 8.0, middle), "end", &escaped(&evaluation.policy.to_string()));
-        text(out, (LEFT + long + 6.0, middle), "start", &format!("{:.1}", mean(evaluation)));
+        let value = format!("{:.1}", hours(evaluation));
+        text(out, (left + long + 6.0, middle + 4.0), "start", &value);
     }
-    text(out, (LEFT, TOP + HEIGHT + 34.0), "start", "mean completion time, hours");
+    text(out, (left, TOP + HEIGHT + 34.0), "start", &escaped(label));
 }
 
-fn frame(out: &mut String, origin: f64) {
+/// Where the bars of a policy are.
+fn middle(place: usize, policies: usize) -> f64 {
+    TOP + HEIGHT / policies.max(1) as f64 * (place as f64 + 0.5)
+}
+
+fn frame(out: &mut String, origin: f64, label: &str) {
     let (right, bottom) = (origin + WIDTH, TOP + HEIGHT);
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let y = TOP + HEIGHT * (1.0 - share);
@@ -87,7 +114,7 @@ fn frame(out: &mut String, origin: f64) {
         line(out, (x, TOP), (x, bottom));
         text(out, (x, bottom + 16.0), "middle", name);
     }
-    text(out, (origin, bottom + 34.0), "start", "jobs that waited at most as long");
+    text(out, (origin, bottom + 34.0), "start", &escaped(label));
 }
 
 fn waits(trace: &Trace, evaluation: &Evaluation) -> Vec<u64> {
@@ -131,10 +158,13 @@ mod tests {
             .map(|name| name.parse().expect("a policy"))
             .map(|policy| evaluate(&trace, &clusters, policy, &mut |_| ()).expect("it fits"))
             .into();
-        let picture = svg("a <lab>", &trace, &evaluations);
+        let labels = Labels { completion: "mean", unlucky: "99 %", waited: "waited" };
+        let picture = svg("a <lab>", &labels, &trace, &evaluations);
         assert_eq!(picture.matches("<polyline").count(), 2);
-        assert_eq!(picture.matches("<rect").count(), 3, "one is the background");
+        assert_eq!(picture.matches("<rect").count(), 5, "one is the background");
+        let unlucky = format!(">{:.1}</text>", evaluations[1].all.p99_queue as f64 / 3_600.0);
+        assert!(picture.contains(&unlucky), "{unlucky} is not there");
         assert!(picture.contains("a &lt;lab&gt;") && picture.contains(">auto</text>"));
-        assert_eq!(picture, svg("a <lab>", &trace, &evaluations));
+        assert_eq!(picture, svg("a <lab>", &labels, &trace, &evaluations));
     }
 }
