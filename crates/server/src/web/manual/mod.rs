@@ -169,7 +169,10 @@ fn kind(schema: &Value) -> String {
 fn example(method: &str, path: &str, body: &Value) -> String {
     let method_words =
         if method == "get" { String::new() } else { format!("-X {} ", method.to_uppercase()) };
-    let address = path.replace("{id}", "12").replace("{name}", "ann").replace("{act}", "cancel");
+    let address = path
+        .replace("{id}", "12")
+        .replace("{name}", "ann")
+        .replace("{act}", if path.starts_with("/nodes") { "drain" } else { "cancel" });
     let mut lines = vec![format!("curl {method_words}-H \"Authorization: Bearer $DANLU_TOKEN\"")];
     if body.is_object() {
         lines.push(String::from("-H 'Content-Type: application/json'"));
