@@ -86,9 +86,9 @@ fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operat
         about: text(&parameter["description"]),
     });
     let body = &it["requestBody"]["content"]["application/json"]["schema"];
-    let answers = it["responses"].as_object().into_iter().flatten();
+    let mut answers = it["responses"].as_object().into_iter().flatten();
     let (status, answer) =
-        answers.filter(|(status, _)| *status != "default").last().unwrap_or((&NONE, &Value::Null));
+        answers.rfind(|(status, _)| *status != "default").unwrap_or((&NONE, &Value::Null));
     let chinese = words::summary(method, path);
     Operation {
         id: text(&it["operationId"]),
