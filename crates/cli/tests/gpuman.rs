@@ -139,3 +139,16 @@ fn administrators_have_their_commands() {
     let said = gpuman.ask("admin", "boss", &json!({ "cmd": "frobnicate" }));
     assert!(said["Exception"].is_string(), "{said}");
 }
+
+#[test]
+fn what_runs_is_listed_with_its_process() {
+    let Some(gpuman) = gpuman() else { return };
+    let mut wanted = task();
+    wanted["cmd"] = "sleep 600".into();
+    gpuman.ask("create", "ann", &wanted);
+    until("it runs, and its process is told", || {
+        let listed = gpuman.ask("status", "ann", &json!({}));
+        let pid = listed["run_tasks"][0][11].as_str().and_then(|pid| pid.parse::<u32>().ok());
+        pid.is_some_and(|pid| fs::metadata(format!("/proc/{pid}")).is_ok())
+    });
+}

@@ -177,6 +177,12 @@ impl RunRoot {
         [current, kept].into_iter().find(|path| path.exists())
     }
 
+    /// The process of its command, while there is one here.
+    pub fn leader(&self, run: RunId) -> Option<u32> {
+        let state: Option<ShimState> = self.dir(run).and_then(|dir| dir.read()).ok()?;
+        state.map(|state| state.leader)
+    }
+
     pub fn drop_log(&self, run: RunId) -> io::Result<()> {
         match unlinkat(&self.logs, log_name(run).as_str(), UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),

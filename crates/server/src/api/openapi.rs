@@ -160,7 +160,10 @@ fn path_parameters(path: &str) -> Vec<Value> {
     let one = |name: &str| {
         let schema = match (name, path.starts_with("/tasks")) {
             ("id", true) => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
-            ("act", _) => json!({ "type": "string", "enum": [
+            ("act", false) => {
+                json!({ "type": "string", "enum": ["drain", "undrain", "accept", "check"] })
+            }
+            ("act", true) => json!({ "type": "string", "enum": [
                 "cancel", "hold", "release", "pause", "resume", "retry", "start", "move", "extend", "requeue", "remove",
             ] }),
             _ => json!({ "type": "string", "minLength": 1 }),

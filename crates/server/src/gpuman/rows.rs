@@ -29,7 +29,7 @@ pub(super) fn everything(api: &Api, caller: &Caller, user: Option<&str>) -> Valu
             state if state.is_waiting() => &mut waiting,
             _ => &mut running,
         };
-        list.push(row(&model, task));
+        list.push(row(api, &model, task));
     }
     let mut answer = json!({});
     let lists = [("done_tasks", done), ("run_tasks", running), ("wait_tasks", waiting)];
@@ -43,7 +43,7 @@ pub(super) fn everything(api: &Api, caller: &Caller, user: Option<&str>) -> Valu
 }
 
 /// gpuman's eighteen columns.
-fn row(model: &ReadModel, task: &Task) -> Value {
+fn row(api: &Api, model: &ReadModel, task: &Task) -> Value {
     let shown = view::task(model, task, None);
     let (spec, launch) = (&task.spec, &task.spec.launch);
     let numbers = |ids: &[u32]| match ids {
@@ -53,6 +53,8 @@ fn row(model: &ReadModel, task: &Task) -> Value {
     let output = &launch.output;
     let limit = task.time_limit().map(|span| format!("{:.1}", span.0 as f64 / 1000.0));
     let run = task.last_run.and_then(|id| model.runs.get(&id));
+    // Of a run on another machine it would mean nothing here.
+    let pid = run.filter(|run| !run.is_ended()).and_then(|run| api.files.leader(run.id));
     json!([
         task.id.to_string(),
         shown.user,
@@ -65,7 +67,7 @@ fn row(model: &ReadModel, task: &Task) -> Value {
         launch.gpu_argument.as_deref().unwrap_or("None"),
         numbers(&shown.gpu_ids),
         limit.unwrap_or_else(|| String::from("None")),
-        "None",
+        pid.map_or_else(|| String::from("None"), |pid| pid.to_string()),
         clock(Some(task.submitted_at)),
         clock(run.and_then(|run| view::started_at(run))),
         clock(task.ended_at()),

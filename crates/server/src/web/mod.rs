@@ -5,6 +5,7 @@ mod admin;
 mod amounts;
 mod assets;
 mod charts;
+mod exits;
 mod form;
 mod gpu_map;
 mod gpus;

@@ -142,7 +142,10 @@ fn ended(task: &TaskView, language: Language) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
     let (what, _) = states::failure(&failure.class, language);
     match failure.evidence.as_deref().filter(|evidence| !evidence.is_empty()) {
-        Some(evidence) => tell!(language, "{what}: {evidence}", "{what}：{evidence}"),
+        Some(evidence) => {
+            let evidence = super::exits::exit(evidence, language);
+            tell!(language, "{what}: {evidence}", "{what}：{evidence}")
+        }
         None => what.to_owned(),
     }
 }

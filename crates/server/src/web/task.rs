@@ -1,5 +1,6 @@
 //! One task: what it is, how it fares, what it prints.
 
+use super::exits;
 use super::look::{Look, Visit};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
@@ -117,7 +118,7 @@ fn attempt(run: &RunView, look: &Look) -> Attempt {
     let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
     let (started, ended) = (read(&run.started_at), read(&run.ended_at));
     let state = match &run.exit {
-        Some(exit) => exit.clone(),
+        Some(exit) => exits::exit(exit, look.language),
         None => states::of_run(&run.state, look.language).to_owned(),
     };
     let elapsed =
@@ -128,7 +129,11 @@ fn attempt(run: &RunView, look: &Look) -> Attempt {
 fn failure(task: &TaskView, look: &Look) -> Option<Problem> {
     let failure = task.failure.as_ref()?;
     let (what, help) = states::failure(&failure.class, look.language);
-    Some(Problem { what, evidence: failure.evidence.clone().unwrap_or_default(), help })
+    Some(Problem {
+        what,
+        evidence: exits::exit(failure.evidence.as_deref().unwrap_or_default(), look.language),
+        help,
+    })
 }
 
 fn after(details: &TaskDetails, look: &Look) -> Vec<(u64, &'static str)> {

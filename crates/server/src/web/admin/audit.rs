@@ -18,6 +18,37 @@ struct AuditPage<'a> {
     target: String,
 }
 
+#[rustfmt::skip] // pairs
+const ACTS: [(&str, &str); 27] = [
+    ("abandon", "放弃"),
+    ("add", "添加"),
+    ("announce", "公告"),
+    ("archive", "归档"),
+    ("cancel", "取消"),
+    ("change", "修改"),
+    ("change resources of", "修改资源"),
+    ("choose notices of", "设置通知"),
+    ("drain", "排空"),
+    ("edit", "编辑"),
+    ("extend", "延长"),
+    ("hold", "扣住"),
+    ("log in", "登录"),
+    ("log out", "退出"),
+    ("make", "创建"),
+    ("move", "移动"),
+    ("pause", "暂停"),
+    ("release", "放行"),
+    ("remove", "删除"),
+    ("requeue", "重新排队"),
+    ("resume", "继续"),
+    ("retry", "重试"),
+    ("revoke", "吊销"),
+    ("set password of", "设置密码"),
+    ("start", "启动"),
+    ("submit", "提交"),
+    ("undrain", "恢复"),
+];
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::web) struct Wanted {
@@ -42,6 +73,12 @@ pub(in crate::web) async fn list(
 }
 
 impl AuditPage<'_> {
+    /// As it is kept, which is English; in Chinese where the word is known.
+    fn act<'a>(&self, act: &'a str) -> &'a str {
+        let chinese = ACTS.iter().find(|(english, _)| *english == act);
+        self.look.say(act, chinese.map_or(act, |(_, chinese)| chinese))
+    }
+
     fn time(&self, text: &str) -> Moment {
         Moment::read(text, self.look.now).unwrap_or(Moment::new(self.look.now, self.look.now))
     }

@@ -59,8 +59,7 @@ fn users(state: &CoreState, now: Time) -> Vec<Row> {
         waiting: state.waiting_of(user.id),
         gpu_seconds: state.spent_by_user(user.id, now) / 1_000_000,
     };
-    let mut rows: Vec<Row> =
-        state.users.values().filter(|user| !user.removed).map(|user| row(user)).collect();
+    let mut rows: Vec<Row> = state.users.values().filter(|user| !user.removed).map(row).collect();
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     rows
 }

@@ -9,9 +9,11 @@
   const colours = ["--mine", "--others", "--free", "--outside", "--attention"];
   // As it is seen now: the name stands for a light and a dark one.
   const colour = (name) => {
-    section.style.color = `var(${name})`;
-    const seen = getComputedStyle(section).color;
-    section.removeAttribute("style");
+    const probe = document.createElement("i");
+    probe.style.color = `var(${name})`;
+    section.append(probe);
+    const seen = getComputedStyle(probe).color;
+    probe.remove();
     return seen;
   };
 

@@ -86,9 +86,9 @@ fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operat
         about: text(&parameter["description"]),
     });
     let body = &it["requestBody"]["content"]["application/json"]["schema"];
-    let answers = it["responses"].as_object().into_iter().flatten();
+    let mut answers = it["responses"].as_object().into_iter().flatten();
     let (status, answer) =
-        answers.filter(|(status, _)| *status != "default").last().unwrap_or((&NONE, &Value::Null));
+        answers.rfind(|(status, _)| *status != "default").unwrap_or((&NONE, &Value::Null));
     let chinese = words::summary(method, path);
     Operation {
         id: text(&it["operationId"]),
@@ -169,7 +169,10 @@ fn kind(schema: &Value) -> String {
 fn example(method: &str, path: &str, body: &Value) -> String {
     let method_words =
         if method == "get" { String::new() } else { format!("-X {} ", method.to_uppercase()) };
-    let address = path.replace("{id}", "12").replace("{name}", "ann").replace("{act}", "cancel");
+    let address = path
+        .replace("{id}", "12")
+        .replace("{name}", "ann")
+        .replace("{act}", if path.starts_with("/nodes") { "drain" } else { "cancel" });
     let mut lines = vec![format!("curl {method_words}-H \"Authorization: Bearer $DANLU_TOKEN\"")];
     if body.is_object() {
         lines.push(String::from("-H 'Content-Type: application/json'"));
