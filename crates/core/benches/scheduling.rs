@@ -31,7 +31,9 @@ const USERS: [u32; 3] = [10, 100, 1_000];
 const ROUNDS: usize = 51;
 const NOW: Time = Time::from_secs(100_000);
 /// What makes it harder than a plain queue, at the end of a policy's name.
-const TWISTS: [(&str, fn(&mut Cluster)); 4] = [
+type Twist = (&'static str, fn(&mut Cluster));
+
+const TWISTS: [Twist; 4] = [
     ("/tasks-quota", Cluster::limit_tasks),
     ("/gpus-quota", Cluster::limit_gpus),
     ("/project-quota", Cluster::limit_project),

@@ -185,7 +185,7 @@ mod tests {
             let mut account = Account::default();
             account.add(Deposit::of(used, 1 << 40, half_life));
             account.add(Deposit::of(Usage { at: Time(i64::MIN), ..used }, 0, half_life));
-            (account.level(), account.used(Time(0), half_life));
+            let _ = (account.level(), account.used(Time(0), half_life));
         }
     }
 }

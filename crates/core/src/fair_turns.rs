@@ -154,15 +154,17 @@ fn remove<T: Ord>(classes: &mut BTreeMap<Class, BTreeSet<T>>, class: Class, what
     }
 }
 
+type Ordered<'a, T> = btree_set::Iter<'a, (Level, TaskId, T)>;
+
 /// Merges the classes. Of each class of parties one is open at first, and the next is opened when the first of its
 /// members has had a turn.
 pub(crate) struct InOrder<'a, F> {
     turns: &'a FairTurns,
     standing: F,
     /// With the party that was opened last.
-    classes: Vec<(btree_set::Iter<'a, (Level, TaskId, Party)>, Option<&'a Party>)>,
+    classes: Vec<(Ordered<'a, Party>, Option<&'a Party>)>,
     /// Of open parties: with the class and the party they are from.
-    members: Vec<(btree_set::Iter<'a, (Level, TaskId, UserId)>, usize, &'a Party)>,
+    members: Vec<(Ordered<'a, UserId>, usize, &'a Party)>,
     /// The first of each of these.
     first: BinaryHeap<Reverse<(Standing, UserId, usize)>>,
 }

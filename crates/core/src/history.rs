@@ -45,7 +45,7 @@ impl History {
     pub(crate) fn learn(&mut self, task: &Task) {
         let Some(entry) = entry(task) else { return };
         for likeness in Likeness::all(task.owner, &task.spec) {
-            self.change(likeness, |ended| {
+            self.change(&likeness, |ended| {
                 ended.insert(entry);
                 if ended.len() > KEPT {
                     ended.pop_first();
@@ -62,18 +62,18 @@ impl History {
     pub(crate) fn unlearn(&mut self, task: &Task) {
         let Some(entry) = entry(task) else { return };
         for likeness in Likeness::all(task.owner, &task.spec) {
-            self.change(likeness, |ended| {
+            self.change(&likeness, |ended| {
                 ended.remove(&entry);
             });
         }
     }
 
-    fn change(&mut self, likeness: Likeness, change: impl FnOnce(&mut BTreeSet<Ended>)) {
+    fn change(&mut self, likeness: &Likeness, change: impl FnOnce(&mut BTreeSet<Ended>)) {
         let ended = self.ended.entry(likeness.clone()).or_default();
         let before = ended.last().copied();
         change(ended);
         let after = ended.last().copied();
-        if let Likeness::Work(owner, ..) = &likeness
+        if let Likeness::Work(owner, ..) = likeness
             && before != after
         {
             let works = self.works.entry(*owner).or_default();
@@ -86,7 +86,7 @@ impl History {
             }
         }
         if after.is_none() {
-            self.ended.remove(&likeness);
+            self.ended.remove(likeness);
         }
     }
 

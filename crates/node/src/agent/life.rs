@@ -15,13 +15,21 @@ use nix::sys::eventfd::EventFd;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Instant;
+
+/// Where orders come from.
+pub(super) struct Inbox {
+    pub(super) orders: Receiver<ToAgent>,
+    /// How many have been sent and not taken.
+    pub(super) waiting: Arc<AtomicUsize>,
+}
 
 pub(super) struct Life {
     epoll: Arc<Epoll>,
     wake: Arc<EventFd>,
-    orders: Receiver<ToAgent>,
+    inbox: Inbox,
     /// `None` after a new one could not be started.
     link: Option<Link>,
     news: ShimNews,
@@ -41,7 +49,7 @@ impl Life {
         with_cgroups: bool,
         (link, news): (Link, ShimNews),
         wake: Arc<EventFd>,
-        orders: Receiver<ToAgent>,
+        inbox: Inbox,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
         notice: Box<dyn FnMut(FromAgent) + Send>,
     ) -> io::Result<Life> {
@@ -51,7 +59,7 @@ impl Life {
         listen(&epoll, &news, NEWS)?;
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
-        Ok(Life { epoll, wake, orders, link, news, with_cgroups, runs, inventory, notice })
+        Ok(Life { epoll, wake, inbox, link, news, with_cgroups, runs, inventory, notice })
     }
 
     pub(super) fn run(mut self) {
@@ -95,8 +103,11 @@ impl Life {
     fn obey(&mut self) -> bool {
         let _ = self.wake.read();
         loop {
-            match self.orders.try_recv() {
-                Ok(order) => self.carry_out(order),
+            match self.inbox.orders.try_recv() {
+                Ok(order) => {
+                    self.inbox.waiting.fetch_sub(1, Ordering::Relaxed);
+                    self.carry_out(order);
+                }
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,
             }

@@ -10,14 +10,15 @@ use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
-use life::Life;
+use life::{Inbox, Life};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -25,7 +26,9 @@ use thiserror::Error;
 /// A running agent. When it is dropped it ends; its runs go on.
 #[derive(Debug)]
 pub struct Agent {
-    orders: Option<SyncSender<ToAgent>>,
+    orders: Option<Sender<ToAgent>>,
+    /// How many orders have not been taken yet. A channel that counts for itself has room for all of them from the start.
+    waiting: Arc<AtomicUsize>,
     wake: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
     nursery: u32,
@@ -90,9 +93,11 @@ impl Agent {
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| system("make an event")(error.into()))?;
         let wake = Arc::new(wake);
-        let (orders, received) = sync_channel(ORDERS);
+        let (orders, received) = channel();
+        let waiting = Arc::default();
+        let inbox = Inbox { orders: received, waiting: Arc::clone(&waiting) };
         let life =
-            Life::new(root, cgroups, (link, news), Arc::clone(&wake), received, inventory, notice)
+            Life::new(root, cgroups, (link, news), Arc::clone(&wake), inbox, inventory, notice)
                 .map_err(system("adopt the run directories"))?;
         let thread = std::thread::Builder::new()
             .name("danlu-agent".to_owned())
@@ -101,16 +106,18 @@ impl Agent {
                 drop(lock);
             })
             .map_err(system("start a thread"))?;
-        Ok(Agent { orders: Some(orders), wake, thread: Some(thread), nursery })
+        Ok(Agent { orders: Some(orders), waiting, wake, thread: Some(thread), nursery })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
         let orders = self.orders.as_ref().ok_or(SendError::Gone)?;
-        orders.try_send(order).map_err(|error| match error {
-            TrySendError::Full(_) => SendError::Full,
-            TrySendError::Disconnected(_) => SendError::Gone,
-        })?;
+        // Counted before it is sent, so that it is never taken before it is counted.
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= ORDERS {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(SendError::Full);
+        }
+        orders.send(order).map_err(|_| SendError::Gone)?;
         // Refused only when it is about to overflow, and then it is awake.
         let _ = self.wake.write(1);
         Ok(())
