@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A prediction is the middle of as many: people do something else after a while.
 const RECENT: usize = 6;
 /// As many are kept, so that a few can be taken back.
-const KEPT: usize = 64;
+const KEPT: usize = 256;
 /// As many kinds of work of each user are told apart: those that ended last.
 const KINDS_OF_WORK: usize = 1_000;
 /// As much of a name or a command tells tasks apart.
 const WORDS_BYTES: usize = 64;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct History {
     /// In the order of their ends.
     ended: BTreeMap<Likeness, BTreeSet<Ended>>,
@@ -39,6 +39,20 @@ enum Likeness {
     Gpus(u32),
     None,
 }
+
+/// Equal if they predict the same: of what was taken back and what had gone before, older ones are not remembered.
+impl PartialEq for History {
+    fn eq(&self, other: &History) -> bool {
+        let newest = |history: &History| -> Vec<(Likeness, Vec<Ended>)> {
+            let newest =
+                |ended: &BTreeSet<Ended>| ended.iter().rev().take(RECENT).copied().collect();
+            history.ended.iter().map(|(of, ended)| (of.clone(), newest(ended))).collect()
+        };
+        self.works == other.works && newest(self) == newest(other)
+    }
+}
+
+impl Eq for History {}
 
 impl History {
     /// A task has ended after it had run.

@@ -52,6 +52,6 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Fa
         )
     })?;
     let act = Act { more, ..Act::new(ActName::Extend, selected.ids.clone()) };
-    let done = |tasks: &str| say!("{tasks}: more time", "{tasks}：已延长时限");
+    let done = |tasks: &str| say!("{tasks}: {time} longer", "{tasks}：已延长 {time}");
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }

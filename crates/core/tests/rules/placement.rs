@@ -157,6 +157,28 @@ fn frag_leaves_whole_gpus_to_those_who_want_them() {
 }
 
 #[test]
+fn frag_takes_the_gpu_that_the_usual_tasks_lose_least_of_and_best_fit_the_tightest() {
+    for (rule, place) in [(PlacementRule::Frag, "n2"), (PlacementRule::Consolidate, "n1")] {
+        let mut lab = lab(&[1, 1]);
+        lab.configure(|settings| settings.placement = rule);
+        for (node, gigabytes) in [("n1", 30), ("n2", 20)] {
+            let mut spec = crate::sharing::sharing(gigabytes);
+            spec.request.node = Some(NodeSelector::Name(node.into()));
+            lab.submit(spec);
+        }
+        lab.schedule();
+        lab.after_secs(60);
+        // Most want half a GPU: the second one has room for one of them and for this, the first one has not.
+        for _ in 0..5 {
+            lab.submit(TaskSpec { hold: true, ..crate::sharing::sharing(40) });
+        }
+        let task = lab.submit(crate::sharing::sharing(20)).0;
+        lab.schedule();
+        assert_eq!(lab.task(task), format!("starting {place}[0]"), "{rule:?}");
+    }
+}
+
+#[test]
 fn frag_keeps_cpus_for_gpus_that_will_need_them() {
     let mut lab = lab(&[1, 1]);
     lab.configure(|settings| settings.placement = PlacementRule::Frag);

@@ -1,6 +1,6 @@
 //! Several tasks on one GPU: by count, or by its memory.
 
-use crate::lab::{ADMIN, ANN, Lab, foreign, gpu, healthy, lab, wants};
+use crate::lab::{ADMIN, ANN, BOB, Lab, foreign, gpu, healthy, lab, wants};
 use danlu_core::gpu::GpuCondition::Idle;
 use danlu_core::gpu::{GpuReport, GpuUsage, RunMemory};
 use danlu_core::input::{GpuChange, NodeReport};
@@ -396,6 +396,8 @@ fn a_run_remembers_the_most_it_used() {
     };
     assert_eq!(learnt(&["train", "--lr", "1"]), Some(30 * GB));
     assert_eq!(learnt(&["eval"]), None);
+    let of_others = learnt_gpu_memory(&lab.state, BOB, &["train".to_owned()]);
+    assert_eq!(of_others, None, "what others run is none of one's business");
 }
 
 /// 100 tasks of 18 % of a GPU each at once on 16 GPUs; each takes 30 seconds to reach its memory.
