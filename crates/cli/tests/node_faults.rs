@@ -143,7 +143,7 @@ fn load(daemon: &Daemon, witness: &Path) -> Vec<(String, i32)> {
     let here = witness.display();
     (0..TASKS)
         .map(|number| {
-            let code = i32::try_from(number % 5).unwrap();
+            let code = i32::try_from(number % 5).expect("a small number");
             let line = format!(
                 "echo begin >> {here}/$DANLU_TASK_ID; l={here}/lock-$DANLU_NODE-$CUDA_VISIBLE_DEVICES; \
                  mkdir $l || echo $l >> {here}/twice; sleep 1.{number:02}; rmdir $l; \
@@ -162,7 +162,7 @@ fn started(witness: &Path, ids: &[(String, i32)]) -> usize {
 
 /// What a machine without power has locked is free.
 fn release_locks(witness: &Path, machine: &str) {
-    for entry in fs::read_dir(witness).unwrap().flatten() {
+    for entry in fs::read_dir(witness).expect("it is there").flatten() {
         if entry.file_name().to_string_lossy().starts_with(&format!("lock-{machine}-")) {
             let _ = fs::remove_dir(entry.path());
         }
@@ -179,7 +179,7 @@ fn judge(daemon: &Daemon, witness: &Path, ids: &[(String, i32)], fault: &Fault) 
         });
         let shown = daemon.show(id);
         assert_eq!(shown["exit_code"], *code, "{}: {shown}", fault.name);
-        let noted = fs::read_to_string(witness.join(id)).unwrap();
+        let noted = fs::read_to_string(witness.join(id)).expect("it has begun");
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         noted.lines().for_each(|line| *counts.entry(line).or_default() += 1);
         assert_eq!(counts["end"], 1, "{}: task {id}: {noted:?}", fault.name);

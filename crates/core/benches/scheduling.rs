@@ -30,7 +30,7 @@ const NODES: [u32; 3] = [1, 100, 1_000];
 const USERS: [u32; 3] = [10, 100, 1_000];
 const ROUNDS: usize = 51;
 const NOW: Time = Time::from_secs(100_000);
-/// What makes it harder than a plain queue, at the end of a policy's name.
+/// What makes it harder than a plain queue, with its name at the end of a policy's.
 type Twist = (&'static str, fn(&mut Cluster));
 
 const TWISTS: [Twist; 4] = [
