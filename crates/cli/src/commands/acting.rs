@@ -93,7 +93,7 @@ pub(super) fn report(
     client: &Client,
     act: &Act,
     selected: &Selected,
-    done_words: fn(&str) -> String,
+    done_words: impl Fn(&str) -> String,
     json: bool,
 ) -> Result<(Vec<u64>, ExitCode), Failure> {
     let document = client.send("POST", "/tasks/act", act)?;
