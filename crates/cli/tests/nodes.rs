@@ -6,6 +6,7 @@ mod lab;
 
 use std::{
     io::{BufRead as _, BufReader},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -169,15 +170,19 @@ fn data_on_another_machines_disk_is_refused() {
     let here = lab.daemon.directory().join("far away");
     std::fs::create_dir(&here).unwrap();
     let target = format!("root@{}:/tmp", lab.machines[0].address);
-    let mounted = Command::new("sshfs")
-        .args([target.as_str(), here.to_str().unwrap()])
-        .args(["-o", &format!("IdentityFile={}", lab.key())])
-        .args(["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"])
-        .status();
-    if !mounted.is_ok_and(|status| status.success()) {
+    let mount = || {
+        let mut sshfs = Command::new("sshfs");
+        sshfs.args([target.as_str(), here.to_str().unwrap()]);
+        sshfs.args(["-o", &format!("IdentityFile={}", lab.key())]);
+        sshfs.args(["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]);
+        sshfs.status().is_ok_and(|status| status.success())
+    };
+    if !Path::new("/usr/bin/sshfs").exists() || !Path::new("/dev/fuse").exists() {
         println!("skipped: no disk of another machine can be mounted here");
         return;
     }
+    // The machine may still be starting.
+    until("its disk is mounted", mount);
     let data = here.join("danlu-data");
     let refused = danlu::said(danlu::command("en").args(["up", "--data", data.to_str().unwrap()]));
     let left = std::fs::read_dir(&data).map(Iterator::count).unwrap_or(0);

@@ -152,7 +152,7 @@ impl Machine {
         let keys = [path(here, "hostkey"), path(here, "authorized_keys")];
         let config = format!(
             "ListenAddress {address}\nPort 22\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
-             PasswordAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n",
+             PasswordAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n",
             keys[0], keys[1]
         );
         fs::write(directory.join("sshd.conf"), config).expect("a file");
