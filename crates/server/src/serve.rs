@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -163,6 +163,7 @@ async fn listen(
         accounts: Accounts::default(),
         auth,
         lists: Kept::default(),
+        addresses: OnceLock::new(),
         stop,
         own_uid,
     });
@@ -203,6 +204,7 @@ async fn listen(
     let local = api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
     let served = axum::serve(socket, local);
     servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+    let _ = api.addresses.set(addresses.clone());
     let setup = addresses.first().and_then(|address| setup_link(handle, &api.auth, address));
     ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
     systemd::notify("READY=1");

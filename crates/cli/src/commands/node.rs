@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
-use danlu_wire::api::{Document, NewNode, NodeCheck, OneNode};
+use danlu_wire::api::{AddedNode, Document, NewNode, NodeCheck, NodeRole, OneNode};
 use serde_json::json;
 
 use super::{nodes, user::path_segment};
@@ -21,18 +21,22 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = text("Machines that work for this server", "管理为本服务器工作的机器"),
-    override_usage = text("danlu node [list | add | remove | drain | undrain | check | accept] NAME…", "danlu node [list | add | remove | drain | undrain | check | accept] 名称…"),
+    override_usage = text("danlu node [list | add | remove | drain | undrain | check | accept | token | revoke] NAME…", "danlu node [list | add | remove | drain | undrain | check | accept | token | revoke] 名称…"),
     after_help = text(
-        "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\n\
+        "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\
+         A machine that it cannot reach dials in by itself: add it with --dial-in.\n\n\
          Examples:\n  \
            danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
            danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
+           danlu node add gpu9 --dial-in\n  \
            danlu node check gpu7\n  \
            danlu node drain gpu7",
-        "机器上无需预先安装任何东西：服务器通过 SSH 登录，并自带程序。\n\n\
+        "机器上无需预先安装任何东西：服务器通过 SSH 登录，并自带程序。\n\
+         服务器无法到达的机器可以主动连接：添加时用 --dial-in。\n\n\
          示例：\n  \
            danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
            danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
+           danlu node add gpu9 --dial-in\n  \
            danlu node check gpu7\n  \
            danlu node drain gpu7",
     ),
@@ -47,7 +51,7 @@ pub(crate) struct Arguments {
 enum What {
     #[command(about = text("All machines, as `danlu nodes`", "列出所有机器，同 `danlu nodes`"), override_usage = "danlu node list [--json]")]
     List(nodes::Arguments),
-    #[command(about = text("Add a machine that is reached by SSH", "添加一台通过 SSH 访问的机器"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] [选项]"))]
+    #[command(about = text("Add a machine: reached by SSH, or one that dials in", "添加一台机器：通过 SSH 访问，或由其主动连接"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] | --dial-in [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] | --dial-in [选项]"))]
     Add(Box<Add>),
     #[command(about = text("Take a machine out; nothing may run there", "移除机器；其上不能有任务运行"), override_usage = text("danlu node remove NAME…", "danlu node remove 名称…"), alias = "rm")]
     Remove(Which),
@@ -59,6 +63,10 @@ enum What {
     Check(Which),
     #[command(about = text("Another machine has this address now: take it for this node", "该地址现在是另一台机器：以它作为此节点"), override_usage = text("danlu node accept NAME", "danlu node accept 名称"))]
     Accept(Which),
+    #[command(about = text("A new token for a machine that dials in; the old one is worth nothing", "为主动连接的机器换新令牌；旧令牌作废"), override_usage = text("danlu node token NAME", "danlu node token 名称"))]
+    Token(Which),
+    #[command(about = text("Its token is worth nothing from now on", "作废其令牌"), override_usage = text("danlu node revoke NAME…", "danlu node revoke 名称…"))]
+    Revoke(Which),
 }
 
 #[derive(Debug, Args)]
@@ -66,8 +74,11 @@ struct Add {
     #[arg(value_name = "NAME", help = text("What it is called here", "在此的名称"))]
     name: String,
 
-    #[arg(long, value_name = "USER@HOST[:PORT]", help = text("How it is reached; names of your ssh configuration work too", "如何到达；也可用 ssh 配置中的名称"))]
-    ssh: String,
+    #[arg(long, value_name = "USER@HOST[:PORT]", required_unless_present = "dial_in", conflicts_with = "dial_in", help = text("How it is reached; names of your ssh configuration work too", "如何到达；也可用 ssh 配置中的名称"))]
+    ssh: Option<String>,
+
+    #[arg(long, conflicts_with_all = ["identity", "accept_new_key", "sudo"], help = text("It connects by itself, with the token that is printed", "由其主动连接，使用打印出的令牌"))]
+    dial_in: bool,
 
     #[arg(long, value_name = "FILE", help = text("A private key on the server, readable by its user alone", "服务器上的私钥文件，仅其用户可读"))]
     identity: Option<String>,
@@ -89,6 +100,15 @@ struct Add {
 
     #[arg(long, value_name = "N", help = text("Warn when it has fewer", "少于此数时警告"))]
     expect_gpus: Option<u32>,
+
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = text("`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务"))]
+    role: String,
+
+    #[arg(long, value_name = "HOST", help = text("Where the other machines find it, if not where the server does", "其他机器访问它的地址，若与服务器所用的不同"))]
+    address: Option<String>,
+
+    #[arg(long, value_name = "DIR", help = text("Logs go to this directory, which it shares with the server", "日志写入此目录，须与服务器共享"))]
+    logs: Option<String>,
 
     #[arg(long, value_name = "N", hide = true, help = text("Simulate so many GPUs there", "模拟的 GPU 数"))]
     sim_gpus: Option<u32>,
@@ -115,6 +135,8 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         Some(What::Drain(which)) => act(client, which, "drain"),
         Some(What::Undrain(which)) => act(client, which, "undrain"),
         Some(What::Accept(which)) => act(client, which, "accept"),
+        Some(What::Token(which)) => token(client, which, "token"),
+        Some(What::Revoke(which)) => token(client, which, "revoke"),
         Some(What::Check(which)) => check(client, which),
     }
 }
@@ -125,6 +147,7 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
     let body = NewNode {
         name: new.name.clone(),
         ssh: new.ssh.clone(),
+        dial_in: new.dial_in,
         identity: new.identity.as_deref().map(whole),
         labels,
         accept_new_key: new.accept_new_key,
@@ -133,16 +156,60 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
         probe: new.probe.clone(),
         expect_gpus: new.expect_gpus,
         sim_gpus: new.sim_gpus,
+        role: if new.role == "data" { NodeRole::Data } else { NodeRole::Tasks },
+        address: new.address.clone(),
+        logs: new.logs.as_deref().map(whole),
     };
     let document = client.send("POST", "/nodes", &body)?;
     if new.json {
         return screen::print_document(&document);
     }
     let name = &new.name;
+    let AddedNode { token, addresses, .. } = read::<Document<AddedNode>>(&document)?.content;
+    if let Some(token) = token {
+        return screen::print(&how_to_join(name, &token, &addresses));
+    }
     screen::print(&say!(
         "added {name}; the server connects to it now. How far it gets: danlu node check {name}\n",
         "已添加 {name}，服务器正在连接。查看进展：danlu node check {name}\n"
     ))
+}
+
+/// Said once: the server does not know the token any more.
+fn how_to_join(name: &str, token: &str, addresses: &[String]) -> String {
+    let far = addresses.iter().find(|it| it.starts_with("https://"));
+    let near = || addresses.first().map_or("https://SERVER:8787", String::as_str);
+    let address = far.map_or_else(near, String::as_str);
+    let warning = if far.is_some() || addresses.is_empty() {
+        ""
+    } else {
+        text(
+            "\nThis server listens on its own machine only. For others: danlu up --listen 0.0.0.0:8787\n",
+            "\n本服务器只在本机监听。若要供其他机器连接：danlu up --listen 0.0.0.0:8787\n",
+        )
+    };
+    say!(
+        "{name} may dial in with this token, which is shown this once. On {name}:\n\n  \
+         danlu agent install {address} --token {token}\n{warning}",
+        "{name} 可用此令牌连接；令牌只显示这一次。在 {name} 上运行：\n\n  \
+         danlu agent install {address} --token {token}\n{warning}"
+    )
+}
+
+fn token(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
+    for name in &which.names {
+        let document = client.send("POST", &address(name, act), &json!({}))?;
+        if which.json {
+            screen::print_document(&document)?;
+            continue;
+        }
+        let AddedNode { token, addresses, .. } = read::<Document<AddedNode>>(&document)?.content;
+        screen::print(&match token {
+            Some(token) => how_to_join(name, &token, &addresses),
+            None => say!("{name} cannot dial in any more\n", "{name} 不能再连接\n"),
+        })?;
+    }
+    Ok(())
 }
 
 /// The server may have another working directory.

@@ -199,6 +199,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         system: None,
         problem: None,
         hint: None,
+        role: danlu_wire::api::NodeRole::default(),
     }
 }
 

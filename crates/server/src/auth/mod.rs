@@ -11,7 +11,7 @@ mod strangers;
 mod system;
 
 pub(crate) use records::{Session, Token};
-pub(crate) use secret::Digest;
+pub(crate) use secret::{Digest, random as random_secret};
 
 use crate::clock;
 use crate::config::AuthConfig;
