@@ -62,6 +62,7 @@ mutants! {
     VanishedGpuDropped: "a held GPU that vanishes and comes back is free",
     RenumberedByIndex: "GPUs are told apart by index",
     PartFailureIgnored: "the other parts of a run go on when one has failed",
+    GangStartsShort: "a task on several nodes starts when all of them but one have room",
     HeadNeverReserved: "backfill never reserves for the first in the queue",
     ImpossibleHeadBlocks: "a task that cannot run holds up those behind it",
     ClassesIgnored: "a user below zero takes turns with everybody else",

@@ -50,6 +50,12 @@ pub enum Refusal {
     NodeBusy { node: NodeId, runs: usize },
     #[error("no node can ever run this: it asks for {wanted}, the most there is: {most}")]
     Impossible { wanted: String, most: String },
+    #[error("this can never run: it asks for {wanted}, {}", as_many(*.nodes))]
+    TooFewNodes { wanted: String, asked: u32, each: u32, nodes: usize },
+    #[error("{gpus} GPUs cannot be divided equally among {nodes} nodes")]
+    UnequalNodes { nodes: u32, gpus: u32 },
+    #[error("a task on {nodes} nodes cannot name one node, nor GPUs by their numbers")]
+    GangNamesOne { nodes: u32 },
     #[error("too many {what}: at most {limit}")]
     TooMany { what: &'static str, limit: usize },
     #[error("the {what} is too long: at most {limit} bytes")]
@@ -86,6 +92,14 @@ pub enum Refusal {
     EpochGoesBack,
 }
 
+fn as_many(nodes: usize) -> String {
+    match nodes {
+        0 => "no node has as many".to_owned(),
+        1 => "1 node has as many".to_owned(),
+        nodes => format!("{nodes} nodes have as many"),
+    }
+}
+
 impl Refusal {
     /// What to type or change next.
     pub fn hint(&self) -> &'static str {
@@ -111,7 +125,9 @@ impl Refusal {
             StillNeeded { .. } => "cancel or release the waiting task first",
             NameTaken { .. } | NameMissing => "choose another name",
             NodeBusy { .. } => "drain it first: danlu node drain NAME",
-            Impossible { .. } => "danlu gpus shows what there is",
+            Impossible { .. } | TooFewNodes { .. } => "danlu gpus shows what there is",
+            UnequalNodes { .. } => "--gpus counts on each node: --nodes 2 --gpus 4 is 8 in all",
+            GangNamesOne { .. } => "choose nodes by a label: --node KEY=VALUE",
             TooMany { what: "GPUs", .. } => "danlu gpus shows what there is",
             TooMany { what: "open tasks", .. } => "wait for some to end",
             TooMany { .. } => "ask for less",

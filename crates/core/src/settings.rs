@@ -133,12 +133,17 @@ pub enum Backfill {
 #[serde(rename_all = "snake_case")]
 pub enum PlacementRule {
     /// The fullest node that fits; a task larger than any node takes whole nodes and one for the rest.
+    #[serde(alias = "pack")]
     Consolidate,
+    /// The emptiest node that fits, and the emptiest GPU for those that share; a task larger than any node as with
+    /// `Consolidate`.
+    Spread,
     /// Any free GPUs, wherever they are.
     Count,
     /// Where least is lost for the tasks that usually come; a task larger than any node as with `Consolidate`.
     Frag,
     /// First fit: the first node that has room, and its GPUs with the lowest numbers.
+    #[serde(alias = "first_fit")]
     Lowest,
 }
 

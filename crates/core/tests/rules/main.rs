@@ -15,6 +15,7 @@ mod failures;
 mod fair;
 mod fair_turns;
 mod forecast;
+mod gangs;
 mod gpus;
 mod lab;
 mod managed;

@@ -33,6 +33,16 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
         Impossible { wanted, most } => {
             format!("没有机器能运行它：需要 {wanted}，现有最多 {most}")
         }
+        TooFewNodes { asked, each: 0, nodes, .. } => {
+            format!("永远无法运行：需要 {asked} 台机器，符合要求的有 {nodes} 台")
+        }
+        TooFewNodes { asked, each, nodes, .. } => {
+            format!("永远无法运行：需要 {asked} 台各有 {each} 块 GPU 的机器，符合要求的有 {nodes} 台")
+        }
+        UnequalNodes { nodes, gpus } => format!("{gpus} 块 GPU 不能平均分到 {nodes} 台机器"),
+        GangNamesOne { nodes } => {
+            format!("在 {nodes} 台机器上运行的任务不能指定单台机器或 GPU 编号")
+        }
         TooMany { what, limit } => format!("{}过多：最多 {limit}", noun(what)),
         TooLong { what, limit } => format!("{}过长：最多 {limit} 字节", noun(what)),
         ControlCharacter { what } => format!("{}含有控制字符", noun(what)),
@@ -58,7 +68,13 @@ fn next(refusal: &Refusal) -> &'static str {
     use Refusal::*;
     match refusal {
         NoSuchTask(_) | NoSuchRun(_) | RunEnded(_) => "请在任务页面查看",
-        NoSuchNode(_) | NoSuchGpu { .. } | Impossible { .. } | NoRoom(_) => {
+        UnequalNodes { .. } => "--gpus 是每台机器的数量：--nodes 2 --gpus 4 共 8 块",
+        GangNamesOne { .. } => "请用标签选择机器：--node 键=值",
+        NoSuchNode(_)
+        | NoSuchGpu { .. }
+        | Impossible { .. }
+        | TooFewNodes { .. }
+        | NoRoom(_) => {
             "请在 GPU 页面查看现有资源"
         }
         Locked | NotPermitted | AdminOnly | PassesEverybody | ExtendedTooFar(_) => "请联系管理员",

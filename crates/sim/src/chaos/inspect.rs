@@ -51,9 +51,10 @@ impl World {
                 match event {
                     Event::TaskEdited { .. } => self.tally.edits += 1,
                     Event::TaskSubmitted { .. } => self.tally.submits += 1,
-                    Event::RunLaunched { nodes, .. } => {
+                    Event::RunLaunched { nodes, task, .. } => {
                         self.tally.launches += 1;
                         self.tally.spanning += u64::from(nodes.len() > 1);
+                        self.tally.gangs += u64::from(self.oracle.is_gang(*task));
                     }
                     Event::RunStopping { why, .. } => {
                         let preempted = *why == StopReason::Preempted;

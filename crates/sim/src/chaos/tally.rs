@@ -30,6 +30,7 @@ tally! {
     launches: "runs launched",
     starts: "processes started",
     spanning: "runs over several nodes",
+    gangs: "of these as gangs",
     preemptions: "preemptions",
     cancels: "cancels acknowledged",
     pauses: "runs paused",

@@ -26,6 +26,8 @@ pub(super) struct Workload {
     pub(super) preemptible: u64,
     pub(super) spanning: u64,
     pub(super) sharing: u64,
+    /// Tasks on several machines at once.
+    pub(super) gangs: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +78,7 @@ impl World {
             preemptible: dice.between(0, 900),
             spanning: dice.between(0, 300),
             sharing: dice.between(0, 600),
+            gangs: if dice.chance(500) { dice.between(0, 300) } else { 0 },
         }
     }
 
@@ -203,8 +206,8 @@ impl World {
             Order::Las,
         ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
-        use PlacementRule::{Consolidate, Count, Frag, Lowest};
-        let placements = [Consolidate, Count, Frag, Lowest];
+        use PlacementRule::{Consolidate, Count, Frag, Lowest, Spread};
+        let placements = [Consolidate, Spread, Count, Frag, Lowest];
         let settings = Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),

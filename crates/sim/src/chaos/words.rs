@@ -21,6 +21,9 @@ impl fmt::Display for Asked<'_> {
                 let key = key.as_deref().unwrap_or("no key");
                 let request = &spec.request;
                 write!(f, "user {by} submits {key}: {} gpus, {:?}", request.gpus, spec.command)?;
+                if request.nodes > 1 {
+                    write!(f, ", on {} nodes", request.nodes)?;
+                }
                 if let Some(array) = &spec.array {
                     write!(f, ", array of {}", array.indices.len())?;
                 }

@@ -80,6 +80,10 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
     };
     let machines: Vec<&Machine> = machines.iter().filter(known).collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
+    if request.nodes > 1 {
+        let each = (request.gpus / request.nodes) as usize;
+        return rooms.flatten().filter(|room| *room >= each).count() < request.nodes as usize;
+    }
     let (mut largest, mut total, mut any) = (0, 0, false);
     for room in rooms.flatten() {
         any = true;
