@@ -31,6 +31,7 @@ mutants! {
     BootTrustsNodes: "nodes keep their connections over a restart of the daemon",
     StaleSessionAccepted: "messages of an earlier connection are taken for new",
     LostFreesGpus: "the GPUs of a lost node's runs are given out again",
+    LostTooSoon: "the runs of a node that is away are declared lost at once",
     AbsentRunIgnored: "a run that the node no longer has is believed to run for ever",
     LaunchForgottenInSession: "a report that crossed a launch ends the run",
     ExitForgotten: "an end told only by the report after a reconnect is not recorded",

@@ -40,6 +40,10 @@ pub enum Refusal {
     RunEnded(RunId),
     #[error("the node of run {0} can be asked: cancel its task instead")]
     NodeReachable(RunId),
+    #[error("{name} can be asked what it runs: nothing is lost there")]
+    NodeHeard { name: String },
+    #[error("{name} has been away for {}: what ran there may still be running", .away.in_words())]
+    MayStillRun { name: String, away: Span },
     #[error("task {by} still waits for task {task}")]
     StillNeeded { task: TaskId, by: TaskId },
     #[error("{name} is taken")]
@@ -121,6 +125,10 @@ impl Refusal {
             BadText { .. } => "see danlu user --help",
             NotPermitted | AdminOnly => "ask the owner or an administrator",
             WrongState { .. } => "danlu show ID tells the state of a task",
+            NodeHeard { .. } => "danlu cancel ID ends a task there",
+            MayStillRun { .. } => {
+                "--force declares them failed all the same: whoever still writes there then writes twice"
+            }
             NodeReachable(_) => "danlu cancel ID ends a task wherever it can be reached",
             StillNeeded { .. } => "cancel or release the waiting task first",
             NameTaken { .. } | NameMissing => "choose another name",

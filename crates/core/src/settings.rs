@@ -21,6 +21,8 @@ pub struct Settings {
     pub requeue_lost: bool,
     /// … but not for ever.
     pub max_losses: u32,
+    /// What runs on a node that could not be asked for so long has failed, though it may still be running there. Zero: never.
+    pub lost_after: Span,
     /// A run is not preempted before it has run this long.
     pub min_run_before_preemption: Span,
     pub restart_cost: RestartCost,
@@ -174,6 +176,7 @@ impl Default for Settings {
             stop_grace: Span::from_secs(10),
             requeue_lost: true,
             max_losses: 10,
+            lost_after: Span::ZERO,
             min_run_before_preemption: Span::from_secs(300),
             restart_cost: RestartCost::default(),
             las_threshold: Span::from_secs(18_000),

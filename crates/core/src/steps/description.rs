@@ -67,7 +67,7 @@ fn check_nodes(request: &Request) -> Result<(), Refusal> {
     if !request.is_gang() {
         return Ok(());
     }
-    if request.gpus % request.nodes != 0 {
+    if !request.gpus.is_multiple_of(request.nodes) {
         return Err(Refusal::UnequalNodes { nodes: request.nodes, gpus: request.gpus });
     }
     if !request.gpu_ids.is_empty() || matches!(request.node, Some(NodeSelector::Name(_))) {
@@ -103,11 +103,7 @@ fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
         return Err(Refusal::ControlCharacter { what: "description" });
     }
     spec.project.iter().try_for_each(|project| check_text("project", project))?;
-    at_most("labels", spec.labels.len(), limits::LABELS)?;
-    for (key, value) in &spec.labels {
-        check_text("label", key)?;
-        check_text("label", value)?;
-    }
+    check_labels(&spec.labels)?;
     spec.request.gpu_model.iter().try_for_each(|model| check_text("GPU model", model))?;
     let selectors = [&spec.request.node, &spec.request.prefer].into_iter().flatten();
     selectors.into_iter().try_for_each(|selector| match selector {
@@ -117,6 +113,15 @@ fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
             check_text("node label", value)
         }
     })
+}
+
+pub(crate) fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    at_most("labels", labels.len(), limits::LABELS)?;
+    for (key, value) in labels {
+        check_text("label", key)?;
+        check_text("label", value)?;
+    }
+    Ok(())
 }
 
 fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {

@@ -199,6 +199,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
                 requeue_lost,
                 las_threshold: Span(threshold),
                 reserve_after: Span(min_run / 2),
+                lost_after: Span(if grace % 2 == 0 { min_run } else { 0 }),
                 quota: quota::QuotaSettings {
                     over: if grace % 3 == 0 {
                         quota::OverQuota::Refuse
@@ -260,6 +261,12 @@ fn any_input() -> impl Strategy<Value = Input> {
             Input::Move { by, task, position }
         }),
         1 => (actor(), any_run()).prop_map(|(by, run)| Input::Abandon { by, run }),
+        1 => (actor(), node(), any::<bool>()).prop_map(|(by, node, force)| {
+            Input::DeclareLost { by, node, force }
+        }),
+        1 => (actor(), node(), prop::option::of("[xy]")).prop_map(|(by, node, value)| {
+            Input::SetLabels { by, node, change: [("hall".to_owned(), value)].into() }
+        }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::RemoveNode { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Undrain { by, node }),

@@ -18,6 +18,8 @@ mod forecast;
 mod gangs;
 mod gpus;
 mod lab;
+mod labels;
+mod lost;
 mod managed;
 mod named_resources;
 mod nodes;

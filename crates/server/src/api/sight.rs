@@ -99,8 +99,10 @@ impl Sight<'_> {
             Booted { .. } | SettingsChanged => true,
             NodeAdded { .. } | NodeRemoved { .. } | NodeConnected { .. } | NodeReady { .. } => true,
             NodeLost { .. } | NodeResourcesChanged { .. } | NodeDraining { .. } => true,
+            NodeLabelsChanged { .. } => true,
             NodeUndrained { .. } | GpusChanged { .. } | GpuQuarantined { .. } => true,
-            NodeHasStrays { .. } | LateMessageIgnored { .. } | ProjectCharged { .. } => false,
+            NodeHasStrays { .. } | RunsDeclaredLost { .. } => false,
+            LateMessageIgnored { .. } | ProjectCharged { .. } => false,
             UserAdded { user } | UserChanged { user } => self.user(*user),
             TaskSubmitted { task, .. }
             | TaskHeld { task }

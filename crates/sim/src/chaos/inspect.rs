@@ -56,6 +56,10 @@ impl World {
                         self.tally.spanning += u64::from(nodes.len() > 1);
                         self.tally.gangs += u64::from(self.oracle.is_gang(*task));
                     }
+                    Event::RunsDeclaredLost { runs, .. } => {
+                        self.tally.declared_lost += runs.len() as u64;
+                    }
+                    Event::NodeLabelsChanged { .. } => self.tally.relabelled += 1,
                     Event::RunStopping { why, .. } => {
                         let preempted = *why == StopReason::Preempted;
                         self.tally.preemptions += u64::from(preempted);

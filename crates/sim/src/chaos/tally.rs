@@ -37,6 +37,8 @@ tally! {
     edits: "tasks edited",
     arrays: "arrays submitted",
     abandons: "runs abandoned",
+    declared_lost: "runs declared lost",
+    relabelled: "nodes with other labels",
     crashes_before_commit: "daemon crashes before commit",
     crashes_after_commit: "daemon crashes after commit",
     crashes_in_effects: "daemon crashes among effects",

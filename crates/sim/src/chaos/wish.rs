@@ -145,7 +145,17 @@ impl World {
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
         let users: Vec<UserId> = state.users.keys().copied().collect();
         let licences = u32::try_from(self.dice.between(0, 4)).unwrap_or(0);
-        Some(match self.dice.below(27) {
+        Some(match self.dice.below(32) {
+            27..=28 => {
+                let hall = self.dice.pick(&["east", "west", ""]).unwrap_or("");
+                let hall = Some(hall.to_owned()).filter(|hall| !hall.is_empty());
+                let change = BTreeMap::from([("hall".to_owned(), hall)]);
+                Input::SetLabels { by, node: self.dice.pick(&nodes)?, change }
+            }
+            29..=31 => {
+                let force = self.dice.chance(500);
+                Input::DeclareLost { by, node: self.dice.pick(&nodes)?, force }
+            }
             24..=26 => {
                 let resources = BTreeMap::from([("licence".to_owned(), licences)]);
                 Input::SetResources { by, node: self.dice.pick(&nodes)?, resources }
@@ -215,6 +225,7 @@ impl World {
             stop_grace: Span(dice.scale(100, 20_000)),
             requeue_lost: dice.chance(800),
             max_losses: u32::try_from(dice.between(0, 10)).unwrap_or(10),
+            lost_after: Span(if dice.chance(300) { dice.scale(1_000, 60_000) } else { 0 }),
             min_run_before_preemption: Span(dice.scale(1, 30_000)),
             restart_cost: RestartCost {
                 up_to_8_gpus: dice.span(0, 5000),
