@@ -127,8 +127,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
+        let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
         let parts = Parts { live, auth, nodes };
-        listen(&config, &handle, parts, &mut signals, ready).await
+        let served = listen(&config, &handle, parts, &mut signals, ready).await;
+        followed.abort();
+        served
     });
     runtime.block_on(handle.stop());
     drop(handle);
@@ -216,7 +219,7 @@ async fn listen(
             _ = signals.terminate.recv() => info!("terminated"),
             _ = signals.interrupt.recv() => info!("interrupted"),
             _ = signals.hangup.recv() => {
-                reload(config, handle).await;
+                reload(config, &api).await;
                 continue;
             }
         }
@@ -250,14 +253,15 @@ impl Signals {
     }
 }
 
-async fn reload(config: &Config, handle: &Handle) {
+async fn reload(config: &Config, api: &Api) {
     let newer = match config.again() {
         Ok(newer) => newer,
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
-    if let Err(cause) = configure_node(handle, &newer).await {
+    api.nodes.apply(&api.handle, &newer).await;
+    if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");
     }
     let changed = config.changed(&newer);

@@ -3,10 +3,13 @@
 use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
-use danlu_wire::api::{AddedNode, Document, NewNode, NodeCheck, NodeRole, OneNode};
+use danlu_wire::api::{
+    AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeCheck, NodeRole,
+    OneNode,
+};
 use serde_json::json;
 
-use super::{nodes, user::path_segment};
+use super::{node_import, nodes, user::path_segment};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
@@ -15,13 +18,14 @@ use crate::{
     screen::{
         self,
         colour::{self, Colour},
+        places, width,
     },
 };
 
 #[derive(Debug, Args)]
 #[command(
     about = text("Machines that work for this server", "管理为本服务器工作的机器"),
-    override_usage = text("danlu node [list | add | remove | drain | undrain | check | accept | token | revoke] NAME…", "danlu node [list | add | remove | drain | undrain | check | accept | token | revoke] 名称…"),
+    override_usage = text("danlu node [list | add | import | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] 名称…"),
     after_help = text(
         "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\
          A machine that it cannot reach dials in by itself: add it with --dial-in.\n\n\
@@ -30,6 +34,7 @@ use crate::{
            danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
            danlu node add gpu9 --dial-in\n  \
            danlu node check gpu7\n  \
+           danlu node label gpu7 room=b12 old-\n  \
            danlu node drain gpu7",
         "机器上无需预先安装任何东西：服务器通过 SSH 登录，并自带程序。\n\
          服务器无法到达的机器可以主动连接：添加时用 --dial-in。\n\n\
@@ -38,6 +43,7 @@ use crate::{
            danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
            danlu node add gpu9 --dial-in\n  \
            danlu node check gpu7\n  \
+           danlu node label gpu7 room=b12 old-\n  \
            danlu node drain gpu7",
     ),
     disable_help_subcommand = true,
@@ -53,8 +59,20 @@ enum What {
     List(nodes::Arguments),
     #[command(about = text("Add a machine: reached by SSH, or one that dials in", "添加一台机器：通过 SSH 访问，或由其主动连接"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] | --dial-in [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] | --dial-in [选项]"))]
     Add(Box<Add>),
+    #[command(about = text("Add the machines of the master/slave training manager", "导入主从训练管理系统的机器"), override_usage = text("danlu node import gpu_slaver_info.json [OPTIONS]", "danlu node import gpu_slaver_info.json [选项]"))]
+    Import(node_import::Import),
     #[command(about = text("Take a machine out; nothing may run there", "移除机器；其上不能有任务运行"), override_usage = text("danlu node remove NAME…", "danlu node remove 名称…"), alias = "rm")]
     Remove(Which),
+    #[command(about = text("Set labels, or take them away with a dash: room=b12 old-", "设置标签，或用减号去掉：room=b12 old-"), override_usage = text("danlu node label NAME KEY=VALUE… KEY-…", "danlu node label 名称 键=值… 键-…"))]
+    Label(Label),
+    #[command(about = text("What ran on a machine that is away has failed, and is queued again", "将离线机器上的任务判为失败并重新排队"), override_usage = text("danlu node declare-lost NAME [--force]", "danlu node declare-lost 名称 [--force]"), after_help = text(
+        "What ran there may still be running. When the machine comes back, it is ended before anything else starts there;\n\
+         until then it may write to the same files as its next run. Without --force the machine must have been away for as\n\
+         long as the setting `lost_after` says (never, unless set), which also does this by itself.",
+        "其上的任务可能仍在运行。机器恢复后会先结束它们，再运行其他任务；在此之前，它可能与重新运行的任务写同一批文件。\n\
+         不带 --force 时，机器须已离线达到设置 `lost_after` 的时长（默认从不）；该设置到时也会自动执行。",
+    ))]
+    DeclareLost(Lost),
     #[command(about = text("Give it nothing new; what runs goes on", "不再分配新任务；已运行的继续"), override_usage = text("danlu node drain NAME…", "danlu node drain 名称…"))]
     Drain(Which),
     #[command(about = text("Give it tasks again", "恢复分配任务"), override_usage = text("danlu node undrain NAME…", "danlu node undrain 名称…"))]
@@ -118,6 +136,44 @@ struct Add {
 }
 
 #[derive(Debug, Args)]
+struct Label {
+    #[arg(value_name = "NAME", help = text("Which machine", "哪台机器"))]
+    name: String,
+
+    #[arg(value_name = "KEY=VALUE|KEY-", required = true, value_parser = parse_label, help = text("A label to set, or one to take away", "要设置或去掉的标签"))]
+    labels: Vec<(String, Option<String>)>,
+
+    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Lost {
+    #[arg(value_name = "NAME", help = text("Which machine", "哪台机器"))]
+    name: String,
+
+    #[arg(long, help = text("Although it may still be running there", "即使可能仍在运行"))]
+    force: bool,
+
+    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    json: bool,
+}
+
+/// As kubectl has it: `key=value` sets, `key-` takes away.
+fn parse_label(given: &str) -> Result<(String, Option<String>), String> {
+    let change = match given.split_once('=') {
+        Some((key, value)) => (key, Some(value.to_owned())),
+        None => (given.strip_suffix('-').unwrap_or_default(), None),
+    };
+    match change {
+        ("", _) => {
+            Err(text("KEY=VALUE sets it, KEY- takes it away", "键=值 设置，键- 去掉").to_owned())
+        }
+        (key, value) => Ok((key.to_owned(), value)),
+    }
+}
+
+#[derive(Debug, Args)]
 struct Which {
     #[arg(value_name = "NAME", required = true, help = text("Which", "哪些"))]
     names: Vec<String>,
@@ -131,7 +187,10 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         None => nodes::run(client, &nodes::Arguments::default()),
         Some(What::List(list)) => nodes::run(client, list),
         Some(What::Add(new)) => add(client, new),
+        Some(What::Import(import)) => node_import::run(client, import),
         Some(What::Remove(which)) => remove(client, which),
+        Some(What::Label(change)) => label(client, change),
+        Some(What::DeclareLost(lost)) => declare_lost(client, lost),
         Some(What::Drain(which)) => act(client, which, "drain"),
         Some(What::Undrain(which)) => act(client, which, "undrain"),
         Some(What::Accept(which)) => act(client, which, "accept"),
@@ -227,6 +286,42 @@ fn remove(client: &Client, which: &Which) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+fn label(client: &Client, change: &Label) -> Result<(), Failure> {
+    let name = &change.name;
+    let labels: BTreeMap<String, Option<String>> = change.labels.iter().cloned().collect();
+    let document = client.send("POST", &address(name, "labels"), &LabelChange { labels })?;
+    if change.json {
+        return screen::print_document(&document);
+    }
+    let node = read::<Document<OneNode>>(&document)?.content.node;
+    let labels: Vec<String> =
+        node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let labels = width::plain(&labels.join(" "));
+    screen::print(&match labels.is_empty() {
+        true => say!("{name} has no labels\n", "{name} 没有标签\n"),
+        false => say!("{name}: {labels}\n", "{name}：{labels}\n"),
+    })
+}
+
+fn declare_lost(client: &Client, lost: &Lost) -> Result<(), Failure> {
+    let name = &lost.name;
+    let body = DeclareLost { force: lost.force };
+    let document = client.send("POST", &address(name, "declare-lost"), &body)?;
+    if lost.json {
+        return screen::print_document(&document);
+    }
+    let tasks = read::<Document<DeclaredLost>>(&document)?.content.tasks;
+    if tasks.is_empty() {
+        return screen::print(&say!("nothing ran on {name}\n", "{name} 上没有任务在运行\n"));
+    }
+    let tasks = places::list(&tasks);
+    screen::note(&say!(
+        "what still runs on {name} is ended when it comes back; until then it may write to the same files as its next run",
+        "{name} 上仍在运行的任务会在其恢复后结束；在此之前，它可能与重新运行的任务写同一批文件"
+    ));
+    screen::print(&say!("lost on {name}: tasks {tasks}\n", "{name} 上失联的任务：{tasks}\n"))
 }
 
 fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {

@@ -101,6 +101,8 @@ struct Line {
 /// Line by line, so that a mistake is named with its line; later lines win.
 fn fields(file: &str, source: &str, client: &Client) -> Result<Fields, Failure> {
     let mut fields = Fields::new();
+    // Where Slurm's count of GPUs over all nodes stands.
+    let mut in_all = None;
     for directive in directives(source) {
         let place = {
             let number = directive.line;
@@ -110,7 +112,12 @@ fn fields(file: &str, source: &str, client: &Client) -> Result<Fields, Failure> 
             .ok_or_else(|| Failure::new(Exit::Usage, format!("{place}{}", quotes())))?;
         let words = match directive.dialect {
             Dialect::Danlu => words,
-            Dialect::Slurm => sbatch::translate(&words).map_err(|failure| failure.at(&place))?,
+            Dialect::Slurm => {
+                if sbatch::counts_in_all(&words) {
+                    in_all = Some(place.clone());
+                }
+                sbatch::translate(&words).map_err(|failure| failure.at(&place))?
+            }
         };
         let line = Line::try_parse_from(words).map_err(|error| {
             Failure::new(Exit::Usage, format!("{place}{}", usage_message(&error)))
@@ -119,6 +126,29 @@ fn fields(file: &str, source: &str, client: &Client) -> Result<Fields, Failure> 
         merge(&mut fields, line.options.fields(client).map_err(|failure| failure.at(&place))?);
         merge(&mut fields, line.new.fields());
     }
+    match in_all {
+        Some(place) => divided(fields).map_err(|failure| failure.at(&place)),
+        None => Ok(fields),
+    }
+}
+
+/// The same number of GPUs on each node.
+fn divided(mut fields: Fields) -> Result<Fields, Failure> {
+    let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
+    let (Some(nodes @ 2..), Some(gpus)) = (number("nodes"), number("gpus")) else {
+        return Ok(fields);
+    };
+    if !gpus.is_multiple_of(nodes) {
+        return Err(Failure::new(
+            Exit::Refused,
+            say!(
+                "{gpus} GPUs cannot be divided equally among {nodes} nodes",
+                "{gpus} 块 GPU 不能平均分到 {nodes} 台机器"
+            ),
+        )
+        .hint("#SBATCH --gpus-per-node=4"));
+    }
+    fields.insert("gpus".to_owned(), (gpus / nodes).into());
     Ok(fields)
 }
 
@@ -160,6 +190,18 @@ mod tests {
             "labels": {"a": "1", "b": "2"},
         });
         assert_eq!(parse(source).expect("it is understood"), expect);
+    }
+
+    #[test]
+    fn slurm_counts_gpus_over_all_nodes_and_danlu_on_each() {
+        let gpus = |lines: &str| parse(lines).map(|fields| fields["gpus"].clone());
+        assert_eq!(gpus("#SBATCH --nodes=2\n#SBATCH --gpus=8\n").ok(), Some(json!(4)));
+        assert_eq!(gpus("#SBATCH -N 2 --gpus-per-node=8\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#SBATCH --gres=gpu:8\n#SBATCH -N 2\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#SBATCH --gpus=8\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#DANLU --nodes 2 --gpus 8\n").ok(), Some(json!(8)));
+        let failure = parse("#SBATCH -N 3\n#SBATCH -G 8\n").expect_err("not to be divided");
+        assert!(format!("{failure:?}").contains("line 2"), "{failure:?}");
     }
 
     #[test]

@@ -12,8 +12,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
 use danlu_wire::api::{
-    AddedNode, CheckedStep, Document, ErrorCode, NewNode, NodeCheck, NodeRole, NodeView, Nodes,
-    OneNode, Removed,
+    AddedNode, CheckedStep, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode,
+    NodeCheck, NodeRole, NodeView, Nodes, OneNode, Removed,
 };
 use std::time::Duration;
 
@@ -213,6 +213,36 @@ pub(super) async fn remove(
     api.nodes.remove(&name);
     api.handle.keep(vec![remove_record(&name)], None).await?;
     Ok(Json(Document::new(Removed { removed: name })))
+}
+
+/// Those who wait are judged by the new ones at once; what runs goes on.
+pub(super) async fn label(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<LabelChange>, ApiError>,
+) -> Result<Json<Document<OneNode>>, ApiError> {
+    let Json(LabelChange { labels }) = body?;
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    caller.ask(&api, Input::SetLabels { by: caller.actor(), node, change: labels }).await?;
+    answer(&api, &caller, &name)
+}
+
+pub(super) async fn declare_lost(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<DeclareLost>, ApiError>,
+) -> Result<Json<Document<DeclaredLost>>, ApiError> {
+    let Json(DeclareLost { force }) = body?;
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    let model = api.handle.model();
+    let there = |run: &&danlu_core::Run| run.part_on(node).is_some_and(|part| !part.is_ended());
+    let tasks = model.active_runs().filter(there).map(|run| run.task.0).collect();
+    caller.ask(&api, Input::DeclareLost { by: caller.actor(), node, force }).await?;
+    Ok(Json(Document::new(DeclaredLost { name, tasks })))
 }
 
 fn is_for_data(api: &Api, name: &str) -> bool {

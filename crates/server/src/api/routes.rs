@@ -106,6 +106,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/nodes"), "Add a machine that is reached by SSH, or that dials in", Admin, || post(nodes::add), json::<wire::AddedNode>()).body::<wire::NewNode>().creates(),
         Route::new(("get", "/nodes/{name}"), "One machine", Reader, || get(nodes::one), json::<wire::OneNode>()),
         Route::new(("delete", "/nodes/{name}"), "Take a machine out; nothing may run there", Admin, || delete(nodes::remove), json::<wire::Removed>()),
+        Route::new(("post", "/nodes/{name}/labels"), "Change its labels while tasks run", Admin, || post(nodes::label), json::<wire::OneNode>()).body::<wire::LabelChange>(),
+        Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
         Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
         Route::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),

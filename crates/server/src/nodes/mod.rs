@@ -3,6 +3,7 @@
 //! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
 
 mod dial_in;
+pub(crate) mod file;
 mod keep;
 mod record;
 mod remote_log;

@@ -180,6 +180,28 @@ pub struct OneNode {
     pub node: NodeView,
 }
 
+/// `POST /nodes/{name}/labels`: a value for each, or `null` for one that goes; the others stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelChange {
+    pub labels: BTreeMap<String, Option<String>>,
+}
+
+/// `POST /nodes/{name}/declare-lost`: what ran there has failed, though it may still be running.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeclareLost {
+    /// Also if it has not been away for as long as the setting `lost_after` says.
+    pub force: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct DeclaredLost {
+    pub name: String,
+    /// Whose runs were there.
+    pub tasks: Vec<u64>,
+}
+
 /// `POST /nodes/{name}/check`: how far one gets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeCheck {

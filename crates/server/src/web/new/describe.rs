@@ -118,6 +118,7 @@ impl Reader<'_> {
             node: self.field("node", "gpu1", |text| Some(node(text)))?,
             resources: self.field("resources", "licence:1", given::resources)?.unwrap_or_default(),
             gpu_ids: self.field("gpu_ids", "0,2", given::numbers)?.unwrap_or_default(),
+            ..Needs::default()
         })
     }
 
