@@ -121,9 +121,18 @@ fn a_machine_dials_in_runs_tasks_and_comes_back() {
     place.daemon.crash_and_restart();
     place.wait_for("far", "ready");
     assert_eq!(place.daemon.state(&id), "running");
+    // Its last lines are asked for now and then, and kept when it is away: also by a server that is started then.
+    let contact = place.node("far")["last_contact_at"].clone();
+    until("it is asked how it is", || place.node("far")["last_contact_at"] != contact);
     drop(agent);
     place.wait_for("far", "down");
     assert_eq!(place.daemon.state(&id), "lost");
+    for _ in 0..2 {
+        let said = place.daemon.ask(&["logs", &id]);
+        assert_eq!((said.status, said.stdout.as_str()), (0, "begun\n"), "{said:?}");
+        assert!(said.stderr.contains("away"), "{said:?}");
+        place.daemon.crash_and_restart();
+    }
     fs::write(&gate, "").unwrap();
     let _agent = place.join(&token);
     assert_eq!(place.daemon.ask(&["wait", &id]).status, 7);

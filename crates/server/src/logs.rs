@@ -1,8 +1,10 @@
 //! What runs have printed, wherever it lies.
 
+use crate::api::part_gpu_ids;
 use crate::launch;
+use crate::model::ReadModel;
 use crate::nodes::RemoteLog;
-use danlu_core::{RunId, Task};
+use danlu_core::{NodeId, RunId, Task};
 use danlu_node::RunRoot;
 use danlu_node::logs::LogFile;
 use danlu_wire::Words;
@@ -25,17 +27,23 @@ pub(crate) enum Which {
     Stderr,
 }
 
-/// What must be known of a run to find its output.
-#[derive(Debug)]
-pub(crate) struct RunLog {
-    pub(crate) id: RunId,
-    pub(crate) ended: bool,
-    /// That stand in the names of files.
-    pub(crate) words: Words,
-}
-
-/// Where a stream of a run goes. The owner is whose file it must be.
-pub(crate) fn place(task: &Task, run: &RunLog, which: Which, owner: String) -> LogPlace {
+/// Where a stream of a run goes, on this node of several.
+pub(crate) fn place_of(
+    model: &ReadModel,
+    task: &Task,
+    id: RunId,
+    node: Option<NodeId>,
+    which: Which,
+) -> LogPlace {
+    let run = model.runs.get(&id);
+    let part = run.zip(node).and_then(|(run, node)| run.part_on(node));
+    let node = node.and_then(|node| model.nodes.get(&node));
+    let node = node.map_or("", |node| node.name.as_str());
+    let gpus = part.map_or_else(Vec::new, |part| part_gpu_ids(model, part));
+    // They stand in the names of files.
+    let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
+    let owner =
+        model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
     let output = launch::output(task, &task.spec.launch.output);
     let sink = match (which, output.stderr) {
         (Which::Stderr, ErrorSink::Own(sink)) => sink,
@@ -43,12 +51,19 @@ pub(crate) fn place(task: &Task, run: &RunLog, which: Which, owner: String) -> L
     };
     let sink = match sink {
         Sink::File { path, append } => {
-            Sink::File { path: run.words.put_into(&path).into_owned(), append }
+            Sink::File { path: words.put_into(&path).into_owned(), append }
         }
         other => other,
     };
     let directory = task.spec.launch.directory.clone();
-    LogPlace { run: run.id, sink, directory, owner, ended: run.ended }
+    let ended = run.is_none_or(|run| run.is_ended());
+    LogPlace { run: id, sink, directory, owner, ended }
+}
+
+/// A log that would stay on its machine goes to a directory that the server has, too.
+pub(crate) fn shared(directory: &Path, run: RunId) -> Sink {
+    let path = directory.join(format!("danlu-{run}.log")).display().to_string();
+    Sink::File { path, append: true }
 }
 
 /// One log, open for reading.

@@ -14,8 +14,8 @@ use crate::{
     client::{Client, Problem, bytes_of},
     failure::{Exit, Failure},
     given::task_ids::{TaskName, parse_one_task},
-    language::text,
-    screen::{progress_lines::ProgressLines, written},
+    language::{say, text},
+    screen::{clock, progress_lines::ProgressLines, written},
     selection::resolve_one,
 };
 
@@ -152,6 +152,17 @@ fn so_far(
         let number = |name| header(&answer, name);
         let (reached, size) = (number("x-danlu-offset")?, number("x-danlu-size")?);
         let until = *until.get_or_insert(size);
+        if let Some(at) = answer.headers().get("x-danlu-kept-at").and_then(|it| it.to_str().ok()) {
+            let at = clock::read(at)
+                .map_or_else(|| at.to_owned(), |at| clock::long(at, jiff::Timestamp::now()));
+            eprintln!(
+                "{}",
+                say!(
+                    "note: its machine is away; these are the last lines as of {at}",
+                    "提示：其机器已失联；以下是截至 {at} 的最后几行"
+                )
+            );
+        }
         let mut bytes = bytes_of(answer);
         let mut buffer = vec![0; 64 << 10];
         loop {

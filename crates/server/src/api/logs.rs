@@ -2,8 +2,8 @@
 
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::logs::{self as store, Log, RunLog, Which};
-use crate::model::ReadModel;
+use crate::logs::{self as store, Log, Which};
+use crate::nodes::KeptLines;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -11,13 +11,14 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use danlu_core::{NodeId, Refusal, Run, RunId, Task, TaskId};
-use danlu_wire::Words;
+use danlu_core::{NodeId, Refusal, Run, RunId, TaskId};
 use danlu_wire::agent::LogStart;
+use danlu_wire::launch::Sink;
 use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::convert::Infallible;
+use std::io::ErrorKind;
 
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
@@ -54,14 +55,49 @@ pub(super) async fn logs(
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open_part(&api, TaskId(id), run, which).await?;
     let mut log = log;
-    let start = wanted.start(&mut log).await?;
+    let start = match wanted.start(&mut log).await {
+        // Whoever follows hears more when it is back.
+        Err(error) if follow && error.kind() == ErrorKind::NotConnected => {
+            wanted.offset.unwrap_or(0)
+        }
+        Err(error) => return last_lines(&api, run, &wanted, error),
+        Ok(start) => start,
+    };
     if follow {
         return Ok(
             Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response()
         );
     }
     let over = is_over(&api, run);
-    wanted.part(log, start, over).await
+    match wanted.part(log, start, over).await {
+        Ok(answer) => Ok(answer),
+        Err(error) => last_lines(&api, run, &wanted, error),
+    }
+}
+
+/// What was kept of a log whose machine is away.
+fn last_lines(
+    api: &Api,
+    run: RunId,
+    wanted: &Wanted,
+    error: std::io::Error,
+) -> Result<Response, ApiError> {
+    let away = error.kind() == ErrorKind::NotConnected;
+    let Some(KeptLines { at, offset, bytes }) = away.then(|| api.nodes.last_lines(run)).flatten()
+    else {
+        return Err(unreadable(error));
+    };
+    let end = offset + bytes.len() as u64;
+    let from = wanted.offset.unwrap_or(0).clamp(offset, end);
+    let skipped = usize::try_from(from - offset).unwrap_or(bytes.len());
+    let answer = Response::builder()
+        .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
+        .header("x-danlu-offset", end)
+        .header("x-danlu-size", end)
+        .header("x-danlu-ended", "false")
+        .header("x-danlu-kept-at", super::rfc3339(at))
+        .body(Body::from(bytes[skipped..].to_vec()));
+    Ok(answer.unwrap_or_default())
 }
 
 /// `GET /server/logs`: the server's own.
@@ -75,23 +111,23 @@ pub(super) async fn of_server(
     }
     let Query(wanted) = wanted?;
     let mut log = Log::file(crate::logging::path(&api.config.data)).await.map_err(unreadable)?;
-    let start = wanted.start(&mut log).await?;
-    wanted.part(log, start, false).await
+    let start = wanted.start(&mut log).await.map_err(unreadable)?;
+    wanted.part(log, start, false).await.map_err(unreadable)
 }
 
 impl Wanted {
-    async fn start(&self, log: &mut Log) -> Result<u64, ApiError> {
+    async fn start(&self, log: &mut Log) -> std::io::Result<u64> {
         let from = match (self.offset, self.tail) {
             (Some(offset), _) => LogStart::Offset(offset),
             (None, Some(lines)) => LogStart::Tail(lines),
             (None, None) => LogStart::Offset(0),
         };
-        log.start(from).await.map_err(unreadable)
+        log.start(from).await
     }
 
-    async fn part(&self, mut log: Log, start: u64, over: bool) -> Result<Response, ApiError> {
+    async fn part(&self, mut log: Log, start: u64, over: bool) -> std::io::Result<Response> {
         let limit = self.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
-        let (bytes, size) = log.read(start, limit).await.map_err(unreadable)?;
+        let (bytes, size) = log.read(start, limit).await?;
         let answer = Response::builder()
             .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
             .header("x-danlu-offset", start + bytes.len() as u64)
@@ -151,31 +187,27 @@ async fn open_part(
     run: RunId,
     (which, part): (Which, Option<NodeId>),
 ) -> Result<Log, ApiError> {
-    let (node, place) = {
+    let (node, mut place, shared) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
-        let owner =
-            model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
         let first = || model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
         let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
-        let place = store::place(task, &run_log(&model, task, run, node), which, owner);
-        (there, place)
+        let place = store::place_of(&model, task, run, node, which);
+        let name = there.and_then(|node| Some(&model.nodes.get(&node)?.name));
+        (there, place, name.and_then(|name| api.nodes.shared_logs(name)))
     };
+    if let Some(directory) = shared.filter(|_| place.sink == Sink::Log) {
+        place.sink = store::shared(&directory, run);
+        // One that began before the directory was shared is on its machine.
+        if let Ok(log) = Log::here(&api.files, place.clone()).await {
+            return Ok(log);
+        }
+    }
     match node {
         Some(node) => Ok(Log::There(api.nodes.log(node, place))),
         None => Log::here(&api.files, place).await.map_err(unreadable),
     }
-}
-
-fn run_log(model: &ReadModel, task: &Task, id: RunId, node: Option<NodeId>) -> RunLog {
-    let run = model.runs.get(&id);
-    let part = run.zip(node).and_then(|(run, node)| run.part_on(node));
-    let node = node.and_then(|node| model.nodes.get(&node));
-    let node = node.map_or("", |node| node.name.as_str());
-    let gpus = part.map_or_else(Vec::new, |part| super::view::part_gpu_ids(model, part));
-    let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
-    RunLog { id, ended: run.is_none_or(|run| run.is_ended()), words }
 }
 
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]

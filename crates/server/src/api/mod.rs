@@ -38,7 +38,7 @@ pub use caller::Peer;
 pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
-pub(crate) use view::rfc3339;
+pub(crate) use view::{part_gpu_ids, rfc3339};
 
 use crate::auth::Auth;
 use crate::gpuman;

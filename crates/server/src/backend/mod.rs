@@ -13,6 +13,7 @@ use crate::nodes::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, State};
+use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 
 /// The nodes that can be reached from here.
@@ -59,6 +60,11 @@ impl Backends {
             && let Some(address) = remote.address(&ranks.master_address)
         {
             ranks.master_address = address;
+        }
+        let node = &state.nodes[&launch.node].name;
+        let shared = self.remote.as_ref().and_then(|remote| remote.shared_logs(node));
+        if let Some(directory) = shared.filter(|_| order.output.stdout == Sink::Log) {
+            order.output.stdout = crate::logs::shared(&directory, launch.run);
         }
         order
     }

@@ -5,6 +5,7 @@
 mod dial_in;
 pub(crate) mod file;
 mod keep;
+mod last_lines;
 mod record;
 mod remote_log;
 mod session;
@@ -12,6 +13,7 @@ mod ssh;
 mod status;
 
 pub(crate) use dial_in::connect as dial_in;
+pub(crate) use last_lines::Kept as KeptLines;
 pub(crate) use record::{BadNode, NodeRecord, Route};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
@@ -25,6 +27,7 @@ use crate::store::{Store, StoreError};
 use danlu_core::{NodeId, SessionId};
 use danlu_wire::ToAgent;
 use danlu_wire::agent::LogPlace;
+use last_lines::LastLines;
 use remote_log::Asks;
 use ssh::Program;
 use std::collections::BTreeMap;
@@ -48,6 +51,7 @@ struct All {
     live: LiveGpus,
     handle: OnceLock<Handle>,
     program: OnceLock<Program>,
+    last_lines: LastLines,
     data: PathBuf,
 }
 
@@ -85,6 +89,7 @@ impl Nodes {
             live,
             handle: OnceLock::new(),
             program: OnceLock::new(),
+            last_lines: LastLines::below(data),
             data: data.to_owned(),
         })))
     }
@@ -125,6 +130,11 @@ impl Nodes {
             Route::Ssh(target) => Some(target.host.clone()),
             Route::DialIn(_) => status.seen_at.map(|address| address.to_string()),
         })
+    }
+
+    /// Where a machine writes logs that the server can read, too.
+    pub(crate) fn shared_logs(&self, name: &str) -> Option<PathBuf> {
+        self.known().get(name)?.record.logs.as_ref().map(PathBuf::from)
     }
 
     pub(crate) fn log(&self, node: NodeId, place: LogPlace) -> RemoteLog {

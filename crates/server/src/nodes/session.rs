@@ -53,6 +53,7 @@ impl Drop for Present<'_> {
             self.nodes.0.live.forget(node);
         }
         drop(connections);
+        self.nodes.save_last_lines(self.handle, node);
         self.handle.tell(Input::Node { node, session, message: NodeMessage::Lost });
     }
 }
@@ -210,7 +211,10 @@ impl Far<'_> {
                         self.handle.look(|_, _, _| ()).await.ok()?;
                     }
                 }
-                _ = heartbeat.tick() => write(to, &ToAgent::AskFacts).await.ok()?,
+                _ = heartbeat.tick() => {
+                    write(to, &ToAgent::AskFacts).await.ok()?;
+                    self.nodes.ask_for_last_lines(self.handle, self.node);
+                }
                 () = sleep_until(heard_at + SILENCE) => {
                     let message = "the connection went silent";
                     return Some(Unreachable::new(Step::Greet, message, "see the network"));

@@ -1,0 +1,153 @@
+//! The last lines of what runs elsewhere, kept for while its machine is away.
+
+use super::Nodes;
+use crate::clock;
+use crate::handle::Handle;
+use crate::logs::{Which, place_of};
+use crate::model::ReadModel;
+use danlu_core::{NodeId, RunId, Time};
+use danlu_wire::agent::{LogPlace, LogStart};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const LINES: u64 = 20;
+const BYTES: u64 = 8 << 10;
+/// Of one machine, at a time.
+const RUNS: usize = 256;
+
+/// In memory while the machine is there, in files while it is not.
+#[derive(Debug)]
+pub(super) struct LastLines {
+    directory: PathBuf,
+    kept: Mutex<BTreeMap<RunId, Kept>>,
+}
+
+/// As they were when the machine was last asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) at: Time,
+    /// Where they begin in the log.
+    pub(crate) offset: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl LastLines {
+    pub(super) fn below(data: &Path) -> LastLines {
+        LastLines { directory: data.join("last-lines"), kept: Mutex::default() }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<RunId, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, run: RunId) -> PathBuf {
+        self.directory.join(run.to_string())
+    }
+
+    /// What has ended is read from its machine or not at all.
+    fn forget_ended(&self, model: &ReadModel) {
+        let ended = |run: &RunId| model.runs.get(run).is_none_or(|run| run.is_ended());
+        let gone: Vec<RunId> = self.kept().keys().copied().filter(ended).collect();
+        for run in gone {
+            self.kept().remove(&run);
+            // It was written only if the machine was away.
+            let _ = fs::remove_file(self.path(run));
+        }
+    }
+
+    fn write(&self, runs: &[RunId]) {
+        let kept = self.kept().clone();
+        let _ = fs::create_dir_all(&self.directory);
+        for (run, Kept { at, offset, bytes }) in kept.iter().filter(|it| runs.contains(it.0)) {
+            let mut content = format!("{} {offset}\n", at.0).into_bytes();
+            content.extend(bytes);
+            // They are a help, and nothing depends on them.
+            let _ = fs::write(self.path(*run), content);
+        }
+    }
+
+    fn read(&self, run: RunId) -> Option<Kept> {
+        if let Some(kept) = self.kept().get(&run) {
+            return Some(kept.clone());
+        }
+        let content = fs::read(self.path(run)).ok()?;
+        let end = content.iter().position(|byte| *byte == b'\n')?;
+        let (at, offset) = std::str::from_utf8(&content[..end]).ok()?.split_once(' ')?;
+        let (at, offset) = (Time(at.parse().ok()?), offset.parse().ok()?);
+        Some(Kept { at, offset, bytes: content[end + 1..].to_vec() })
+    }
+}
+
+impl Nodes {
+    /// What a run has printed last, as far as that is known while its machine is away.
+    pub(crate) fn last_lines(&self, run: RunId) -> Option<Kept> {
+        self.0.last_lines.read(run)
+    }
+
+    /// Asks a machine for the last lines of all that runs there, without waiting for them.
+    pub(super) fn ask_for_last_lines(&self, handle: &Handle, node: NodeId) {
+        let model = handle.model();
+        self.0.last_lines.forget_ended(&model);
+        let places: Vec<LogPlace> = running_on(&model, node)
+            .filter_map(|run| {
+                Some(place_of(
+                    &model,
+                    model.tasks.get(&run.task)?,
+                    run.id,
+                    Some(node),
+                    Which::Stdout,
+                ))
+            })
+            .take(RUNS)
+            .collect();
+        if places.is_empty() {
+            return;
+        }
+        let nodes = self.clone();
+        tokio::spawn(async move {
+            for place in places {
+                let run = place.run;
+                let Ok(piece) = nodes.log(node, place).read(LogStart::Tail(LINES), BYTES).await
+                else {
+                    return;
+                };
+                let kept = Kept { at: clock::now(), offset: piece.offset, bytes: piece.bytes };
+                nodes.0.last_lines.kept().insert(run, kept);
+            }
+        });
+    }
+
+    /// Also for a server that is started while the machine is away.
+    pub(super) fn save_last_lines(&self, handle: &Handle, node: NodeId) {
+        let runs: Vec<RunId> = running_on(&handle.model(), node).map(|run| run.id).collect();
+        let nodes = self.clone();
+        if !runs.is_empty() {
+            tokio::task::spawn_blocking(move || nodes.0.last_lines.write(&runs));
+        }
+    }
+}
+
+fn running_on(model: &ReadModel, node: NodeId) -> impl Iterator<Item = &danlu_core::Run> {
+    let there = move |run: &&danlu_core::Run| run.part_on(node).is_some_and(|it| !it.is_ended());
+    model.active_runs().filter(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use danlu_core::Epoch;
+
+    #[test]
+    fn lines_are_found_again_by_another_server() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = RunId { epoch: Epoch(1), number: 7 };
+        let kept = Kept { at: Time(5), offset: 100, bytes: b"one\ntwo\n".to_vec() };
+        let lines = LastLines::below(directory.path());
+        assert_eq!(lines.read(run), None);
+        lines.kept().insert(run, kept.clone());
+        lines.write(&[run]);
+        assert_eq!(LastLines::below(directory.path()).read(run), Some(kept));
+    }
+}
