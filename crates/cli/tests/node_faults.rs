@@ -13,7 +13,7 @@ use std::{
 };
 
 use daemon::{Daemon, until};
-use lab::{Lab, Machine};
+use lab::{Lab, Machine, slow_link::SlowLink};
 use nix::sys::signal::Signal;
 
 /// So many tasks for each fault, on so many machines with so many GPUs.
@@ -35,7 +35,7 @@ struct Fault {
 const NOTICED: Duration = Duration::from_secs(20);
 const BRIEF: Duration = Duration::from_secs(3);
 
-fn faults() -> [Fault; 9] {
+fn faults() -> [Fault; 10] {
     let nothing = |_: &mut Daemon, _: &mut Machine| {};
     let open = |_: &mut Daemon, machine: &mut Machine| machine.filter(None);
     let usual = Fault { name: "", lasts: BRIEF, begin: nothing, end: nothing, kills_tasks: false };
@@ -74,6 +74,13 @@ fn faults() -> [Fault; 9] {
             ..usual
         },
         Fault {
+            name: "every word comes late",
+            lasts: Duration::from_secs(8),
+            begin: |_, machine| late(machine, Duration::from_millis(700)),
+            end: |_, machine| late(machine, Duration::ZERO),
+            ..usual
+        },
+        Fault {
             name: "sshd stands still",
             lasts: NOTICED,
             begin: |_, machine| assert!(machine.signal("sshd", Signal::SIGSTOP) > 0),
@@ -101,6 +108,10 @@ fn faults() -> [Fault; 9] {
     ]
 }
 
+fn late(machine: &Machine, delay: Duration) {
+    machine.slow_link.as_ref().expect("it was given one").set_delay(delay);
+}
+
 fn link(machine: &Machine, state: &str) {
     let done =
         std::process::Command::new("ip").args(["link", "set", &machine.cable, state]).status();
@@ -110,6 +121,8 @@ fn link(machine: &Machine, state: &str) {
 #[test]
 fn every_fault_is_survived() {
     let Some(mut lab) = Lab::new(MACHINES) else { return };
+    let address = format!("{}:22", lab.machines[0].address);
+    lab.machines[0].slow_link = Some(SlowLink::to(address));
     lab.add_all(GPUS);
     let witness = lab.daemon.directory().join("witness");
     fs::create_dir(&witness).unwrap();

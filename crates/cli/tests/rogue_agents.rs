@@ -128,6 +128,33 @@ fn what_makes_no_sense_ends_the_connection() {
 }
 
 #[test]
+fn agents_of_neighbouring_releases_are_spoken_with() {
+    let Some(daemon) = daemon() else { return };
+    let cases = [(1, None, true), (2, Some(1), true), (2, Some(2), false), (0, None, false)];
+    for (number, (protocol, oldest, good)) in cases.into_iter().enumerate() {
+        let name = format!("m{number}");
+        let token = token(&daemon, &name);
+        let mut agent = FakeAgent::dial(daemon.address(), &token).unwrap();
+        let older = |hello: &mut danlu_wire::Hello| {
+            (hello.protocol, hello.oldest_protocol) = (protocol, oldest);
+        };
+        agent.greet_as(&name, older).unwrap();
+        if good {
+            report(&mut agent, &idle(&name, 1));
+            until("it is ready", || state(&daemon, &name) == "ready");
+        } else {
+            is_thrown_out(&mut agent);
+            let said = daemon.ask(&["node", "check", &name]);
+            assert_eq!(said.status, 75, "{said:?}");
+            assert!(
+                said.stderr.contains("protocol") && said.stderr.contains("release"),
+                "{said:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_flood_drowns_nobody_else() {
     let Some(daemon) = daemon() else { return };
     let mut agent = rogue(&daemon, "rogue");

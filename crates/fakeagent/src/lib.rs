@@ -50,6 +50,11 @@ impl FakeAgent {
     }
 
     pub fn greet(&mut self, machine: &str) -> io::Result<()> {
+        self.greet_as(machine, |_| ())
+    }
+
+    /// With a hello that is somehow different.
+    pub fn greet_as(&mut self, machine: &str, change: impl FnOnce(&mut Hello)) -> io::Result<()> {
         let Some(ToAgent::Hello(hello)) = self.hear()? else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
@@ -62,10 +67,11 @@ impl FakeAgent {
             is_root: true,
             now: now(),
         });
+        change(&mut answer);
         self.say(&FromAgent::Hello(answer))
     }
 
-    /// The next order; `None` when the server has closed the connection, or says nothing for as long as `wait`.
+    /// The next order; `None` when the server has closed the connection.
     pub fn hear(&mut self) -> io::Result<Option<ToAgent>> {
         loop {
             if let Some(order) = self.decoder.next_message().map_err(io::Error::other)? {

@@ -13,7 +13,6 @@ mod cgroup;
 mod classify;
 mod clock;
 mod cut_off;
-mod facts;
 mod filesystem;
 mod fork;
 pub mod gpu;

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
 pub const PROTOCOL: u32 = 1;
+/// The oldest one that is still understood: that of the release before.
+pub const OLDEST_PROTOCOL: u32 = 1;
 
 /// Each can be repeated or lost without harm. All but `Hello` speak of the connection they come on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +84,9 @@ pub enum FromAgent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     pub protocol: u32,
+    /// The oldest one that it understands; only its own where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_protocol: Option<u32>,
     /// Of the binary, for people.
     pub version: String,
     pub session: SessionId,
@@ -145,6 +150,11 @@ pub struct Facts {
     pub probe: String,
     /// Which kernel it has, for people.
     pub system: String,
+    /// Where the runs are, and on what kind of file system.
+    pub directory: String,
+    pub file_system: String,
+    /// Of its GPUs, with its version.
+    pub driver: Option<String>,
 }
 
 /// A part of what a run has printed.
@@ -231,11 +241,15 @@ pub struct Used {
 impl Hello {
     pub fn new(version: &str, session: SessionId, boot_id: Option<String>) -> Hello {
         let version = version.to_owned();
-        Hello { protocol: PROTOCOL, version, session, boot_id, machine: None, station: None }
+        let (protocol, oldest_protocol) = (PROTOCOL, Some(OLDEST_PROTOCOL));
+        let (machine, station) = (None, None);
+        Hello { protocol, oldest_protocol, version, session, boot_id, machine, station }
     }
 
+    /// There is one that both understand.
     pub fn is_compatible(&self) -> bool {
-        self.protocol == PROTOCOL
+        let oldest = self.oldest_protocol.unwrap_or(self.protocol);
+        self.protocol >= OLDEST_PROTOCOL && oldest <= PROTOCOL
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn run(client: &Client, import: &Import) -> Result<(), Failure> {
         }
         match client.send("POST", "/nodes", &node) {
             Ok(_) => {
-                screen::print(&say!("added {name}: ssh {ssh}\n", "已添加 {name}：ssh {ssh}\n"))?
+                screen::print(&say!("added {name}: ssh {ssh}\n", "已添加 {name}：ssh {ssh}\n"))?;
             }
             // The others are none the worse for it.
             Err(problem) => {

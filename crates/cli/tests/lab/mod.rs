@@ -1,12 +1,16 @@
 //! Machines of a test's own: each a real OpenSSH server with its own network, host name and processes.
 #![allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
 
+pub(crate) mod slow_link;
+
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
+
+use slow_link::SlowLink;
 
 use crate::{
     daemon::{Daemon, Setup, until},
@@ -27,6 +31,8 @@ pub(crate) struct Machine {
     namespace: String,
     /// On the bridge.
     pub(crate) cable: String,
+    /// What it is reached by, where that may be slow.
+    pub(crate) slow_link: Option<SlowLink>,
     /// Its first process; all others end with it.
     init: Option<Child>,
 }
@@ -90,7 +96,10 @@ impl Lab {
     }
 
     pub(crate) fn add(&self, machine: &Machine, more: &[&str]) {
-        let ssh = format!("root@{}", machine.address);
+        let ssh = match &machine.slow_link {
+            Some(link) => format!("root@127.0.0.1:{}", link.port),
+            None => format!("root@{}", machine.address),
+        };
         let (identity, data) = (self.key(), path(&machine.directory, "runs"));
         let mut arguments = vec!["node", "add", &machine.name, "--ssh", &ssh];
         arguments.extend(["--identity", &identity, "--accept-new-key", "--data", &data]);
@@ -157,7 +166,7 @@ impl Machine {
         );
         fs::write(directory.join("sshd.conf"), config).expect("a file");
         let name = format!("n{place}");
-        Machine { name, address, directory, namespace, cable, init: None }
+        Machine { name, address, directory, namespace, cable, slow_link: None, init: None }
     }
 
     pub(crate) fn switch_on(&mut self) {

@@ -2,6 +2,7 @@
 //!
 //! The same on the server's own machine, at the end of a connection by SSH, and of an agent that dials in.
 
+mod facts;
 mod logs;
 mod memory;
 mod probe;

@@ -3,9 +3,8 @@
 //! It ends with the connection. Its runs go on, and the station of the next connection adopts them.
 
 use super::takeover::{self, NoPlace};
-use super::{Station, StationConfig, logs};
+use super::{Station, StationConfig, facts, logs};
 use crate::agent::AgentError;
-use crate::facts;
 use crate::gpu::ProbeConfig;
 use crate::rundir::RunRoot;
 use danlu_wire::agent::{Machine, PROTOCOL, StationOrder};

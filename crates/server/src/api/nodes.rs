@@ -377,8 +377,11 @@ fn further(status: &Status) -> Vec<CheckedStep> {
     }
     if let Some(facts) = &status.facts {
         let free = facts.disk_free.unwrap_or(0) >> 30;
-        let message = format!("{free} GB free where runs are kept");
+        let (place, kind) = (&facts.directory, &facts.file_system);
+        let message = format!("{free} GB free in {place} ({kind}), where runs are kept");
         steps.push(step("disk", free > 0, message, "make room there"));
+        let driver = facts.driver.as_deref().unwrap_or("no driver of GPUs is loaded");
+        steps.push(step("driver", true, driver.to_owned(), ""));
         steps.push(step("gpus", true, format!("GPUs are asked by: {}", facts.probe), ""));
     }
     steps

@@ -211,7 +211,7 @@ pub struct NodeCheck {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedStep {
-    /// `reach`, `upload`, `start`, `greet`, `clock`, `disk`, `gpus`.
+    /// `reach`, `upload`, `start`, `greet`, `login`, `clock`, `disk`, `driver`, `gpus`.
     pub step: String,
     pub ok: bool,
     pub message: String,

@@ -1,13 +1,18 @@
 //! What people want to know about a machine, beyond its GPUs.
 
+use super::{capacity, memory};
 use crate::{clock, user};
 use danlu_wire::agent::{Facts, Machine};
+use nix::sys::statfs::{
+    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC,
+    statfs,
+};
 use nix::sys::statvfs::statvfs;
 use std::fs;
 use std::path::Path;
 
 /// Which machine this is, and as whom this process is there.
-pub(crate) fn machine() -> Machine {
+pub(super) fn machine() -> Machine {
     let account = user::current();
     Machine {
         id: id(),
@@ -29,7 +34,7 @@ fn id() -> String {
     format!("{}/{host}", installed.unwrap_or_default())
 }
 
-pub(crate) fn facts(runs: &Path, probe: &str) -> Facts {
+pub(super) fn facts(runs: &Path, probe: &str) -> Facts {
     let (received, sent) = traffic();
     let disk = statvfs(runs).ok();
     // As wide as the system has them.
@@ -44,6 +49,9 @@ pub(crate) fn facts(runs: &Path, probe: &str) -> Facts {
         received,
         sent,
         probe: probe.to_owned(),
+        directory: runs.display().to_string(),
+        file_system: file_system(runs),
+        driver: driver(),
         system: format!("Linux {}", line("/proc/sys/kernel/osrelease")),
     }
 }
@@ -57,12 +65,31 @@ fn load() -> u32 {
 }
 
 fn memory_used() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let kilobytes = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse().ok()
-    };
-    Some(kilobytes("MemTotal:")?.saturating_sub(kilobytes("MemAvailable:")?) * 1024)
+    memory::available().map(|free| capacity().memory.saturating_sub(free))
+}
+
+/// Of the GPUs, where the kernel tells.
+fn driver() -> Option<String> {
+    let nvidia = line("/proc/driver/nvidia/version");
+    let number =
+        |word: &&str| word.starts_with(|it: char| it.is_ascii_digit()) && word.contains('.');
+    let nvidia = nvidia.split_whitespace().find(number).map(|it| format!("nvidia {it}"));
+    let amd = || Some(line("/sys/module/amdgpu/version")).filter(|it| !it.is_empty());
+    nvidia.or_else(|| amd().map(|it| format!("amdgpu {it}")))
+}
+
+/// By its usual name.
+fn file_system(path: &Path) -> String {
+    let Ok(kind) = statfs(path).map(|it| it.filesystem_type()) else { return String::new() };
+    let known = [
+        (EXT4_SUPER_MAGIC, "ext4"),
+        (XFS_SUPER_MAGIC, "xfs"),
+        (BTRFS_SUPER_MAGIC, "btrfs"),
+        (OVERLAYFS_SUPER_MAGIC, "overlay"),
+        (TMPFS_MAGIC, "tmpfs"),
+    ];
+    let name = known.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name);
+    name.map_or_else(|| format!("type {:x}", kind.0), str::to_owned)
 }
 
 /// Of all interfaces but loopback.
