@@ -3,12 +3,12 @@
 use crate::language::text;
 
 /// Bytes. Units count in 1024s, as those who order memory and GPUs mean them.
-pub(crate) fn parse_bytes(given: &str) -> Result<u64, String> {
+pub fn parse_bytes(given: &str) -> Result<u64, String> {
     parse_bytes_in(given, 1)
 }
 
 /// A number without a unit counts in `bare`.
-pub(crate) fn parse_bytes_in(given: &str, bare: u64) -> Result<u64, String> {
+pub fn parse_bytes_in(given: &str, bare: u64) -> Result<u64, String> {
     let digits = given.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(given.len());
     let (number, unit) = given.split_at(digits);
     let factor = factor(unit, bare).ok_or_else(complaint)?;

@@ -1,10 +1,15 @@
 //! How a script is run. A shell script is taken as it is now: who edits it later changes the next submit only.
 
+use crate::{
+    complaint::Complaint,
+    language::{say, text},
+};
+
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) command: Vec<String>,
+pub struct Run {
+    pub command: Vec<String>,
     /// The task has its own copy of the script.
-    pub(super) captured: bool,
+    pub captured: bool,
 }
 
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
@@ -13,18 +18,47 @@ const LONGEST_WORD: usize = 100 << 10;
 /// These would be replaced in the words of a command, and so in a script that is one of them.
 const REPLACED: [&str; 3] = ["{gpu_list}", "{gpu_count}", "{task_id}"];
 
-pub(super) fn command(source: &str, path: &str, arguments: &[String]) -> Run {
+pub fn command(source: &str, path: &str, arguments: &[String]) -> Run {
     let mut command = interpreter(source);
-    let can_be_a_word = source.len() <= LONGEST_WORD
-        && !source.contains('\0')
-        && !REPLACED.iter().any(|name| source.contains(name));
-    let captured = is_shell(&command) && can_be_a_word;
+    let captured = is_shell(&command) && can_be_a_word(source);
     if captured {
         command.extend(["-c".to_owned(), source.to_owned()]);
     }
     command.push(path.to_owned());
     command.extend_from_slice(arguments);
     Run { command, captured }
+}
+
+/// A script that was pasted is in no file, so that it must be a word of the command.
+pub fn without_file(source: &str) -> Result<Vec<String>, Complaint> {
+    let mut command = interpreter(source);
+    let program = program(&command);
+    let hint = text(
+        "save it as a file on the machine and give its path as the command",
+        "请在机器上保存为文件，并将其路径作为命令",
+    );
+    if let Some(name) = REPLACED.iter().find(|name| source.contains(**name)) {
+        return Err(Complaint::refused(say!(
+            "the script has `{name}` in it, which would be replaced",
+            "脚本中有 `{name}`，会被替换",
+        ))
+        .hint(hint));
+    }
+    if !is_shell(&command) && !program.starts_with("python") || !can_be_a_word(source) {
+        return Err(Complaint::refused(say!(
+            "a script for `{program}`, or one this long, cannot be sent from here",
+            "无法在此提交 `{program}` 脚本，或脚本过长",
+        ))
+        .hint(hint));
+    }
+    command.extend(["-c".to_owned(), source.to_owned()]);
+    Ok(command)
+}
+
+fn can_be_a_word(source: &str) -> bool {
+    source.len() <= LONGEST_WORD
+        && !source.contains('\0')
+        && !REPLACED.iter().any(|name| source.contains(name))
 }
 
 /// `#!/usr/bin/env bash` is two words; like the kernel, more words after those are one.
@@ -38,12 +72,16 @@ fn interpreter(source: &str) -> Vec<String> {
 }
 
 fn is_shell(command: &[String]) -> bool {
+    SHELLS.contains(&program(command).as_str())
+}
+
+/// `bash`, of `/usr/bin/env bash` too.
+fn program(command: &[String]) -> String {
     let base = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
     let mut names = command.iter().map(base);
-    match names.next().as_deref() {
-        Some("env") => names.next().is_some_and(|name| SHELLS.contains(&name.as_str())),
-        Some(name) => SHELLS.contains(&name),
-        None => false,
+    match names.next() {
+        Some(name) if name == "env" => names.next().unwrap_or_default(),
+        first => first.unwrap_or_default(),
     }
 }
 
@@ -78,5 +116,19 @@ mod tests {
         );
         check("#!/usr/bin/python3 -u\n", &["/usr/bin/python3", "-u", "/a/job", "x"], false);
         check("#!/bin/sh\necho ${task_id}\n", &["/bin/sh", "/a/job", "x"], false);
+    }
+
+    #[test]
+    fn pasted_scripts_are_words() {
+        let check = |source: &str, expect: &[&str]| {
+            let words = without_file(source).expect("it can be run");
+            assert_eq!(words[..words.len() - 1], *expect);
+        };
+        check("echo\n", &["/bin/sh", "-c"]);
+        check("#!/bin/bash -l\necho\n", &["/bin/bash", "-l", "-c"]);
+        check("#!/usr/bin/env python3\nprint()\n", &["/usr/bin/env", "python3", "-c"]);
+        for wrong in ["#!/usr/bin/perl\n", "echo ${task_id}\n", &"#".repeat(LONGEST_WORD + 1)] {
+            assert!(without_file(wrong).is_err(), "it is sent");
+        }
     }
 }

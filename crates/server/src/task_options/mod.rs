@@ -1,17 +1,19 @@
 //! The options that describe a task, shared by `submit`, `run`, `clone`, `edit` and script files.
 
-mod captured;
 mod fields;
 mod planned;
+mod submitter;
 mod words;
 
 use clap::Args;
 use danlu_core::task::Axis;
 use danlu_wire::api::Array;
 
-pub(crate) use captured::{environment, working_directory};
-pub(crate) use fields::{Fields, merge, of_task, submit_body};
-pub(crate) use words::name_of;
+pub use fields::{Fields, merge, of_task, submit_body};
+pub use submitter::Submitter;
+#[cfg(test)]
+pub(crate) use submitter::at_home::AtHome;
+pub use words::name_of;
 
 use crate::{
     given::{
@@ -32,7 +34,7 @@ use crate::{
 use planned::Planned;
 
 #[derive(Debug, Default, Args)]
-pub(crate) struct TaskOptions {
+pub struct TaskOptions {
     #[command(flatten)]
     needs: Needs,
     #[command(flatten)]
@@ -250,7 +252,7 @@ struct OutputFiles {
 /// What can be said of a new task only.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = text("When its turn comes", "先后次序"))]
-pub(crate) struct NewTaskOptions {
+pub struct NewTaskOptions {
     #[arg(long, help = text(
         "Keep it back until danlu release",
         "先扣住，直到 danlu release",
@@ -272,14 +274,14 @@ pub(crate) struct NewTaskOptions {
 
 impl TaskOptions {
     /// A limit that was written without a unit, so that the person can be told how it was read.
-    pub(crate) fn ambiguous_limit(&self) -> Option<u64> {
+    pub fn ambiguous_limit(&self) -> Option<u64> {
         match self.needs.time? {
             TimeLimit::Seconds { seconds, ambiguous: true } => Some(seconds),
             _ => None,
         }
     }
 
-    pub(crate) fn is_shell_line(&self) -> bool {
+    pub fn is_shell_line(&self) -> bool {
         self.manner.shell
     }
 }

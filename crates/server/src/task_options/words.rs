@@ -1,7 +1,7 @@
 //! What a task is called when nobody says: the file that runs rather than the program that runs it.
 
 /// `train.py` of `python -u train.py`, `make` of `make -j8`.
-pub(crate) fn name_of(command: &[String]) -> String {
+pub fn name_of(command: &[String]) -> String {
     let first = command.first().map_or("", |word| base(word));
     let runner = RUNNERS.iter().any(|runner| first.trim_end_matches(is_version) == *runner);
     let is_file = |word: &&String| {

@@ -6,9 +6,9 @@ use crate::language::say;
 
 /// One word can stand for several states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct States(pub(crate) Vec<TaskStateName>);
+pub struct States(pub Vec<TaskStateName>);
 
-pub(crate) const OPEN: [TaskStateName; 8] = [
+pub const OPEN: [TaskStateName; 8] = [
     TaskStateName::Held,
     TaskStateName::Blocked,
     TaskStateName::Queued,
@@ -18,23 +18,23 @@ pub(crate) const OPEN: [TaskStateName; 8] = [
     TaskStateName::Stopping,
     TaskStateName::Lost,
 ];
-pub(crate) const WAITING: [TaskStateName; 3] =
+pub const WAITING: [TaskStateName; 3] =
     [TaskStateName::Held, TaskStateName::Blocked, TaskStateName::Queued];
-pub(crate) const ACTIVE: [TaskStateName; 5] = [
+pub const ACTIVE: [TaskStateName; 5] = [
     TaskStateName::Starting,
     TaskStateName::Running,
     TaskStateName::Paused,
     TaskStateName::Stopping,
     TaskStateName::Lost,
 ];
-pub(crate) const ENDED: [TaskStateName; 4] = [
+pub const ENDED: [TaskStateName; 4] = [
     TaskStateName::Succeeded,
     TaskStateName::Failed,
     TaskStateName::Cancelled,
     TaskStateName::TimedOut,
 ];
 
-pub(crate) fn parse_state(given: &str) -> Result<States, String> {
+pub fn parse_state(given: &str) -> Result<States, String> {
     let word = given.to_ascii_lowercase().replace('-', "_");
     let states = match word.as_str() {
         "open" => OPEN.to_vec(),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    failure::{Exit, Failure},
+    complaint::Complaint,
     language::{say, text},
 };
 
@@ -16,18 +16,17 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    pub(super) fn refuse(&self) -> Result<(), Failure> {
+    pub(super) fn refuse(&self) -> Result<(), Complaint> {
         let given = [
             ("--nodes", self.nodes.as_ref().is_some_and(|count| count != "1"), ONE_MACHINE),
             ("--notify", !self.notify.is_empty(), LEAVE_OUT),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),
-            Some((flag, _, (english, chinese))) => Err(Failure::new(
-                Exit::Refused,
-                say!("`{flag}` is not there yet", "暂不支持 `{flag}`"),
-            )
-            .hint(text(english, chinese))),
+            Some((flag, _, (english, chinese))) => {
+                Err(Complaint::refused(say!("`{flag}` is not there yet", "暂不支持 `{flag}`"))
+                    .hint(text(english, chinese)))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use danlu_core::{limits::TASKS_PER_ARRAY, task::Axis};
 use super::whole;
 use crate::language::{say, text};
 
-pub(crate) fn parse_axis(given: &str) -> Result<Axis, String> {
+pub fn parse_axis(given: &str) -> Result<Axis, String> {
     let (name, list) =
         given.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
             text(

@@ -4,13 +4,13 @@ use super::whole;
 use crate::language::text;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) count: u32,
+pub struct Named {
+    pub name: String,
+    pub count: u32,
 }
 
 /// One unless told.
-pub(crate) fn parse_resource(given: &str) -> Result<Named, String> {
+pub fn parse_resource(given: &str) -> Result<Named, String> {
     let (name, count) = given.rsplit_once(':').unwrap_or((given, "1"));
     let count = whole(count).filter(|count| *count > 0 && !name.is_empty()).ok_or_else(|| {
         text("a resource is written as NAME:N", "资源的写法是 名称:数量").to_owned()

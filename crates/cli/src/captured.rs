@@ -2,10 +2,15 @@
 
 use std::env;
 
+use danlu_server::task_options::Submitter;
+
 use crate::{
+    client::Client,
     failure::{Exit, Failure},
+    given::task_ids::TaskName,
     language::{say, text},
     screen,
+    selection::resolve_one,
 };
 
 /// Ours, or of the run that this process is itself part of: not to be handed on.
@@ -67,10 +72,31 @@ pub(crate) fn working_directory() -> Result<String, Failure> {
     }
 }
 
-pub(super) fn not_utf8() -> Failure {
+fn not_utf8() -> Failure {
     Failure::new(
         Exit::Refused,
         text("the working directory is not UTF-8", "工作目录的名称不是 UTF-8"),
     )
     .hint(text("give another with --dir", "请用 --dir 指定另一个"))
+}
+
+/// The server is asked only for what `@` stands for.
+impl Submitter for Client {
+    type Error = Failure;
+
+    fn directory(&self) -> Result<String, Failure> {
+        working_directory()
+    }
+
+    fn home(&self) -> String {
+        env::var("HOME").unwrap_or_default()
+    }
+
+    fn task(&self, name: TaskName) -> Result<u64, Failure> {
+        resolve_one(self, name)
+    }
+
+    fn at(place: &str, error: Failure) -> Failure {
+        error.at(place)
+    }
 }

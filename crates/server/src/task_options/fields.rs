@@ -1,7 +1,5 @@
 //! From options to the fields of a request: only what was said, so that they can be laid over others.
 
-use std::env;
-
 use danlu_core::{
     TaskId,
     resources::{NodeSelector, Sharing},
@@ -11,31 +9,28 @@ use danlu_wire::api::{Submit, TaskView};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{NewTaskOptions, TaskOptions};
+use super::{NewTaskOptions, Submitter, TaskOptions};
 use crate::{
-    client::{Client, Problem},
-    failure::{Exit, Failure},
+    complaint::Complaint,
     given::{
         dependency::Wish,
         pair::{Pair, parse_pair},
         task_ids::TaskName,
     },
     language::text,
-    selection::resolve_one,
 };
 
 /// Fields of `danlu_wire::api::Submit`.
-pub(crate) type Fields = Map<String, Value>;
+pub type Fields = Map<String, Value>;
 
 impl TaskOptions {
-    /// Asks the server only for what `@` stands for.
-    pub(crate) fn fields(&self, client: &Client) -> Result<Fields, Failure> {
+    pub fn fields<S: Submitter>(&self, submitter: &S) -> Result<Fields, S::Error> {
         self.planned.refuse()?;
         let mut fields = Fields::new();
         self.put_needs(&mut fields);
-        self.put_turn(&mut fields, client)?;
+        self.put_turn(&mut fields, submitter)?;
         self.put_description(&mut fields);
-        self.put_manner(&mut fields)?;
+        self.put_manner(&mut fields, submitter)?;
         self.put_output(&mut fields)?;
         Ok(fields)
     }
@@ -70,7 +65,7 @@ impl TaskOptions {
         );
     }
 
-    fn put_turn(&self, fields: &mut Fields, client: &Client) -> Result<(), Failure> {
+    fn put_turn<S: Submitter>(&self, fields: &mut Fields, submitter: &S) -> Result<(), S::Error> {
         let turn = &self.turn;
         put_given(fields, "priority", turn.priority);
         put_given(fields, "urgent", turn.urgent.then_some(true));
@@ -81,7 +76,7 @@ impl TaskOptions {
         }
         put_given(fields, "begin", turn.begin.map(|begin| begin.0.to_string()));
         if let Some(wishes) = &turn.after {
-            let after = wishes.0.iter().map(|wish| dependencies(client, *wish));
+            let after = wishes.0.iter().map(|wish| dependencies(submitter, *wish));
             put(fields, "after", after.collect::<Result<Vec<_>, _>>()?.concat());
         }
         Ok(())
@@ -95,32 +90,30 @@ impl TaskOptions {
         put_pairs(fields, "labels", &description.label);
     }
 
-    fn put_manner(&self, fields: &mut Fields) -> Result<(), Failure> {
+    fn put_manner<S: Submitter>(&self, fields: &mut Fields, submitter: &S) -> Result<(), S::Error> {
         let manner = &self.manner;
         if let Some(directory) = &manner.dir {
-            put(fields, "directory", absolute(directory)?);
+            put(fields, "directory", absolute(submitter, directory)?);
         }
         put_pairs(fields, "variables", &manner.env);
         put_given(fields, "shell", manner.shell.then_some(true));
         put_given(fields, "gpu_argument", manner.gpu_arg.as_ref());
         let conda = manner.conda.clone().map(PythonEnvironment::Conda);
         // Where the submitter is, which need not be where it runs.
-        let venv = manner.venv.as_deref().map(absolute).transpose()?.map(PythonEnvironment::Venv);
+        let venv = manner.venv.as_deref().map(|path| absolute(submitter, path)).transpose()?;
+        let venv = venv.map(PythonEnvironment::Venv);
         put_given(fields, "python", conda.or(venv));
         put_given(fields, "gpus_by_uuid", manner.gpu_env.as_ref().map(|form| form == "uuid"));
         Ok(())
     }
 
-    fn put_output(&self, fields: &mut Fields) -> Result<(), Failure> {
+    fn put_output(&self, fields: &mut Fields) -> Result<(), Complaint> {
         let given = &self.output;
         if given.truncate && given.stdout.is_none() && given.stderr.is_none() {
-            return Err(Failure::new(
-                Exit::Usage,
-                text(
-                    "`--truncate` says what to do with the files of --stdout and --stderr",
-                    "`--truncate` 用于 --stdout 和 --stderr 的文件",
-                ),
-            )
+            return Err(Complaint::usage(text(
+                "`--truncate` says what to do with the files of --stdout and --stderr",
+                "`--truncate` 用于 --stdout 和 --stderr 的文件",
+            ))
             .hint("--stdout FILE --truncate"));
         }
         let mut output = Fields::new();
@@ -136,11 +129,11 @@ impl TaskOptions {
 }
 
 impl NewTaskOptions {
-    pub(crate) fn is_array(&self) -> bool {
+    pub fn is_array(&self) -> bool {
         self.array.is_some() || !self.grid.is_empty()
     }
 
-    pub(crate) fn fields(&self) -> Fields {
+    pub fn fields(&self) -> Fields {
         let mut fields = Fields::new();
         put_given(&mut fields, "hold", self.hold.then_some(true));
         if self.is_array() {
@@ -153,7 +146,7 @@ impl NewTaskOptions {
 }
 
 /// What is in `over` replaces what is in `base`; labels, variables and output files one by one.
-pub(crate) fn merge(base: &mut Fields, over: Fields) {
+pub fn merge(base: &mut Fields, over: Fields) {
     for (name, value) in over {
         match (base.get_mut(&name), value) {
             (Some(Value::Object(old)), Value::Object(new)) if is_map(&name) => old.extend(new),
@@ -167,7 +160,7 @@ fn is_map(name: &str) -> bool {
 }
 
 /// The fields with which this task could have been submitted, apart from its array and its environment.
-pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
+pub fn of_task(task: &TaskView) -> Option<Fields> {
     let details = task.details.as_ref()?;
     let request = &details.request;
     let fields = json!({
@@ -211,9 +204,8 @@ pub(crate) fn of_task(task: &TaskView) -> Option<Fields> {
     }
 }
 
-pub(crate) fn submit_body(fields: Fields) -> Result<Submit, Failure> {
+pub fn submit_body(fields: Fields) -> serde_json::Result<Submit> {
     serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Problem::Odd(error.to_string()).into())
 }
 
 fn put(fields: &mut Fields, name: &str, value: impl Serialize) {
@@ -241,32 +233,32 @@ fn selector(given: &str) -> NodeSelector {
     }
 }
 
-fn dependencies(client: &Client, wish: Wish) -> Result<Vec<Dependency>, Failure> {
+fn dependencies<S: Submitter>(submitter: &S, wish: Wish) -> Result<Vec<Dependency>, S::Error> {
     let of = |id| Dependency { task: TaskId(id), kind: wish.kind };
     match wish.on {
         TaskName::Range(first, last) => Ok((first..=last).map(of).collect()),
-        one => Ok(vec![of(resolve_one(client, one)?)]),
+        one => Ok(vec![of(submitter.task(one)?)]),
     }
 }
 
-fn absolute(directory: &str) -> Result<String, Failure> {
-    let here = || super::working_directory();
+fn absolute<S: Submitter>(submitter: &S, directory: &str) -> Result<String, S::Error> {
     if directory.starts_with('/') {
         return Ok(directory.to_owned());
     }
     if directory == "~" || directory.starts_with("~/") {
-        let home = env::var("HOME").unwrap_or_default();
-        return Ok(directory.replacen('~', &home, 1));
+        return Ok(directory.replacen('~', &submitter.home(), 1));
     }
-    let path = std::path::Path::new(&here()?).join(directory);
+    let path = std::path::Path::new(&submitter.directory()?).join(directory);
     // `a/..` and `./a` read better without the dots; nothing is looked up.
     let path = std::path::absolute(&path).unwrap_or(path);
-    path.into_os_string().into_string().map_err(|_| super::captured::not_utf8())
+    Ok(path.into_os_string().into_string().expect("it was put together from text"))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::AtHome;
     use super::*;
+    use crate::complaint::ComplaintKind;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -278,11 +270,9 @@ mod tests {
         new: NewTaskOptions,
     }
 
-    /// The server is not asked for any of these.
-    fn fields(line: &str) -> Result<Fields, Failure> {
+    fn fields(line: &str) -> Result<Fields, Complaint> {
         let line = Line::try_parse_from(line.split_whitespace()).expect("the options are known");
-        let client = Client::new(Some("/nowhere/danlu.sock"))?;
-        let mut fields = line.options.fields(&client)?;
+        let mut fields = line.options.fields(&AtHome)?;
         merge(&mut fields, line.new.fields());
         Ok(fields)
     }
@@ -370,7 +360,7 @@ mod tests {
     fn what_is_not_there_yet_is_refused() {
         for line in ["--nodes 2", "--notify a@b"] {
             let failure = fields(line).expect_err(line);
-            assert_eq!(failure.status(), Exit::Refused as u8, "{line}");
+            assert_eq!(failure.kind, ComplaintKind::Refused, "{line}");
         }
     }
 

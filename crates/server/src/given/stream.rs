@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use danlu_core::task::Stream;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     File(String),
     Discard,
     /// `--stderr stdout`.
@@ -14,7 +14,7 @@ pub(crate) enum Target {
 
 impl Target {
     /// `None` where the stream joins the other one.
-    pub(crate) fn stream(&self, truncate: bool) -> Option<Stream> {
+    pub fn stream(&self, truncate: bool) -> Option<Stream> {
         match self {
             Self::File(path) if truncate => Some(Stream::Truncate { path: path.clone() }),
             Self::File(path) => Some(Stream::Append { path: path.clone() }),
@@ -25,7 +25,7 @@ impl Target {
 }
 
 /// gpuman's words: empty, `devnull` and `/dev/null` discard; `stdout` merges.
-pub(crate) fn parse_target(given: &str) -> Result<Target, Infallible> {
+pub fn parse_target(given: &str) -> Result<Target, Infallible> {
     Ok(match given {
         "" | "/dev/null" | "devnull" | "null" => Target::Discard,
         "stdout" | "&1" => Target::WithStdout,

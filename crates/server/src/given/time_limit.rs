@@ -5,7 +5,7 @@ use crate::language::text;
 
 /// What `--time` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimeLimit {
+pub enum TimeLimit {
     None,
     Seconds {
         seconds: u64,
@@ -15,7 +15,7 @@ pub(crate) enum TimeLimit {
 }
 
 impl TimeLimit {
-    pub(crate) fn seconds(self) -> Option<u64> {
+    pub fn seconds(self) -> Option<u64> {
         match self {
             Self::None => None,
             Self::Seconds { seconds, .. } => Some(seconds),
@@ -26,7 +26,7 @@ impl TimeLimit {
 /// Nobody waits for longer than ten years.
 const MOST_SECONDS: u64 = 10 * 366 * 86_400;
 
-pub(crate) fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
+pub fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
     let lower = given.to_ascii_lowercase();
     if ["none", "unlimited", "infinite", "0"].contains(&lower.as_str()) {
         return Ok(TimeLimit::None);

@@ -4,7 +4,7 @@ use super::whole;
 use crate::language::{say, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TaskName {
+pub enum TaskName {
     Id(u64),
     /// Both ends are in it.
     Range(u64, u64),
@@ -14,17 +14,17 @@ pub(crate) enum TaskName {
 
 /// One word of the command line: names separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TaskNames(pub(crate) Vec<TaskName>);
+pub struct TaskNames(pub Vec<TaskName>);
 
 /// A range may be this long: nothing larger was ever one submit.
 const MOST_IN_A_RANGE: u64 = 1_000_000;
 
-pub(crate) fn parse_task_names(given: &str) -> Result<TaskNames, String> {
+pub fn parse_task_names(given: &str) -> Result<TaskNames, String> {
     given.split(',').map(parse_task_name).collect::<Result<_, _>>().map(TaskNames)
 }
 
 /// A name of exactly one task.
-pub(crate) fn parse_one_task(given: &str) -> Result<TaskName, String> {
+pub fn parse_one_task(given: &str) -> Result<TaskName, String> {
     match parse_task_name(given)? {
         TaskName::Range(..) => {
             Err(text("one task is needed here, not a range", "此处需要一个任务，而不是一段")
@@ -34,7 +34,7 @@ pub(crate) fn parse_one_task(given: &str) -> Result<TaskName, String> {
     }
 }
 
-pub(crate) fn parse_task_name(given: &str) -> Result<TaskName, String> {
+pub fn parse_task_name(given: &str) -> Result<TaskName, String> {
     if given == "@" {
         return Ok(TaskName::Mine(0));
     }

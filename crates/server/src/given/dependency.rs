@@ -7,16 +7,16 @@ use crate::language::text;
 
 /// Not yet resolved: `@` is known to the server only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wish {
-    pub(crate) kind: DependencyKind,
-    pub(crate) on: TaskName,
+pub struct Wish {
+    pub kind: DependencyKind,
+    pub on: TaskName,
 }
 
 /// One word of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wishes(pub(crate) Vec<Wish>);
+pub struct Wishes(pub Vec<Wish>);
 
-pub(crate) fn parse_dependencies(given: &str) -> Result<Wishes, String> {
+pub fn parse_dependencies(given: &str) -> Result<Wishes, String> {
     let mut wishes = Vec::new();
     // Ids without a word before them mean "after it succeeded", as people say it.
     let mut kind = DependencyKind::AfterOk;

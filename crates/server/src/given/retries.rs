@@ -8,13 +8,13 @@ use super::whole;
 use crate::language::say;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Retries {
-    pub(crate) times: u32,
+pub struct Retries {
+    pub times: u32,
     /// Empty: after any failure, as the server is set.
-    pub(crate) on: BTreeSet<FailureClass>,
+    pub on: BTreeSet<FailureClass>,
 }
 
-pub(crate) fn parse_retries(given: &str) -> Result<Retries, String> {
+pub fn parse_retries(given: &str) -> Result<Retries, String> {
     let (times, classes) = given.split_once(':').unwrap_or((given, ""));
     let times = whole(times).ok_or_else(|| {
         say!(

@@ -7,9 +7,9 @@ use super::time_limit::{TimeLimit, parse_time_limit};
 use crate::language::text;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Begin(pub(crate) Timestamp);
+pub struct Begin(pub Timestamp);
 
-pub(crate) fn parse_begin(given: &str) -> Result<Begin, String> {
+pub fn parse_begin(given: &str) -> Result<Begin, String> {
     read(given.trim(), &Zoned::now()).map(Begin).ok_or_else(|| {
         text(
             "a time is written as 22:00, 2026-11-20 08:00, now+2h, tomorrow, midnight, noon",

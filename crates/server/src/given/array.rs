@@ -6,7 +6,7 @@ use danlu_wire::api::Array;
 use super::whole;
 use crate::language::{say, text};
 
-pub(crate) fn parse_array(given: &str) -> Result<Array, String> {
+pub fn parse_array(given: &str) -> Result<Array, String> {
     let (list, at_once) = match given.split_once('%') {
         None => (given, None),
         Some((list, number)) => {

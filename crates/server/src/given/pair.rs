@@ -3,12 +3,12 @@
 use crate::language::text;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
-    pub(crate) name: String,
-    pub(crate) value: String,
+pub struct Pair {
+    pub name: String,
+    pub value: String,
 }
 
-pub(crate) fn parse_pair(given: &str) -> Result<Pair, String> {
+pub fn parse_pair(given: &str) -> Result<Pair, String> {
     match given.split_once('=') {
         Some((name, value)) if !name.is_empty() && !given.contains('\0') => {
             Ok(Pair { name: name.to_owned(), value: value.to_owned() })

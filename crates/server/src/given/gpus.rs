@@ -4,13 +4,13 @@ use super::whole;
 use crate::language::{say, text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GpuWish {
-    pub(crate) count: u32,
+pub struct GpuWish {
+    pub count: u32,
     /// Part of the model's name.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
 }
 
-pub(crate) fn parse_gpus(given: &str) -> Result<GpuWish, String> {
+pub fn parse_gpus(given: &str) -> Result<GpuWish, String> {
     if given.contains("..") {
         return Err(text(
             "tasks that grow and shrink (MIN..MAX) are not there yet",
@@ -38,9 +38,9 @@ fn complaint(given: &str) -> String {
 
 /// `--gpu-ids 0,2` or `0-3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GpuIds(pub(crate) Vec<u32>);
+pub struct GpuIds(pub Vec<u32>);
 
-pub(crate) fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
+pub fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
     let complaint =
         || text("GPU numbers are written as 0,2 or 0-3", "GPU 编号写作 0,2 或 0-3").to_owned();
     let mut ids = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
 }
 
 /// `danlu gpu slots 0=2`.
-pub(crate) fn parse_slots(given: &str) -> Result<(u32, u16), String> {
+pub fn parse_slots(given: &str) -> Result<(u32, u16), String> {
     let pair = given.split_once('=').and_then(|(gpu, slots)| Some((whole(gpu)?, whole(slots)?)));
     pair.ok_or_else(|| {
         text("it is a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2").to_owned()

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    failure::{Exit, Failure},
+    complaint::Complaint,
     given::amount::parse_bytes_in,
     language::{say, text},
 };
@@ -18,7 +18,7 @@ enum Meaning {
     Nothing,
     /// It changes nothing here if it has one of these values.
     Only(&'static [&'static str]),
-    Convert(fn(&str) -> Result<Vec<String>, Failure>),
+    Convert(fn(&str) -> Result<Vec<String>, Complaint>),
     Refused(&'static str, &'static str),
 }
 
@@ -57,7 +57,7 @@ fn meaning(name: &str) -> Meaning {
 }
 
 /// The words of one `#SBATCH` line.
-pub(super) fn translate(words: &[String]) -> Result<Vec<String>, Failure> {
+pub(super) fn translate(words: &[String]) -> Result<Vec<String>, Complaint> {
     let mut out = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -90,7 +90,7 @@ pub(super) fn translate(words: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// As it is shown, its name, and a value that is written together with it: `--time=5`, `-t5`.
-fn split(word: &str) -> Result<(String, &str, Option<&str>), Failure> {
+fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -108,7 +108,7 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), Failure> {
 }
 
 /// `gpu:2`, `gpu:a100:2`, `gpu`.
-fn gres(list: &str) -> Result<Vec<String>, Failure> {
+fn gres(list: &str) -> Result<Vec<String>, Complaint> {
     let wrong = || unsupported(&format!("--gres={list}")).hint("--gres=gpu:2, --gres=gpu:a100:2");
     let list = list.split('(').next().unwrap_or(list);
     match list.split(':').collect::<Vec<_>>().as_slice() {
@@ -124,23 +124,23 @@ fn gres(list: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// Megabytes, for Slurm.
-fn mem(size: &str) -> Result<Vec<String>, Failure> {
+fn mem(size: &str) -> Result<Vec<String>, Complaint> {
     if size == "0" {
         return Err(
             unsupported("--mem=0").hint(text("say how much: --mem=64G", "请写明数量：--mem=64G"))
         );
     }
     let bytes = parse_bytes_in(size, 1 << 20).map_err(|complaint| {
-        Failure::new(
-            Exit::Usage,
-            say!("`--mem` cannot be `{size}`: {complaint}", "`--mem` 不能是 `{size}`：{complaint}"),
-        )
+        Complaint::usage(say!(
+            "`--mem` cannot be `{size}`: {complaint}",
+            "`--mem` 不能是 `{size}`：{complaint}",
+        ))
     })?;
     Ok(vec![format!("--mem={bytes}")])
 }
 
 /// `ALL`, `ALL,A=1,B=2`.
-fn export(list: &str) -> Result<Vec<String>, Failure> {
+fn export(list: &str) -> Result<Vec<String>, Complaint> {
     let mut out = Vec::new();
     for part in list.split(',') {
         match part {
@@ -157,7 +157,7 @@ fn export(list: &str) -> Result<Vec<String>, Failure> {
     Ok(out)
 }
 
-fn file_name(option: &str, file: &str) -> Result<Vec<String>, Failure> {
+fn file_name(option: &str, file: &str) -> Result<Vec<String>, Complaint> {
     let mut name = String::new();
     let mut rest = file.chars();
     while let Some(letter) = rest.next() {
@@ -181,7 +181,7 @@ fn file_name(option: &str, file: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// What a script written for Slurm asks its environment for.
-pub(crate) fn variables(array: bool) -> Map<String, Value> {
+pub(super) fn variables(array: bool) -> Map<String, Value> {
     let mut known = vec![("SLURM_JOB_ID", "{task_id}"), ("SLURM_JOBID", "{task_id}")];
     if array {
         known.push(("SLURM_ARRAY_JOB_ID", "{array_id}"));
@@ -190,19 +190,20 @@ pub(crate) fn variables(array: bool) -> Map<String, Value> {
     known.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
-fn unsupported(what: &str) -> Failure {
-    Failure::new(Exit::Refused, say!("`{what}` is not supported", "不支持 `{what}`"))
+fn unsupported(what: &str) -> Complaint {
+    Complaint::refused(say!("`{what}` is not supported", "不支持 `{what}`"))
 }
 
-fn needs_value(flag: &str) -> Failure {
-    Failure::new(Exit::Usage, say!("`{flag}` needs a value", "`{flag}` 需要一个值"))
+fn needs_value(flag: &str) -> Complaint {
+    Complaint::usage(say!("`{flag}` needs a value", "`{flag}` 需要一个值"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::complaint::ComplaintKind;
 
-    fn translated(line: &str) -> Result<Vec<String>, Failure> {
+    fn translated(line: &str) -> Result<Vec<String>, Complaint> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         translate(&words)
     }
@@ -264,8 +265,8 @@ mod tests {
             "-",
         ] {
             let failure = translated(slurm).expect_err(slurm);
-            assert_eq!(failure.status(), Exit::Refused as u8, "{slurm}");
+            assert_eq!(failure.kind, ComplaintKind::Refused, "{slurm}");
         }
-        assert_eq!(translated("--time").expect_err("no value").status(), Exit::Usage as u8);
+        assert_eq!(translated("--time").expect_err("no value").kind, ComplaintKind::Usage);
     }
 }
