@@ -16,7 +16,7 @@ pub(crate) mod forms;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
-mod nodes;
+pub(crate) mod nodes;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;
@@ -30,6 +30,7 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod view;
+mod wait;
 mod words;
 
 pub use accounts::Accounts;
