@@ -19,6 +19,7 @@ mod kept;
 pub mod language;
 mod launch;
 mod logging;
+pub mod logins;
 mod logs;
 pub mod model;
 pub mod nodes;

@@ -16,6 +16,7 @@ pub(crate) mod forms;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
+pub(crate) mod me_nodes;
 pub(crate) mod nodes;
 pub mod openapi;
 pub(crate) mod overview;
@@ -66,6 +67,7 @@ pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub nodes: crate::nodes::Nodes,
+    pub logins: crate::logins::Logins,
     pub config: crate::config::Config,
     pub live: crate::backend::LiveGpus,
     pub accounts: Accounts,

@@ -3,7 +3,7 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, nodes,
+    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
     openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
@@ -112,7 +112,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),
         Route::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),
         Route::new(("post", "/users"), "Add an account", Admin, || post(users::add), json::<wire::AddedUser>()).body::<wire::NewUser>().creates(),
-        Route::new(("patch", "/users/{name}"), "Change an account: admin, locked, os_user, email, priority, weight, group, quotas", Admin, || patch(users::change), json::<wire::OneUser>()).body::<users::ChangeBody>(),
+        Route::new(("patch", "/users/{name}"), "Change an account: admin, locked, os_user, os_user_on, email, priority, weight, group, quotas", Admin, || patch(users::change), json::<wire::OneUser>()).body::<users::ChangeBody>(),
         Route::new(("delete", "/users/{name}"), "Remove an account; its tasks are cancelled, its history stays", Admin, || delete(users::remove), json::<wire::Removed>()),
         Route::new(("post", "/users/{name}/password"), "Set somebody's password, or make one for a single use", Admin, || post(users::password), json::<wire::PasswordSet>()).body::<wire::NewPassword>(),
         Route::new(("get", "/me"), "Who I am to this server", Reader, || get(me::show), json::<wire::Me>()),
@@ -120,6 +120,9 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/me/password"), "Change my password", Person, || post(me::password), json::<wire::PasswordSet>()).body::<me::OwnPassword>(),
         Route::new(("get", "/me/template"), "What my tasks have when nothing else is said", Reader, || get(me::show_template), json::<wire::Template>()),
         Route::new(("put", "/me/template"), "Replace that", Person, || put(me::set_template), json::<wire::Template>()).body::<wire::Template>(),
+        Route::new(("get", "/me/nodes"), "Who I am on each machine", Reader, || get(me_nodes::list), json::<wire::MyNodes>()),
+        Route::new(("put", "/me/nodes/{name}"), "My SSH user name and key for a machine where the server is not root", Person, || put(me_nodes::set), json::<wire::MyNodes>()).body::<wire::NewSshLogin>(),
+        Route::new(("delete", "/me/nodes/{name}"), "Take them away", Person, || delete(me_nodes::remove), json::<wire::MyNodes>()),
         Route::new(("post", "/session"), "Log in", Anybody, || post(session::log_in), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
         Route::new(("delete", "/session"), "Log out", Person, || delete(session::log_out), json::<Value>()),
         Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || post(setup::set_up), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),

@@ -78,6 +78,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/me/password", post(me::password))
         .route("/me/profile", post(me::profile))
         .route("/me/notify", post(me::notify))
+        .route("/me/nodes", post(me::nodes))
         .route("/me/template", post(me::template))
         .route("/me/tokens", post(me::tokens))
         .route("/me/sessions", post(me::sessions))
