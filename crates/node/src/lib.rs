@@ -34,6 +34,7 @@ pub mod user;
 
 pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
 pub use boot::boot_id;
+pub use facts::facts;
 pub use filesystem::{Network, network};
 pub use nursery::dispatch;
 pub use owner::run_of_process;

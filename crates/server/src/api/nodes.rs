@@ -8,6 +8,7 @@ use crate::nodes::{BadNode, LinkState, NodeRecord, Status, Step, put_record, rem
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
+use danlu_wire::agent::Facts;
 use danlu_wire::api::{
     CheckedStep, Document, ErrorCode, NewNode, NodeCheck, NodeView, Nodes, OneNode, Removed,
 };
@@ -36,6 +37,12 @@ pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<NodeView> {
     model.nodes.values().map(|node| sight.node(view_of(api, node))).collect()
 }
 
+pub(crate) fn named(api: &Api, caller: &Caller, name: &str) -> Result<NodeView, ApiError> {
+    let model = api.handle.model();
+    let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
+    Ok(caller.sight(&model).node(view_of(api, node)))
+}
+
 fn view_of(api: &Api, node: &Node) -> NodeView {
     let mut view = view::node(&api.handle.model(), node);
     match api.nodes.status(&node.name) {
@@ -43,6 +50,8 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
         None => {
             view.version = Some(env!("CARGO_PKG_VERSION").to_owned());
             view.last_contact_at = Some(view::rfc3339(clock::now()));
+            view.host_name = nix::unistd::gethostname().ok().and_then(|it| it.into_string().ok());
+            add_facts(&mut view, danlu_node::facts(&api.config.data, ""));
         }
     }
     view
@@ -55,12 +64,7 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
     view.host_name = status.machine.map(|machine| machine.host_name);
     view.clock_ahead_ms = status.clock_ahead;
     if let Some(facts) = status.facts {
-        view.memory_used = facts.memory_used;
-        view.load = Some(f64::from(facts.load) / 100.0);
-        (view.disk_free, view.disk_total) = (facts.disk_free, facts.disk_total);
-        (view.received, view.sent) = (Some(facts.received), Some(facts.sent));
-        view.probe = Some(facts.probe);
-        view.system = Some(facts.system);
+        add_facts(view, facts);
     }
     let found = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
     match (status.problem, record.expect_gpus) {
@@ -76,14 +80,22 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
     }
 }
 
+fn add_facts(view: &mut NodeView, facts: Facts) {
+    view.memory_used = facts.memory_used;
+    view.load = Some(f64::from(facts.load) / 100.0);
+    (view.disk_free, view.disk_total) = (facts.disk_free, facts.disk_total);
+    (view.received, view.sent) = (Some(facts.received), Some(facts.sent));
+    view.probe = Some(facts.probe).filter(|probe| !probe.is_empty());
+    view.system = Some(facts.system);
+}
+
 fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNode>>, ApiError> {
-    let model = api.handle.model();
-    let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
-    Ok(Json(Document::new(OneNode { node: caller.sight(&model).node(view_of(api, node)) })))
+    Ok(Json(Document::new(OneNode { node: named(api, caller, name)? })))
 }
 
 fn unknown(name: &str) -> ApiError {
     ApiError::not_found(format!("there is no machine {name}"), "danlu nodes lists them")
+        .or_chinese(format!("没有机器 {name}"), "用 danlu nodes 查看")
 }
 
 fn id_of(api: &Api, name: &str) -> Result<NodeId, ApiError> {
@@ -104,24 +116,28 @@ pub(super) async fn add(
     body: Result<Json<NewNode>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<OneNode>>), ApiError> {
     let Json(wanted) = body?;
+    new(&api, &caller, &wanted).await?;
+    Ok((StatusCode::CREATED, answer(&api, &caller, &wanted.name)?))
+}
+
+pub(crate) async fn new(api: &Api, caller: &Caller, wanted: &NewNode) -> Result<(), ApiError> {
     caller.require_admin()?;
-    let record = NodeRecord::new(&wanted)?;
+    let record = NodeRecord::new(wanted)?;
     let input = Input::AddNode {
         by: caller.actor(),
         name: record.name.clone(),
         labels: wanted.labels.clone(),
     };
-    let Reply::Node(node) = caller.ask(&api, input).await? else {
+    let Reply::Node(node) = caller.ask(api, input).await? else {
         return Err(ApiError::new(ErrorCode::Internal, "no machine was added", "report this"));
     };
     if let Err(not_now) = api.handle.keep(vec![put_record(&record)], None).await {
         // All of it or nothing.
-        caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
+        caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
         return Err(not_now.into());
     }
-    let name = record.name.clone();
     api.nodes.add(record);
-    Ok((StatusCode::CREATED, answer(&api, &caller, &name)?))
+    Ok(())
 }
 
 pub(super) async fn remove(
@@ -129,19 +145,66 @@ pub(super) async fn remove(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Document<Removed>>, ApiError> {
+    delete(&api, &caller, &name).await?;
+    Ok(Json(Document::new(Removed { removed: name })))
+}
+
+pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
-    let node = id_of(&api, &name)?;
-    if api.nodes.status(&name).is_none() {
-        return Err(ApiError::new(
-            ErrorCode::Refused,
+    let node = id_of(api, name)?;
+    if is_here(api, name) {
+        return Err(ApiError::refused(
             format!("{name} is the machine that the server runs on"),
             "drain it if it is to get no tasks: danlu node drain NAME",
-        ));
+        )
+        .or_chinese(format!("{name} 是服务器所在的机器"), "若不再分配任务，请排空它"));
     }
-    caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
-    api.nodes.remove(&name);
-    api.handle.keep(vec![remove_record(&name)], None).await?;
-    Ok(Json(Document::new(Removed { removed: name })))
+    caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
+    api.nodes.remove(name);
+    api.handle.keep(vec![remove_record(name)], None).await?;
+    Ok(api.logins.forget(&api.handle, |login| login.node == name).await?)
+}
+
+/// The server's own machine is reached by nothing.
+pub(crate) fn is_here(api: &Api, name: &str) -> bool {
+    api.nodes.status(name).is_none()
+}
+
+/// What is done with one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeAct {
+    /// Nothing new; what runs goes on.
+    Drain,
+    Undrain,
+    /// Whatever machine answers at its address is the one from now on.
+    Accept,
+}
+
+impl NodeAct {
+    pub(crate) fn named(name: &str) -> Option<NodeAct> {
+        match name {
+            "drain" => Some(NodeAct::Drain),
+            "undrain" => Some(NodeAct::Undrain),
+            "accept" => Some(NodeAct::Accept),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) async fn perform(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    act: NodeAct,
+) -> Result<(), ApiError> {
+    caller.require_admin()?;
+    let (node, by) = (id_of(api, name)?, caller.actor());
+    match act {
+        NodeAct::Drain => drop(caller.ask(api, Input::Drain { by, node }).await?),
+        NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
+        NodeAct::Accept => accept(api, name).await?,
+    }
+    Ok(())
 }
 
 /// `drain`, `undrain`, `accept` or `check`.
@@ -150,21 +213,16 @@ pub(super) async fn act(
     caller: Caller,
     Path((name, act)): Path<(String, String)>,
 ) -> Result<Json<Document<serde_json::Value>>, ApiError> {
-    caller.require_admin()?;
-    let node = id_of(&api, &name)?;
-    let by = caller.actor();
-    match act.as_str() {
-        "drain" => drop(caller.ask(&api, Input::Drain { by, node }).await?),
-        "undrain" => drop(caller.ask(&api, Input::Undrain { by, node }).await?),
-        "accept" => accept(&api, &name).await?,
-        "check" => return Ok(Json(json(check(&api, &name).await?)?)),
-        _ => {
-            return Err(ApiError::not_found(
-                format!("machines cannot be asked to {act:?}"),
-                "one can drain, undrain, accept and check them",
-            ));
-        }
+    if act == "check" {
+        return Ok(Json(json(check(&api, &caller, &name).await?)?));
     }
+    let known = NodeAct::named(&act).ok_or_else(|| {
+        ApiError::not_found(
+            format!("machines cannot be asked to {act:?}"),
+            "one can drain, undrain, accept and check them",
+        )
+    })?;
+    perform(&api, &caller, &name, known).await?;
     let Json(Document { content, .. }) = answer(&api, &caller, &name)?;
     Ok(Json(json(content)?))
 }
@@ -175,7 +233,6 @@ fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, A
     Ok(Document::new(value))
 }
 
-/// Whatever machine answers at its address is the one from now on.
 async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
     let Some((record, _)) = api.nodes.status(name) else { return Ok(()) };
     let record = NodeRecord { machine: None, ..record };
@@ -184,7 +241,10 @@ async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
+/// Step by step, as far as one gets.
+pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<NodeCheck, ApiError> {
+    caller.require_admin()?;
+    id_of(api, name)?;
     let mut steps = Vec::new();
     let ok = |step: &str, message: String| CheckedStep {
         step: step.to_owned(),
@@ -200,12 +260,7 @@ async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
         if before.link == LinkState::Away {
             api.nodes.poke(name);
         }
-        let tried = async {
-            while api.nodes.status(name).is_some_and(|(_, now)| now.tries == before.tries) {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let _ = tokio::time::timeout(CHECK, tried).await;
+        let _ = tokio::time::timeout(CHECK, api.nodes.tried(name, before.tries)).await;
     }
     let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
     let words = [

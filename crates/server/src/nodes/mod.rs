@@ -27,7 +27,7 @@ use ssh::Program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ struct Known {
     status: Status,
     /// Try again now.
     poke: Arc<Notify>,
+    /// How many ended tries there have been, for who waits for the next.
+    tries: watch::Sender<u64>,
     task: Option<tokio::task::JoinHandle<()>>,
 }
 
@@ -149,9 +151,19 @@ impl Nodes {
         }
     }
 
+    /// Comes back when another try to connect has ended than the first so many, or the node is gone.
+    pub(crate) async fn tried(&self, name: &str, before: u64) {
+        let tries = self.known().get(name).map(|known| known.tries.subscribe());
+        if let Some(mut tries) = tries {
+            let _ = tries.wait_for(|now| *now != before).await;
+        }
+    }
+
     fn note(&self, name: &str, change: impl FnOnce(&mut Status)) {
         if let Some(known) = self.known().get_mut(name) {
             change(&mut known.status);
+            let tries = known.status.tries;
+            known.tries.send_if_modified(|before| std::mem::replace(before, tries) != tries);
         }
     }
 
@@ -181,6 +193,12 @@ impl Nodes {
 
 impl Known {
     fn new(record: NodeRecord) -> Known {
-        Known { record, status: Status::default(), poke: Arc::default(), task: None }
+        Known {
+            record,
+            status: Status::default(),
+            poke: Arc::default(),
+            tries: watch::Sender::default(),
+            task: None,
+        }
     }
 }
