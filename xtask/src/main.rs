@@ -18,7 +18,8 @@ Usage:
   cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
   cargo xtask bench one-machine [--json] [--quick]
                                              measure the real binary on this machine
-  cargo xtask bench http [--json] [--quick]  measure its answers over HTTP";
+  cargo xtask bench http [--json] [--quick]  measure its answers over HTTP
+  cargo xtask bench nodes [--json] [--quick] measure it with hundreds of machines that dial in";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -11,7 +11,7 @@ mod selection;
 
 use std::process::ExitCode;
 
-use clap::{ArgAction, Parser};
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
 // What is written in scripts is read by the server's pages too.
 use danlu_server::{given, language, task_options};
 
@@ -53,7 +53,8 @@ fn main() -> ExitCode {
     if let Some(exit) = danlu_node::dispatch() {
         return exit;
     }
-    match Arguments::try_parse() {
+    let matches = Arguments::command_for_update().try_get_matches();
+    match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => match commands::run(arguments.verb, arguments.server.as_deref()) {
             Ok(exit) => exit,
             Err(failure) => failure.report(),

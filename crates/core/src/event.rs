@@ -49,6 +49,9 @@ pub enum Event {
     NodeHasStrays { node: NodeId, runs: Vec<RunId> },
     NodeLost { node: NodeId },
     NodeResourcesChanged { node: NodeId },
+    NodeLabelsChanged { node: NodeId },
+    /// It was away for too long, or somebody has said so: these have failed, whatever they do there.
+    RunsDeclaredLost { node: NodeId, runs: Vec<RunId> },
     NodeDraining { node: NodeId },
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
@@ -128,10 +131,13 @@ impl Event {
             | NodeHasStrays { node, .. }
             | NodeLost { node }
             | NodeResourcesChanged { node }
+            | NodeLabelsChanged { node }
             | NodeDraining { node }
             | NodeUndrained { node }
             | GpuQuarantined { node, .. }
             | GpusChanged { node } => vec![RowKey::Node(*node)],
+            // What becomes of each run has an event of its own.
+            RunsDeclaredLost { .. } => vec![],
             DecisionRejected { .. } | LateMessageIgnored { .. } => vec![],
         }
     }

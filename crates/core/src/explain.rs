@@ -57,6 +57,8 @@ pub enum WaitReason {
     GpusBusy,
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
+    /// It needs so many nodes at once, and only so many have room: until enough of these runs have ended.
+    TooFewNodes { wanted: u32, with_room: u32, held_by: Vec<RunId> },
     /// It would fit, but for these named things, which these runs hold; nobody holds them where no node has as many.
     NamedResources { wanted: BTreeMap<String, u32>, held_by: Vec<RunId> },
     /// An admin has paused the whole queue.
@@ -123,7 +125,12 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
             let held_by = holders(state, &named);
             return WaitReason::NamedResources { wanted: named.resources, held_by };
         }
-        return WaitReason::Resources { held_by: holders(state, request) };
+        let held_by = holders(state, request);
+        if request.is_gang() {
+            let with_room = u32::try_from(view.nodes_with_room(request)).unwrap_or(u32::MAX);
+            return WaitReason::TooFewNodes { wanted: request.nodes, with_room, held_by };
+        }
+        return WaitReason::Resources { held_by };
     }
     explain_overtaken(state, task, now)
 }

@@ -24,6 +24,8 @@ pub enum FailureClass {
     CommandNotFound,
     /// By a signal, or with its machine.
     Killed,
+    /// Its machine was away for too long.
+    NodeLost,
     Other,
 }
 
@@ -37,7 +39,7 @@ pub struct Failure {
 const EVIDENCE_CHARS: usize = 300;
 
 impl FailureClass {
-    pub const ALL: [FailureClass; 13] = [
+    pub const ALL: [FailureClass; 14] = [
         FailureClass::Launch,
         FailureClass::CudaOom,
         FailureClass::HostOom,
@@ -50,6 +52,7 @@ impl FailureClass {
         FailureClass::DiskFull,
         FailureClass::CommandNotFound,
         FailureClass::Killed,
+        FailureClass::NodeLost,
         FailureClass::Other,
     ];
 
@@ -67,6 +70,7 @@ impl FailureClass {
             FailureClass::DiskFull => "disk_full",
             FailureClass::CommandNotFound => "command_not_found",
             FailureClass::Killed => "killed",
+            FailureClass::NodeLost => "node_lost",
             FailureClass::Other => "other",
         }
     }
@@ -92,7 +96,8 @@ impl Failure {
             // As shells tell of a child that was killed.
             Exit::Code(130 | 137 | 143) => FailureClass::Killed,
             Exit::Code(_) => FailureClass::Other,
-            Exit::Signal(_) | Exit::Vanished { .. } | Exit::Abandoned => FailureClass::Killed,
+            Exit::Signal(_) | Exit::Vanished { .. } => FailureClass::Killed,
+            Exit::Abandoned => FailureClass::NodeLost,
             Exit::TimedOut => FailureClass::Timeout,
             Exit::Launch { .. } => FailureClass::Launch,
         };

@@ -47,6 +47,11 @@ pub enum Input {
     Abandon { by: Actor, run: RunId },
     AddNode { by: Actor, name: String, labels: BTreeMap<String, String> },
     RemoveNode { by: Actor, node: NodeId },
+    /// Other labels: a value, or nothing where one goes. What runs goes on.
+    SetLabels { by: Actor, node: NodeId, change: BTreeMap<String, Option<String>> },
+    /// All runs of a node that cannot be asked have failed. They may still be running there: only if it has been away
+    /// for `lost_after`, or by force.
+    DeclareLost { by: Actor, node: NodeId, force: bool },
     /// What a node has of named things that can be counted.
     SetResources { by: Actor, node: NodeId, resources: BTreeMap<String, u32> },
     Drain { by: Actor, node: NodeId },

@@ -11,6 +11,8 @@ pub const TASKS_PER_GPU: u32 = 1024;
 /// Tasks that share a GPU by count.
 pub const SLOTS_PER_GPU: u16 = 64;
 pub const GPUS_PER_TASK: u32 = 4096;
+/// Nodes that one task runs on at once.
+pub const NODES_PER_TASK: u32 = 1024;
 /// Tasks that have not ended, over all users.
 pub const OPEN_TASKS: usize = 1_000_000;
 pub const NODES: usize = 10_000;

@@ -28,7 +28,7 @@ impl Kind {
             Sharing::Shared { .. } => Some(request.gpu_memory),
             Sharing::Slot | Sharing::Exclusive => None,
         };
-        Kind { gpus: request.gpus, share, cpus: request.cpus, memory: request.memory }
+        Kind { gpus: request.gpus_per_node(), share, cpus: request.cpus, memory: request.memory }
     }
 }
 

@@ -109,11 +109,19 @@ fn check_start(
     if nodes.is_empty() || nodes.len() < placement.parts.len() {
         return Err("each node takes one part of a run, and there is at least one");
     }
-    if nodes.len() > 1 && !request.span_nodes {
+    if request.is_gang() && !mutated(Mutant::GangStartsShort) {
+        let each = request.gpus_per_node();
+        if nodes.len() != request.nodes as usize {
+            return Err("the number of nodes is not what was asked for");
+        }
+        if placement.parts.iter().any(|part| part.gpus.count() != each) {
+            return Err("each node has an equal part of the GPUs");
+        }
+    } else if nodes.len() > 1 && !request.span_nodes && !request.is_gang() {
         return Err("the task must stay on one node");
     }
     let gpus: u32 = placement.parts.iter().map(|part| part.gpus.count()).sum();
-    if gpus != request.gpus {
+    if gpus != request.gpus && !(request.is_gang() && mutated(Mutant::GangStartsShort)) {
         return Err("the number of GPUs is not what was asked for");
     }
     placement.parts.iter().try_for_each(|part| check_part(state, task, part, thresholds))

@@ -5,6 +5,7 @@
 mod by_free;
 mod finder;
 mod frag;
+mod gang;
 mod shared;
 mod slot;
 mod slots;
@@ -16,7 +17,7 @@ use self::slots::Slots;
 use crate::ids::NodeId;
 use crate::mix::Mix;
 use crate::node::Node;
-use crate::resources::{GpuMask, Hold, Part, Placement, Request};
+use crate::resources::{GpuMask, Hold, NodeSelector, Part, Placement, Request};
 use crate::settings::{PlacementRule, Settings};
 use std::collections::BTreeMap;
 
@@ -148,14 +149,37 @@ impl Pool {
     /// Whether these GPUs can take such a task now.
     pub(crate) fn allows(&self, request: &Request, part: Part, ground: &Ground<'_>) -> bool {
         let slot = &self.slots[self.position(part.node)];
-        Finder { pool: self, request, ground }.allows(slot, part)
+        Finder { pool: self, request, ground, only: None }.allows(slot, part)
     }
 
     pub(crate) fn place(&self, request: &Request, ground: &Ground<'_>) -> Option<Placement> {
-        let finder = Finder { pool: self, request, ground };
         if request.gpus > self.free_gpus && !request.is_shared() {
             return None;
         }
+        if request.is_gang() {
+            let each = request.of_one_node();
+            let finder = Finder { pool: self, request: &each, ground, only: None };
+            return finder.gang(request.nodes as usize);
+        }
+        // Where it would rather be makes a difference for a start, not for whether there is room at all.
+        let preferred = request.prefer.as_ref().filter(|_| self.when == When::Now);
+        let there = preferred.and_then(|only| self.search(request, ground, Some(only)));
+        there.or_else(|| self.search(request, ground, None))
+    }
+
+    /// How many nodes could take one part of such a task.
+    pub(crate) fn nodes_with_room(&self, request: &Request, ground: &Ground<'_>) -> usize {
+        let each = request.of_one_node();
+        Finder { pool: self, request: &each, ground, only: None }.parts().count()
+    }
+
+    fn search(
+        &self,
+        request: &Request,
+        ground: &Ground<'_>,
+        only: Option<&NodeSelector>,
+    ) -> Option<Placement> {
+        let finder = Finder { pool: self, request, ground, only };
         // Whether there is a place at all is asked more often than which is best.
         let frag = ground.settings.placement == PlacementRule::Frag && self.when == When::Now;
         if frag && (request.gpus <= self.largest || !request.span_nodes) {
@@ -169,9 +193,13 @@ impl Pool {
             return finder.sharing().map(one_part);
         }
         match ground.settings.placement {
+            PlacementRule::Spread if request.gpus == 0 => finder.on_idlest_node().map(one_part),
             _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),
             _ if !request.gpu_ids.is_empty() => finder.on_one_node(request.gpus).map(one_part),
             PlacementRule::Count if request.span_nodes => finder.anywhere(),
+            PlacementRule::Spread if request.gpus <= self.largest || !request.span_nodes => {
+                finder.on_emptiest_node(request.gpus).map(one_part)
+            }
             _ if request.gpus <= self.largest || !request.span_nodes => {
                 finder.on_one_node(request.gpus).map(one_part)
             }

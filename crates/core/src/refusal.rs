@@ -40,6 +40,10 @@ pub enum Refusal {
     RunEnded(RunId),
     #[error("the node of run {0} can be asked: cancel its task instead")]
     NodeReachable(RunId),
+    #[error("{name} can be asked what it runs: nothing is lost there")]
+    NodeHeard { name: String },
+    #[error("{name} has been away for {}: what ran there may still be running", .away.in_words())]
+    MayStillRun { name: String, away: Span },
     #[error("task {by} still waits for task {task}")]
     StillNeeded { task: TaskId, by: TaskId },
     #[error("{name} is taken")]
@@ -50,6 +54,12 @@ pub enum Refusal {
     NodeBusy { node: NodeId, runs: usize },
     #[error("no node can ever run this: it asks for {wanted}, the most there is: {most}")]
     Impossible { wanted: String, most: String },
+    #[error("this can never run: it asks for {wanted}, {}", as_many(*.nodes))]
+    TooFewNodes { wanted: String, asked: u32, each: u32, nodes: usize },
+    #[error("{gpus} GPUs cannot be divided equally among {nodes} nodes")]
+    UnequalNodes { nodes: u32, gpus: u32 },
+    #[error("a task on {nodes} nodes cannot name one node, nor GPUs by their numbers")]
+    GangNamesOne { nodes: u32 },
     #[error("too many {what}: at most {limit}")]
     TooMany { what: &'static str, limit: usize },
     #[error("the {what} is too long: at most {limit} bytes")]
@@ -86,6 +96,14 @@ pub enum Refusal {
     EpochGoesBack,
 }
 
+fn as_many(nodes: usize) -> String {
+    match nodes {
+        0 => "no node has as many".to_owned(),
+        1 => "1 node has as many".to_owned(),
+        nodes => format!("{nodes} nodes have as many"),
+    }
+}
+
 impl Refusal {
     /// What to type or change next.
     pub fn hint(&self) -> &'static str {
@@ -107,11 +125,17 @@ impl Refusal {
             BadText { .. } => "see danlu user --help",
             NotPermitted | AdminOnly => "ask the owner or an administrator",
             WrongState { .. } => "danlu show ID tells the state of a task",
+            NodeHeard { .. } => "danlu cancel ID ends a task there",
+            MayStillRun { .. } => {
+                "--force declares them failed all the same: whoever still writes there then writes twice"
+            }
             NodeReachable(_) => "danlu cancel ID ends a task wherever it can be reached",
             StillNeeded { .. } => "cancel or release the waiting task first",
             NameTaken { .. } | NameMissing => "choose another name",
             NodeBusy { .. } => "drain it first: danlu node drain NAME",
-            Impossible { .. } => "danlu gpus shows what there is",
+            Impossible { .. } | TooFewNodes { .. } => "danlu gpus shows what there is",
+            UnequalNodes { .. } => "--gpus counts on each node: --nodes 2 --gpus 4 is 8 in all",
+            GangNamesOne { .. } => "choose nodes by a label: --node KEY=VALUE",
             TooMany { what: "GPUs", .. } => "danlu gpus shows what there is",
             TooMany { what: "open tasks", .. } => "wait for some to end",
             TooMany { .. } => "ask for less",

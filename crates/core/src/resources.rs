@@ -11,6 +11,9 @@ use std::fmt;
 pub struct Request {
     /// GPUs in all; 0 is a CPU task.
     pub gpus: u32,
+    /// On exactly so many nodes at once, with an equal part of `gpus` on each; 0 and 1 are the same.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub nodes: u32,
     /// CPU slots on each node it uses.
     pub cpus: u32,
     /// Bytes of host memory on each node it uses.
@@ -23,6 +26,9 @@ pub struct Request {
     /// Part of the GPU model's name, in any case.
     pub gpu_model: Option<String>,
     pub node: Option<NodeSelector>,
+    /// There, if there is room: its data may be near. Elsewhere if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefer: Option<NodeSelector>,
     /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
     pub gpu_ids: Vec<u32>,
     /// So many of each named thing that its node has, such as licences.
@@ -70,6 +76,26 @@ impl Request {
     pub fn is_shared(&self) -> bool {
         matches!(self.sharing, Sharing::Shared { .. })
     }
+
+    /// It runs on several nodes at once: on all of them or not at all.
+    pub fn is_gang(&self) -> bool {
+        self.nodes > 1
+    }
+
+    /// GPUs on each node of a gang; of others all.
+    pub fn gpus_per_node(&self) -> u32 {
+        self.gpus / self.nodes.max(1)
+    }
+
+    /// What one node of a gang is asked for.
+    pub(crate) fn of_one_node(&self) -> Request {
+        Request { gpus: self.gpus_per_node(), nodes: 0, span_nodes: false, ..self.clone() }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl NodeSelector {

@@ -6,6 +6,7 @@ use crate::quota::Spent;
 use crate::run::Run;
 use crate::settings::Settings;
 use crate::task::{Task, TaskSpec};
+use crate::time::Time;
 use crate::user::User;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ pub struct Ledger {
     /// GPU time of projects that may have only so much of it.
     #[serde(default)]
     pub projects: BTreeMap<String, Spent>,
+    /// Since when nodes can be heard.
+    #[serde(default)]
+    pub booted_at: Time,
 }
 
 impl Default for Ledger {
@@ -58,6 +62,7 @@ impl Default for Ledger {
             next_user: UserId(1),
             settings: Settings::default(),
             projects: BTreeMap::new(),
+            booted_at: Time::default(),
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Settings {
     pub requeue_lost: bool,
     /// … but not for ever.
     pub max_losses: u32,
+    /// What runs on a node that could not be asked for so long has failed, though it may still be running there. Zero: never.
+    pub lost_after: Span,
     /// A run is not preempted before it has run this long.
     pub min_run_before_preemption: Span,
     pub restart_cost: RestartCost,
@@ -133,12 +135,17 @@ pub enum Backfill {
 #[serde(rename_all = "snake_case")]
 pub enum PlacementRule {
     /// The fullest node that fits; a task larger than any node takes whole nodes and one for the rest.
+    #[serde(alias = "pack")]
     Consolidate,
+    /// The emptiest node that fits, and the emptiest GPU for those that share; a task larger than any node as with
+    /// `Consolidate`.
+    Spread,
     /// Any free GPUs, wherever they are.
     Count,
     /// Where least is lost for the tasks that usually come; a task larger than any node as with `Consolidate`.
     Frag,
     /// First fit: the first node that has room, and its GPUs with the lowest numbers.
+    #[serde(alias = "first_fit")]
     Lowest,
 }
 
@@ -169,6 +176,7 @@ impl Default for Settings {
             stop_grace: Span::from_secs(10),
             requeue_lost: true,
             max_losses: 10,
+            lost_after: Span::ZERO,
             min_run_before_preemption: Span::from_secs(300),
             restart_cost: RestartCost::default(),
             las_threshold: Span::from_secs(18_000),

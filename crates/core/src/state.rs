@@ -11,7 +11,7 @@ use crate::forecast;
 use crate::gpu::GpuRule;
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::index::Index;
-use crate::node::Node;
+use crate::node::{Link, Node};
 use crate::policy;
 use crate::pool::{Ground, Pool, Thresholds};
 use crate::queue::Queue;
@@ -161,7 +161,23 @@ impl State {
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
-        [policy::wake_at(self, now), due, ripens].into_iter().flatten().min()
+        [policy::wake_at(self, now), due, ripens, self.lost_at(now)].into_iter().flatten().min()
+    }
+
+    /// For how long a node could not be asked; `None` while it can. Only time counts in which somebody listened.
+    pub fn away_for(&self, id: NodeId, now: Time) -> Option<Span> {
+        let Link::Down { since } = self.nodes.get(&id)?.link else { return None };
+        Some(now.since(since.max(self.ledger.booted_at)))
+    }
+
+    /// When the next node that is away will have been so for too long.
+    fn lost_at(&self, now: Time) -> Option<Time> {
+        let after = self.settings().lost_after;
+        if after == Span::ZERO {
+            return None;
+        }
+        let away = self.index.runs_on.keys().filter_map(|id| self.away_for(*id, now));
+        away.map(|away| now + after.saturating_sub(away)).min()
     }
 
     pub(crate) fn held_by(&self, run: RunId) -> &[Hold] {

@@ -7,7 +7,7 @@ use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::steps::{
-    admin, boot, extend, gpus, nodes, report, runs, schedule, submit, tasks, users,
+    admin, boot, extend, gpus, lost, nodes, report, runs, schedule, submit, tasks, users,
 };
 use crate::time::Time;
 
@@ -59,6 +59,8 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::Abandon { by, run } => runs::abandon(turn, by, run),
         Input::AddNode { by, name, labels } => nodes::add(turn, by, name, labels),
         Input::RemoveNode { by, node } => nodes::remove(turn, by, node),
+        Input::SetLabels { by, node, change } => nodes::set_labels(turn, by, node, change),
+        Input::DeclareLost { by, node, force } => lost::declare(turn, by, node, force),
         Input::SetResources { by, node, resources } => {
             nodes::set_resources(turn, by, node, resources)
         }

@@ -47,6 +47,11 @@ impl<'a> View<'a> {
         self.pool.place(&task.spec.request, &ground)
     }
 
+    /// How many nodes have room for one part of it now.
+    pub fn nodes_with_room(&self, request: &Request) -> usize {
+        self.pool.nodes_with_room(request, &self.state.ground(Thresholds::All))
+    }
+
     /// Where it would start if the shared tasks that run had all the memory they need.
     pub fn place_when_settled(&self, request: &Request) -> Option<Placement> {
         let waits = request.is_shared();

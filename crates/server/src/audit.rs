@@ -4,6 +4,7 @@ use crate::handle::Asker;
 use crate::store::Deed;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Reply, State, TaskId, UserId};
+use std::collections::BTreeMap;
 
 /// `None` for what only nodes and the engine itself send.
 pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
@@ -57,6 +58,14 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
             let (act, target, _) = node("change GPUs of", id);
             (act, target, in_words(change))
         }
+        Input::SetLabels { node: id, change, .. } => {
+            let (act, target, _) = node("label", id);
+            (act, target, labels_in_words(change))
+        }
+        Input::DeclareLost { node: id, force, .. } => {
+            let (act, target, _) = node("declare lost the runs of", id);
+            (act, target, if *force { String::from("by force") } else { String::new() })
+        }
         Input::SetResources { node: id, resources, .. } => {
             let (act, target, _) = node("change resources of", id);
             (act, target, in_words(resources))
@@ -79,6 +88,15 @@ pub(crate) fn with_reply(deed: Deed, reply: Reply) -> Deed {
 
 /// Longer ones are cut; the log tells who and what, not everything.
 const MOST_BYTES: usize = 1_000;
+
+/// `room = b12, old is gone`.
+fn labels_in_words(change: &BTreeMap<String, Option<String>>) -> String {
+    let words = change.iter().map(|(key, value)| match value {
+        Some(value) => format!("{key} = {value}"),
+        None => format!("{key} is gone"),
+    });
+    cut(&words.collect::<Vec<String>>())
+}
 
 /// What is set in it.
 fn in_words(change: &impl serde::Serialize) -> String {

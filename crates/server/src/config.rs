@@ -4,16 +4,19 @@ mod auth;
 
 pub use auth::AuthConfig;
 
+use crate::nodes::file::{self as nodes_file, BadEntry, NodesFile};
 use crate::template;
 use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
+use danlu_wire::api::NewNode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use toml::Spanned;
 
 pub const DEFAULT_PORT: u16 = 8787;
 
@@ -46,6 +49,10 @@ pub struct Config {
     /// Passwords go over the network as they are.
     pub plain_http: bool,
     pub auth: AuthConfig,
+    /// Other machines. Taken over live.
+    pub nodes: Vec<NewNode>,
+    /// Where the configuration file is, or would be.
+    path: PathBuf,
     origins: BTreeMap<&'static str, String>,
     flags: Flags,
 }
@@ -66,6 +73,8 @@ struct File {
     tls: Option<TlsFiles>,
     plain_http: Option<bool>,
     auth: AuthInFile,
+    /// `[[node]]`, one for each machine.
+    node: Vec<Spanned<NewNode>>,
 }
 
 /// `[tls] certificate = "…"` and `key = "…"`.
@@ -114,6 +123,8 @@ pub enum ConfigError {
     Gpus { path: PathBuf, key: String },
     #[error("{path}: [auth] {key}: `{value}` is not a length of time such as 12h or 30d")]
     Auth { path: PathBuf, key: &'static str, value: String },
+    #[error("{path}: {entry}")]
+    Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
     Defaults { path: PathBuf, what: String },
     #[error("{name} is `{value}`: {error}")]
@@ -126,7 +137,8 @@ const MOST_BYTES: u64 = 1 << 20;
 impl Config {
     /// Precedence: flag, then variable `DANLU_…`, then file, then default.
     pub fn load(flags: Flags) -> Result<Config, ConfigError> {
-        let (file, from) = File::load(flags.config.as_deref())?;
+        let path = place_of_file(flags.config.as_deref());
+        let (file, from, nodes) = File::load(flags.config.as_deref())?;
         let given = flags.clone();
         let mut origins = BTreeMap::new();
         let mut origin = |key, origin: &str| drop(origins.insert(key, origin.to_owned()));
@@ -213,9 +225,16 @@ impl Config {
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
             auth,
+            nodes,
+            path,
             origins,
             flags: given,
         })
+    }
+
+    /// The configuration file, which may be missing.
+    pub fn file(&self) -> &Path {
+        &self.path
     }
 
     /// As it would be if the server were started now.
@@ -294,27 +313,59 @@ impl GpusInFile {
 }
 
 impl File {
-    /// A file that was named must be there; one at the usual place may be missing.
-    fn load(named: Option<&Path>) -> Result<(File, String), ConfigError> {
-        let named_by_variable = std::env::var_os("DANLU_CONFIG").map(PathBuf::from);
-        let named = named.map(Path::to_owned).or(named_by_variable);
-        let path = named.clone().unwrap_or_else(usual_place);
-        let from = path.display().to_string();
-        let unreadable = |error| ConfigError::Unreadable { path: path.clone(), error };
-        let text = match std::fs::metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => {
-                return Ok((File::default(), from));
-            }
-            Err(error) => return Err(unreadable(error)),
-            Ok(facts) if facts.len() > MOST_BYTES => {
-                return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
-            }
-            Ok(_) => std::fs::read_to_string(&path).map_err(unreadable)?,
-        };
-        let file = toml::from_str(&text)
-            .map_err(|error| ConfigError::Wrong { path: path.clone(), error: Box::new(error) })?;
-        Ok((file, from))
+    /// A file that was named must be there; one at the usual place may be missing. With the machines that stand in it and
+    /// beside it.
+    fn load(named: Option<&Path>) -> Result<(File, String, Vec<NewNode>), ConfigError> {
+        let path = place_of_file(named);
+        let may_be_missing = named.is_none() && std::env::var_os("DANLU_CONFIG").is_none();
+        let (mut file, text): (File, String) = read(&path, may_be_missing)?;
+        let mut nodes = checked(&path, &text, std::mem::take(&mut file.node))?;
+        let beside = nodes_file::beside(&path);
+        let (more, text): (NodesFile, String) = read(&beside, true)?;
+        let more = checked(&beside, &text, more.node)?;
+        if let Some(twice) = more.iter().find(|it| nodes.iter().any(|node| node.name == it.name)) {
+            let error = nodes_file::twice(&twice.name);
+            return Err(ConfigError::Node { path: beside, entry: Box::new(error) });
+        }
+        nodes.extend(more);
+        Ok((file, path.display().to_string(), nodes))
     }
+}
+
+fn checked(
+    path: &Path,
+    text: &str,
+    nodes: Vec<Spanned<NewNode>>,
+) -> Result<Vec<NewNode>, ConfigError> {
+    nodes_file::check(text, &nodes)
+        .map_err(|entry| ConfigError::Node { path: path.to_owned(), entry: Box::new(entry) })?;
+    Ok(nodes.into_iter().map(Spanned::into_inner).collect())
+}
+
+fn place_of_file(named: Option<&Path>) -> PathBuf {
+    let by_variable = || std::env::var_os("DANLU_CONFIG").map(PathBuf::from);
+    named.map(Path::to_owned).or_else(by_variable).unwrap_or_else(usual_place)
+}
+
+/// With its text, for who has to say where something stands.
+fn read<T: Default + serde::de::DeserializeOwned>(
+    path: &Path,
+    may_be_missing: bool,
+) -> Result<(T, String), ConfigError> {
+    let unreadable = |error| ConfigError::Unreadable { path: path.to_owned(), error };
+    let text = match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && may_be_missing => {
+            return Ok((T::default(), String::new()));
+        }
+        Err(error) => return Err(unreadable(error)),
+        Ok(facts) if facts.len() > MOST_BYTES => {
+            return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+        }
+        Ok(_) => std::fs::read_to_string(path).map_err(unreadable)?,
+    };
+    let content = toml::from_str(&text)
+        .map_err(|error| ConfigError::Wrong { path: path.to_owned(), error: Box::new(error) })?;
+    Ok((content, text))
 }
 
 fn variable<T: std::str::FromStr>(name: &'static str) -> Result<Option<T>, ConfigError>

@@ -71,13 +71,20 @@ fn ranks(state: &State, launch: &Launch) -> Option<Ranks> {
     let each = u32::try_from(launch.gpus.len()).unwrap_or(u32::MAX).max(1);
     Some(Ranks {
         rank: launch.rank,
-        master_address: nodes[0].clone(),
+        master_address: state.nodes[&launch.nodes[0]]
+            .labels
+            .get(ADDRESS)
+            .unwrap_or(&nodes[0])
+            .clone(),
         nodes,
         // Two runs that meet on one node at a time have different numbers, mostly far less than this apart.
         master_port: FIRST_PORT + u16::try_from(launch.run.number % PORTS).unwrap_or(0),
         world_size: parts.saturating_mul(each),
     })
 }
+
+/// A label that says where the other machines find a node, if not by its name or the host of `--ssh`.
+const ADDRESS: &str = "address";
 
 /// Below the ports that the system gives out by itself.
 const FIRST_PORT: u16 = 20_000;

@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
@@ -129,8 +129,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         hear_from_node(&handle, &config.node_name).await;
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
+        let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
         let parts = Parts { live, auth, nodes, logins };
-        listen(&config, &handle, parts, &mut signals, ready).await
+        let served = listen(&config, &handle, parts, &mut signals, ready).await;
+        followed.abort();
+        served
     });
     runtime.block_on(handle.stop());
     drop(handle);
@@ -167,6 +170,7 @@ async fn listen(
         accounts: Accounts::default(),
         auth,
         lists: Kept::default(),
+        addresses: OnceLock::new(),
         stop,
         own_uid,
     });
@@ -207,6 +211,7 @@ async fn listen(
     let local = api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
     let served = axum::serve(socket, local);
     servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+    let _ = api.addresses.set(addresses.clone());
     let setup = addresses.first().and_then(|address| setup_link(handle, &api.auth, address));
     ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
     systemd::notify("READY=1");
@@ -218,7 +223,7 @@ async fn listen(
             _ = signals.terminate.recv() => info!("terminated"),
             _ = signals.interrupt.recv() => info!("interrupted"),
             _ = signals.hangup.recv() => {
-                reload(config, handle).await;
+                reload(config, &api).await;
                 continue;
             }
         }
@@ -252,14 +257,15 @@ impl Signals {
     }
 }
 
-async fn reload(config: &Config, handle: &Handle) {
+async fn reload(config: &Config, api: &Api) {
     let newer = match config.again() {
         Ok(newer) => newer,
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
-    if let Err(cause) = configure_node(handle, &newer).await {
+    api.nodes.apply(&api.handle, &newer).await;
+    if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");
     }
     let changed = config.changed(&newer);

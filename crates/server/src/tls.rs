@@ -1,8 +1,9 @@
 //! Encrypted connections: with the lab's certificate, or with one that is made at the first start.
 
-use crate::config::TlsFiles;
+use crate::config::{Config, TlsFiles};
 use axum::serve::Listener;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -20,6 +21,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 use tracing::debug;
 
+/// In the data directory.
+const OWN_CERTIFICATE: &str = "tls-certificate.pem";
 /// Who connects and says nothing does not stay for longer.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Connections whose handshake is done and that nobody has taken yet.
@@ -41,8 +44,7 @@ pub(crate) fn acceptor(
     data: &Path,
     host: &str,
 ) -> Result<TlsAcceptor, TlsError> {
-    let own =
-        TlsFiles { certificate: data.join("tls-certificate.pem"), key: data.join("tls-key.pem") };
+    let own = TlsFiles { certificate: data.join(OWN_CERTIFICATE), key: data.join("tls-key.pem") };
     if named.is_none() && !(own.certificate.exists() && own.key.exists()) {
         make(&own, host)?;
     }
@@ -70,6 +72,14 @@ pub(crate) fn acceptor(
         .with_single_cert(chain, secret)
         .map_err(unfit)?;
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// The SHA-256 of our own certificate, in hexadecimal digits, where one is used.
+pub(crate) fn own_fingerprint(config: &Config) -> Option<String> {
+    let used = config.tls.is_none() && config.listen.iter().any(|it| config.is_encrypted(it));
+    let path = used.then(|| config.data.join(OWN_CERTIFICATE))?;
+    let certificate = CertificateDer::from_pem_file(path).ok()?;
+    Some(Sha256::digest(&certificate).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Good for this machine's name and for `localhost`. Browsers ask whether to trust it, once.

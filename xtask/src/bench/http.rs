@@ -140,18 +140,43 @@ fn together(
 }
 
 fn ask_for(address: &str, request: &[u8], time: Duration) -> Result<Vec<Duration>, String> {
-    let problem = |error: std::io::Error| error.to_string();
-    let stream = TcpStream::connect(address).map_err(problem)?;
-    stream.set_nodelay(true).map_err(problem)?;
-    let mut stream = BufReader::with_capacity(256 << 10, stream);
-    let (start, mut times, mut body) = (Instant::now(), Vec::new(), Vec::new());
+    let mut connection = Connection::open(address)?;
+    let (start, mut times) = (Instant::now(), Vec::new());
     while start.elapsed() < time {
         let since = Instant::now();
-        stream.get_mut().write_all(request).map_err(problem)?;
-        answer(&mut stream, &mut body)?;
+        connection.ask(request)?;
         times.push(since.elapsed());
     }
     Ok(times)
+}
+
+/// Kept open from one request to the next.
+pub(super) struct Connection {
+    stream: BufReader<TcpStream>,
+    body: Vec<u8>,
+}
+
+impl Connection {
+    pub(super) fn open(address: &str) -> Result<Connection, String> {
+        let problem = |error: std::io::Error| error.to_string();
+        let stream = TcpStream::connect(address).map_err(problem)?;
+        stream.set_nodelay(true).map_err(problem)?;
+        Ok(Connection { stream: BufReader::with_capacity(256 << 10, stream), body: Vec::new() })
+    }
+
+    fn ask(&mut self, request: &[u8]) -> Result<(), String> {
+        self.stream.get_mut().write_all(request).map_err(|error| error.to_string())?;
+        answer(&mut self.stream, &mut self.body)
+    }
+
+    pub(super) fn post(&mut self, path: &str, token: &str, body: &str) -> Result<(), String> {
+        let length = body.len();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nauthorization: Bearer {token}\r\nhost: danlu\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        self.ask(request.as_bytes())
+    }
 }
 
 fn answer(stream: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 mod figure;
 mod http;
+mod nodes;
 mod one_machine;
 mod peers;
 mod process;
@@ -13,6 +14,7 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
     match options {
         ["one-machine", options @ ..] => one_machine::run(options),
         ["http", options @ ..] => http::run(options),
+        ["nodes", options @ ..] => nodes::run(options),
         ["core", options @ ..] | options => core(options),
     }
 }

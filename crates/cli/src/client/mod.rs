@@ -28,6 +28,7 @@ pub(crate) use events::{Event, Events};
 pub(crate) use lists::Query;
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
+pub(crate) use trust::trusted as trusted_certificates;
 use unix_socket::{NoResolver, UnixConnector};
 
 use crate::{failure::Failure, language::text};

@@ -1,6 +1,10 @@
 //! Encrypted connections: which servers are believed to be who they say.
 
-use std::{env, fs, path::PathBuf, sync::Arc};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
@@ -17,13 +21,14 @@ const USUAL: [&str; 3] =
 pub(super) fn config() -> Result<TlsConfig, Failure> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     Ok(TlsConfig::builder()
-        .root_certs(RootCerts::Specific(Arc::new(trusted()?)))
+        .root_certs(RootCerts::Specific(Arc::new(trusted(None)?)))
         .unversioned_rustls_crypto_provider(provider)
         .build())
 }
 
-fn trusted() -> Result<Vec<Certificate<'static>>, Failure> {
-    let named = env::var_os("DANLU_CA").filter(|name| !name.is_empty()).map(PathBuf::from);
+pub(crate) fn trusted(named: Option<&Path>) -> Result<Vec<Certificate<'static>>, Failure> {
+    let variable = || env::var_os("DANLU_CA").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let named = named.map(Path::to_owned).or_else(variable);
     let usual = || USUAL.iter().map(PathBuf::from).find(|path| path.exists());
     let Some(path) = named.or_else(usual) else {
         let message = text("there are no certificates to trust", "没有可信任的证书");

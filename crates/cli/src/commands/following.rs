@@ -6,6 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use danlu_wire::api::{ErrorCode, TaskView};
 use serde::Deserialize;
 
+use super::user::path_segment;
 use crate::{
     client::{Client, Event, Events, Patience, Problem, bytes_of},
     failure::Failure,
@@ -27,6 +28,8 @@ pub(super) struct Subject {
     pub(super) only_run: Option<u32>,
     /// Every run from the first on, instead of the newest.
     pub(super) from_first: bool,
+    /// Of a task on several machines; the first unless told.
+    pub(super) node: Option<String>,
     pub(super) stream: Option<&'static str>,
     /// Begin with the last so many lines.
     pub(super) tail: Option<u64>,
@@ -173,6 +176,9 @@ impl Log {
         let mut path = format!("/tasks/{}/logs?run={}", subject.id, self.attempt);
         if let Some(stream) = subject.stream {
             path += &format!("&stream={stream}");
+        }
+        if let Some(node) = &subject.node {
+            path += &format!("&node={}", path_segment(node));
         }
         match (self.offset, self.tail) {
             (Some(offset), _) => path += &format!("&offset={offset}"),

@@ -6,7 +6,10 @@ use clap::Args;
 use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
-use super::following::{News, Subject, follow};
+use super::{
+    following::{News, Subject, follow},
+    user::path_segment,
+};
 use crate::{
     client::{Client, Problem, bytes_of},
     failure::{Exit, Failure},
@@ -25,12 +28,14 @@ use crate::{
          Examples:\n  \
            danlu logs -f @             follow my last task\n  \
            danlu logs 12 --tail 100\n  \
-           danlu logs 12 --run 1       the first attempt of a task that was run again",
+           danlu logs 12 --run 1       the first attempt of a task that was run again\n  \
+           danlu logs 12 --node gpu2   of a task on several machines, what it printed there",
         "进度条只显示为一行；--raw 原样输出每个字节。\n\n\
          示例：\n  \
            danlu logs -f @             跟踪我最近的任务\n  \
            danlu logs 12 --tail 100\n  \
-           danlu logs 12 --run 1       重试过的任务的第一次运行",
+           danlu logs 12 --run 1       重试过的任务的第一次运行\n  \
+           danlu logs 12 --node gpu2   多机任务在该机器上的输出",
     ),
 )]
 pub(crate) struct Arguments {
@@ -51,6 +56,12 @@ pub(crate) struct Arguments {
         "第 K 次运行（默认最后一次）",
     ))]
     run: Option<u32>,
+
+    #[arg(long, value_name = "NAME", help = text(
+        "Of a task on several machines: what it printed there (on the first unless told)",
+        "多机任务：在该机器上的输出（默认第一台）",
+    ))]
+    node: Option<String>,
 
     #[arg(short = 'n', long, value_name = "N", help = text("Only the last N lines", "只显示最后 N 行"))]
     tail: Option<u64>,
@@ -110,6 +121,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         id,
         only_run: arguments.run,
         from_first: false,
+        node: arguments.node.clone(),
         stream: arguments.stream(),
         tail: arguments.tail,
     };
@@ -129,6 +141,7 @@ fn so_far(
 ) -> Result<(), Failure> {
     let mut query = Vec::new();
     query.extend(arguments.run.map(|run| format!("run={run}")));
+    query.extend(arguments.node.as_deref().map(|name| format!("node={}", path_segment(name))));
     query.extend(arguments.stream().map(|stream| format!("stream={stream}")));
     let mut place =
         arguments.tail.map_or_else(|| "offset=0".to_owned(), |tail| format!("tail={tail}"));

@@ -27,6 +27,7 @@ mod ls;
 mod man;
 mod move_task;
 mod node;
+mod node_import;
 mod nodes;
 mod pause;
 mod pause_queue;

@@ -236,7 +236,8 @@ fn listen_for_interrupts(sender: Sender<Message>) -> Result<(), Failure> {
 }
 
 fn follow_in_background(client: Arc<Client>, id: u64, sender: Sender<Message>) {
-    let subject = Subject { id, only_run: None, from_first: true, stream: None, tail: None };
+    let subject =
+        Subject { id, only_run: None, from_first: true, node: None, stream: None, tail: None };
     thread::spawn(move || {
         let followed = follow(&client, &subject, &mut |news| match news {
             News::Task(task) => Ok(sender.send(Message::Task(task)).is_ok()),

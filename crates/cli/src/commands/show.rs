@@ -169,10 +169,23 @@ impl Page {
             table.row(vec![
                 run.attempt.to_string().into(),
                 states::other(&run.state).into(),
-                places::place(run.nodes.first().map(String::as_str), &run.gpu_ids).into(),
+                match run.parts.len() {
+                    0 => places::place(run.nodes.first().map(String::as_str), &run.gpu_ids),
+                    count => say!("{count} machines", "{count} 台机器"),
+                }
+                .into(),
                 took.unwrap_or_else(|| "–".to_owned()).into(),
                 how(run).into(),
             ]);
+            for part in &run.parts {
+                table.row(vec![
+                    String::new().into(),
+                    states::other(&part.state).into(),
+                    places::place(Some(&part.node), &part.gpu_ids).into(),
+                    String::new().into(),
+                    part.exit.clone().unwrap_or_default().into(),
+                ]);
+            }
         }
         if let Some(used) = vram::used_by(runs) {
             self.out += &format!("\n{}\n", vram::hint(used));
@@ -227,7 +240,11 @@ fn command(task: &TaskView) -> String {
 fn needs(details: &TaskDetails) -> String {
     let request = &details.request;
     let mut parts = Vec::new();
-    let gpus = request.gpus;
+    let gpus = request.gpus_per_node();
+    if request.is_gang() {
+        let nodes = request.nodes;
+        parts.push(say!("{nodes} machines at once, on each", "同时 {nodes} 台机器，每台"));
+    }
     match &request.gpu_model {
         _ if gpus == 0 => {}
         Some(model) => parts.push(format!("{gpus} × {model}")),
@@ -269,6 +286,15 @@ fn needs(details: &TaskDetails) -> String {
         }
         Some(danlu_core::resources::NodeSelector::Label { key, value }) => {
             parts.push(say!("on a machine with {key}={value}", "在 {key}={value} 的机器上"));
+        }
+        None => {}
+    }
+    match &request.prefer {
+        Some(danlu_core::resources::NodeSelector::Name(name)) => {
+            parts.push(say!("rather on {name}", "优先在 {name} 上"));
+        }
+        Some(danlu_core::resources::NodeSelector::Label { key, value }) => {
+            parts.push(say!("rather where {key}={value}", "优先在 {key}={value} 的机器上"));
         }
         None => {}
     }

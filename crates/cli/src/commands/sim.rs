@@ -163,7 +163,9 @@ const CHINESE_NOTES: &str = "\
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Placement {
+    #[value(alias = "pack")]
     Consolidate,
+    Spread,
     Count,
     Frag,
     Lowest,
@@ -173,6 +175,7 @@ impl Placement {
     fn rule(self) -> PlacementRule {
         match self {
             Placement::Consolidate => PlacementRule::Consolidate,
+            Placement::Spread => PlacementRule::Spread,
             Placement::Count => PlacementRule::Count,
             Placement::Frag => PlacementRule::Frag,
             Placement::Lowest => PlacementRule::Lowest,

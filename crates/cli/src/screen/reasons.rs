@@ -61,6 +61,12 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
                 "等待 {count} 个运行中的任务之一结束",
             );
         }
+        WaitReason::TooFewNodes { wanted, with_room, .. } => {
+            return say!(
+                "for {wanted} machines at once: {with_room} have room now",
+                "等待 {wanted} 台机器同时有空位：现有 {with_room} 台",
+            );
+        }
         WaitReason::NamedResources { wanted, held_by } => {
             let wanted = wanted.iter().map(|(name, count)| format!("{count} {name}"));
             let wanted: Vec<String> = wanted.collect();
@@ -183,6 +189,10 @@ mod tests {
         let wanted = std::collections::BTreeMap::from([("licence".to_owned(), 2)]);
         check(WaitReason::NamedResources { wanted, held_by: vec![run] }, "for 2 licence");
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
+        check(
+            WaitReason::TooFewNodes { wanted: 3, with_room: 2, held_by: vec![run] },
+            "for 3 machines at once: 2 have room now",
+        );
         let whose = Party::Project("llm".into());
         let excess = Excess { whose, limit: Limit::RunningGpus, in_use: 7, most: 8 };
         check(WaitReason::Quota(excess), "project llm's quota: 7 of 8 GPUs in use");

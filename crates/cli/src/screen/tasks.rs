@@ -110,6 +110,7 @@ fn failure_class(class: &str) -> &str {
         "cuda_oom" => text("CUDA out of memory", "显存不足"),
         "host_oom" => text("out of memory", "内存不足"),
         "nccl" => text("NCCL error", "NCCL 错误"),
+        "node_lost" => text("its machine is lost", "机器失联"),
         "gpu_hardware" => text("GPU hardware error", "GPU 硬件错误"),
         "timeout" => text("time limit", "超过时限"),
         "preempted" => text("preempted", "被抢占"),

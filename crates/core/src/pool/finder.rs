@@ -4,7 +4,7 @@ use super::slot::Slot;
 use super::{Ground, Pool, When};
 use crate::gpu::Gpu;
 use crate::node::Node;
-use crate::resources::{GpuMask, Part, Placement, Request, Sharing};
+use crate::resources::{GpuMask, NodeSelector, Part, Placement, Request, Sharing};
 use crate::settings::PlacementRule;
 use std::cmp::Reverse;
 
@@ -12,6 +12,8 @@ pub(super) struct Finder<'a> {
     pub(super) pool: &'a Pool,
     pub(super) request: &'a Request,
     pub(super) ground: &'a Ground<'a>,
+    /// Nodes that are not of these are left out.
+    pub(super) only: Option<&'a NodeSelector>,
 }
 
 impl Finder<'_> {
@@ -21,15 +23,33 @@ impl Finder<'_> {
         fullest_first.find_map(|at| self.part(at, gpus))
     }
 
+    /// The emptiest node that fits; the first of equals.
+    pub(super) fn on_emptiest_node(&self, gpus: u32) -> Option<Part> {
+        let mut emptiest_first = self.pool.by_free.from(gpus).rev().flatten();
+        emptiest_first.find_map(|at| self.part(at, gpus))
+    }
+
+    /// For a task without GPUs: the node with most CPUs left, then most memory; the first of equals.
+    pub(super) fn on_idlest_node(&self) -> Option<Part> {
+        let slots = self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open);
+        let left = |slot: &Slot| (slot.left().cpus, slot.left().memory);
+        let fitting = slots.filter_map(|(at, slot)| Some((left(slot), self.part(at, 0)?)));
+        fitting.min_by_key(|(left, _)| Reverse(*left)).map(|(_, part)| part)
+    }
+
     /// The first node that fits, whatever it leaves to others.
     pub(super) fn first_fit(&self) -> Option<Part> {
+        self.in_order().next()
+    }
+
+    /// The place on each node that has one, the first node first.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = Part> {
         let slots = self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open);
-        let mut parts = slots.filter_map(|(at, slot)| match self.request.is_shared() {
+        slots.filter_map(|(at, slot)| match self.request.is_shared() {
             true => Some(Part { node: slot.node, gpus: self.shared_part(slot)? }),
             false if slot.free.count() < self.request.gpus => None,
             false => self.part(at, self.request.gpus),
-        });
-        parts.next()
+        })
     }
 
     /// As many completely free nodes as it fills, and the emptiest other one for the rest.
@@ -96,7 +116,7 @@ impl Finder<'_> {
         let usable = self.usable(slot);
         let fits = usable.count() >= gpus && slot.has_room(self.request);
         let node = &self.ground.nodes[&slot.node];
-        if !fits || !node.accepts(self.request) {
+        if !fits || !self.accepts(node) {
             return None;
         }
         let pinned = node.pinned_gpus(self.request).filter(|pinned| usable.contains(*pinned))?;
@@ -120,7 +140,12 @@ impl Finder<'_> {
 
     /// One free GPU is as good as another.
     fn takes_any(&self) -> bool {
-        self.request.is_plain() && self.ground.larger_than.is_none()
+        self.request.is_plain() && self.ground.larger_than.is_none() && self.only.is_none()
+    }
+
+    pub(super) fn accepts(&self, node: &Node) -> bool {
+        let one_of_them = |only: &NodeSelector| only.matches(&node.name, &node.labels);
+        node.accepts(self.request) && self.only.is_none_or(one_of_them)
     }
 
     /// What was asked for, and large enough.
@@ -133,7 +158,7 @@ impl Finder<'_> {
             return slot.free;
         }
         let node = &self.ground.nodes[&slot.node];
-        if !node.accepts(self.request) {
+        if !self.accepts(node) {
             return GpuMask::NONE;
         }
         let free = match self.request.sharing {

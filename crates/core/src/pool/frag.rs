@@ -123,10 +123,26 @@ impl Left {
 impl Finder<'_> {
     /// The place that takes least from those who usually come; the first of equals.
     pub(super) fn least_loss(&self) -> Option<Part> {
+        let least = self.losses().into_iter().reduce(|best, next| match next.0 < best.0 {
+            true => next,
+            false => best,
+        });
+        least.map(|(_, part)| part)
+    }
+
+    /// The best place of each node that has one, those before others that take less.
+    pub(super) fn by_loss(&self) -> Vec<Part> {
+        let mut losses = self.losses();
+        losses.sort_by_key(|(growth, _)| *growth);
+        losses.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// What the best place of each node takes from those who usually come.
+    fn losses(&self) -> Vec<(i128, Part)> {
         let memory = self.ground.nodes.values().flat_map(|node| &node.gpus).map(|gpu| gpu.memory);
         let usual = Usual::of(self.ground.mix, memory.max().unwrap_or(0));
         let kind = Kind::of(self.request);
-        let mut best: Option<(i128, Part)> = None;
+        let mut losses = Vec::new();
         for (at, slot) in self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open) {
             let node = &self.ground.nodes[&slot.node];
             let places = self.places(at, slot, node);
@@ -135,16 +151,15 @@ impl Finder<'_> {
             }
             let rest = self.rest(slot, node);
             let before = usual.loss(&rest);
-            for gpus in places {
+            let growths = places.into_iter().map(|gpus| {
                 let after = usual.loss(&rest.without(&kind, gpus));
                 let growth = i128::try_from(after).unwrap_or(i128::MAX)
                     - i128::try_from(before).unwrap_or(i128::MAX);
-                if best.as_ref().is_none_or(|(least, _)| growth < *least) {
-                    best = Some((growth, Part { node: slot.node, gpus }));
-                }
-            }
+                (growth, Part { node: slot.node, gpus })
+            });
+            losses.extend(growths.min_by_key(|(growth, _)| *growth));
         }
-        best.map(|(_, part)| part)
+        losses
     }
 
     /// Where on a node it could be, as far as that makes a difference.

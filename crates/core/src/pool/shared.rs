@@ -8,6 +8,7 @@ use crate::limits::TASKS_PER_GPU;
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Part, Sharing};
 use crate::settings::PlacementRule;
+use std::cmp::Reverse;
 
 /// A GPU that has room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,16 +21,24 @@ struct Candidate {
 }
 
 impl Finder<'_> {
-    /// The tightest fit of all nodes; GPUs that are shared already come first.
+    /// The best fit of all nodes, the first of equals: the tightest, and GPUs that are shared already first.
     pub(super) fn sharing(&self) -> Option<Part> {
-        let mut best: Option<((usize, u64), Part)> = None;
-        for slot in self.pool.slots.iter().filter(|slot| slot.open) {
-            let Some((fit, gpus)) = self.best_fit(slot) else { continue };
-            if best.as_ref().is_none_or(|(other, _)| fit < *other) {
-                best = Some((fit, Part { node: slot.node, gpus }));
-            }
-        }
-        best.map(|(_, part)| part)
+        self.fits().min_by_key(|(fit, _)| *fit).map(|(_, part)| part)
+    }
+
+    /// The best fit of each node that has one, the best first.
+    pub(super) fn by_fit(&self) -> Vec<Part> {
+        let mut fits: Vec<(Fit, Part)> = self.fits().collect();
+        fits.sort_by_key(|(fit, _)| *fit);
+        fits.into_iter().map(|(_, part)| part).collect()
+    }
+
+    fn fits(&self) -> impl Iterator<Item = (Fit, Part)> {
+        let open = self.pool.slots.iter().filter(|slot| slot.open);
+        open.filter_map(|slot| {
+            let (fit, gpus) = self.best_fit(slot)?;
+            Some((fit, Part { node: slot.node, gpus }))
+        })
     }
 
     /// The tightest fit on one node.
@@ -37,10 +46,10 @@ impl Finder<'_> {
         self.best_fit(slot).map(|(_, gpus)| gpus)
     }
 
-    /// … and how tight it is: few fresh GPUs first, then little left over.
-    fn best_fit(&self, slot: &Slot) -> Option<((usize, u64), GpuMask)> {
+    /// … and how good it is.
+    fn best_fit(&self, slot: &Slot) -> Option<(Fit, GpuMask)> {
         let node = &self.ground.nodes[&slot.node];
-        if !slot.has_room(self.request) || !node.accepts(self.request) {
+        if !slot.has_room(self.request) || !self.accepts(node) {
             return None;
         }
         let pinned = node.pinned_gpus(self.request)?;
@@ -48,16 +57,19 @@ impl Finder<'_> {
         let mut found: Vec<Candidate> =
             shareable.filter_map(|at| self.candidate(slot, at, &node.gpus[at])).collect();
         let is_pinned = |one: &Candidate| pinned.contains(GpuMask::single(one.at));
-        let lowest = self.ground.settings.placement == PlacementRule::Lowest;
-        match lowest {
-            true => found.sort_by_key(|one| (!is_pinned(one), one.at)),
-            false => found.sort_by_key(|one| (!is_pinned(one), *one)),
+        let rule = self.ground.settings.placement;
+        match rule {
+            PlacementRule::Lowest => found.sort_by_key(|one| (!is_pinned(one), one.at)),
+            PlacementRule::Spread => {
+                found.sort_by_key(|one| (!is_pinned(one), Reverse((one.fresh, one.left)), one.at));
+            }
+            _ => found.sort_by_key(|one| (!is_pinned(one), *one)),
         }
         found.truncate(self.request.gpus as usize);
         let masks = found.iter().map(|one| GpuMask::single(one.at));
         let gpus = masks.fold(GpuMask::NONE, GpuMask::with);
         let whole = found.len() == self.request.gpus as usize && gpus.contains(pinned);
-        whole.then(|| (key(&found), gpus))
+        whole.then(|| (Fit::of(&found, rule), gpus))
     }
 
     /// Whether this GPU could take it as one that shares.
@@ -108,8 +120,20 @@ impl Finder<'_> {
     }
 }
 
-/// Few fresh GPUs first, then little left over.
-fn key(found: &[Candidate]) -> (usize, u64) {
-    let fresh = found.iter().filter(|one| one.fresh).count();
-    (fresh, found.iter().map(|one| one.left).fold(0, u64::saturating_add))
+/// Few fresh GPUs first, then little left over; where tasks are to be far from each other, the other way round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Tight(usize, u64),
+    Wide(Reverse<(usize, u64)>),
+}
+
+impl Fit {
+    fn of(found: &[Candidate], rule: PlacementRule) -> Fit {
+        let fresh = found.iter().filter(|one| one.fresh).count();
+        let left = found.iter().map(|one| one.left).fold(0, u64::saturating_add);
+        match rule {
+            PlacementRule::Spread => Fit::Wide(Reverse((fresh, left))),
+            _ => Fit::Tight(fresh, left),
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub(crate) fn boot(turn: &mut Turn<'_>, epoch: Epoch) -> Answer {
         ledger.next_task = TaskId(ledger.next_task.0 + IDS_SKIPPED_AFTER_RESTORE);
     }
     ledger.epoch = epoch;
+    ledger.booted_at = turn.now;
     turn.event(Event::Booted { epoch });
     if mutated(Mutant::BootTrustsNodes) {
         return Ok(Reply::Done);

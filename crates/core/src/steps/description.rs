@@ -16,6 +16,7 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
     at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
     at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
+    check_nodes(&spec.request)?;
     check_sharing(&spec.request)?;
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
@@ -61,6 +62,20 @@ fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
     if complete { Ok(()) } else { Err(Refusal::BadArray) }
 }
 
+fn check_nodes(request: &Request) -> Result<(), Refusal> {
+    at_most("nodes", request.nodes as usize, limits::NODES_PER_TASK as usize)?;
+    if !request.is_gang() {
+        return Ok(());
+    }
+    if !request.gpus.is_multiple_of(request.nodes) {
+        return Err(Refusal::UnequalNodes { nodes: request.nodes, gpus: request.gpus });
+    }
+    if !request.gpu_ids.is_empty() || matches!(request.node, Some(NodeSelector::Name(_))) {
+        return Err(Refusal::GangNamesOne { nodes: request.nodes });
+    }
+    Ok(())
+}
+
 fn check_sharing(request: &Request) -> Result<(), Refusal> {
     let Sharing::Shared { idle_utilization } = request.sharing else { return Ok(()) };
     if request.gpus == 0 || request.gpu_memory == 0 {
@@ -88,20 +103,25 @@ fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
         return Err(Refusal::ControlCharacter { what: "description" });
     }
     spec.project.iter().try_for_each(|project| check_text("project", project))?;
-    at_most("labels", spec.labels.len(), limits::LABELS)?;
-    for (key, value) in &spec.labels {
-        check_text("label", key)?;
-        check_text("label", value)?;
-    }
+    check_labels(&spec.labels)?;
     spec.request.gpu_model.iter().try_for_each(|model| check_text("GPU model", model))?;
-    match &spec.request.node {
-        None => Ok(()),
-        Some(NodeSelector::Name(name)) => check_text("node name", name),
-        Some(NodeSelector::Label { key, value }) => {
+    let selectors = [&spec.request.node, &spec.request.prefer].into_iter().flatten();
+    selectors.into_iter().try_for_each(|selector| match selector {
+        NodeSelector::Name(name) => check_text("node name", name),
+        NodeSelector::Label { key, value } => {
             check_text("node label", key)?;
             check_text("node label", value)
         }
+    })
+}
+
+pub(crate) fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    at_most("labels", labels.len(), limits::LABELS)?;
+    for (key, value) in labels {
+        check_text("label", key)?;
+        check_text("label", value)?;
     }
+    Ok(())
 }
 
 fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {

@@ -30,9 +30,7 @@ pub(crate) fn add(
     if state.nodes.len() >= limits::NODES {
         return Err(Refusal::TooMany { what: "nodes", limit: limits::NODES });
     }
-    if labels.len() > limits::LABELS {
-        return Err(Refusal::TooMany { what: "labels", limit: limits::LABELS });
-    }
+    description::check_labels(&labels)?;
     let id = state.ledger.next_node;
     state.ledger.next_node = NodeId(id.0 + 1);
     state.insert_node(Node {
@@ -78,6 +76,30 @@ pub(crate) fn set_resources(
     if turn.state.nodes[&id].resources != resources {
         turn.state.change_node(id, |node| node.resources = resources);
         turn.event(Event::NodeResourcesChanged { node: id });
+    }
+    Ok(Reply::Done)
+}
+
+/// Those who wait are judged by the new ones; what runs goes on.
+pub(crate) fn set_labels(
+    turn: &mut Turn<'_>,
+    by: Actor,
+    id: NodeId,
+    change: BTreeMap<String, Option<String>>,
+) -> Answer {
+    require_admin(turn.state, by)?;
+    known(turn.state, id)?;
+    let mut labels = turn.state.nodes[&id].labels.clone();
+    for (key, value) in change {
+        match value {
+            Some(value) => drop(labels.insert(key, value)),
+            None => drop(labels.remove(&key)),
+        }
+    }
+    description::check_labels(&labels)?;
+    if turn.state.nodes[&id].labels != labels {
+        turn.state.change_node(id, |node| node.labels = labels);
+        turn.event(Event::NodeLabelsChanged { node: id });
     }
     Ok(Reply::Done)
 }

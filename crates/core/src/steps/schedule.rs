@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::gpus;
+use crate::steps::lost;
 use crate::steps::permission::require_admin;
 use crate::steps::tasks::wrong_state;
 use crate::time::{Span, Time};
@@ -17,6 +18,7 @@ use crate::view::View;
 use std::collections::BTreeSet;
 
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
+    lost::declare_gone(turn);
     wake(turn);
     gpus::ripen(turn);
     if turn.state.settings().queue_paused && !mutated(Mutant::PauseIgnored) {

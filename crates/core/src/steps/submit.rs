@@ -245,6 +245,11 @@ fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
     if fits(&Pool::of_whole_nodes(state.nodes.values())) {
         return Ok(());
     }
+    if request.is_gang() {
+        let nodes = Pool::of_whole_nodes(state.nodes.values()).nodes_with_room(request, &ground);
+        let (wanted, asked, each) = (describe(request), request.nodes, request.gpus_per_node());
+        return Err(Refusal::TooFewNodes { wanted, asked, each, nodes });
+    }
     Err(Refusal::Impossible { wanted: describe(request), most: the_most(state, request) })
 }
 
@@ -271,7 +276,12 @@ fn gibibytes(bytes: u64) -> String {
 }
 
 fn describe(request: &Request) -> String {
-    let mut words = vec![format!("{} GPUs", request.gpus)];
+    let mut words = match (request.nodes, request.gpus_per_node()) {
+        (0 | 1, gpus) => vec![format!("{gpus} GPUs")],
+        (nodes, 0) => vec![format!("{nodes} nodes")],
+        (nodes, 1) => vec![format!("{nodes} nodes with 1 GPU each")],
+        (nodes, gpus) => vec![format!("{nodes} nodes with {gpus} GPUs each")],
+    };
     words.extend(request.gpu_model.as_ref().map(|model| format!("of model {model}")));
     if !request.gpu_ids.is_empty() {
         let numbers: Vec<String> = request.gpu_ids.iter().map(u32::to_string).collect();
@@ -290,7 +300,7 @@ fn describe(request: &Request) -> String {
     if request.memory > 0 {
         words.push(format!("with {} of memory", gibibytes(request.memory)));
     }
-    if !request.span_nodes {
+    if !request.span_nodes && !request.is_gang() {
         words.push("on one node".to_string());
     }
     words.join(" ")

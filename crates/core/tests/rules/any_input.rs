@@ -119,8 +119,12 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
     ];
     let after = vec((1u64..6, kind), 0..3);
     let node = prop_oneof![3 => Just(None), 1 => Just(Some(NodeSelector::Name("n1".into())))];
-    let request = (0u32..6, 0u32..3, 0u64..3, any::<bool>(), node, any_sharing()).prop_map(
-        |(gpus, cpus, memory, span_nodes, node, (sharing, gpu_memory))| Request {
+    let prefer = prop::option::of(Just(NodeSelector::Name("n2".into())));
+    let where_to = (any::<bool>(), node, prefer, 0u32..4);
+    let request = (0u32..6, 0u32..3, 0u64..3, where_to, any_sharing()).prop_map(
+        |(gpus, cpus, memory, (span_nodes, node, prefer, nodes), (sharing, gpu_memory))| Request {
+            nodes,
+            prefer,
             sharing,
             gpu_memory,
             cpus,
@@ -173,6 +177,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     let backfill = prop_oneof![Just(Backfill::None), Just(Backfill::Skip), Just(Backfill::Easy)];
     let placement = prop_oneof![
         Just(PlacementRule::Consolidate),
+        Just(PlacementRule::Spread),
         Just(PlacementRule::Count),
         Just(PlacementRule::Frag),
         Just(PlacementRule::Lowest)
@@ -194,6 +199,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
                 requeue_lost,
                 las_threshold: Span(threshold),
                 reserve_after: Span(min_run / 2),
+                lost_after: Span(if grace % 2 == 0 { min_run } else { 0 }),
                 quota: quota::QuotaSettings {
                     over: if grace % 3 == 0 {
                         quota::OverQuota::Refuse
@@ -255,6 +261,12 @@ fn any_input() -> impl Strategy<Value = Input> {
             Input::Move { by, task, position }
         }),
         1 => (actor(), any_run()).prop_map(|(by, run)| Input::Abandon { by, run }),
+        1 => (actor(), node(), any::<bool>()).prop_map(|(by, node, force)| {
+            Input::DeclareLost { by, node, force }
+        }),
+        1 => (actor(), node(), prop::option::of("[xy]")).prop_map(|(by, node, value)| {
+            Input::SetLabels { by, node, change: [("hall".to_owned(), value)].into() }
+        }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::RemoveNode { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Drain { by, node }),
         1 => (actor(), node()).prop_map(|(by, node)| Input::Undrain { by, node }),

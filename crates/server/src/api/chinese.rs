@@ -26,12 +26,28 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
         WrongState { task, .. } => format!("任务 {task} 的当前状态不允许该操作"),
         RunEnded(id) => format!("运行 {id} 已结束"),
         NodeReachable(id) => format!("运行 {id} 所在机器可以连接：请改为取消任务"),
+        NodeHeard { name } => format!("{name} 可以连接，其上没有失联的任务"),
+        MayStillRun { name, away } => {
+            format!("{name} 已离线 {}：其上的任务可能仍在运行", away.in_words())
+        }
         StillNeeded { task, by } => format!("任务 {by} 仍在等待任务 {task}"),
         NameTaken { name } => format!("{name} 已被使用"),
         NameMissing => "缺少名称".to_owned(),
         NodeBusy { runs, .. } => format!("该机器上仍有 {runs} 个运行中的任务"),
         Impossible { wanted, most } => {
             format!("没有机器能运行它：需要 {wanted}，现有最多 {most}")
+        }
+        TooFewNodes { asked, each: 0, nodes, .. } => {
+            format!("永远无法运行：需要 {asked} 台机器，符合要求的有 {nodes} 台")
+        }
+        TooFewNodes { asked, each, nodes, .. } => {
+            format!(
+                "永远无法运行：需要 {asked} 台各有 {each} 块 GPU 的机器，符合要求的有 {nodes} 台"
+            )
+        }
+        UnequalNodes { nodes, gpus } => format!("{gpus} 块 GPU 不能平均分到 {nodes} 台机器"),
+        GangNamesOne { nodes } => {
+            format!("在 {nodes} 台机器上运行的任务不能指定单台机器或 GPU 编号")
         }
         TooMany { what, limit } => format!("{}过多：最多 {limit}", noun(what)),
         TooLong { what, limit } => format!("{}过长：最多 {limit} 字节", noun(what)),
@@ -58,7 +74,9 @@ fn next(refusal: &Refusal) -> &'static str {
     use Refusal::*;
     match refusal {
         NoSuchTask(_) | NoSuchRun(_) | RunEnded(_) => "请在任务页面查看",
-        NoSuchNode(_) | NoSuchGpu { .. } | Impossible { .. } | NoRoom(_) => {
+        UnequalNodes { .. } => "--gpus 是每台机器的数量：--nodes 2 --gpus 4 共 8 块",
+        GangNamesOne { .. } => "请用标签选择机器：--node 键=值",
+        NoSuchNode(_) | NoSuchGpu { .. } | Impossible { .. } | TooFewNodes { .. } | NoRoom(_) => {
             "请在 GPU 页面查看现有资源"
         }
         Locked | NotPermitted | AdminOnly | PassesEverybody | ExtendedTooFar(_) => "请联系管理员",
@@ -67,6 +85,8 @@ fn next(refusal: &Refusal) -> &'static str {
         OverQuota(_) => "请等待部分任务结束、减少请求，或联系管理员",
         TooMany { .. } => "请减少数量",
         TooLong { .. } | ControlCharacter { .. } | BadText { .. } => "请修改后重试",
+        NodeHeard { .. } => "可取消其上的任务：danlu cancel 编号",
+        MayStillRun { .. } => "--force 仍将其判为失败：若它还在写文件，将会重复写入",
         WrongState { .. } | NodeReachable(_) => "请刷新页面查看任务状态",
         StillNeeded { .. } => "请先取消或放行等待的任务",
         BadTimeLimit => "例如 90m、2h、1-12:00:00",

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use danlu_core::{Refusal, Run, RunId, Task, TaskId};
+use danlu_core::{NodeId, Refusal, Run, RunId, Task, TaskId};
 use danlu_wire::Words;
 use danlu_wire::agent::LogStart;
 use futures_core::Stream;
@@ -27,6 +27,8 @@ const MOST_BYTES: u64 = 1 << 20;
 pub(super) struct Wanted {
     /// The attempt, 1 for the first; the last unless told.
     run: Option<u32>,
+    /// Which part of a run on several machines; the first unless told.
+    node: Option<String>,
     stream: Option<Which>,
     offset: Option<u64>,
     /// The last so many lines.
@@ -47,9 +49,10 @@ pub(super) async fn logs(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     wanted.offset = last.or(wanted.offset);
     let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
-    let which = wanted.stream.unwrap_or_default();
+    let part = wanted.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
+    let which = (wanted.stream.unwrap_or_default(), part);
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
-    let log = open(&api, TaskId(id), run, which).await?;
+    let log = open_part(&api, TaskId(id), run, which).await?;
     let mut log = log;
     let start = wanted.start(&mut log).await?;
     if follow {
@@ -122,20 +125,41 @@ pub(crate) fn find_run(
     })
 }
 
+fn find_part(api: &Api, run: RunId, name: &str) -> Result<NodeId, ApiError> {
+    let model = api.handle.model();
+    let parts = model.runs.get(&run).into_iter().flat_map(|run| &run.parts);
+    let mut nodes = parts.filter_map(|part| model.nodes.get(&part.node));
+    let node = nodes.find(|node| node.name == name).map(|node| node.id);
+    node.ok_or_else(|| {
+        ApiError::not_found(format!("it did not run on {name}"), "danlu show ID lists where it ran")
+    })
+}
+
+/// Of the first part of a run.
 pub(crate) async fn open(
     api: &Api,
     task: TaskId,
     run: RunId,
     which: Which,
 ) -> Result<Log, ApiError> {
+    open_part(api, task, run, (which, None)).await
+}
+
+async fn open_part(
+    api: &Api,
+    task: TaskId,
+    run: RunId,
+    (which, part): (Which, Option<NodeId>),
+) -> Result<Log, ApiError> {
     let (node, place) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
         let owner =
             model.users.get(&task.owner).map_or(String::new(), |user| user.os_name().to_owned());
-        let node = model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
+        let first = || model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
+        let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
-        let place = store::place(task, &run_log(&model, task, run), which, owner);
+        let place = store::place(task, &run_log(&model, task, run, node), which, owner);
         (there, place)
     };
     match node {
@@ -144,11 +168,12 @@ pub(crate) async fn open(
     }
 }
 
-fn run_log(model: &ReadModel, task: &Task, id: RunId) -> RunLog {
+fn run_log(model: &ReadModel, task: &Task, id: RunId, node: Option<NodeId>) -> RunLog {
     let run = model.runs.get(&id);
-    let node = run.and_then(|run| model.nodes.get(&run.parts.first()?.node));
+    let part = run.zip(node).and_then(|(run, node)| run.part_on(node));
+    let node = node.and_then(|node| model.nodes.get(&node));
     let node = node.map_or("", |node| node.name.as_str());
-    let gpus = run.map_or_else(Vec::new, |run| super::view::gpu_ids(model, run));
+    let gpus = part.map_or_else(Vec::new, |part| super::view::part_gpu_ids(model, part));
     let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
     RunLog { id, ended: run.is_none_or(|run| run.is_ended()), words }
 }
@@ -159,7 +184,7 @@ fn follow_log(
     caller: Caller,
     task: TaskId,
     run: RunId,
-    which: Which,
+    which: (Which, Option<NodeId>),
     mut log: Log,
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
@@ -197,7 +222,7 @@ fn follow_log(
                 _ = news.recv() => {}
             }
             // The directory may have moved when the run was forgotten.
-            if let Ok(reopened) = open(&api, task, run, which).await {
+            if let Ok(reopened) = open_part(&api, task, run, which).await {
                 log = reopened.keeping_watch(log);
             }
         }

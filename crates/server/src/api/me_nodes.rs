@@ -4,6 +4,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::logins::{BadKey, LoginError};
+use crate::nodes::Route;
 use axum::extract::{Path, State};
 use danlu_core::Refusal;
 use danlu_wire::api::{Document, ErrorCode, MyNode, MyNodes, NewSshLogin};
@@ -95,7 +96,8 @@ fn keys_make_no_sense(api: &Api, name: &str) -> Option<ApiError> {
             "管理员可以指定您在该机器上的系统用户：danlu user set 用户名 --os-user-on 机器=系统用户",
         )
     };
-    let Some((_, status)) = api.nodes.status(name) else {
+    let by_ssh = api.nodes.status(name).filter(|(record, _)| matches!(record.route, Route::Ssh(_)));
+    let Some((_, status)) = by_ssh else {
         return Some(no(
             format!("{name} is not reached by SSH: no key is needed"),
             format!("{name} 不通过 SSH 连接，无需密钥"),

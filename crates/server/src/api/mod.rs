@@ -55,7 +55,7 @@ use danlu_wire::api::MOST_BODY_BYTES;
 use forms::Forms;
 use guard::Guard;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
 /// What every handler can reach, shared by all of them.
@@ -74,6 +74,8 @@ pub struct Reach {
     pub auth: Auth,
     /// Lists of tasks, by who asks for what.
     pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
+    /// Where we listen, once we do: `http://…` or `https://…` each.
+    pub addresses: OnceLock<Vec<String>>,
     /// Tells the process to end.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
@@ -113,6 +115,7 @@ pub fn router(api: Api) -> Router {
         .merge(v1)
         .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
+        .route("/agent", get(crate::nodes::dial_in))
         .merge(crate::web::router())
         .fallback(crate::web::no_such_page)
         .method_not_allowed_fallback(wrong_method)

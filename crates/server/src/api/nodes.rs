@@ -3,14 +3,18 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
+use crate::auth::{Digest, random_secret};
 use crate::clock;
-use crate::nodes::{BadNode, LinkState, NodeRecord, Status, Step, put_record, remove_record};
+use crate::nodes::{
+    BadNode, LinkState, NodeRecord, Route, Status, Step, put_record, remove_record,
+};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
 use danlu_wire::agent::Facts;
 use danlu_wire::api::{
-    CheckedStep, Document, ErrorCode, NewNode, NodeCheck, NodeView, Nodes, OneNode, Removed,
+    AddedNode, CheckedStep, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode,
+    NodeCheck, NodeRole, NodeView, Nodes, OneNode, Removed,
 };
 use std::time::Duration;
 
@@ -58,7 +62,8 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
 }
 
 fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Status) {
-    view.route = format!("ssh {}", record.ssh);
+    view.route = record.route.to_string();
+    view.role = record.role;
     view.version = status.version;
     view.last_contact_at = status.last_contact_at.map(view::rfc3339);
     view.host_name = status.machine.map(|machine| machine.host_name);
@@ -114,15 +119,24 @@ pub(super) async fn add(
     State(api): State<Api>,
     caller: Caller,
     body: Result<Json<NewNode>, ApiError>,
-) -> Result<(StatusCode, Json<Document<OneNode>>), ApiError> {
+) -> Result<(StatusCode, Json<Document<AddedNode>>), ApiError> {
     let Json(wanted) = body?;
-    new(&api, &caller, &wanted).await?;
-    Ok((StatusCode::CREATED, answer(&api, &caller, &wanted.name)?))
+    let token = new(&api, &caller, &wanted).await?;
+    Ok((StatusCode::CREATED, with_token(&api, &caller, &wanted.name, token)?))
 }
 
-pub(crate) async fn new(api: &Api, caller: &Caller, wanted: &NewNode) -> Result<(), ApiError> {
+/// The token of a machine that dials in.
+pub(crate) async fn new(
+    api: &Api,
+    caller: &Caller,
+    wanted: &NewNode,
+) -> Result<Option<String>, ApiError> {
     caller.require_admin()?;
-    let record = NodeRecord::new(wanted)?;
+    let mut record = NodeRecord::new(wanted)?;
+    let token = match record.route {
+        Route::DialIn(_) => Some(give_token(api, &mut record)?),
+        Route::Ssh(_) => None,
+    };
     let input = Input::AddNode {
         by: caller.actor(),
         name: record.name.clone(),
@@ -136,8 +150,70 @@ pub(crate) async fn new(api: &Api, caller: &Caller, wanted: &NewNode) -> Result<
         caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
         return Err(not_now.into());
     }
+    if record.role == NodeRole::Data {
+        caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
+    }
     api.nodes.add(record);
-    Ok(())
+    Ok(token)
+}
+
+/// The old one is worth nothing from now on. Where the server's certificate is its own, the token says which.
+fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
+    let secret = random_secret().map_err(|error| {
+        ApiError::new(ErrorCode::Internal, error.to_string(), "see the system's randomness")
+    })?;
+    record.route = Route::DialIn(Some(Digest::of(&secret)));
+    Ok(match crate::tls::own_fingerprint(&api.config) {
+        Some(fingerprint) => format!("{secret}.{fingerprint}"),
+        None => secret,
+    })
+}
+
+fn with_token(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    token: Option<String>,
+) -> Result<Json<Document<AddedNode>>, ApiError> {
+    let Json(Document { content: OneNode { node }, .. }) = answer(api, caller, name)?;
+    let addresses = match &token {
+        Some(_) => addresses(api),
+        None => Vec::new(),
+    };
+    Ok(Json(Document::new(AddedNode { node, token, addresses })))
+}
+
+/// As other machines find us: by our name where we listen on all addresses.
+fn addresses(api: &Api) -> Vec<String> {
+    let bound = api.addresses.get().map_or(&[][..], Vec::as_slice);
+    let name = &api.config.node_name;
+    bound.iter().map(|it| it.replace("0.0.0.0", name).replace("[::]", name)).collect()
+}
+
+/// Another token for a machine that dials in, or none.
+async fn renew_token(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    revoke: bool,
+) -> Result<Json<Document<AddedNode>>, ApiError> {
+    let not_so = || {
+        let message = format!("{name} does not dial in, and has no token");
+        ApiError::new(ErrorCode::Refused, message, "danlu nodes says how each is reached")
+    };
+    let (mut record, _) = api.nodes.status(name).ok_or_else(not_so)?;
+    if !matches!(record.route, Route::DialIn(_)) {
+        return Err(not_so());
+    }
+    let token = if revoke {
+        record.route = Route::DialIn(None);
+        None
+    } else {
+        Some(give_token(api, &mut record)?)
+    };
+    api.handle.keep(vec![put_record(&record)], None).await?;
+    api.nodes.add(record);
+    with_token(api, caller, name, token)
 }
 
 pub(super) async fn remove(
@@ -201,25 +277,77 @@ pub(crate) async fn perform(
     let (node, by) = (id_of(api, name)?, caller.actor());
     match act {
         NodeAct::Drain => drop(caller.ask(api, Input::Drain { by, node }).await?),
+        NodeAct::Undrain if is_for_data(api, name) => {
+            return Err(ApiError::refused(
+                format!("{name} is for files only"),
+                "to give it tasks, remove it and add it without --role data",
+            )
+            .or_chinese(
+                format!("{name} 仅用于文件"),
+                "若要分配任务，请移除后不带 --role data 重新添加",
+            ));
+        }
         NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
         NodeAct::Accept => accept(api, name).await?,
     }
     Ok(())
 }
 
-/// `drain`, `undrain`, `accept` or `check`.
+/// Those who wait are judged by the new ones at once; what runs goes on.
+pub(super) async fn label(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<LabelChange>, ApiError>,
+) -> Result<Json<Document<OneNode>>, ApiError> {
+    let Json(LabelChange { labels }) = body?;
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    caller.ask(&api, Input::SetLabels { by: caller.actor(), node, change: labels }).await?;
+    answer(&api, &caller, &name)
+}
+
+pub(super) async fn declare_lost(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<DeclareLost>, ApiError>,
+) -> Result<Json<Document<DeclaredLost>>, ApiError> {
+    let Json(DeclareLost { force }) = body?;
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    let model = api.handle.model();
+    let there = |run: &&danlu_core::Run| run.part_on(node).is_some_and(|part| !part.is_ended());
+    let tasks = model.active_runs().filter(there).map(|run| run.task.0).collect();
+    caller.ask(&api, Input::DeclareLost { by: caller.actor(), node, force }).await?;
+    Ok(Json(Document::new(DeclaredLost { name, tasks })))
+}
+
+fn is_for_data(api: &Api, name: &str) -> bool {
+    api.nodes.status(name).is_some_and(|(record, _)| record.role == NodeRole::Data)
+}
+
+/// `drain`, `undrain`, `accept`, `check`, `token` or `revoke`.
 pub(super) async fn act(
     State(api): State<Api>,
     caller: Caller,
     Path((name, act)): Path<(String, String)>,
 ) -> Result<Json<Document<serde_json::Value>>, ApiError> {
-    if act == "check" {
-        return Ok(Json(json(check(&api, &caller, &name).await?)?));
+    match act.as_str() {
+        "check" => return Ok(Json(json(check(&api, &caller, &name).await?)?)),
+        "token" | "revoke" => {
+            caller.require_admin()?;
+            id_of(&api, &name)?;
+            let Json(Document { content, .. }) =
+                renew_token(&api, &caller, &name, act == "revoke").await?;
+            return Ok(Json(json(content)?));
+        }
+        _ => {}
     }
     let known = NodeAct::named(&act).ok_or_else(|| {
         ApiError::not_found(
             format!("machines cannot be asked to {act:?}"),
-            "one can drain, undrain, accept and check them",
+            "one can drain, undrain, accept and check them, and give them a token or revoke it",
         )
     })?;
     perform(&api, &caller, &name, known).await?;
@@ -252,11 +380,11 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
         message,
         hint: String::new(),
     };
-    let Some((_, before)) = api.nodes.status(name) else {
+    let Some((record, before)) = api.nodes.status(name) else {
         steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
         return Ok(NodeCheck { name: name.to_owned(), steps });
     };
-    if before.link != LinkState::Connected {
+    if before.link != LinkState::Connected && matches!(record.route, Route::Ssh(_)) {
         if before.link == LinkState::Away {
             api.nodes.poke(name);
         }
@@ -264,8 +392,8 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
     }
     let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
     let words = [
-        (Step::LogIn, "reach", format!("logged in by ssh {}", record.ssh)),
-        (Step::Upload, "upload", "has this release's program".to_owned()),
+        (Step::LogIn, "reach", format!("reached: {}", record.route)),
+        (Step::Upload, "upload", "has the program".to_owned()),
         (Step::Start, "start", "its agent runs".to_owned()),
         (
             Step::Greet,

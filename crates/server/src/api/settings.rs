@@ -67,7 +67,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 13] = [
+const SPANS: [&str; 14] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -81,6 +81,7 @@ const SPANS: [&str; 13] = [
     "reserve_after",
     "idle_delay",
     "settle_time",
+    "lost_after",
 ];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.

@@ -68,6 +68,10 @@ impl Sight<'_> {
             WaitReason::Resources { held_by } => {
                 WaitReason::Resources { held_by: self.runs(held_by) }
             }
+            WaitReason::TooFewNodes { wanted, with_room, held_by } => {
+                let held_by = self.runs(held_by);
+                WaitReason::TooFewNodes { wanted, with_room, held_by }
+            }
             WaitReason::NamedResources { wanted, held_by } if !held_by.is_empty() => {
                 match self.runs(held_by) {
                     // Nobody at all would mean that no node has as many.
@@ -95,8 +99,10 @@ impl Sight<'_> {
             Booted { .. } | SettingsChanged => true,
             NodeAdded { .. } | NodeRemoved { .. } | NodeConnected { .. } | NodeReady { .. } => true,
             NodeLost { .. } | NodeResourcesChanged { .. } | NodeDraining { .. } => true,
+            NodeLabelsChanged { .. } => true,
             NodeUndrained { .. } | GpusChanged { .. } | GpuQuarantined { .. } => true,
-            NodeHasStrays { .. } | LateMessageIgnored { .. } | ProjectCharged { .. } => false,
+            NodeHasStrays { .. } | RunsDeclaredLost { .. } => false,
+            LateMessageIgnored { .. } | ProjectCharged { .. } => false,
             UserAdded { user } | UserChanged { user } => self.user(*user),
             TaskSubmitted { task, .. }
             | TaskHeld { task }

@@ -124,15 +124,16 @@ pub(crate) async fn dry_run(
 }
 
 fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
-    let part = forecast.placement.as_ref().and_then(|placement| placement.parts.first());
-    let node = part.and_then(|part| state.nodes.get(&part.node));
-    let gpus = part.zip(node).into_iter().flat_map(|(part, node)| {
+    let parts = forecast.placement.iter().flat_map(|placement| &placement.parts);
+    let parts = parts.filter_map(|part| Some((part, state.nodes.get(&part.node)?)));
+    let gpus = parts.clone().flat_map(|(part, node)| {
         part.gpus.positions().filter_map(|at| node.gpus.get(at)).map(|gpu| gpu.index)
     });
+    let nodes: Vec<&str> = parts.clone().map(|(_, node)| node.name.as_str()).collect();
     WouldStart {
         now: forecast.placement.is_some(),
         expected_start_at: forecast.starts_at.map(super::view::rfc3339),
-        node: node.map(|node| node.name.clone()),
+        node: (!nodes.is_empty()).then(|| nodes.join(",")),
         gpu_ids: gpus.collect(),
         learnt_gpu_memory: None,
     }
@@ -193,14 +194,17 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
-    let Needs { cpus, memory, gpu_memory, gpu_model, node, mut gpu_ids, resources, .. } =
-        body.request;
+    let needs = body.request;
+    let Needs { cpus, memory, gpu_memory, gpu_model, mut gpu_ids, resources, .. } = needs;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
     let gpus = body.gpus.unwrap_or(u32::from(has_gpus)).max(named);
+    // One is what every task has.
+    let nodes = if needs.nodes == 1 { 0 } else { needs.nodes };
     let request = Request {
-        gpus,
+        gpus: gpus.saturating_mul(nodes.max(1)),
+        nodes,
         // A GPU task takes no CPU slot unless it says so; a CPU task takes one.
         cpus: cpus.unwrap_or(u32::from(gpus == 0)),
         memory,
@@ -208,7 +212,8 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
         gpu_memory,
         sharing,
         gpu_model,
-        node,
+        node: needs.node,
+        prefer: needs.prefer,
         gpu_ids,
         resources,
     };
@@ -275,8 +280,9 @@ pub(crate) fn described(task: &Task) -> Submit {
         directory: spec.launch.directory,
         environment: Vec::new(),
         variables: spec.launch.variables,
-        gpus: Some(spec.request.gpus),
+        gpus: Some(spec.request.gpus_per_node()),
         request: Needs {
+            nodes: spec.request.nodes,
             cpus: Some(spec.request.cpus),
             memory: spec.request.memory,
             gpu_memory: spec.request.gpu_memory,
@@ -288,6 +294,7 @@ pub(crate) fn described(task: &Task) -> Submit {
             exclusive: spec.request.sharing == Sharing::Exclusive,
             gpu_model: spec.request.gpu_model,
             node: spec.request.node,
+            prefer: spec.request.prefer,
             gpu_ids: spec.request.gpu_ids,
             resources: spec.request.resources,
         },

@@ -3,11 +3,12 @@
 use crate::model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
-use danlu_core::run::{Exit, PartState, RunState};
+use danlu_core::run::{Exit, PartState, RunPart, RunState};
 use danlu_core::task::{Outcome, TaskState};
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
-    Failure, ForeignView, GpuView, NodeView, RunView, TaskDetails, TaskStateName, TaskView,
+    Failure, ForeignView, GpuView, NodeView, PartView, RunView, TaskDetails, TaskStateName,
+    TaskView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         command: spec.command.clone(),
         shell: spec.launch.shell,
         gpus: spec.request.gpus,
-        node: run.filter(|_| is_or_was_running(task)).and_then(|run| first_node_name(model, run)),
+        node: run.filter(|_| is_or_was_running(task)).and_then(|run| node_names(model, run)),
         gpu_ids: run
             .filter(|_| is_or_was_running(task))
             .map_or_else(Vec::new, |run| gpu_ids(model, run)),
@@ -199,6 +200,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         system: None,
         problem: None,
         hint: None,
+        role: danlu_wire::api::NodeRole::default(),
     }
 }
 
@@ -217,6 +219,10 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         .to_owned(),
         nodes: run.parts.iter().filter_map(|part| node_name(model, part.node)).collect(),
         gpu_ids: gpu_ids(model, run),
+        parts: match run.parts.len() {
+            0 | 1 => Vec::new(),
+            _ => run.parts.iter().map(|part| part_view(model, part)).collect(),
+        },
         peak_gpu_memory: run.peak_gpu_memory,
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
@@ -229,6 +235,27 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
             RunState::Ended { failure, .. } => failure.as_ref().map(told),
             _ => None,
         },
+    }
+}
+
+fn part_view(model: &ReadModel, part: &RunPart) -> PartView {
+    let away = model.nodes.get(&part.node).is_none_or(|node| !node.is_ready());
+    let exit = match &part.state {
+        PartState::Ended { exit, .. } => Some(exit),
+        PartState::Launching { .. } | PartState::Alive { .. } => None,
+    };
+    PartView {
+        node: node_name(model, part.node).unwrap_or_default(),
+        gpu_ids: part_gpu_ids(model, part),
+        state: match &part.state {
+            PartState::Ended { .. } => "ended",
+            _ if away => "lost",
+            PartState::Launching { .. } => "starting",
+            PartState::Alive { .. } => "running",
+        }
+        .to_owned(),
+        exit_code: exit.and_then(shell_code),
+        exit: exit.map(Exit::in_words),
     }
 }
 
@@ -248,9 +275,7 @@ fn is_or_was_running(task: &Task) -> bool {
 }
 
 pub(crate) fn is_lost(model: &ReadModel, run: &Run) -> bool {
-    let away = |part: &&danlu_core::run::RunPart| {
-        model.nodes.get(&part.node).is_none_or(|node| !node.is_ready())
-    };
+    let away = |part: &&RunPart| model.nodes.get(&part.node).is_none_or(|node| !node.is_ready());
     !run.is_ended() && run.parts.iter().filter(|part| !part.is_ended()).any(|part| away(&part))
 }
 
@@ -258,19 +283,23 @@ fn node_name(model: &ReadModel, id: danlu_core::NodeId) -> Option<String> {
     model.nodes.get(&id).map(|node| node.name.clone())
 }
 
-fn first_node_name(model: &ReadModel, run: &Run) -> Option<String> {
-    run.parts.first().and_then(|part| node_name(model, part.node))
+/// `gpu1`, or `gpu1,gpu2` of a run on several.
+fn node_names(model: &ReadModel, run: &Run) -> Option<String> {
+    let names = run.parts.iter().filter_map(|part| node_name(model, part.node));
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| names.join(","))
 }
 
 pub(crate) fn gpu_ids(model: &ReadModel, run: &Run) -> Vec<u32> {
+    run.parts.iter().flat_map(|part| part_gpu_ids(model, part)).collect()
+}
+
+pub(crate) fn part_gpu_ids(model: &ReadModel, part: &RunPart) -> Vec<u32> {
     let index = |node: &Node, id: &danlu_core::GpuId| {
         node.gpus.iter().find(|gpu| gpu.id == *id).map(|gpu| gpu.index)
     };
-    let of_part = |part: &danlu_core::run::RunPart| -> Vec<u32> {
-        let Some(node) = model.nodes.get(&part.node) else { return Vec::new() };
-        part.gpus.iter().filter_map(|id| index(node, id)).collect()
-    };
-    run.parts.iter().flat_map(of_part).collect()
+    let Some(node) = model.nodes.get(&part.node) else { return Vec::new() };
+    part.gpus.iter().filter_map(|id| index(node, id)).collect()
 }
 
 pub(crate) fn started_at(run: &Run) -> Option<Time> {
@@ -278,16 +307,20 @@ pub(crate) fn started_at(run: &Run) -> Option<Time> {
 }
 
 fn ended_at(run: &Run) -> Option<Time> {
-    let end = |part: &danlu_core::run::RunPart| match part.state {
+    let end = |part: &RunPart| match part.state {
         PartState::Ended { at, .. } => Some(at),
         _ => None,
     };
     run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
 }
 
-/// As a shell would tell it.
 fn exit_code(run: &Run) -> Option<i32> {
     let RunState::Ended { exit, .. } = &run.state else { return None };
+    shell_code(exit)
+}
+
+/// As a shell would tell it.
+fn shell_code(exit: &Exit) -> Option<i32> {
     match exit {
         Exit::Code(code) => Some(*code),
         Exit::Signal(signal) => Some(128 + signal),

@@ -45,6 +45,9 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::Resources { held_by } => {
             format!("for runs {} to end", list(held_by.iter().map(RunId::to_string)))
         }
+        WaitReason::TooFewNodes { wanted, with_room, .. } => {
+            format!("for {wanted} nodes at once: {with_room} have room now")
+        }
         WaitReason::NamedResources { wanted, held_by } => {
             let wanted = list(wanted.iter().map(|(name, count)| format!("{count} {name}")));
             match held_by.is_empty() {

@@ -13,7 +13,7 @@ mod system;
 mod tokens;
 
 pub(crate) use records::{Session, Token};
-pub(crate) use secret::Digest;
+pub(crate) use secret::{Digest, random as random_secret};
 
 use crate::config::AuthConfig;
 use crate::handle::{Asker, Handle, NotNow};

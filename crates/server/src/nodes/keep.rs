@@ -1,12 +1,13 @@
-//! One task for each machine: connects, speaks until the connection is gone, and connects again.
+//! One task for each machine that is reached by SSH: connects, speaks until the connection is gone, and connects again.
 
-use super::session::{self, Far};
+use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};
-use super::{LinkState, Nodes};
+use super::{LinkState, Nodes, Route};
 use crate::clock;
-use danlu_core::{Input, NodeId, NodeMessage};
+use danlu_core::NodeId;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
@@ -20,24 +21,76 @@ impl Nodes {
     pub(super) fn keep_connected(&self, name: &str) {
         let mut known = self.known();
         let Some(one) = known.get_mut(name) else { return };
-        let poke = Arc::clone(&one.poke);
-        one.task = Some(tokio::spawn(keep(self.clone(), name.to_owned(), poke)));
+        match one.record.route {
+            Route::Ssh(_) => {
+                let poke = Arc::clone(&one.poke);
+                let task = tokio::spawn(keep(self.clone(), name.to_owned(), poke));
+                one.task = Some(task.abort_handle());
+            }
+            Route::DialIn(_) => {
+                let hint = "run there: danlu agent join URL --token TOKEN";
+                one.status.link = LinkState::Away;
+                one.status.problem =
+                    Some(Unreachable::new(Step::LogIn, "its agent has not dialled in yet", hint));
+            }
+        }
     }
+
+    /// From the first word of a connection to its last. `began` is called when it is sure who speaks.
+    pub(super) async fn speak_with(
+        &self,
+        name: &str,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+        began: impl FnOnce(),
+    ) -> Option<Ended> {
+        let (record, _) = self.status(name)?;
+        let handle = self.0.handle.get()?.clone();
+        let node: NodeId = handle.model().nodes.values().find(|node| node.name == name)?.id;
+        let far = Far { nodes: self, handle: &handle, node, record: &record };
+        let greeted = match far.greet(from, to).await {
+            Ok(greeted) => greeted,
+            Err(NotGreeted::Silent) => return Some(Ended::Never(None)),
+            Err(NotGreeted::Wrong(reason)) => return Some(Ended::Never(Some(reason))),
+        };
+        began();
+        info!(node = name, session = greeted.session.0, "connected");
+        self.note(name, |status| {
+            status.link = LinkState::Connected;
+            status.problem = None;
+            status.tries += 1;
+            status.version = Some(greeted.version.clone());
+            status.machine = Some(greeted.machine.clone());
+            status.clock_ahead = Some(greeted.clock_ahead);
+            status.last_contact_at = Some(clock::now());
+        });
+        let _present = Present { nodes: self, handle: &handle, node, session: greeted.session };
+        Some(Ended::Lost(far.speak(greeted, from, to).await))
+    }
+
+    pub(super) fn note_end(&self, name: &str, reason: Unreachable) {
+        warn!(node = name, step = ?reason.step, %reason, "the machine cannot be reached");
+        self.note(name, |status| {
+            status.link = LinkState::Away;
+            status.problem = Some(reason);
+            status.tries += 1;
+        });
+    }
+}
+
+/// Why a connection is over, where it is not the way itself that has failed.
+pub(super) enum Ended {
+    /// It was connected.
+    Lost(Option<Unreachable>),
+    Never(Option<Unreachable>),
 }
 
 async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
     let mut wait = LEAST_WAIT;
     loop {
         nodes.note(&name, |status| status.link = LinkState::Connecting);
-        let Some(ended) = once(&nodes, &name).await else { return };
-        let was_there = matches!(ended, Ended::Lost(_));
-        let (Ended::Lost(reason) | Ended::Never(reason)) = ended;
-        warn!(node = name, step = ?reason.step, %reason, "the machine cannot be reached");
-        nodes.note(&name, |status| {
-            status.link = LinkState::Away;
-            status.problem = Some(reason);
-            status.tries += 1;
-        });
+        let Some((was_there, reason)) = once(&nodes, &name).await else { return };
+        nodes.note_end(&name, reason);
         wait = if was_there { LEAST_WAIT } else { (wait * 2).min(MOST_WAIT) };
         // Not all at once after the network was down.
         let jitter = f64::from(u16::from_le_bytes(random())) / f64::from(u16::MAX);
@@ -55,60 +108,33 @@ fn random() -> [u8; 2] {
     bytes
 }
 
-enum Ended {
-    /// It was connected.
-    Lost(Unreachable),
-    Never(Unreachable),
-}
-
-/// `None` when there is no such node any more.
-async fn once(nodes: &Nodes, name: &str) -> Option<Ended> {
+/// Whether it was connected, and why it is not any more. `None` when there is no such node any more.
+async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
-    let handle = nodes.0.handle.get()?.clone();
-    let node: NodeId = handle.model().nodes.values().find(|node| node.name == name)?.id;
+    let Route::Ssh(target) = &record.route else { return None };
     let program = match nodes.program().await {
         Ok(program) => program,
         Err(error) => {
             let hint = "see that /proc is there";
             let message = format!("this program cannot be read: {error}");
-            return Some(Ended::Never(Unreachable::new(Step::Upload, message, hint)));
+            return Some((false, Unreachable::new(Step::Upload, message, hint)));
         }
     };
     let known_hosts = ssh::known_hosts(&nodes.0.data);
-    let connecting = ssh::connect(&record.ssh, record.sudo, &known_hosts, program);
-    let too_long = |step| {
-        Unreachable::new(step, "the machine does not answer", "see whether it is overloaded")
-    };
+    let connecting = ssh::connect(target, record.sudo, &known_hosts, program);
     let mut channel = match tokio::time::timeout(LONGEST_TRY, connecting).await {
         Ok(Ok(channel)) => channel,
-        Ok(Err(reason)) => return Some(Ended::Never(reason)),
-        Err(_) => return Some(Ended::Never(too_long(Step::LogIn))),
-    };
-    let far = Far { nodes, handle: &handle, node, record: &record };
-    let greeted = match far.greet(&mut channel.from, &mut channel.to).await {
-        Ok(greeted) => greeted,
-        Err(session::NotGreeted::Silent) => {
-            return Some(Ended::Never(channel.reason(Step::Start).await));
+        Ok(Err(reason)) => return Some((false, reason)),
+        Err(_) => {
+            let (message, hint) = ("the machine does not answer", "see whether it is overloaded");
+            return Some((false, Unreachable::new(Step::LogIn, message, hint)));
         }
-        Err(session::NotGreeted::Wrong(reason)) => return Some(Ended::Never(reason)),
     };
-    info!(node = name, session = greeted.session.0, "connected");
-    nodes.note(name, |status| {
-        status.link = LinkState::Connected;
-        status.problem = None;
-        status.tries += 1;
-        status.version = Some(greeted.version.clone());
-        status.machine = Some(greeted.machine.clone());
-        status.clock_ahead = Some(greeted.clock_ahead);
-        status.last_contact_at = Some(clock::now());
-    });
-    let session = greeted.session;
-    let why = far.speak(greeted, &mut channel.from, &mut channel.to).await;
-    nodes.connections().remove(&node);
-    nodes.0.live.forget(node);
-    handle.tell(Input::Node { node, session, message: NodeMessage::Lost });
-    Some(Ended::Lost(match why {
-        Some(why) => why,
-        None => channel.reason(Step::Greet).await,
-    }))
+    let ended = nodes.speak_with(name, &mut channel.from, &mut channel.to, || ()).await?;
+    Some(match ended {
+        Ended::Lost(Some(reason)) => (true, reason),
+        Ended::Lost(None) => (true, channel.reason(Step::Greet).await),
+        Ended::Never(Some(reason)) => (false, reason),
+        Ended::Never(None) => (false, channel.reason(Step::Start).await),
+    })
 }

@@ -2,6 +2,8 @@
 //!
 //! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
 
+mod dial_in;
+pub(crate) mod file;
 mod keep;
 mod record;
 mod remote_log;
@@ -9,7 +11,8 @@ mod session;
 mod ssh;
 mod status;
 
-pub(crate) use record::{BadNode, NodeRecord};
+pub(crate) use dial_in::connect as dial_in;
+pub(crate) use record::{BadNode, NodeRecord, Route};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
 pub(crate) use ssh::Step;
@@ -28,6 +31,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::AbortHandle;
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
@@ -55,7 +59,8 @@ struct Known {
     poke: Arc<Notify>,
     /// How many ended tries there have been, for who waits for the next.
     tries: watch::Sender<u64>,
-    task: Option<tokio::task::JoinHandle<()>>,
+    /// What keeps it connected, or the connection of a machine that has dialled in.
+    task: Option<AbortHandle>,
 }
 
 /// To the agent of a node.
@@ -116,7 +121,12 @@ impl Nodes {
 
     /// Where other machines find it.
     pub(crate) fn address(&self, name: &str) -> Option<String> {
-        self.known().get(name).map(|known| known.record.ssh.host.clone())
+        let known = self.known();
+        let Known { record, status, .. } = known.get(name)?;
+        record.address.clone().or_else(|| match &record.route {
+            Route::Ssh(target) => Some(target.host.clone()),
+            Route::DialIn(_) => status.seen_at.map(|address| address.to_string()),
+        })
     }
 
     pub(crate) fn log(&self, node: NodeId, place: LogPlace) -> RemoteLog {

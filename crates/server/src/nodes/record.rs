@@ -1,7 +1,8 @@
 //! How a machine is reached: what administrators have said about it.
 
+use crate::auth::Digest;
 use danlu_wire::agent::StationOrder;
-use danlu_wire::api::NewNode;
+use danlu_wire::api::{NewNode, NodeRole};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,7 +13,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NodeRecord {
     pub(crate) name: String,
-    pub(crate) ssh: SshTarget,
+    #[serde(flatten)]
+    pub(crate) route: Route,
     /// Become root there by `sudo -n`.
     #[serde(default)]
     pub(crate) sudo: bool,
@@ -29,6 +31,35 @@ pub(crate) struct NodeRecord {
     /// Which machine answered when it was first reached. Another one with this address is not trusted.
     #[serde(default)]
     pub(crate) machine: Option<String>,
+    #[serde(default)]
+    pub(crate) role: NodeRole,
+    /// Where the other machines find it.
+    #[serde(default)]
+    pub(crate) address: Option<String>,
+    /// A directory that it shares with the server, for logs.
+    #[serde(default)]
+    pub(crate) logs: Option<String>,
+    /// It stands in a file, and goes when it is taken out of there.
+    #[serde(default)]
+    pub(crate) from_file: bool,
+}
+
+/// Who begins a connection, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Route {
+    Ssh(SshTarget),
+    /// The machine itself, with a token that is known by this. `None` where it was revoked.
+    DialIn(Option<Digest>),
+}
+
+impl std::fmt::Display for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Route::Ssh(target) => write!(f, "ssh {target}"),
+            Route::DialIn(_) => f.write_str("dials in"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,23 +90,30 @@ fn bad(message: impl Into<String>, hint: &'static str) -> BadNode {
 impl NodeRecord {
     pub(crate) fn new(wanted: &NewNode) -> Result<NodeRecord, BadNode> {
         check_name(&wanted.name)?;
-        let mut ssh: SshTarget = wanted.ssh.parse()?;
-        ssh.identity = wanted.identity.as_deref().map(checked_identity).transpose()?;
-        ssh.accept_new = wanted.accept_new_key;
-        if let Some(data) = &wanted.data
-            && (!data.starts_with('/') || data.contains('\0'))
+        for path in [&wanted.data, &wanted.logs].into_iter().flatten() {
+            if !path.starts_with('/') || path.contains('\0') || path.len() > 4096 {
+                return Err(bad(format!("{path:?} is not a whole path"), "begin it with /"));
+            }
+        }
+        if let Some(address) = &wanted.address
+            && !is_word(address, "._-:%")
         {
-            return Err(bad(format!("{data:?} is not a whole path"), "begin it with /"));
+            let hint = "give a host name or an IP address";
+            return Err(bad(format!("{address:?} is not an address"), hint));
         }
         Ok(NodeRecord {
             name: wanted.name.clone(),
-            ssh,
+            route: Route::wanted(wanted)?,
             sudo: wanted.sudo,
             data: wanted.data.clone(),
             probe: wanted.probe.clone(),
             expect_gpus: wanted.expect_gpus,
             sim_gpus: wanted.sim_gpus,
             machine: None,
+            role: wanted.role,
+            address: wanted.address.clone(),
+            logs: wanted.logs.clone(),
+            from_file: false,
         })
     }
 
@@ -88,6 +126,38 @@ impl NodeRecord {
             sim_gpus: self.sim_gpus,
         }
     }
+}
+
+impl Route {
+    fn wanted(wanted: &NewNode) -> Result<Route, BadNode> {
+        let hint =
+            "give --ssh user@host, or --dial-in where the machine cannot be reached from here";
+        match (&wanted.ssh, wanted.dial_in) {
+            (Some(ssh), false) => {
+                let mut ssh: SshTarget = ssh.parse()?;
+                ssh.identity = wanted.identity.as_deref().map(checked_identity).transpose()?;
+                ssh.accept_new = wanted.accept_new_key;
+                Ok(Route::Ssh(ssh))
+            }
+            (None, true) if wanted.identity.is_none() && !wanted.sudo && !wanted.accept_new_key => {
+                Ok(Route::DialIn(None))
+            }
+            (None, true) => {
+                let hint = "leave out identity, sudo and accept_new_key";
+                Err(bad("a machine that dials in is not logged in to", hint))
+            }
+            (Some(_), true) => Err(bad("a machine is reached by SSH or dials in, not both", hint)),
+            (None, false) => Err(bad("it is not said how the machine is reached", hint)),
+        }
+    }
+}
+
+/// Nothing that `ssh` or a shell could take for something else.
+fn is_word(it: &str, more: &str) -> bool {
+    !it.is_empty()
+        && it.len() <= 255
+        && !it.starts_with('-')
+        && it.chars().all(|it| it.is_ascii_alphanumeric() || more.contains(it))
 }
 
 /// It becomes the name of a directory there.
@@ -132,17 +202,10 @@ impl std::str::FromStr for SshTarget {
                 _ => return Err(bad(format!("{port:?} is not a port"), hint)),
             },
         };
-        // Nothing that `ssh` or a shell could take for something else.
-        let word = |it: &str, more: &str| {
-            !it.is_empty()
-                && it.len() <= 255
-                && !it.starts_with('-')
-                && it.chars().all(|it| it.is_ascii_alphanumeric() || more.contains(it))
-        };
-        if !word(host, "._-:%") {
+        if !is_word(host, "._-:%") {
             return Err(bad(format!("{host:?} is not the name of a machine"), hint));
         }
-        if user.is_some_and(|user| !word(user, "._-$")) {
+        if user.is_some_and(|user| !is_word(user, "._-$")) {
             let user = user.unwrap_or_default();
             return Err(bad(format!("{user:?} is not the name of a user"), hint));
         }

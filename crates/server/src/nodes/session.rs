@@ -35,6 +35,28 @@ pub(super) struct Far<'a> {
     pub(super) record: &'a NodeRecord,
 }
 
+/// A machine counts as connected for as long as this is there, however it ends.
+pub(super) struct Present<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) handle: &'a Handle,
+    pub(super) node: NodeId,
+    pub(super) session: SessionId,
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        let Present { node, session, .. } = *self;
+        let mut connections = self.nodes.connections();
+        // Another connection may have come in its place.
+        if connections.get(&node).is_some_and(|connection| connection.session == session) {
+            connections.remove(&node);
+            self.nodes.0.live.forget(node);
+        }
+        drop(connections);
+        self.handle.tell(Input::Node { node, session, message: NodeMessage::Lost });
+    }
+}
+
 pub(super) struct Greeted {
     pub(super) session: SessionId,
     pub(super) version: String,

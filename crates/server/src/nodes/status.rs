@@ -3,6 +3,7 @@
 use super::ssh::Unreachable;
 use danlu_core::Time;
 use danlu_wire::agent::{Facts, Machine};
+use std::net::IpAddr;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
@@ -15,8 +16,16 @@ pub(crate) struct Status {
     /// How far its clock is ahead of ours, in milliseconds.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) last_contact_at: Option<Time>,
+    /// Where a machine that has dialled in came from.
+    pub(crate) seen_at: Option<IpAddr>,
     /// How many ended tries there have been, so that one can wait for the next.
     pub(crate) tries: u64,
+}
+
+impl Status {
+    pub(crate) fn is_connected(&self) -> bool {
+        self.link == LinkState::Connected
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

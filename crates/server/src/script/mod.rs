@@ -61,16 +61,45 @@ pub fn read<S: Submitter>(name: &str, source: &str, submitter: &S) -> Result<Lin
     if directives.len() > MOST_LINES {
         return Err(too_many(name).into());
     }
+    // Where Slurm's count of GPUs over all nodes stands.
+    let mut in_all = None;
     for directive in directives {
         let number = directive.line;
         let place = say!("{name} line {number}: ", "{name} 第 {number} 行：");
+        if directive.dialect == Dialect::Slurm && counts_in_all(directive.words) {
+            in_all = Some(place.clone());
+        }
         let line = parse(directive.dialect, directive.words).map_err(|it| it.at(&place))?;
         let fields = line.options.fields(submitter).map_err(|error| S::at(&place, error))?;
         merge(&mut lines.fields, fields);
         merge(&mut lines.fields, line.new.fields());
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
     }
+    if let Some(place) = in_all {
+        divide(&mut lines.fields).map_err(|complaint| complaint.at(&place))?;
+    }
     Ok(lines)
+}
+
+fn counts_in_all(words: &str) -> bool {
+    shlex::split(words).is_some_and(|words| sbatch::counts_in_all(&words))
+}
+
+/// The same number of GPUs on each node.
+fn divide(fields: &mut Fields) -> Result<(), Complaint> {
+    let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
+    let (Some(nodes @ 2..), Some(gpus)) = (number("nodes"), number("gpus")) else {
+        return Ok(());
+    };
+    if !gpus.is_multiple_of(nodes) {
+        return Err(Complaint::refused(say!(
+            "{gpus} GPUs cannot be divided equally among {nodes} nodes",
+            "{gpus} 块 GPU 不能平均分到 {nodes} 台机器"
+        ))
+        .hint("#SBATCH --gpus-per-node=4"));
+    }
+    fields.insert("gpus".to_owned(), (gpus / nodes).into());
+    Ok(())
 }
 
 fn parse(dialect: Dialect, words: &str) -> Result<Line, Complaint> {
@@ -128,6 +157,18 @@ mod tests {
             "labels": {"a": "1", "b": "2"},
         });
         assert_eq!(parse(source).expect("it is understood"), expect);
+    }
+
+    #[test]
+    fn slurm_counts_gpus_over_all_nodes_and_danlu_on_each() {
+        let gpus = |lines: &str| parse(lines).map(|fields| fields["gpus"].clone());
+        assert_eq!(gpus("#SBATCH --nodes=2\n#SBATCH --gpus=8\n").ok(), Some(json!(4)));
+        assert_eq!(gpus("#SBATCH -N 2 --gpus-per-node=8\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#SBATCH --gres=gpu:8\n#SBATCH -N 2\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#SBATCH --gpus=8\n").ok(), Some(json!(8)));
+        assert_eq!(gpus("#DANLU --nodes 2 --gpus 8\n").ok(), Some(json!(8)));
+        let complaint = parse("#SBATCH -N 3\n#SBATCH -G 8\n").expect_err("not to be divided");
+        assert!(format!("{complaint:?}").contains("line 2"), "{complaint:?}");
     }
 
     #[test]

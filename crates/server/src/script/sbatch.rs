@@ -41,7 +41,7 @@ fn meaning(name: &str) -> Meaning {
         "nodelist" | "w" => As("--node"),
         "export" => Convert(export),
         "hold" | "H" => Flag("--hold"),
-        "nodes" | "N" => Only(&["1", "1-1"]),
+        "nodes" | "N" => Convert(nodes),
         "ntasks" | "n" | "ntasks-per-node" => Only(&["1"]),
         "open-mode" => Only(&["append"]),
         "kill-on-invalid-dep" => Only(&["yes"]),
@@ -105,6 +105,23 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
     let (name, value) = short.split_at(1);
     let value = value.strip_prefix('=').unwrap_or(value);
     Ok((format!("-{name}"), name, Some(value).filter(|value| !value.is_empty())))
+}
+
+/// `2`, or `2-2`: exactly so many.
+fn nodes(count: &str) -> Result<Vec<String>, Complaint> {
+    let (least, most) = count.split_once('-').unwrap_or((count, count));
+    match least.parse::<u32>() {
+        Ok(1) if least == most => Ok(Vec::new()),
+        Ok(nodes @ 1..) if least == most => Ok(vec![format!("--nodes={nodes}")]),
+        _ => Err(unsupported(&format!("--nodes={count}"))
+            .hint(text("name exactly so many: --nodes=2", "请写确切的数量：--nodes=2"))),
+    }
+}
+
+/// Slurm's `--gpus` counts over all nodes; what others count is on each.
+pub(super) fn counts_in_all(words: &[String]) -> bool {
+    let names = words.iter().filter_map(|word| split(word).ok()).map(|(_, name, _)| name);
+    names.into_iter().any(|name| matches!(name, "gpus" | "G"))
 }
 
 /// `gpu:2`, `gpu:a100:2`, `gpu`.
@@ -237,6 +254,8 @@ mod tests {
             ("--hold", "--hold"),
             ("--begin=now+1hour", "--begin=now+1hour"),
             ("-N 1 -n 1 --ntasks-per-node=1 --requeue", ""),
+            ("--nodes=2 --ntasks-per-node=1", "--nodes=2"),
+            ("-N 4-4", "--nodes=4"),
         ] {
             let expect: Vec<String> = danlu.split_whitespace().map(str::to_owned).collect();
             assert_eq!(translated(slurm).expect(slurm), expect, "{slurm}");
@@ -249,7 +268,8 @@ mod tests {
             "--partition=gpu",
             "-p gpu",
             "--qos=high",
-            "--nodes=2",
+            "--nodes=2-4",
+            "--nodes=0",
             "-n 4",
             "--mail-type=END",
             "--gres=shard:1",

@@ -41,6 +41,7 @@ impl TaskOptions {
             put(fields, "gpus", wish.count);
             put(fields, "gpu_model", &wish.model);
         }
+        put_given(fields, "nodes", needs.nodes);
         put_given(fields, "gpu_ids", needs.gpu_ids.as_ref().map(|ids| &ids.0));
         put_given(fields, "gpu_memory", needs.vram);
         // One replaces the other when they are laid over a task that has said something else.
@@ -58,6 +59,7 @@ impl TaskOptions {
             put(fields, "resources", named.collect::<Fields>());
         }
         put_given(fields, "node", needs.node.as_deref().map(selector));
+        put_given(fields, "prefer", needs.prefer.as_deref().map(selector));
         put_given(
             fields,
             "time_limit",
@@ -172,7 +174,8 @@ pub fn of_task(task: &TaskView) -> Option<Fields> {
         "shell": task.shell,
         "directory": details.directory,
         "variables": details.variables,
-        "gpus": request.gpus,
+        "gpus": request.gpus_per_node(),
+        "nodes": request.nodes,
         "cpus": request.cpus,
         "memory": request.memory,
         "resources": request.resources,
@@ -186,6 +189,7 @@ pub fn of_task(task: &TaskView) -> Option<Fields> {
         "exclusive": request.sharing == Sharing::Exclusive,
         "gpu_model": request.gpu_model,
         "node": request.node,
+        "prefer": request.prefer,
         "time_limit": task.time_limit,
         "retries": details.retries,
         "retry_on": details.retry_on,
@@ -330,8 +334,11 @@ mod tests {
         check("--array 0-2%1", &json!({"array": {"indices": [0, 1, 2], "at_once": 1}}));
         check(
             "--exclusive --nodes 1",
-            &json!({"shared": false, "exclusive": true, "idle_util": 0}),
+            &json!({"nodes": 1, "shared": false, "exclusive": true, "idle_util": 0}),
         );
+        check("-N 3 -g 2", &json!({"nodes": 3, "gpus": 2, "gpu_model": null}));
+        check("--prefer gpu1", &json!({"prefer": {"name": "gpu1"}}));
+        check("--prefer d=a", &json!({"prefer": {"label": {"key": "d", "value": "a"}}}));
         check(
             "--shared --vram 20G --idle-util 50",
             &json!({
@@ -358,10 +365,8 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_is_refused() {
-        for line in ["--nodes 2", "--notify a@b"] {
-            let failure = fields(line).expect_err(line);
-            assert_eq!(failure.kind, ComplaintKind::Refused, "{line}");
-        }
+        let failure = fields("--notify a@b").expect_err("nobody is told yet");
+        assert_eq!(failure.kind, ComplaintKind::Refused);
     }
 
     #[test]

@@ -53,10 +53,16 @@ pub struct TaskOptions {
 #[command(next_help_heading = text("What it needs", "所需资源"))]
 struct Needs {
     #[arg(short, long, value_name = "N|MODEL:N", value_parser = parse_gpus, help = text(
-        "GPUs: 2, or A100:2; 0 for a CPU task (1 unless told)",
-        "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）",
+        "GPUs: 2, or A100:2; 0 for a CPU task (1 unless told); with --nodes on each machine",
+        "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）；有 --nodes 时为每台的数量",
     ))]
     gpus: Option<GpuWish>,
+
+    #[arg(short = 'N', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help = text(
+        "On N machines at once, all or none; --gpus, --cpus and --mem are of each",
+        "同时在 N 台机器上运行，缺一不可；--gpus、--cpus、--mem 均为每台的数量",
+    ))]
+    nodes: Option<u32>,
 
     #[arg(long, value_name = "LIST", value_parser = parse_gpu_ids, help = text(
         "These GPUs by their numbers: 0,2 (danlu gpus shows them); the rest of --gpus are any",
@@ -111,6 +117,12 @@ struct Needs {
         "运行的机器：名称，或标签 键=值",
     ))]
     node: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = text(
+        "Rather there, as its data is near: a machine or a label KEY=VALUE; elsewhere if there is no room",
+        "优先在此运行（如数据就近）：机器名或标签 键=值；无空位则去别处",
+    ))]
+    prefer: Option<String>,
 
     #[arg(short, long, value_name = "TIME", value_parser = parse_time_limit, help = text(
         "Time limit: 90m, 2h, 1-02:00:00; a bare number is minutes; `none`",

@@ -51,10 +51,15 @@ impl World {
                 match event {
                     Event::TaskEdited { .. } => self.tally.edits += 1,
                     Event::TaskSubmitted { .. } => self.tally.submits += 1,
-                    Event::RunLaunched { nodes, .. } => {
+                    Event::RunLaunched { nodes, task, .. } => {
                         self.tally.launches += 1;
                         self.tally.spanning += u64::from(nodes.len() > 1);
+                        self.tally.gangs += u64::from(self.oracle.is_gang(*task));
                     }
+                    Event::RunsDeclaredLost { runs, .. } => {
+                        self.tally.declared_lost += runs.len() as u64;
+                    }
+                    Event::NodeLabelsChanged { .. } => self.tally.relabelled += 1,
                     Event::RunStopping { why, .. } => {
                         let preempted = *why == StopReason::Preempted;
                         self.tally.preemptions += u64::from(preempted);

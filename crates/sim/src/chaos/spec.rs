@@ -105,7 +105,14 @@ impl World {
             _ => self.dice.between(1, total as u64 + 1),
         };
         let gpus = if span_nodes { self.dice.between(gpus, total as u64) } else { gpus };
-        let mut request = Request { span_nodes, ..Request::gpus(u32::try_from(gpus).unwrap_or(1)) };
+        let gpus = u32::try_from(gpus).unwrap_or(1);
+        let mut request = Request { span_nodes, ..Request::gpus(gpus) };
+        if !span_nodes && self.machines.len() > 1 && self.dice.chance(self.workload.gangs) {
+            let nodes = self.dice.between(2, self.machines.len() as u64);
+            request.nodes = u32::try_from(nodes).unwrap_or(2);
+            let each = self.dice.between(0, largest.min(3));
+            request.gpus = u32::try_from(each).unwrap_or(1) * request.nodes;
+        }
         if self.dice.chance(200) {
             request.cpus = u32::try_from(self.dice.between(1, 10)).unwrap_or(1);
             request.memory = self.dice.between(0, 24) * GB;
@@ -118,7 +125,7 @@ impl World {
         match self.dice.below(20) {
             0 => request.gpu_model = self.dice.pick(&["a100", "H100"]).map(str::to_owned),
             1 if !request.is_shared() => request.gpu_memory = self.dice.between(20, 80) * GB,
-            2 => {
+            2 if !request.is_gang() => {
                 let machine = self.dice.index(self.machines.len());
                 request.node = Some(NodeSelector::Name(self.machines[machine].name.clone()));
             }
@@ -126,9 +133,13 @@ impl World {
                 let value = self.dice.pick(&["east", "west"]).unwrap_or("east").to_owned();
                 request.node = Some(NodeSelector::Label { key: "hall".to_owned(), value });
             }
-            4 if request.gpus > 0 && !request.span_nodes => {
+            4 if request.gpus > 0 && !request.span_nodes && !request.is_gang() => {
                 let first = u32::try_from(self.dice.below(largest)).unwrap_or(0);
                 request.gpu_ids = vec![first];
+            }
+            5..=6 => {
+                let machine = self.dice.index(self.machines.len());
+                request.prefer = Some(NodeSelector::Name(self.machines[machine].name.clone()));
             }
             _ => {}
         }

@@ -26,6 +26,8 @@ pub(super) struct Workload {
     pub(super) preemptible: u64,
     pub(super) spanning: u64,
     pub(super) sharing: u64,
+    /// Tasks on several machines at once.
+    pub(super) gangs: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +78,7 @@ impl World {
             preemptible: dice.between(0, 900),
             spanning: dice.between(0, 300),
             sharing: dice.between(0, 600),
+            gangs: if dice.chance(500) { dice.between(0, 300) } else { 0 },
         }
     }
 
@@ -142,7 +145,17 @@ impl World {
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
         let users: Vec<UserId> = state.users.keys().copied().collect();
         let licences = u32::try_from(self.dice.between(0, 4)).unwrap_or(0);
-        Some(match self.dice.below(27) {
+        Some(match self.dice.below(32) {
+            27..=28 => {
+                let hall = self.dice.pick(&["east", "west", ""]).unwrap_or("");
+                let hall = Some(hall.to_owned()).filter(|hall| !hall.is_empty());
+                let change = BTreeMap::from([("hall".to_owned(), hall)]);
+                Input::SetLabels { by, node: self.dice.pick(&nodes)?, change }
+            }
+            29..=31 => {
+                let force = self.dice.chance(500);
+                Input::DeclareLost { by, node: self.dice.pick(&nodes)?, force }
+            }
             24..=26 => {
                 let resources = BTreeMap::from([("licence".to_owned(), licences)]);
                 Input::SetResources { by, node: self.dice.pick(&nodes)?, resources }
@@ -203,8 +216,8 @@ impl World {
             Order::Las,
         ];
         let backfills = [Backfill::None, Backfill::Skip, Backfill::Easy];
-        use PlacementRule::{Consolidate, Count, Frag, Lowest};
-        let placements = [Consolidate, Count, Frag, Lowest];
+        use PlacementRule::{Consolidate, Count, Frag, Lowest, Spread};
+        let placements = [Consolidate, Spread, Count, Frag, Lowest];
         let settings = Settings {
             order: dice.pick(&orders).unwrap_or(Order::Balance),
             backfill: dice.pick(&backfills).unwrap_or(Backfill::Easy),
@@ -212,6 +225,7 @@ impl World {
             stop_grace: Span(dice.scale(100, 20_000)),
             requeue_lost: dice.chance(800),
             max_losses: u32::try_from(dice.between(0, 10)).unwrap_or(10),
+            lost_after: Span(if dice.chance(300) { dice.scale(1_000, 60_000) } else { 0 }),
             min_run_before_preemption: Span(dice.scale(1, 30_000)),
             restart_cost: RestartCost {
                 up_to_8_gpus: dice.span(0, 5000),

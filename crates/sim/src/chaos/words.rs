@@ -21,6 +21,9 @@ impl fmt::Display for Asked<'_> {
                 let key = key.as_deref().unwrap_or("no key");
                 let request = &spec.request;
                 write!(f, "user {by} submits {key}: {} gpus, {:?}", request.gpus, spec.command)?;
+                if request.nodes > 1 {
+                    write!(f, ", on {} nodes", request.nodes)?;
+                }
                 if let Some(array) = &spec.array {
                     write!(f, ", array of {}", array.indices.len())?;
                 }
@@ -47,6 +50,10 @@ impl fmt::Display for Asked<'_> {
             Input::Abandon { run, .. } => write!(f, "abandon run {run}"),
             Input::AddNode { name, .. } => write!(f, "add node {name}"),
             Input::RemoveNode { node, .. } => write!(f, "remove node {node}"),
+            Input::SetLabels { node, change, .. } => write!(f, "label node {node}: {change:?}"),
+            Input::DeclareLost { node, force, .. } => {
+                write!(f, "declare node {node} lost{}", if *force { " by force" } else { "" })
+            }
             Input::SetResources { node, resources, .. } => {
                 write!(f, "node {node} has {resources:?}")
             }
@@ -163,6 +170,11 @@ impl fmt::Display for Happened<'_> {
             }
             Event::NodeLost { node } => write!(f, "node {node} lost"),
             Event::NodeResourcesChanged { node } => write!(f, "node {node} has other resources"),
+            Event::NodeLabelsChanged { node } => write!(f, "node {node} has other labels"),
+            Event::RunsDeclaredLost { node, runs } => {
+                write!(f, "declared lost on node {node}:")?;
+                runs.iter().try_for_each(|run| write!(f, " {run}"))
+            }
             Event::NodeDraining { node } => write!(f, "node {node} draining"),
             Event::NodeUndrained { node } => write!(f, "node {node} undrained"),
             Event::GpusChanged { node } => write!(f, "gpus of node {node} changed"),

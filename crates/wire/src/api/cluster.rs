@@ -69,7 +69,7 @@ pub struct NodeView {
     pub tasks: Vec<u64>,
     pub version: Option<String>,
     pub last_contact_at: Option<String>,
-    /// How it is reached: `local`, or by SSH as whom.
+    /// How it is reached: `local`, by SSH as whom, or `dials in`.
     #[serde(default)]
     pub route: String,
     #[serde(default)]
@@ -100,6 +100,8 @@ pub struct NodeView {
     pub problem: Option<String>,
     #[serde(default)]
     pub hint: Option<String>,
+    #[serde(default)]
+    pub role: NodeRole,
 }
 
 /// `GET /status`: totals, node by node, and what runs.
@@ -113,13 +115,15 @@ pub struct Status {
     pub running: Vec<TaskView>,
 }
 
-/// `POST /nodes`: a machine that is reached by SSH.
+/// `POST /nodes`: a machine that is reached by SSH, or that dials in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewNode {
     pub name: String,
     /// `user@host:port`; user and port may be left out.
-    pub ssh: String,
+    pub ssh: Option<String>,
+    /// Its agent connects to the server by itself, with a token that the answer tells this once.
+    pub dial_in: bool,
     /// The file of a private key, on the server.
     pub identity: Option<String>,
     pub labels: BTreeMap<String, String>,
@@ -135,12 +139,67 @@ pub struct NewNode {
     pub expect_gpus: Option<u32>,
     /// So many simulated GPUs instead of real ones.
     pub sim_gpus: Option<u32>,
+    /// What it is for; with `data` it gets no tasks.
+    pub role: NodeRole,
+    /// Where the other machines find it, if not where the server does.
+    pub address: Option<String>,
+    /// A directory that the server and this machine share: logs go there.
+    pub logs: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeRole {
+    #[default]
+    Tasks,
+    /// Files only.
+    Data,
+}
+
+/// The answer to `POST /nodes`, and to `POST /nodes/{name}/token`.
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AddedNode {
+    pub node: NodeView,
+    /// For its agent, where it dials in. Told this once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Where the agent finds the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
+}
+
+impl std::fmt::Debug for AddedNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AddedNode").field("node", &self.node).finish_non_exhaustive()
+    }
 }
 
 /// `GET /nodes/{name}`, and the answer to most that is done with one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OneNode {
     pub node: NodeView,
+}
+
+/// `POST /nodes/{name}/labels`: a value for each, or `null` for one that goes; the others stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelChange {
+    pub labels: BTreeMap<String, Option<String>>,
+}
+
+/// `POST /nodes/{name}/declare-lost`: what ran there has failed, though it may still be running.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeclareLost {
+    /// Also if it has not been away for as long as the setting `lost_after` says.
+    pub force: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct DeclaredLost {
+    pub name: String,
+    /// Whose runs were there.
+    pub tasks: Vec<u64>,
 }
 
 /// `POST /nodes/{name}/check`: how far one gets.

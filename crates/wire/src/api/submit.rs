@@ -67,8 +67,13 @@ pub struct Needs {
     /// The whole GPU, also where several tasks share one by count.
     pub exclusive: bool,
     pub gpu_model: Option<String>,
+    /// On so many machines at once: all of them or none. `gpus`, `cpus` and `memory` are of each.
+    pub nodes: u32,
     #[schemars(schema_with = "shapes::node")]
     pub node: Option<danlu_core::resources::NodeSelector>,
+    /// There if there is room, elsewhere if not.
+    #[schemars(schema_with = "shapes::node")]
+    pub prefer: Option<danlu_core::resources::NodeSelector>,
     /// So many of each named thing that a node has.
     pub resources: BTreeMap<String, u32>,
     /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.

@@ -68,8 +68,11 @@ pub struct TaskView {
     pub wait: Option<WaitReason>,
     pub command: Vec<String>,
     pub shell: bool,
+    /// In all.
     pub gpus: u32,
+    /// Several with commas between them.
     pub node: Option<String>,
+    /// Of a task on several machines, those of one after those of the other; `parts` of its runs tells them apart.
     pub gpu_ids: Vec<u32>,
     pub submitted_at: String,
     pub started_at: Option<String>,
@@ -155,6 +158,9 @@ pub struct RunView {
     pub state: String,
     pub nodes: Vec<String>,
     pub gpu_ids: Vec<u32>,
+    /// What it does on each machine, if there are several; the first has rank 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartView>,
     pub started_at: Option<String>,
     pub ended_at: Option<String>,
     pub exit_code: Option<i32>,
@@ -165,6 +171,17 @@ pub struct RunView {
     /// The most bytes that it was seen to use of a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_gpu_memory: Option<u64>,
+}
+
+/// What a run does on one of several machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartView {
+    pub node: String,
+    pub gpu_ids: Vec<u32>,
+    /// `starting`, `running`, `lost` or `ended`.
+    pub state: String,
+    pub exit_code: Option<i32>,
+    pub exit: Option<String>,
 }
 
 /// Numbers in any order as ranges, each from its first to its last.

@@ -59,8 +59,8 @@ impl Form {
             shell: task.shell,
             dir: details.directory.clone(),
             gpus: match &request.gpu_model {
-                Some(model) => format!("{model}:{}", request.gpus),
-                None => request.gpus.to_string(),
+                Some(model) => format!("{model}:{}", request.gpus_per_node()),
+                None => request.gpus_per_node().to_string(),
             },
             vram: amounts::exact_bytes(request.gpu_memory),
             cpus: request.cpus,

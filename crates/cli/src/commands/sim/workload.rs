@@ -132,6 +132,7 @@ fn all_seeds(
 fn name(placement: PlacementRule) -> &'static str {
     match placement {
         PlacementRule::Consolidate => "best fit",
+        PlacementRule::Spread => "spread",
         PlacementRule::Count => "count",
         PlacementRule::Frag => "frag",
         PlacementRule::Lowest => "lowest",

@@ -17,7 +17,7 @@ use crate::given::pair::parse_pair;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
-use danlu_wire::api::{CheckedStep, Line, NewNode, NodeView};
+use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeView};
 
 /// Of its tasks; the rest is one step away.
 const ROWS: usize = 50;
@@ -150,6 +150,9 @@ fn facts(node: &Machine, look: &Look) -> Vec<(&'static str, String)> {
         (language.say("Reached by", "连接方式"), words::route(&view.route, language)),
         (language.say("Gets tasks", "接受任务"), whether.to_owned()),
     ];
+    if view.role == NodeRole::Data {
+        facts.push((language.say("For", "用途"), language.say("files only", "仅文件").to_owned()));
+    }
     let mut add = |name, value: Option<String>| facts.extend(value.map(|it| (name, it)));
     add(language.say("Host name", "主机名"), view.host_name.clone());
     add(language.say("System", "系统"), view.system.clone());
@@ -195,7 +198,7 @@ fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
     }
     Ok(NewNode {
         name: given("name").unwrap_or_default(),
-        ssh: given("ssh").unwrap_or_default(),
+        ssh: given("ssh"),
         identity: given("identity"),
         labels,
         accept_new_key: given("accept_new_key").is_some(),
@@ -203,7 +206,7 @@ fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
         data: given("data"),
         probe: given("probe"),
         expect_gpus: number("expect_gpus")?,
-        sim_gpus: None,
+        ..NewNode::default()
     })
 }
 

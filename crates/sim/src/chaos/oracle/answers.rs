@@ -77,6 +77,16 @@ impl Oracle {
                 }
             }
             (Input::ManageGpus { node, change, .. }, _) => self.gpus_managed(*node, change),
+            (Input::SetLabels { node, change, .. }, _) => {
+                if let Some(fact) = self.record.nodes.get_mut(node) {
+                    for (key, value) in change {
+                        match value {
+                            Some(value) => drop(fact.labels.insert(key.clone(), value.clone())),
+                            None => drop(fact.labels.remove(key)),
+                        }
+                    }
+                }
+            }
             (Input::SetResources { node, resources, .. }, _) => {
                 if let Some(fact) = self.record.nodes.get_mut(node) {
                     fact.resources.clone_from(resources);

@@ -7,6 +7,7 @@ use danlu_core::effect::{Launch, StopOrder};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::run::StopReason;
 use danlu_core::{Effect, Event, GpuId, Input, NodeId, Request, RunId, TaskId};
+use std::collections::BTreeMap;
 
 impl Oracle {
     pub(super) fn decided(&self, effect: &Effect) -> Verdict {
@@ -161,7 +162,10 @@ impl Oracle {
             _ => None,
         });
         let (mut count, mut gpus) = (0, 0);
+        let mut each = BTreeMap::new();
         for part in parts {
+            let twice = each.insert(part.node, part.gpus.len());
+            ensure!(twice.is_none(), "two parts of run {run} are on node {}", part.node);
             ensure!(
                 part.rank as usize == count,
                 "the parts of run {run} are not numbered in order"
@@ -175,6 +179,17 @@ impl Oracle {
             return Ok(());
         };
         let request = &fact.spec.request;
+        if request.nodes > 1 {
+            let asked = (request.nodes as usize, (request.gpus / request.nodes) as usize);
+            let equal = each.values().all(|gpus| *gpus == asked.1);
+            ensure!(
+                nodes == asked.0 && equal,
+                "run {run} asks for {} nodes with {} GPUs each, and has {each:?}",
+                asked.0,
+                asked.1
+            );
+            return Ok(());
+        }
         ensure!(gpus == request.gpus as usize, "run {run} gets {gpus} GPUs, not {}", request.gpus);
         ensure!(nodes == 1 || request.span_nodes, "run {run} must stay on one node");
         Ok(())

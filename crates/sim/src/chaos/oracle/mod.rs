@@ -43,8 +43,9 @@ impl Oracle {
     ) -> Verdict {
         self.clock.shows(clock);
         for turn in turns {
-            self.told.hear(&turn.input);
+            self.told.hear(&turn.input, self.clock.now());
             self.answered(turn)?;
+            self.declared_lost(turn)?;
             for event in &turn.step.events {
                 self.recorded(event, epoch)?;
             }

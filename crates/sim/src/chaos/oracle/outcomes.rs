@@ -2,10 +2,11 @@
 
 use super::Oracle;
 use super::record::allows;
+use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::Outcome;
-use danlu_core::{NodeId, RunId, TaskId};
+use danlu_core::{Event, Input, NodeId, RunId, Span, TaskId};
 
 impl Oracle {
     pub(super) fn part_ended(&mut self, run: RunId, node: NodeId, exit: &Exit) -> Verdict {
@@ -42,6 +43,27 @@ impl Oracle {
                 );
             }
             (exit, None) => ensure!(false, "run {run} has not ended as {exit:?}, nor at all"),
+        }
+        Ok(())
+    }
+
+    /// Whoever is declared lost was not heard of for long enough, or somebody wants it so. It may go on there.
+    pub(super) fn declared_lost(&mut self, turn: &Turn) -> Verdict {
+        let forced = matches!(turn.input, Input::DeclareLost { force: true, .. });
+        for event in &turn.step.events {
+            let Event::RunsDeclaredLost { node, runs } = event else { continue };
+            let away = self.told.away_for(*node, self.clock.now());
+            let after = self.record.settings.lost_after;
+            let long = away.is_some_and(|away| after > Span::ZERO && away >= after);
+            ensure!(
+                long || forced && away.is_some(),
+                "runs of node {node} are declared lost, away for {away:?}, not {after:?}"
+            );
+            for run in runs {
+                if let Some(fact) = self.record.runs.get_mut(run) {
+                    fact.abandoned = true;
+                }
+            }
         }
         Ok(())
     }

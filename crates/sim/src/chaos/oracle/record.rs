@@ -158,6 +158,10 @@ impl Record {
 }
 
 impl Oracle {
+    pub(in crate::chaos) fn is_gang(&self, id: TaskId) -> bool {
+        self.record.tasks.get(&id).is_some_and(|fact| fact.spec.request.is_gang())
+    }
+
     /// Before the daemon reads its store: all that it ever promised is there.
     pub(in crate::chaos) fn disk_is_complete(&self, disk: &Disk) -> Verdict {
         for id in self.record.tasks.keys() {

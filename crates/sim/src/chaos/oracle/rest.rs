@@ -78,8 +78,19 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
         let node = state.nodes.values().find(|node| node.name == machine.name);
         request.resources.is_empty() || node.is_some_and(counted)
     };
-    let machines: Vec<&Machine> = machines.iter().filter(known).collect();
+    // Labels may have changed since it was made.
+    let accepts = |machine: &&Machine| {
+        let node = state.nodes.values().find(|node| node.name == machine.name);
+        let labels = node.map_or(&machine.labels, |node| &node.labels);
+        request.node.as_ref().is_none_or(|wanted| wanted.matches(&machine.name, labels))
+    };
+    let machines = machines.iter().filter(known).filter(accepts);
+    let machines: Vec<&Machine> = machines.collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
+    if request.nodes > 1 {
+        let each = (request.gpus / request.nodes) as usize;
+        return rooms.flatten().filter(|room| *room >= each).count() < request.nodes as usize;
+    }
     let (mut largest, mut total, mut any) = (0, 0, false);
     for room in rooms.flatten() {
         any = true;
@@ -103,10 +114,8 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
 
 /// The GPUs that a machine could give to such a request if it had nothing else to do.
 fn room(machine: &Machine, request: &Request) -> Option<usize> {
-    let accepts =
-        request.node.as_ref().is_none_or(|node| node.matches(&machine.name, &machine.labels));
     let capacity = machine.capacity;
-    if !accepts || request.cpus > capacity.cpus || request.memory > capacity.memory {
+    if request.cpus > capacity.cpus || request.memory > capacity.memory {
         return None;
     }
     let fitting = || {

@@ -1,12 +1,16 @@
 //! What the daemon has been told by nodes since it started: the least it must act upon.
 
 use danlu_core::gpu::GpuReport;
-use danlu_core::{Input, NodeId, NodeMessage, SessionId};
+use danlu_core::{Input, NodeId, NodeMessage, SessionId, Span, Time};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) nodes: BTreeMap<NodeId, Heard>,
+    /// What an earlier one says comes too late, also when the newest is gone.
+    newest: BTreeMap<NodeId, SessionId>,
+    booted_at: Time,
+    lost_at: BTreeMap<NodeId, Time>,
 }
 
 /// What one node has told over its newest connection.
@@ -20,25 +24,35 @@ pub(super) struct Heard {
 }
 
 impl Told {
-    pub(super) fn hear(&mut self, input: &Input) {
+    pub(super) fn hear(&mut self, input: &Input, now: Time) {
         match input {
-            Input::Boot { .. } => self.nodes.clear(),
-            Input::Node { node, session, message } => self.hear_node(*node, *session, message),
+            Input::Boot { .. } => *self = Told { booted_at: now, ..Told::default() },
+            Input::Node { node, session, message } => {
+                self.hear_node(*node, *session, message, now);
+            }
             _ => {}
         }
     }
 
-    fn hear_node(&mut self, node: NodeId, session: SessionId, message: &NodeMessage) {
+    /// For how long a node could not be asked, as far as the daemon was there to notice.
+    pub(super) fn away_for(&self, node: NodeId, now: Time) -> Option<Span> {
+        let since = self.lost_at.get(&node).copied().unwrap_or(self.booted_at);
+        (!self.nodes.contains_key(&node)).then(|| now.since(since))
+    }
+
+    fn hear_node(&mut self, node: NodeId, session: SessionId, message: &NodeMessage, now: Time) {
         let current = self.nodes.get_mut(&node);
         match message {
             NodeMessage::Connected => {
-                if current.is_none_or(|told| told.session < session) {
+                if self.newest.get(&node).is_none_or(|newest| *newest < session) {
+                    self.newest.insert(node, session);
                     self.nodes.insert(node, Heard { session, gpus: None, free_memory: None });
                 }
             }
             NodeMessage::Lost => {
                 if current.is_some_and(|told| told.session == session) {
                     self.nodes.remove(&node);
+                    self.lost_at.insert(node, now);
                 }
             }
             NodeMessage::Report(report) => {

@@ -20,6 +20,10 @@ impl Clock {
         self.latest = self.latest.max(now);
     }
 
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+
     fn was_set_back(&self) -> bool {
         self.now < self.latest
     }

@@ -1,0 +1,249 @@
+//! Machines that dial in: the real agent, over encrypted connections.
+
+mod daemon;
+mod danlu;
+
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::PermissionsExt as _,
+    process::{Child, Command, Stdio},
+};
+
+use daemon::{Daemon, Setup, until};
+
+struct Place {
+    daemon: Daemon,
+    /// `https://localhost:…`
+    url: String,
+}
+
+/// A server that can be started again at the same address.
+fn place() -> Option<Place> {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).unwrap().port();
+    let mut setup = Setup::simulated(1);
+    setup.arguments.extend(["--listen".to_owned(), format!("0.0.0.0:{port}")]);
+    let daemon = Daemon::start_with(setup)?;
+    Some(Place { daemon, url: format!("https://localhost:{port}") })
+}
+
+impl Place {
+    /// The token of a new machine with two simulated GPUs.
+    fn add(&self, name: &str) -> String {
+        let data = self.daemon.directory().join(name).display().to_string();
+        let words =
+            ["node", "add", name, "--dial-in", "--sim-gpus", "2", "--data", &data, "--json"];
+        self.daemon.json(&words)["token"].as_str().expect("a token").to_owned()
+    }
+
+    fn join(&self, token: &str) -> Agent {
+        self.join_as(token, "")
+    }
+
+    /// On a machine that is called so, where that is not empty.
+    fn join_as(&self, token: &str, host: &str) -> Agent {
+        let errors = self.daemon.directory().join("agent.err");
+        let errors = fs::File::options().create(true).append(true).open(errors).unwrap();
+        let mut command = Command::new("unshare");
+        // Another machine has other disks, too.
+        let line = match host {
+            "" => "exec \"$@\"",
+            _ => "hostname \"$0\" && mount -t tmpfs none \"$DISK\" && exec \"$@\"",
+        };
+        command.env("DISK", self.daemon.directory());
+        command.args(["--uts", "--mount", "sh", "-c", line, host]);
+        command.args([danlu::BUILT, "agent", "join", &self.url]);
+        command.args(["--token", token]).stdin(Stdio::null()).stderr(errors);
+        Agent(command.spawn().expect("it starts"))
+    }
+
+    fn node(&self, name: &str) -> serde_json::Value {
+        let nodes = self.daemon.json(&["nodes", "--json"]);
+        let all = nodes["nodes"].as_array().unwrap();
+        all.iter().find(|node| node["name"] == name).unwrap().clone()
+    }
+
+    fn wait_for(&self, name: &str, state: &str) {
+        until(&format!("{name} is {state}"), || self.node(name)["state"] == state);
+    }
+}
+
+struct Agent(Child);
+
+impl Agent {
+    fn arguments(&self) -> String {
+        let bytes = fs::read(format!("/proc/{}/cmdline", self.0.id())).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn is_root() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        println!("skipped: a machine with another name needs root");
+    }
+    root
+}
+
+#[test]
+fn a_machine_dials_in_runs_tasks_and_comes_back() {
+    if !is_root() {
+        return;
+    }
+    let Some(mut place) = place() else { return };
+    let token = place.add("far");
+    assert_eq!(place.node("far")["state"], "down");
+    assert!(place.daemon.say(&["nodes"]).contains("far"), "it is listed before it has come");
+    let agent = place.join(&token);
+    place.wait_for("far", "ready");
+    // Nobody else on the machine sees the token.
+    let secret = token.split('.').next().unwrap();
+    until("the token is hidden", || !agent.arguments().contains(secret));
+    assert!(!place.daemon.errors().contains(secret));
+
+    let id = place.daemon.submit("-w far -g 2", "echo $DANLU_NODE; exit 5");
+    assert_eq!(place.daemon.ask(&["wait", &id]).status, 5);
+    assert_eq!(place.daemon.say(&["logs", &id]), "far\n");
+
+    // The server is killed, then the agent; the task knows of neither.
+    let gate = place.daemon.directory().join("gate");
+    let line =
+        format!("echo begun; while ! [ -e {} ]; do sleep 0.05; done; exit 7", gate.display());
+    let id = place.daemon.submit("-w far -g 1", &line);
+    until("it has begun", || place.daemon.ask(&["logs", &id]).stdout.contains("begun"));
+    place.daemon.crash_and_restart();
+    place.wait_for("far", "ready");
+    assert_eq!(place.daemon.state(&id), "running");
+    drop(agent);
+    place.wait_for("far", "down");
+    assert_eq!(place.daemon.state(&id), "lost");
+    fs::write(&gate, "").unwrap();
+    let _agent = place.join(&token);
+    assert_eq!(place.daemon.ask(&["wait", &id]).status, 7);
+    let task = place.daemon.show(&id);
+    assert_eq!(task["runs"].as_array().map(Vec::len), Some(1), "{task}");
+}
+
+#[test]
+fn a_token_is_for_one_machine_and_can_be_revoked() {
+    if !is_root() {
+        return;
+    }
+    let Some(place) = place() else { return };
+    let token = place.add("far");
+    let mut agent = place.join_as(&token, "far");
+    place.wait_for("far", "ready");
+
+    // Somebody else with the token neither gets in nor throws out who is there.
+    let contact = place.node("far")["last_contact_at"].clone();
+    let mut thief = place.join_as(&token, "thief");
+    until("the thief has tried", || {
+        let said = fs::read_to_string(place.daemon.directory().join("agent.err")).unwrap();
+        said.contains("closed the connection") || said.contains("broken")
+    });
+    assert_eq!(place.node("far")["state"], "ready");
+    assert_eq!(place.node("far")["host_name"], "far");
+    assert_ne!(contact, serde_json::Value::Null);
+    thief.0.kill().unwrap();
+
+    // The token of another machine is that machine's.
+    let other = place.add("other");
+    assert_ne!(other, token);
+
+    place.daemon.say(&["node", "revoke", "far"]);
+    place.wait_for("far", "down");
+    assert_eq!(agent.0.wait().unwrap().code(), Some(77));
+    // With a new one it is let in again.
+    let again = place.daemon.json(&["node", "token", "far", "--json"]);
+    let _agent = place.join_as(again["token"].as_str().unwrap(), "far");
+    place.wait_for("far", "ready");
+    // Which is not for machines that are reached otherwise.
+    let refused = place.daemon.ask(&[
+        "node",
+        "token",
+        &place.daemon.json(&["nodes", "--json"])["nodes"][0]["name"].as_str().unwrap().to_owned(),
+    ]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+}
+
+#[test]
+fn nothing_is_said_to_a_server_that_is_not_the_one() {
+    let Some(place) = place() else { return };
+    let token = place.add("far");
+    let (secret, print) = token.split_once('.').expect("it tells the certificate");
+    let turned: String = print.chars().rev().collect();
+    let url = place.url.clone();
+    let mut wrong = danlu::command("en");
+    wrong.args(["agent", "join", &url]).env("DANLU_AGENT_TOKEN", format!("{secret}.{turned}"));
+    let mut child = wrong.stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut words, &mut line).unwrap();
+    assert!(line.contains("certificate"), "{line}");
+    let _ = child.kill();
+    let _ = child.wait();
+    assert_eq!(place.node("far")["state"], "down");
+
+    let ask = |url: &str, token: &str| {
+        danlu::said(danlu::command("en").args(["agent", "join", url, "--token", token]))
+    };
+    // In the clear only within a machine.
+    let said = ask("http://gpu-server:8787", secret);
+    assert_eq!(said.status, 2, "{said:?}");
+    assert!(said.stderr.contains("encrypted") && said.stderr.contains("hint:"), "{said:?}");
+    // A token that nobody knows.
+    let stranger = format!("{}.{print}", "x".repeat(43));
+    let said = ask(&url, &stranger);
+    assert_eq!(said.status, 77, "{said:?}");
+    for (bad, token) in [("gpu7", secret), (url.as_str(), "short"), ("https://x y", secret)] {
+        assert_eq!(ask(bad, token).status, 2, "{bad} {token}");
+    }
+    let none = danlu::said(danlu::command("en").args(["agent", "join", &url]));
+    assert_eq!(none.status, 2, "{none:?}");
+}
+
+#[test]
+fn a_service_is_installed() {
+    let root = tempfile::tempdir().unwrap();
+    let token = "0123456789abcdefghij";
+    let below = root.path().display().to_string();
+    let said = danlu::said(danlu::command("en").args([
+        "agent",
+        "install",
+        "https://server:8787",
+        "--token",
+        token,
+        "--root",
+        &below,
+    ]));
+    assert_eq!(said.status, 0, "{said:?}");
+    let file = root.path().join("etc/danlu/agent-token");
+    assert_eq!(fs::read_to_string(&file).unwrap().trim(), token);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let unit = fs::read_to_string(root.path().join("etc/systemd/system/danlu-agent.service"));
+    let unit = unit.unwrap();
+    assert!(unit.contains("KillMode=process"), "{unit}");
+    assert!(
+        unit.contains("agent join https://server:8787 --token-file /etc/danlu/agent-token"),
+        "{unit}"
+    );
+    assert!(!unit.contains(token), "{unit}");
+    // A file that others can read is not taken.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let path = file.display().to_string();
+    let said = danlu::said(danlu::command("en").args([
+        "agent",
+        "join",
+        "https://server:8787",
+        "--token-file",
+        &path,
+    ]));
+    assert_eq!(said.status, 2, "{said:?}");
+}

@@ -1,0 +1,204 @@
+//! Agents that lie, shout or say nothing: they hurt nobody but themselves.
+
+mod daemon;
+mod danlu;
+
+use std::time::Duration;
+
+use daemon::{Daemon, Setup, until};
+use danlu_core::input::NodeReport;
+use danlu_core::run::{ReportedState, RunReport};
+use danlu_core::{Epoch, RunId, Time};
+use danlu_wire::{FromAgent, ToAgent};
+use fakeagent::{FakeAgent, ended, facts, idle, started};
+
+fn daemon() -> Option<Daemon> {
+    Daemon::start_with(Setup::simulated(2))
+}
+
+fn token(daemon: &Daemon, name: &str) -> String {
+    let added = daemon.json(&["node", "add", name, "--dial-in", "--json"]);
+    added["token"].as_str().expect("a token").to_owned()
+}
+
+/// Connected, with two GPUs, and ready to be lied with.
+fn rogue(daemon: &Daemon, name: &str) -> FakeAgent {
+    let token = token(daemon, name);
+    let mut agent = FakeAgent::join(daemon.address(), &token, name).expect("it is let in");
+    report(&mut agent, &idle(name, 2));
+    until("it is ready", || state(daemon, name) == "ready");
+    agent
+}
+
+/// Answers the first question for a report.
+fn report(agent: &mut FakeAgent, report: &NodeReport) {
+    agent.wait_at_most(danlu::LONGEST).unwrap();
+    loop {
+        match agent.hear().expect("a server that speaks").expect("a connection") {
+            ToAgent::AskReport => return agent.say(&FromAgent::Report(report.clone())).unwrap(),
+            ToAgent::AskFacts => agent.say(&facts()).unwrap(),
+            _ => {}
+        }
+    }
+}
+
+fn state(daemon: &Daemon, name: &str) -> String {
+    let nodes = daemon.json(&["nodes", "--json"]);
+    let all = nodes["nodes"].as_array().unwrap();
+    let node = all.iter().find(|node| node["name"] == name).unwrap();
+    node["state"].as_str().unwrap().to_owned()
+}
+
+/// Until the server has had enough of it.
+fn is_thrown_out(agent: &mut FakeAgent) {
+    agent.wait_at_most(danlu::LONGEST).unwrap();
+    while let Ok(Some(_)) = agent.hear() {}
+}
+
+/// As the server writes it: epoch and number.
+fn run_id(daemon: &Daemon, id: &str) -> RunId {
+    let task = daemon.show(id);
+    let text = task["runs"][0]["run"].as_str().expect("a run").to_owned();
+    let (epoch, number) = text.split_once('-').expect("both");
+    RunId { epoch: Epoch(epoch.parse().unwrap()), number: number.parse().unwrap() }
+}
+
+#[test]
+fn runs_of_others_are_not_touched() {
+    let Some(daemon) = daemon() else { return };
+    let gate = daemon.directory().join("gate");
+    let line = format!("while ! [ -e {} ]; do sleep 0.05; done; exit 7", gate.display());
+    let nodes = daemon.json(&["nodes", "--json"]);
+    let local = nodes["nodes"][0]["name"].as_str().unwrap();
+    let id = daemon.submit(&format!("-g 1 -w {local}"), &line);
+    daemon.wait_until(&id, "running");
+    let run = run_id(&daemon, &id);
+    let mut agent = rogue(&daemon, "rogue");
+    // It ends what runs elsewhere, ends it again, starts it again, and claims to have it.
+    agent.say_all(&[ended(run, 0), started(run), ended(run, 1)]).unwrap();
+    let alive = ReportedState::Alive { since: Time(0), paused: false, limit: None };
+    let mut lie = idle("rogue", 2);
+    lie.runs.push(RunReport { run, state: alive });
+    let never = RunId { epoch: Epoch(999), number: 999_999 };
+    if let FromAgent::Ended { ending, .. } = ended(run, 0) {
+        lie.runs.push(RunReport { run: never, state: ReportedState::Ended(ending) });
+    }
+    agent.say(&FromAgent::Report(lie)).unwrap();
+    agent.say(&facts()).unwrap();
+    // The server answers it: what it claims to run must not run there.
+    agent.wait_at_most(danlu::LONGEST).unwrap();
+    while !matches!(agent.hear().unwrap(), Some(ToAgent::Stop { .. } | ToAgent::Forget { .. })) {}
+    assert_eq!(daemon.state(&id), "running");
+    std::fs::write(gate, "").unwrap();
+    assert_eq!(daemon.ask(&["wait", &id]).status, 7);
+}
+
+#[test]
+fn what_makes_no_sense_ends_the_connection() {
+    let Some(daemon) = daemon() else { return };
+    let mut sent = 0;
+    let mut next = || {
+        sent += 1;
+        rogue(&daemon, &format!("rogue{sent}"))
+    };
+    let mut agent = next();
+    agent.send(b"this is not a message\n".to_vec()).unwrap();
+    is_thrown_out(&mut agent);
+    let mut agent = next();
+    agent.send_text("nor is this").unwrap();
+    is_thrown_out(&mut agent);
+    // More GPUs than a machine can have.
+    let mut agent = next();
+    agent.say(&FromAgent::Report(idle("rogue", 5_000))).unwrap();
+    is_thrown_out(&mut agent);
+    // A message without an end.
+    let mut agent = next();
+    while agent.send(vec![b'x'; 512 << 10]).is_ok() {}
+    is_thrown_out(&mut agent);
+    // A piece that is larger than any.
+    let mut agent = next();
+    let _ = agent.send(vec![b' '; 4 << 20]);
+    is_thrown_out(&mut agent);
+    for number in 1..=sent {
+        until("it counts as away", || state(&daemon, &format!("rogue{number}")) == "down");
+    }
+    // Everybody else goes on.
+    let id = daemon.submit("-g 1", "exit 4");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 4);
+}
+
+#[test]
+fn a_flood_drowns_nobody_else() {
+    let Some(daemon) = daemon() else { return };
+    let mut agent = rogue(&daemon, "rogue");
+    let before = memory(&daemon);
+    let flood = std::thread::spawn(move || {
+        let gpus = idle("rogue", 2).gpus;
+        let lies: Vec<FromAgent> = (0..500)
+            .flat_map(|number| {
+                let run = RunId { epoch: Epoch(1), number };
+                [started(run), ended(run, 0), FromAgent::Gpus(gpus.clone()), facts()]
+            })
+            .collect();
+        // Nobody reads what the server says to it, either.
+        for _ in 0..100 {
+            if agent.say_all(&lies).is_err() {
+                return;
+            }
+        }
+    });
+    for _ in 0..20 {
+        let id = daemon.submit("-g 1", "exit 6");
+        assert_eq!(daemon.ask(&["wait", &id]).status, 6);
+    }
+    flood.join().unwrap();
+    let grown = memory(&daemon).saturating_sub(before);
+    assert!(grown < 100 << 10, "the server has grown by {grown} kB");
+}
+
+/// In kB.
+fn memory(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn who_says_nothing_is_not_waited_for() {
+    let Some(daemon) = daemon() else { return };
+    let token = token(&daemon, "silent");
+    let mute: Vec<FakeAgent> =
+        (0..50).map(|_| FakeAgent::dial(daemon.address(), &token).expect("let in")).collect();
+    let id = daemon.submit("-g 1", "exit 2");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 2);
+    // The right one comes all the same.
+    let mut agent = FakeAgent::join(daemon.address(), &token, "silent").unwrap();
+    report(&mut agent, &idle("silent", 2));
+    until("it is ready", || state(&daemon, "silent") == "ready");
+    drop(mute);
+}
+
+#[test]
+fn the_token_of_another_machine_opens_nothing() {
+    let Some(daemon) = daemon() else { return };
+    let right = token(&daemon, "right");
+    let mut agent = FakeAgent::join(daemon.address(), &right, "right").unwrap();
+    report(&mut agent, &idle("right", 2));
+    until("it is ready", || state(&daemon, "right") == "ready");
+    let mut thief = FakeAgent::join(daemon.address(), &right, "another machine").unwrap();
+    is_thrown_out(&mut thief);
+    assert_eq!(state(&daemon, "right"), "ready");
+    agent.say(&facts()).expect("it is still heard");
+    for (token, status) in [("", 401), ("wrong", 401), (right.to_uppercase().as_str(), 401)] {
+        assert_eq!(FakeAgent::dial(daemon.address(), token).err(), Some(status), "{token}");
+    }
+    // Nor does a token of a machine open anything that is a person's.
+    let said = danlu::said(
+        danlu::command("en")
+            .args(["ls"])
+            .env("DANLU_SERVER", format!("http://{}", daemon.address()))
+            .env("DANLU_TOKEN", &right),
+    );
+    assert_ne!(said.status, 0, "{said:?}");
+    let _ = agent.wait_at_most(Duration::from_millis(1));
+}
