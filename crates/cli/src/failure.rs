@@ -1,17 +1,14 @@
 //! Why a verb did not do what was asked: one sentence, a hint with the command to type, an exit status.
 
 use std::{
-    error::Error as _,
     io::{self, Write as _},
     process::ExitCode,
 };
 
-use clap::{
-    Command,
-    error::{ContextKind, ErrorKind},
-};
+use clap::{Command, error::ContextKind};
+use danlu_server::complaint::{Complaint, ComplaintKind, usage_message};
 
-use crate::language::{say, text};
+use crate::language::say;
 
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -86,52 +83,13 @@ impl Failure {
     }
 }
 
-pub(crate) fn usage_message(error: &clap::Error) -> String {
-    let named = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
-    let argument = named(ContextKind::InvalidArg);
-    let value = named(ContextKind::InvalidValue);
-    match error.kind() {
-        ErrorKind::UnknownArgument => {
-            say!("unknown argument `{argument}`", "未知的参数 `{argument}`")
-        }
-        ErrorKind::InvalidSubcommand => {
-            let verb = named(ContextKind::InvalidSubcommand);
-            say!("unknown verb `{verb}`", "未知的动词 `{verb}`")
-        }
-        ErrorKind::MissingRequiredArgument => {
-            say!("missing argument `{argument}`", "缺少参数 `{argument}`")
-        }
-        ErrorKind::MissingSubcommand => text("missing verb", "缺少动词").to_owned(),
-        ErrorKind::InvalidValue if value.is_empty() => {
-            say!("`{argument}` needs a value", "`{argument}` 需要一个值")
-        }
-        ErrorKind::InvalidValue => {
-            let choices = named(ContextKind::ValidValue);
-            say!(
-                "`{argument}` is one of {choices}; not `{value}`",
-                "`{argument}` 的值是 {choices} 之一，不能是 `{value}`",
-            )
-        }
-        ErrorKind::ValueValidation => {
-            let reason = error.source().map(ToString::to_string).unwrap_or_default();
-            say!(
-                "`{argument}` cannot be `{value}`: {reason}",
-                "`{argument}` 不能是 `{value}`：{reason}",
-            )
-        }
-        ErrorKind::ArgumentConflict => {
-            let other = named(ContextKind::PriorArg);
-            say!(
-                "`{argument}` and `{other}` exclude each other",
-                "`{argument}` 与 `{other}` 不能同时使用",
-            )
-        }
-        // Too rare to translate: clap's sentence, without its heading and usage.
-        _ => {
-            let rendered = error.to_string();
-            let sentence = rendered.lines().next().unwrap_or_default();
-            sentence.trim_start_matches("error: ").to_owned()
-        }
+impl From<Complaint> for Failure {
+    fn from(complaint: Complaint) -> Self {
+        let exit = match complaint.kind {
+            ComplaintKind::Usage => Exit::Usage,
+            ComplaintKind::Refused => Exit::Refused,
+        };
+        Self { hint: complaint.hint, ..Self::new(exit, complaint.message) }
     }
 }
 

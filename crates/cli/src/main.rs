@@ -1,19 +1,19 @@
 //! `danlu`, the one binary: reads the command line, runs the verb, turns a failure into words and an exit status.
 
+mod captured;
 mod client;
 mod commands;
 mod failure;
-mod given;
 mod help;
-mod language;
 mod screen;
 mod script;
 mod selection;
-mod task_options;
 
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
+// What is written in scripts is read by the server's pages too.
+use danlu_server::{given, language, task_options};
 
 use crate::{commands::Verb, language::text};
 

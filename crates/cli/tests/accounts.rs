@@ -4,7 +4,7 @@ mod daemon;
 mod danlu;
 mod http;
 
-use daemon::{Daemon, Setup};
+use daemon::{Daemon, Setup, until};
 use http::{Connection, Reply};
 use serde_json::{Value, json};
 use std::{
@@ -104,6 +104,28 @@ fn a_password_opens_a_session_and_another_one_ends_it() {
 
     assert_eq!(browser.ask("DELETE /api/v1/session", &json!({})).status, 200);
     assert_eq!(browser.ask("GET /api/v1/me", &json!({})).status, 401);
+}
+
+/// Nobody has used one of two sessions; looking at the list uses the other.
+#[test]
+fn a_session_that_nobody_uses_ends() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = directory.path().join("danlu.toml");
+    std::fs::write(&config, "[auth]\nsession_idle = \"3s\"\n").expect("it can be written");
+    let mut setup = Setup::simulated(1);
+    setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
+    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    add(&daemon, "ann", &[]);
+    let mut forgotten = Browser::of(&daemon, "ann");
+    let mut used = Browser::of(&daemon, "ann");
+    until("one of them is over", || {
+        let sessions = used.ask("GET /api/v1/sessions", &json!({})).body["sessions"].clone();
+        let sessions = sessions.as_array().expect("a list").clone();
+        assert!(sessions.iter().any(|it| it["current"] == true), "{sessions:?}");
+        sessions.len() == 1
+    });
+    assert_eq!(forgotten.ask("GET /api/v1/me", &json!({})).status, 401);
+    assert_eq!(used.ask("GET /api/v1/me", &json!({})).status, 200);
 }
 
 #[test]

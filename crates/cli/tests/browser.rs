@@ -33,6 +33,7 @@ fn people_do_everything_in_a_browser() {
         .arg(browser)
         .arg(&pictures)
         .env("SETUP", &nobody_yet.link)
+        .env("KEY", key(daemon.directory()))
         .env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#))
         .output()
         .expect("node is there");
@@ -72,6 +73,19 @@ impl Drop for NobodyYet {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"));
         let _ = kill(pid, Signal::SIGTERM);
         let _ = self.child.wait();
+    }
+}
+
+/// A private key; nothing where none can be made.
+fn key(directory: &Path) -> String {
+    let file = directory.join("key");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(&file)
+        .status();
+    match made {
+        Ok(status) if status.success() => fs::read_to_string(file).expect("it is there"),
+        _ => String::new(),
     }
 }
 

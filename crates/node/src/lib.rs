@@ -37,4 +37,5 @@ pub use filesystem::{Network, network};
 pub use nursery::dispatch;
 pub use owner::run_of_process;
 pub use rundir::{RootError, RunRoot};
+pub use station::facts;
 pub use station::{Station, StationConfig, StdioError, serve as serve_agent};

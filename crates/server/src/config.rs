@@ -1,8 +1,12 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
+mod auth;
+
+pub use auth::AuthConfig;
+
 use crate::nodes::file::{self as nodes_file, BadEntry, NodesFile};
 use crate::template;
-use danlu_core::Span;
+use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_wire::api::NewNode;
@@ -72,59 +76,6 @@ struct File {
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
-
-/// Who comes in over the network, and for how long.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthConfig {
-    /// A browser that has not been seen for so long has to log in again …
-    pub session_idle: Span,
-    /// … and every browser after so long.
-    pub session_longest: Span,
-    /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
-    pub pam: Option<String>,
-}
-
-impl Default for AuthConfig {
-    fn default() -> AuthConfig {
-        AuthConfig {
-            session_idle: Span::from_secs(3 * 86_400),
-            session_longest: Span::from_secs(30 * 86_400),
-            pam: None,
-        }
-    }
-}
-
-/// `[auth] session_idle = "3d"`, `session_longest = "30d"`, `pam = true`, `pam_service = "danlu"`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct AuthInFile {
-    session_idle: Option<String>,
-    session_longest: Option<String>,
-    pam: bool,
-    pam_service: Option<String>,
-}
-
-impl AuthInFile {
-    fn parse(self, from: &str) -> Result<AuthConfig, ConfigError> {
-        let usual = AuthConfig::default();
-        let span = |key, given: Option<String>, usual| {
-            let Some(given) = given else { return Ok(usual) };
-            let span = danlu_wire::span::from_text(&given);
-            let wrong =
-                || ConfigError::Auth { path: PathBuf::from(from), key, value: given.clone() };
-            span.filter(|span| *span >= SHORTEST_SESSION).ok_or_else(wrong)
-        };
-        let service = self.pam_service.unwrap_or_else(|| String::from("danlu"));
-        Ok(AuthConfig {
-            session_idle: span("session_idle", self.session_idle, usual.session_idle)?,
-            session_longest: span("session_longest", self.session_longest, usual.session_longest)?,
-            pam: self.pam.then_some(service),
-        })
-    }
-}
-
-/// Nobody could read a page in less.
-const SHORTEST_SESSION: Span = Span::from_secs(1);
 
 /// `[tls] certificate = "…"` and `key = "…"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

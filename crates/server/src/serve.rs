@@ -10,6 +10,7 @@ use crate::epoch;
 use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
+use crate::logins::Logins;
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
@@ -109,6 +110,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let store = Store::open(&config.data.join("danlu.db"))?;
     let auth = Auth::load(&store, &config.auth)?;
     let nodes = Nodes::load(&store, &config.data, live.clone())?;
+    let logins = Logins::load(&store, &config.data)?;
     let epoch = epoch::choose(&config.data, &store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -118,7 +120,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let runtime = runtime.map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
         local.attach(handle);
-        Backends::new(Some(local), Some(nodes.clone()))
+        Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
     let served = runtime.block_on(async {
         // Before anybody is told that we are there, and could ask us to stop.
@@ -128,7 +130,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = Parts { live, auth, nodes };
+        let parts = Parts { live, auth, nodes, logins };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -145,12 +147,13 @@ struct Parts {
     live: LiveGpus,
     auth: Auth,
     nodes: Nodes,
+    logins: Logins,
 }
 
 async fn listen(
     config: &Config,
     handle: &Handle,
-    Parts { live, auth, nodes }: Parts,
+    Parts { live, auth, nodes, logins }: Parts,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -161,6 +164,7 @@ async fn listen(
         handle: handle.clone(),
         files: Arc::new(files),
         nodes,
+        logins,
         config: config.clone(),
         live,
         accounts: Accounts::default(),

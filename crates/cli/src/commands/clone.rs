@@ -4,15 +4,16 @@ use clap::Args;
 use danlu_wire::api::TaskView;
 use serde_json::{Value, json};
 
-use super::submit::{submitted, tell_limit};
+use super::submit::{body_of, submitted, tell_limit};
 use crate::{
+    captured::environment,
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     language::{say, text},
     screen::{self, width::plain},
     selection::resolve_names,
-    task_options::{NewTaskOptions, TaskOptions, environment, merge, of_task, submit_body},
+    task_options::{NewTaskOptions, TaskOptions, merge, of_task},
 };
 
 #[derive(Debug, Args)]
@@ -117,5 +118,5 @@ fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<Strin
         fields.insert("command".into(), json!(command));
         fields.insert("shell".into(), Value::Bool(shell));
     }
-    client.submit(&submit_body(fields)?)
+    client.submit(&body_of(fields)?)
 }

@@ -13,15 +13,13 @@ use nix::{
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Client, read},
+    captured::{environment, working_directory},
+    client::{Client, Problem, read},
     failure::{Exit, Failure},
     language::{say, text},
     screen::{self, amounts, clock, places, vram},
     script,
-    task_options::{
-        Fields, NewTaskOptions, TaskOptions, environment, merge, name_of, submit_body,
-        working_directory,
-    },
+    task_options::{Fields, NewTaskOptions, TaskOptions, merge, name_of, submit_body},
 };
 
 #[derive(Debug, Args)]
@@ -200,7 +198,7 @@ impl NewTask {
         if !fields.contains_key("directory") {
             fields.insert("directory".into(), Value::String(working_directory()?));
         }
-        let body = submit_body(fields)?;
+        let body = body_of(fields)?;
         refuse_unwritable(&body)?;
         Ok(body)
     }
@@ -223,20 +221,7 @@ impl NewTask {
         if !follows_dashes(words.len())
             && let Some(script) = script::read(words, client)?
         {
-            if script.fields.contains_key("shell") {
-                return Err(Failure::new(
-                    Exit::Usage,
-                    text(
-                        "a script is no shell line: `--shell` makes no sense in it",
-                        "脚本中不能写 `--shell`",
-                    ),
-                ));
-            }
-            if script.for_slurm {
-                let array = self.new.is_array() || script.fields.contains_key("array");
-                fields.insert("variables".into(), script::slurm_variables(array).into());
-            }
-            merge(fields, script.fields);
+            *fields = script.lines.fields(self.new.is_array());
             return Ok((script.command, script.name));
         }
         Ok((words.clone(), name_of(words)))
@@ -246,6 +231,11 @@ impl NewTask {
     pub(super) fn tell_limit(&self) {
         tell_limit(&self.options);
     }
+}
+
+/// Fields that do not fit are a bug of ours.
+pub(super) fn body_of(fields: Fields) -> Result<Submit, Failure> {
+    submit_body(fields).map_err(|error| Problem::Odd(error.to_string()).into())
 }
 
 /// Whether the last `count` words of the command line come after `--`, which clap does not tell.

@@ -131,6 +131,10 @@ await as({ name: "script" }, async (visitor, page) => {
   await logIn(page, "ada");
   await page.goto("/new");
   await page.getByText("Paste or upload a script").click();
+  // Refused as danlu submit refuses it.
+  await page.locator("#directory").fill("/tmp");
+  await page.locator("#script").fill("#!/bin/sh\n#SBATCH --partition=gpu\ntrue\n");
+  await page.locator("#answer").getByText("line 2: `--partition` is not supported").waitFor();
   await page.locator("#script").fill("#!/bin/sh\n#SBATCH --gres=gpu:1 --time=00:10:00\n#DANLU --name from-script\necho from the script\n");
   await page.locator("#directory").fill("/tmp");
   await page.locator("#answer").getByText("Taken from the script").waitFor();
@@ -158,9 +162,60 @@ await as({ name: "zh-390", language: "zh-CN", width: 390, colours: "dark" }, asy
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
 });
 
+// Machines: this one, and one that nobody answers at.
+let here;
+await as({ name: "machines" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  await submit(page, "sleep 600", { gpus: "1", directory: "/tmp", name: "there" });
+  await page.locator("#live .pill").getByText("running").waitFor();
+  await page.goto("/nodes");
+  const all = await page.evaluate(async () => (await (await fetch("/api/v1/nodes")).json()).nodes);
+  here = all[0].name;
+  await page.locator("#name").fill("n9");
+  await page.locator("#ssh").fill("nobody@127.0.0.1:1");
+  await page.locator("#labels").fill("room=b12");
+  await page.locator("form[action='/nodes'] button.main").click();
+  await page.waitForURL("**/nodes/n9");
+  await page.locator(".label").getByText("room=b12").waitFor();
+  await page.locator(".panel.bad").getByText("Connection refused").waitFor();
+  await visitor.look("node-away");
+  await page.locator("button[value=check]").click();
+  await page.locator(".steps .failed").waitFor();
+  await visitor.look("node-check");
+  await page.goto(`/nodes/${here}`);
+  await page.locator(".tasks").getByText("there").waitFor();
+  assert.equal(await page.locator(".cell").count(), all[0].gpus);
+  await page.locator("button[value=drain]").click();
+  await visitor.look("node-drain");
+  await page.locator("button.danger").click();
+  await page.locator("#live .pill.warns").getByText("draining").waitFor();
+  await page.locator("button[value=undrain]").click();
+  await page.locator("button.danger").click();
+  await page.locator("#live .pill.good").getByText("ready").waitFor();
+  // Whatever the program tells is on the page.
+  const shown = await page.locator("main").innerText();
+  for (const name of ["name", "version", "host_name", "system"]) assert.ok(shown.includes(all[0][name]), `${name}: ${all[0][name]}`);
+  for (const words of ["Load", "Memory", "Disk", "Network", "Cores", "Last contact", "Reached by", "Gets tasks"]) assert.ok(shown.includes(words), words);
+
+  if (process.env.KEY) {
+    await page.goto("/me");
+    await page.locator("#ssh-user").fill("asmith");
+    await page.locator("#key").fill("not a key");
+    await page.locator("form:has(#key) button").click();
+    await visitor.see("this is not a private key of OpenSSH");
+    await page.goto("/me");
+    await page.locator("#ssh-user").fill("asmith");
+    await page.locator("#key").fill(process.env.KEY);
+    await page.locator("form:has(#key) button").click();
+    await page.locator(".list").getByText("ssh-ed25519 SHA256:").waitFor();
+    assert.ok(!(await page.content()).includes(process.env.KEY.split("\n")[2]), "a key is never shown");
+    await visitor.look("me-key");
+  }
+});
+
 // Every page, in both languages, narrow and wide.
 const PAGES = {
-  overview: "/", tasks: "/tasks", new: "/new", gpus: "/gpus", me: "/me", api: "/docs/api", missing: "/no/such/page",
+  overview: "/", tasks: "/tasks", new: "/new", nodes: "/nodes", gpus: "/gpus", me: "/me", api: "/docs/api", missing: "/no/such/page",
   admin: "/admin", quotas: "/admin/quotas", settings: "/admin/settings", commands: "/admin/commands", audit: "/admin/audit",
 };
 for (const [language, code] of [["en-US", "en"], ["zh-CN", "zh"]]) {
@@ -169,13 +224,22 @@ for (const [language, code] of [["en-US", "en"], ["zh-CN", "zh"]]) {
       await page.goto("/login");
       await visitor.look("login");
       await logIn(page, "ada");
-      for (const [picture, path] of Object.entries({ ...PAGES, task: `/tasks/${waiting}` })) {
+      for (const [picture, path] of Object.entries({ ...PAGES, task: `/tasks/${waiting}`, node: `/nodes/${here}`, "node-n9": "/nodes/n9" })) {
         assert.equal(await visitor.go(path), picture === "missing" ? 404 : 200, path);
         await visitor.look(picture);
       }
     });
   }
 }
+
+await as({ name: "machines-out" }, async (visitor, page) => {
+  await logIn(page, "ada");
+  await page.goto("/nodes/n9");
+  await page.locator("button[value=remove]").click();
+  await page.locator("button.danger").click();
+  await page.waitForURL("**/nodes");
+  assert.equal(await visitor.go("/nodes/n9"), 404);
+});
 
 let oneTime;
 await as({ name: "admin" }, async (visitor, page) => {
@@ -212,6 +276,8 @@ await as({ name: "bo" }, async (visitor, page) => {
   await page.goto("/");
   await visitor.see("My tasks");
   assert.equal(await visitor.go("/admin"), 403);
+  await page.goto(`/nodes/${here}`);
+  assert.equal(await page.locator(".acts").count(), 0, "only admins act on machines");
   assert.equal(await visitor.go(`/new?edit=${waiting}`), 403);
   await page.goto("/");
 

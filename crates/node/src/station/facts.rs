@@ -34,7 +34,7 @@ fn id() -> String {
     format!("{}/{host}", installed.unwrap_or_default())
 }
 
-pub(super) fn facts(runs: &Path, probe: &str) -> Facts {
+pub fn facts(runs: &Path, probe: &str) -> Facts {
     let (received, sent) = traffic();
     let disk = statvfs(runs).ok();
     // As wide as the system has them.

@@ -10,6 +10,7 @@ mod stdio;
 mod takeover;
 mod tenants;
 
+pub use facts::facts;
 pub use stdio::{StdioError, serve};
 
 use crate::agent::{Agent, AgentError, Inventory, SendError, Settings};

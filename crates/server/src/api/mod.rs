@@ -16,7 +16,8 @@ pub(crate) mod forms;
 mod guard;
 pub(crate) mod logs;
 pub(crate) mod me;
-mod nodes;
+pub(crate) mod me_nodes;
+pub(crate) mod nodes;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;
@@ -30,6 +31,7 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod view;
+mod wait;
 mod words;
 
 pub use accounts::Accounts;
@@ -65,6 +67,7 @@ pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub nodes: crate::nodes::Nodes,
+    pub logins: crate::logins::Logins,
     pub config: crate::config::Config,
     pub live: crate::backend::LiveGpus,
     pub accounts: Accounts,

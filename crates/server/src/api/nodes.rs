@@ -11,6 +11,7 @@ use crate::nodes::{
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
+use danlu_wire::agent::Facts;
 use danlu_wire::api::{
     AddedNode, CheckedStep, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode,
     NodeCheck, NodeRole, NodeView, Nodes, OneNode, Removed,
@@ -40,6 +41,12 @@ pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<NodeView> {
     model.nodes.values().map(|node| sight.node(view_of(api, node))).collect()
 }
 
+pub(crate) fn named(api: &Api, caller: &Caller, name: &str) -> Result<NodeView, ApiError> {
+    let model = api.handle.model();
+    let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
+    Ok(caller.sight(&model).node(view_of(api, node)))
+}
+
 fn view_of(api: &Api, node: &Node) -> NodeView {
     let mut view = view::node(&api.handle.model(), node);
     match api.nodes.status(&node.name) {
@@ -47,6 +54,8 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
         None => {
             view.version = Some(env!("CARGO_PKG_VERSION").to_owned());
             view.last_contact_at = Some(view::rfc3339(clock::now()));
+            view.host_name = nix::unistd::gethostname().ok().and_then(|it| it.into_string().ok());
+            add_facts(&mut view, danlu_node::facts(&api.config.data, ""));
         }
     }
     view
@@ -60,12 +69,7 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
     view.host_name = status.machine.map(|machine| machine.host_name);
     view.clock_ahead_ms = status.clock_ahead;
     if let Some(facts) = status.facts {
-        view.memory_used = facts.memory_used;
-        view.load = Some(f64::from(facts.load) / 100.0);
-        (view.disk_free, view.disk_total) = (facts.disk_free, facts.disk_total);
-        (view.received, view.sent) = (Some(facts.received), Some(facts.sent));
-        view.probe = Some(facts.probe);
-        view.system = Some(facts.system);
+        add_facts(view, facts);
     }
     let found = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
     match (status.problem, record.expect_gpus) {
@@ -81,14 +85,22 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
     }
 }
 
+fn add_facts(view: &mut NodeView, facts: Facts) {
+    view.memory_used = facts.memory_used;
+    view.load = Some(f64::from(facts.load) / 100.0);
+    (view.disk_free, view.disk_total) = (facts.disk_free, facts.disk_total);
+    (view.received, view.sent) = (Some(facts.received), Some(facts.sent));
+    view.probe = Some(facts.probe).filter(|probe| !probe.is_empty());
+    view.system = Some(facts.system);
+}
+
 fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNode>>, ApiError> {
-    let model = api.handle.model();
-    let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
-    Ok(Json(Document::new(OneNode { node: caller.sight(&model).node(view_of(api, node)) })))
+    Ok(Json(Document::new(OneNode { node: named(api, caller, name)? })))
 }
 
 fn unknown(name: &str) -> ApiError {
     ApiError::not_found(format!("there is no machine {name}"), "danlu nodes lists them")
+        .or_chinese(format!("没有机器 {name}"), "用 danlu nodes 查看")
 }
 
 fn id_of(api: &Api, name: &str) -> Result<NodeId, ApiError> {
@@ -109,10 +121,20 @@ pub(super) async fn add(
     body: Result<Json<NewNode>, ApiError>,
 ) -> Result<(StatusCode, Json<Document<AddedNode>>), ApiError> {
     let Json(wanted) = body?;
+    let token = new(&api, &caller, &wanted).await?;
+    Ok((StatusCode::CREATED, with_token(&api, &caller, &wanted.name, token)?))
+}
+
+/// The token of a machine that dials in.
+pub(crate) async fn new(
+    api: &Api,
+    caller: &Caller,
+    wanted: &NewNode,
+) -> Result<Option<String>, ApiError> {
     caller.require_admin()?;
-    let mut record = NodeRecord::new(&wanted)?;
+    let mut record = NodeRecord::new(wanted)?;
     let token = match record.route {
-        Route::DialIn(_) => Some(give_token(&api, &mut record)?),
+        Route::DialIn(_) => Some(give_token(api, &mut record)?),
         Route::Ssh(_) => None,
     };
     let input = Input::AddNode {
@@ -120,20 +142,19 @@ pub(super) async fn add(
         name: record.name.clone(),
         labels: wanted.labels.clone(),
     };
-    let Reply::Node(node) = caller.ask(&api, input).await? else {
+    let Reply::Node(node) = caller.ask(api, input).await? else {
         return Err(ApiError::new(ErrorCode::Internal, "no machine was added", "report this"));
     };
     if let Err(not_now) = api.handle.keep(vec![put_record(&record)], None).await {
         // All of it or nothing.
-        caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
+        caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
         return Err(not_now.into());
     }
     if record.role == NodeRole::Data {
-        caller.ask(&api, Input::Drain { by: caller.actor(), node }).await?;
+        caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
     }
-    let name = record.name.clone();
     api.nodes.add(record);
-    Ok((StatusCode::CREATED, with_token(&api, &caller, &name, token)?))
+    Ok(token)
 }
 
 /// The old one is worth nothing from now on. Where the server's certificate is its own, the token says which.
@@ -200,19 +221,76 @@ pub(super) async fn remove(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Document<Removed>>, ApiError> {
+    delete(&api, &caller, &name).await?;
+    Ok(Json(Document::new(Removed { removed: name })))
+}
+
+pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
-    let node = id_of(&api, &name)?;
-    if api.nodes.status(&name).is_none() {
-        return Err(ApiError::new(
-            ErrorCode::Refused,
+    let node = id_of(api, name)?;
+    if is_here(api, name) {
+        return Err(ApiError::refused(
             format!("{name} is the machine that the server runs on"),
             "drain it if it is to get no tasks: danlu node drain NAME",
-        ));
+        )
+        .or_chinese(format!("{name} 是服务器所在的机器"), "若不再分配任务，请排空它"));
     }
-    caller.ask(&api, Input::RemoveNode { by: caller.actor(), node }).await?;
-    api.nodes.remove(&name);
-    api.handle.keep(vec![remove_record(&name)], None).await?;
-    Ok(Json(Document::new(Removed { removed: name })))
+    caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
+    api.nodes.remove(name);
+    api.handle.keep(vec![remove_record(name)], None).await?;
+    Ok(api.logins.forget(&api.handle, |login| login.node == name).await?)
+}
+
+/// The server's own machine is reached by nothing.
+pub(crate) fn is_here(api: &Api, name: &str) -> bool {
+    api.nodes.status(name).is_none()
+}
+
+/// What is done with one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeAct {
+    /// Nothing new; what runs goes on.
+    Drain,
+    Undrain,
+    /// Whatever machine answers at its address is the one from now on.
+    Accept,
+}
+
+impl NodeAct {
+    pub(crate) fn named(name: &str) -> Option<NodeAct> {
+        match name {
+            "drain" => Some(NodeAct::Drain),
+            "undrain" => Some(NodeAct::Undrain),
+            "accept" => Some(NodeAct::Accept),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) async fn perform(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    act: NodeAct,
+) -> Result<(), ApiError> {
+    caller.require_admin()?;
+    let (node, by) = (id_of(api, name)?, caller.actor());
+    match act {
+        NodeAct::Drain => drop(caller.ask(api, Input::Drain { by, node }).await?),
+        NodeAct::Undrain if is_for_data(api, name) => {
+            return Err(ApiError::refused(
+                format!("{name} is for files only"),
+                "to give it tasks, remove it and add it without --role data",
+            )
+            .or_chinese(
+                format!("{name} 仅用于文件"),
+                "若要分配任务，请移除后不带 --role data 重新添加",
+            ));
+        }
+        NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
+        NodeAct::Accept => accept(api, name).await?,
+    }
+    Ok(())
 }
 
 /// Those who wait are judged by the new ones at once; what runs goes on.
@@ -255,33 +333,24 @@ pub(super) async fn act(
     caller: Caller,
     Path((name, act)): Path<(String, String)>,
 ) -> Result<Json<Document<serde_json::Value>>, ApiError> {
-    caller.require_admin()?;
-    let node = id_of(&api, &name)?;
-    let by = caller.actor();
     match act.as_str() {
-        "drain" => drop(caller.ask(&api, Input::Drain { by, node }).await?),
-        "undrain" if is_for_data(&api, &name) => {
-            return Err(ApiError::new(
-                ErrorCode::Refused,
-                format!("{name} is for files only"),
-                "to give it tasks, remove it and add it without --role data",
-            ));
-        }
-        "undrain" => drop(caller.ask(&api, Input::Undrain { by, node }).await?),
+        "check" => return Ok(Json(json(check(&api, &caller, &name).await?)?)),
         "token" | "revoke" => {
+            caller.require_admin()?;
+            id_of(&api, &name)?;
             let Json(Document { content, .. }) =
                 renew_token(&api, &caller, &name, act == "revoke").await?;
             return Ok(Json(json(content)?));
         }
-        "accept" => accept(&api, &name).await?,
-        "check" => return Ok(Json(json(check(&api, &name).await?)?)),
-        _ => {
-            return Err(ApiError::not_found(
-                format!("machines cannot be asked to {act:?}"),
-                "one can drain, undrain, accept and check them, and give them a token or revoke it",
-            ));
-        }
+        _ => {}
     }
+    let known = NodeAct::named(&act).ok_or_else(|| {
+        ApiError::not_found(
+            format!("machines cannot be asked to {act:?}"),
+            "one can drain, undrain, accept and check them, and give them a token or revoke it",
+        )
+    })?;
+    perform(&api, &caller, &name, known).await?;
     let Json(Document { content, .. }) = answer(&api, &caller, &name)?;
     Ok(Json(json(content)?))
 }
@@ -292,7 +361,6 @@ fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, A
     Ok(Document::new(value))
 }
 
-/// Whatever machine answers at its address is the one from now on.
 async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
     let Some((record, _)) = api.nodes.status(name) else { return Ok(()) };
     let record = NodeRecord { machine: None, ..record };
@@ -301,7 +369,10 @@ async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
+/// Step by step, as far as one gets.
+pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<NodeCheck, ApiError> {
+    caller.require_admin()?;
+    id_of(api, name)?;
     let mut steps = Vec::new();
     let ok = |step: &str, message: String| CheckedStep {
         step: step.to_owned(),
@@ -317,12 +388,7 @@ async fn check(api: &Api, name: &str) -> Result<NodeCheck, ApiError> {
         if before.link == LinkState::Away {
             api.nodes.poke(name);
         }
-        let tried = async {
-            while api.nodes.status(name).is_some_and(|(_, now)| now.tries == before.tries) {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let _ = tokio::time::timeout(CHECK, tried).await;
+        let _ = tokio::time::timeout(CHECK, api.nodes.tried(name, before.tries)).await;
     }
     let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
     let words = [

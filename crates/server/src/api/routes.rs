@@ -3,8 +3,8 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, nodes, openapi,
-    overview, reports, session, settings, setup, submit, tasks, tokens, users,
+    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
+    openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -98,7 +98,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/archive"), "Move ended tasks from the lists to the archive", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Route::new(("get", "/overview"), "The machines in one line, and my tasks", Reader, || get(overview::overview), json::<wire::Overview>()).query::<filter::Filter>(),
         Route::new(("get", "/events"), "What happens, as it happens", Reader, || get(events::stream), Answer::Events).query::<events::Wanted>(),
-        Route::new(("get", "/wait"), "Answers when these tasks have ended, or after a minute", Reader, || get(tasks::wait), json::<Value>()).query::<tasks::Wanted>(),
+        Route::new(("get", "/wait"), "Answers when these tasks have ended, or after a minute", Reader, || get(wait::wait), json::<Value>()).query::<wait::Wanted>(),
         Route::new(("get", "/dependents"), "Which tasks wait for these", Reader, || get(tasks::dependents), json::<wire::Dependents>()).query::<tasks::Named>(),
         Route::new(("get", "/gpus"), "All GPUs: use, holders, processes that are not ours", Reader, || get(cluster::gpus), json::<wire::Gpus>()),
         Route::new(("post", "/gpus/act"), "Which GPUs are given out, and to how many tasks at once", Admin, || post(cluster::manage), json::<wire::Gpus>()).body::<wire::GpuAct>(),
@@ -114,7 +114,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),
         Route::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),
         Route::new(("post", "/users"), "Add an account", Admin, || post(users::add), json::<wire::AddedUser>()).body::<wire::NewUser>().creates(),
-        Route::new(("patch", "/users/{name}"), "Change an account: admin, locked, os_user, email, priority, weight, group, quotas", Admin, || patch(users::change), json::<wire::OneUser>()).body::<users::ChangeBody>(),
+        Route::new(("patch", "/users/{name}"), "Change an account: admin, locked, os_user, os_user_on, email, priority, weight, group, quotas", Admin, || patch(users::change), json::<wire::OneUser>()).body::<users::ChangeBody>(),
         Route::new(("delete", "/users/{name}"), "Remove an account; its tasks are cancelled, its history stays", Admin, || delete(users::remove), json::<wire::Removed>()),
         Route::new(("post", "/users/{name}/password"), "Set somebody's password, or make one for a single use", Admin, || post(users::password), json::<wire::PasswordSet>()).body::<wire::NewPassword>(),
         Route::new(("get", "/me"), "Who I am to this server", Reader, || get(me::show), json::<wire::Me>()),
@@ -122,6 +122,9 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/me/password"), "Change my password", Person, || post(me::password), json::<wire::PasswordSet>()).body::<me::OwnPassword>(),
         Route::new(("get", "/me/template"), "What my tasks have when nothing else is said", Reader, || get(me::show_template), json::<wire::Template>()),
         Route::new(("put", "/me/template"), "Replace that", Person, || put(me::set_template), json::<wire::Template>()).body::<wire::Template>(),
+        Route::new(("get", "/me/nodes"), "Who I am on each machine", Reader, || get(me_nodes::list), json::<wire::MyNodes>()),
+        Route::new(("put", "/me/nodes/{name}"), "My SSH user name and key for a machine where the server is not root", Person, || put(me_nodes::set), json::<wire::MyNodes>()).body::<wire::NewSshLogin>(),
+        Route::new(("delete", "/me/nodes/{name}"), "Take them away", Person, || delete(me_nodes::remove), json::<wire::MyNodes>()),
         Route::new(("post", "/session"), "Log in", Anybody, || post(session::log_in), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
         Route::new(("delete", "/session"), "Log out", Person, || delete(session::log_out), json::<Value>()),
         Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || post(setup::set_up), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),

@@ -99,7 +99,7 @@ pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<SessionView> {
         from: session.origin,
         browser: session.browser,
     };
-    api.auth.sessions_of(caller.id).into_iter().map(view).collect()
+    api.auth.open_sessions_of(caller.id).into_iter().map(view).collect()
 }
 
 pub(super) async fn end(

@@ -84,7 +84,14 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
         return Ok(());
     }
     let model = api.handle.model();
-    let name = model.users.get(&caller.id).map_or(String::new(), |user| user.os_name().to_owned());
+    let mut named = api.logins.os_users(caller.id);
+    let here = named.remove(&api.config.node_name);
+    if !named.is_empty() {
+        // Their tasks can run elsewhere.
+        return Ok(());
+    }
+    let usual = || model.users.get(&caller.id).map_or("", |user| user.os_name()).to_owned();
+    let name = here.unwrap_or_else(usual);
     let asked = name.clone();
     let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
     match found {

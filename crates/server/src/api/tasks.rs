@@ -12,17 +12,13 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
-    TaskView, Tasks,
+    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskView, Tasks,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// A client that waits is answered at the latest after this, and asks again.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
 
@@ -263,7 +259,7 @@ pub(super) async fn dependents(
     Ok(Json(Document::new(Dependents { ids })))
 }
 
-fn numbers(ids: &str) -> Result<Vec<u64>, ApiError> {
+pub(super) fn numbers(ids: &str) -> Result<Vec<u64>, ApiError> {
     let parsed: Result<Vec<u64>, _> = ids.split(',').take(MOST_IDS).map(str::parse).collect();
     parsed.map_err(|_| ApiError::bad_request("`ids` is a list of numbers", "ids=1,2,3"))
 }
@@ -277,60 +273,6 @@ pub(super) async fn remove(
     let task = TaskId(id);
     caller.ask(&api, Input::Remove { by: caller.actor(), task }).await?;
     Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
-    /// Separated by commas.
-    #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
-    ids: String,
-    #[serde(default)]
-    until: Until,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Until {
-    Running,
-    #[default]
-    Ended,
-}
-
-/// Answers when all of these have ended, or run, or after a while with what there is.
-pub(super) async fn wait(
-    State(api): State<Api>,
-    caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Json<Document<Tasks>>, ApiError> {
-    let Query(Wanted { ids, until }) = wanted?;
-    let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
-    let mut news = api.handle.reader().news();
-    let deadline = tokio::time::sleep(LONGEST_WAIT);
-    tokio::pin!(deadline);
-    loop {
-        let model = api.handle.model();
-        let sight = caller.sight(&model);
-        let there = |id: &TaskId| model.tasks.contains_key(id) && sight.task(*id);
-        if let Some(missing) = ids.iter().find(|id| !there(id)) {
-            return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
-        }
-        let reached = |id: &TaskId| match (until, view::state_name(&model, *id)) {
-            (Until::Ended, state) => state.is_over(),
-            (Until::Running, state) => !state.is_waiting() && state != TaskStateName::Starting,
-        };
-        if ids.iter().all(reached) {
-            break;
-        }
-        tokio::select! {
-            // Lagging behind or a closed channel only means: look again.
-            _ = news.recv() => {}
-            () = &mut deadline => break,
-        }
-    }
-    let total = ids.len();
-    let tasks = views(&api, &caller, ids).await?;
-    Ok(Json(Document::new(Tasks { tasks, total, next: None })))
 }
 
 /// The tasks as they are shown, with the reason why each waits.

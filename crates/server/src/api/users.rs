@@ -2,8 +2,10 @@
 
 use super::body::Json;
 use super::caller::{Caller, user_named};
+use super::me_nodes::check_node;
 use super::{Api, ApiError, settings};
 use crate::auth::Auth;
+use crate::logins::Logins;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::user::UserChange;
@@ -15,6 +17,7 @@ use danlu_wire::api::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 pub(super) async fn list(
     State(api): State<Api>,
@@ -28,13 +31,10 @@ pub(super) async fn list(
 }
 
 pub(crate) async fn all(api: &Api) -> Result<Vec<UserView>, ApiError> {
-    let views = |state: &danlu_core::State, _: &crate::store::Store, now| {
-        state
-            .users
-            .values()
-            .filter(|user| !user.removed)
-            .map(|user| view(state, user, now))
-            .collect()
+    let logins = api.logins.clone();
+    let views = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+        let users = state.users.values().filter(|user| !user.removed);
+        users.map(|user| view(state, user, &logins, now)).collect()
     };
     Ok(api.handle.look(views).await?)
 }
@@ -60,6 +60,11 @@ pub(crate) async fn set(
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
     if let Some(settings) = change.quotas(&api.handle.model().ledger.settings, name)? {
         caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
+    }
+    for (node, os_user) in &change.os_user_on {
+        check_node(api, node)?;
+        let (who, by) = ((user, name), caller.asker());
+        api.logins.name_os_user(&api.handle, who, (node, os_user), &by).await?;
     }
     if change.own != UserChange::default() {
         let locks = change.own.locked == Some(true);
@@ -163,13 +168,15 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(),
     caller.require_admin()?;
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
     caller.ask(api, Input::RemoveUser { by: caller.actor(), user }).await?;
+    api.logins.forget(&api.handle, |login| login.user == user).await?;
     Ok(api.auth.throw_out(&api.handle, user, true).await?)
 }
 
 async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError> {
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
+    let logins = api.logins.clone();
     let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
-        state.users.get(&user).map(|user| view(state, user, now))
+        state.users.get(&user).map(|user| view(state, user, &logins, now))
     };
     let user = api.handle.look(look).await?.ok_or(Refusal::NoSuchUser)?;
     Ok(Json(Document::new(OneUser { user })))
@@ -181,6 +188,8 @@ async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError>
 pub(crate) struct Change {
     pub(crate) own: UserChange,
     pub(crate) quotas: Vec<(&'static str, Value)>,
+    /// By machine; empty for the same as everywhere.
+    pub(crate) os_user_on: BTreeMap<String, String>,
 }
 
 /// The same, as it is written.
@@ -191,6 +200,8 @@ pub(super) struct ChangeBody {
     admin: Option<bool>,
     locked: Option<bool>,
     os_user: Option<String>,
+    /// By machine; an empty name is the same as everywhere.
+    os_user_on: Option<BTreeMap<String, String>>,
     email: Option<String>,
     language: Option<String>,
     template: Option<String>,
@@ -235,10 +246,14 @@ impl TryFrom<Map<String, Value>> for Change {
     fn try_from(mut fields: Map<String, Value>) -> Result<Change, serde_json::Error> {
         let quotas = QUOTAS.into_iter().filter_map(|which| Some((which, fields.remove(which)?)));
         let quotas = quotas.collect();
+        let os_user_on = match fields.remove("os_user_on") {
+            Some(Value::Null) | None => BTreeMap::new(),
+            Some(named) => serde_json::from_value(named)?,
+        };
         for field in ["priority", "weight"] {
             fields.get_mut(field).into_iter().for_each(with_three_places);
         }
-        Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas })
+        Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas, os_user_on })
     }
 }
 
@@ -260,13 +275,19 @@ impl Change {
     }
 }
 
-fn view(state: &danlu_core::State, user: &User, now: danlu_core::Time) -> UserView {
+fn view(
+    state: &danlu_core::State,
+    user: &User,
+    logins: &Logins,
+    now: danlu_core::Time,
+) -> UserView {
     let running = state.running_of(user.id);
     UserView {
         name: user.name.clone(),
         admin: user.admin,
         locked: user.locked,
         os_user: user.os_name().to_owned(),
+        os_user_on: logins.os_users(user.id),
         email: user.profile.email.clone(),
         priority: user.priority,
         weight: user.weight,

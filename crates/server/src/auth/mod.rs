@@ -7,19 +7,20 @@ mod password;
 mod recent;
 mod records;
 mod secret;
+mod sessions;
 mod strangers;
 mod system;
+mod tokens;
 
 pub(crate) use records::{Session, Token};
 pub(crate) use secret::{Digest, random as random_secret};
 
-use crate::clock;
 use crate::config::AuthConfig;
 use crate::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
-use danlu_core::{Span, Time, User, UserId};
-use danlu_wire::api::{Notify, Scope};
+use danlu_core::{Time, User, UserId};
+use danlu_wire::api::Notify;
 use recent::Recent;
 use records::{Book, Change, Notice, Password};
 use std::net::IpAddr;
@@ -30,10 +31,6 @@ use system::SystemPasswords;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-/// That a session was used is written down this often, or more often where it ends soon.
-const SEEN_EVERY: Span = Span::from_secs(3_600);
-const SESSIONS_PER_USER: usize = 50;
-const TOKENS_PER_USER: usize = 200;
 /// Each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
 
@@ -74,14 +71,6 @@ pub(crate) enum AuthError {
     NotNow(#[from] NotNow),
 }
 
-/// What a browser gets.
-pub(crate) struct LoggedIn {
-    /// For the cookie.
-    pub(crate) secret: String,
-    pub(crate) csrf: String,
-    pub(crate) must_change: bool,
-}
-
 impl Auth {
     pub(crate) fn load(store: &Store, config: &AuthConfig) -> Result<Auth, StoreError> {
         Ok(Auth {
@@ -98,70 +87,12 @@ impl Auth {
         })
     }
 
-    /// Whose token it is, and what it is good for.
-    pub(crate) fn token(&self, secret: &str) -> Option<Token> {
-        let token = self.read().tokens.get(&Digest::of(secret)).cloned()?;
-        let now = clock::now();
-        token.expires_at.is_none_or(|end| now < end).then_some(token)
-    }
-
-    pub(crate) async fn session(&self, handle: &Handle, secret: &str) -> Option<Session> {
-        let session = self.read().sessions.get(&Digest::of(secret)).cloned()?;
-        let now = clock::now();
-        if !self.is_alive(&session, now) {
-            return None;
-        }
-        if now.since(session.seen_at) > self.seen_every() {
-            let seen = Session { seen_at: now, ..session.clone() };
-            // It is good all the same if that cannot be written.
-            let _ = self.change(handle, vec![Change::Session(seen)], None).await;
-        }
-        Some(session)
-    }
-
-    pub(crate) fn has_session(&self, session: &Digest) -> bool {
-        self.read().sessions.contains_key(session)
-    }
-
     pub(crate) fn must_change_password(&self, user: UserId) -> bool {
         self.read().passwords.get(&user).is_some_and(|password| password.must_change)
     }
 
     pub(crate) fn has_password(&self, user: UserId) -> bool {
         self.read().passwords.contains_key(&user)
-    }
-
-    /// `user` is the account of that name, if there is one.
-    pub(crate) async fn log_in(
-        &self,
-        handle: &Handle,
-        user: Option<&User>,
-        (name, password): (&str, &str),
-        (address, browser): (Option<IpAddr>, &str),
-    ) -> Result<LoggedIn, AuthError> {
-        self.check_password(user, (name, password), address).await?;
-        let user = user.ok_or(AuthError::Wrong)?;
-        if !user.is_active() {
-            return Err(AuthError::Locked);
-        }
-        let origin = origin(address);
-        let secret = random()?;
-        let now = clock::now();
-        let session = Session {
-            digest: Digest::of(&secret),
-            user: user.id,
-            csrf: random()?,
-            created_at: now,
-            seen_at: now,
-            origin: origin.clone(),
-            browser: browser.chars().filter(|c| !c.is_control()).take(200).collect(),
-        };
-        let csrf = session.csrf.clone();
-        let mut changes = self.sessions_to_forget(user.id, now);
-        changes.push(Change::Session(session));
-        let deed = deed((&user.name, &origin), "log in", String::new());
-        self.change(handle, changes, Some(deed)).await?;
-        Ok(LoggedIn { secret, csrf, must_change: self.must_change_password(user.id) })
     }
 
     /// Counts the attempt, and makes whoever guesses wait.
@@ -254,76 +185,6 @@ impl Auth {
         if changes.is_empty() { Ok(()) } else { self.change(handle, changes, None).await }
     }
 
-    /// The token itself is told this once.
-    pub(crate) async fn new_token(
-        &self,
-        handle: &Handle,
-        user: UserId,
-        (name, scope, lifetime): (String, Scope, Option<Span>),
-        by: &Asker,
-    ) -> Result<(String, Token), AuthError> {
-        if self.tokens_of(user).len() >= TOKENS_PER_USER {
-            return Err(AuthError::TooMany(TOKENS_PER_USER));
-        }
-        let secret = format!("danlu_{}", random()?);
-        let created_at = clock::now();
-        let token = Token {
-            digest: Digest::of(&secret),
-            user,
-            name: name.clone(),
-            scope,
-            created_at,
-            expires_at: lifetime.map(|span| created_at + span),
-        };
-        let deed = deed((&by.name, &by.origin), "make", format!("token {name}"));
-        self.change(handle, vec![Change::Token(token.clone())], Some(deed)).await?;
-        Ok((secret, token))
-    }
-
-    pub(crate) fn tokens_of(&self, user: UserId) -> Vec<Token> {
-        let book = self.read();
-        oldest_first(book.tokens.values().filter(|token| token.user == user), |it| it.created_at)
-    }
-
-    /// By its name or the beginning of its digest.
-    pub(crate) async fn revoke_token(
-        &self,
-        handle: &Handle,
-        user: UserId,
-        which: &str,
-        by: &Asker,
-    ) -> Result<(), AuthError> {
-        let tokens = self.tokens_of(user);
-        let matches = |token: &&Token| token.name == which || token.digest.short() == which;
-        let found: Vec<Change> =
-            tokens.iter().filter(matches).map(|it| Change::NoToken(it.digest.clone())).collect();
-        if found.is_empty() {
-            return Err(AuthError::Missing("token"));
-        }
-        let deed = deed((&by.name, &by.origin), "revoke", format!("token {which}"));
-        Ok(self.change(handle, found, Some(deed)).await?)
-    }
-
-    pub(crate) fn sessions_of(&self, user: UserId) -> Vec<Session> {
-        let book = self.read();
-        oldest_first(book.sessions.values().filter(|it| it.user == user), |it| it.created_at)
-    }
-
-    pub(crate) async fn end_session(
-        &self,
-        handle: &Handle,
-        user: UserId,
-        which: &str,
-        by: &Asker,
-    ) -> Result<(), AuthError> {
-        let sessions = self.sessions_of(user);
-        let found = sessions.iter().find(|session| session.digest.short() == which);
-        let found = found.ok_or(AuthError::Missing("session"))?;
-        let deed = deed((&by.name, &by.origin), "log out", String::new());
-        let change = Change::NoSession(found.digest.clone());
-        Ok(self.change(handle, vec![change], Some(deed)).await?)
-    }
-
     /// About what somebody wants mail.
     pub(crate) fn notify(&self, user: UserId) -> Notify {
         self.read().notices.get(&user).copied().unwrap_or_default()
@@ -377,31 +238,6 @@ impl Auth {
     ) -> Option<T> {
         let _turn = self.hashing.acquire().await.ok()?;
         tokio::task::spawn_blocking(work).await.ok()
-    }
-
-    /// Those that are over, and the oldest if there are too many.
-    fn sessions_to_forget(&self, user: UserId, now: Time) -> Vec<Change> {
-        let sessions = self.sessions_of(user);
-        let (alive, over): (Vec<Session>, Vec<Session>) =
-            sessions.into_iter().partition(|session| self.is_alive(session, now));
-        let too_many = (alive.len() + 1).saturating_sub(SESSIONS_PER_USER);
-        let gone = over.into_iter().chain(alive.into_iter().take(too_many));
-        gone.map(|session| Change::NoSession(session.digest)).collect()
-    }
-
-    fn is_alive(&self, session: &Session, now: Time) -> bool {
-        now.since(session.seen_at) < self.config.session_idle
-            && now.since(session.created_at) < self.config.session_longest
-    }
-
-    /// How often that a session was used is written down.
-    fn seen_every(&self) -> Span {
-        SEEN_EVERY.min(Span(self.config.session_idle.0 / 4))
-    }
-
-    /// A browser need not keep its cookie for longer.
-    pub(crate) fn longest_session(&self) -> Span {
-        self.config.session_longest
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Book> {

@@ -9,6 +9,7 @@ pub use live::LiveGpus;
 pub use local::Local;
 
 use crate::launch;
+use crate::logins::Logins;
 use crate::nodes::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
@@ -21,11 +22,12 @@ use danlu_wire::{LaunchOrder, ToAgent};
 pub struct Backends {
     local: Option<Local>,
     remote: Option<Nodes>,
+    logins: Logins,
 }
 
 impl Backends {
-    pub fn new(local: Option<Local>, remote: Option<Nodes>) -> Backends {
-        Backends { local, remote }
+    pub fn new(local: Option<Local>, remote: Option<Nodes>, logins: Logins) -> Backends {
+        Backends { local, remote, logins }
     }
 
     /// Invariant: what was decided for a connection that is gone is dropped.
@@ -53,7 +55,11 @@ impl Backends {
 
     /// Here, a server without root runs everything as itself. Elsewhere tasks run as their owners or not at all.
     fn order(&self, state: &State, store: &Store, launch: &Launch, is_local: bool) -> LaunchOrder {
-        let owner = || state.users[&state.tasks[&launch.task].owner].os_name().to_owned();
+        let owner = || {
+            let owner = &state.users[&state.tasks[&launch.task].owner];
+            let named = self.logins.os_user(owner.id, &state.nodes[&launch.node].name);
+            named.unwrap_or_else(|| owner.os_name().to_owned())
+        };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
         let mut order = launch::order(state, store, launch, as_owner.then(owner));
         if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)

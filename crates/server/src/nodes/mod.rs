@@ -33,7 +33,7 @@ use ssh::Program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
 /// Copies are the same.
@@ -61,6 +61,8 @@ struct Known {
     status: Status,
     /// Try again now.
     poke: Arc<Notify>,
+    /// How many ended tries there have been, for who waits for the next.
+    tries: watch::Sender<u64>,
     /// What keeps it connected, or the connection of a machine that has dialled in.
     task: Option<AbortHandle>,
 }
@@ -169,9 +171,19 @@ impl Nodes {
         }
     }
 
+    /// Comes back when another try to connect has ended than the first so many, or the node is gone.
+    pub(crate) async fn tried(&self, name: &str, before: u64) {
+        let tries = self.known().get(name).map(|known| known.tries.subscribe());
+        if let Some(mut tries) = tries {
+            let _ = tries.wait_for(|now| *now != before).await;
+        }
+    }
+
     fn note(&self, name: &str, change: impl FnOnce(&mut Status)) {
         if let Some(known) = self.known().get_mut(name) {
             change(&mut known.status);
+            let tries = known.status.tries;
+            known.tries.send_if_modified(|before| std::mem::replace(before, tries) != tries);
         }
     }
 
@@ -201,6 +213,12 @@ impl Nodes {
 
 impl Known {
     fn new(record: NodeRecord) -> Known {
-        Known { record, status: Status::default(), poke: Arc::default(), task: None }
+        Known {
+            record,
+            status: Status::default(),
+            poke: Arc::default(),
+            tries: watch::Sender::default(),
+            task: None,
+        }
     }
 }

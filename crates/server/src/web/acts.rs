@@ -55,18 +55,24 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }
 
+/// What cannot be undone is asked about first.
 #[derive(Template)]
 #[template(path = "confirm.html")]
-struct ConfirmPage<'a> {
-    look: &'a Look,
-    question: String,
-    consequence: &'static str,
-    act: &'a str,
-    button: &'static str,
-    ids: &'a [u64],
-    back: &'a str,
+pub(super) struct ConfirmPage<'a> {
+    pub(super) look: &'a Look,
+    pub(super) question: String,
+    pub(super) consequence: &'static str,
+    /// Where the answer goes.
+    pub(super) action: String,
+    pub(super) act: &'a str,
+    pub(super) button: &'static str,
+    /// What it is about.
+    pub(super) fields: Vec<(&'static str, String)>,
+    /// The way out, and where it leads.
+    pub(super) no: &'static str,
+    pub(super) back: &'a str,
     /// What waits for them.
-    waiting: Vec<u64>,
+    pub(super) waiting: Vec<u64>,
 }
 
 async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
@@ -78,12 +84,14 @@ async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
         look,
         question: question(wanted, look.language),
         consequence: consequence(wanted.act, look.language),
+        action: String::from("/tasks/act"),
         act: sent.field("act"),
         button: match wanted.act {
             ActName::Remove => look.language.say("Remove", "删除"),
             _ => look.language.say("Cancel for good", "确认取消"),
         },
-        ids: &wanted.ids,
+        fields: wanted.ids.iter().map(|id| ("id", id.to_string())).collect(),
+        no: look.language.say("Keep it", "保留"),
         back: sent.back(),
         waiting,
     }))

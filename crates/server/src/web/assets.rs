@@ -19,6 +19,7 @@ const STYLES: &str = concat!(
     include_str!("assets/layout.css"),
     include_str!("assets/parts.css"),
     include_str!("assets/gpus.css"),
+    include_str!("assets/nodes.css"),
     include_str!("assets/tasks.css"),
     include_str!("assets/forms.css"),
     include_str!("assets/log.css"),

@@ -1,12 +1,7 @@
 //! English or Chinese: as the person chose, or as their browser asks.
 
+pub(crate) use crate::language::Language;
 use axum::http::{HeaderMap, header};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Language {
-    English,
-    Chinese,
-}
 
 impl Language {
     /// The cookie, then the account, then the browser.

@@ -1,4 +1,4 @@
-//! One's own page: password, language, template, tokens, sessions.
+//! One's own page: password, language, machines, template, tokens, sessions.
 
 use super::acts::done;
 use super::form::Sent;
@@ -6,11 +6,13 @@ use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::secrets;
-use crate::api::{Api, ApiError, me as account, session, tokens as made};
+use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
-use danlu_wire::api::{Me, NewToken, Notify, Scope, SessionView, TokenView};
+use danlu_wire::api::{
+    Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
+};
 
 #[derive(Template)]
 #[template(path = "me.html")]
@@ -20,6 +22,7 @@ struct MePage<'a> {
     /// Through the machine's own socket nobody has logged in.
     local: bool,
     template: Vec<(String, String)>,
+    nodes: Vec<MyNode>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
 }
@@ -33,6 +36,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: template.map(|(name, value)| (name, text(&value))).collect(),
+        nodes: me_nodes::all(&api, &visit.caller).map_err(visit.no())?,
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
     }))
@@ -51,8 +55,45 @@ impl MePage<'_> {
         }
     }
 
+    /// `Firefox, Linux` of what it says of itself.
+    fn browser(&self, said: &str) -> String {
+        browser(said)
+    }
+
+    fn any_takes_keys(&self) -> bool {
+        self.nodes.iter().any(|node| node.takes_keys)
+    }
+
     fn speaks(&self, language: &str) -> bool {
         self.me.language.as_deref() == Some(language)
+    }
+}
+
+/// Each pretends to be the ones before it, so that the last ones are looked for first.
+fn browser(said: &str) -> String {
+    let first = |names: &[(&str, &'static str)]| {
+        names.iter().find(|(word, _)| said.contains(word)).map(|(_, name)| *name)
+    };
+    let program = first(&[
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+        ("curl/", "curl"),
+    ]);
+    let system = first(&[
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("Linux", "Linux"),
+    ]);
+    match (program, system) {
+        (Some(program), Some(system)) => format!("{program}, {system}"),
+        (Some(program), None) => program.to_owned(),
+        _ => said.chars().take(60).collect(),
     }
 }
 
@@ -84,6 +125,21 @@ pub(super) async fn notify(State(api): State<Api>, sent: Sent) -> PageResult {
     }
     let kept = api.auth.set_notify(&api.handle, caller.id, wanted, &caller.asker()).await;
     done(&sent, kept.map_err(ApiError::from))
+}
+
+/// The key goes to the server only; it is never shown again.
+pub(super) async fn nodes(State(api): State<Api>, sent: Sent) -> PageResult {
+    let caller = &sent.visit.caller;
+    let removed = sent.field("remove");
+    if !removed.is_empty() {
+        return done(&sent, me_nodes::forget(&api, caller, removed).await);
+    }
+    let key = Some(sent.field("key")).filter(|key| !key.trim().is_empty());
+    let wanted = NewSshLogin {
+        ssh_user: sent.field("ssh_user").trim().to_owned(),
+        key: key.map(|key| Secret(key.to_owned())),
+    };
+    done(&sent, me_nodes::change(&api, caller, sent.field("node"), &wanted).await)
 }
 
 /// From the form of a new task it is kept; here it is only taken away.
@@ -125,4 +181,21 @@ pub(super) async fn sessions(State(api): State<Api>, sent: Sent) -> PageResult {
     let ended =
         api.auth.end_session(&api.handle, caller.id, sent.field("end"), &caller.asker()).await;
     done(&sent, ended.map_err(ApiError::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_named_in_short() {
+        let chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0 Safari/537.36";
+        assert_eq!(browser(chrome), "Chrome, Linux");
+        assert_eq!(browser(&format!("{chrome} Edg/148.0")), "Edge, Linux");
+        let firefox =
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0";
+        assert_eq!(browser(firefox), "Firefox, macOS");
+        assert_eq!(browser("curl/8.5.0"), "curl");
+        assert_eq!(browser("a program of ours"), "a program of ours");
+    }
 }

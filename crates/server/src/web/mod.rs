@@ -18,6 +18,7 @@ mod manual;
 mod me;
 mod moment;
 mod new;
+mod nodes;
 mod overview;
 mod page;
 mod preferences;
@@ -71,6 +72,8 @@ pub(crate) fn router() -> Router<Api> {
         .route("/new", get(new::form).post(new::send))
         .route("/gpus", get(gpus::gpus))
         .route("/gpus/act", post(gpus::act))
+        .route("/nodes", get(nodes::list).post(nodes::add))
+        .route("/nodes/{name}", get(nodes::one).post(nodes::act))
         .route("/login", get(login::form).post(login::log_in))
         .route("/setup", get(setup::form).post(setup::send))
         .route("/me", get(me::me))
@@ -78,6 +81,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/me/password", post(me::password))
         .route("/me/profile", post(me::profile))
         .route("/me/notify", post(me::notify))
+        .route("/me/nodes", post(me::nodes))
         .route("/me/template", post(me::template))
         .route("/me/tokens", post(me::tokens))
         .route("/me/sessions", post(me::sessions))

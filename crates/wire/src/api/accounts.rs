@@ -187,3 +187,31 @@ pub struct Template {
     #[schemars(with = "super::Submit")]
     pub template: serde_json::Map<String, serde_json::Value>,
 }
+
+/// `GET /me/nodes`: who I am on each machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MyNodes {
+    pub nodes: Vec<MyNode>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MyNode {
+    pub node: String,
+    /// Whom my tasks run as there where the server is root; an admin names it.
+    pub os_user: String,
+    /// Where the server is not root, people can give a key of their own.
+    pub takes_keys: bool,
+    pub ssh_user: Option<String>,
+    /// Its kind and its fingerprint; the key itself is never told.
+    pub key: Option<String>,
+}
+
+/// `PUT /me/nodes/{name}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSshLogin {
+    pub ssh_user: String,
+    /// A private key of OpenSSH without a passphrase; left out: the one that is there stays.
+    #[serde(default)]
+    pub key: Option<Secret>,
+}

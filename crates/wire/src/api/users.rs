@@ -5,6 +5,7 @@ use danlu_core::Thousandths;
 use danlu_core::quota::Quota;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Users {
@@ -22,6 +23,9 @@ pub struct UserView {
     pub admin: bool,
     pub locked: bool,
     pub os_user: String,
+    /// By machine, where it is another there.
+    #[serde(default)]
+    pub os_user_on: BTreeMap<String, String>,
     pub email: Option<String>,
     #[schemars(with = "serde_json::Value")]
     pub priority: Thousandths,

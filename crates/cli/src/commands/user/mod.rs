@@ -2,6 +2,7 @@
 
 mod accounts;
 mod password;
+mod ssh;
 
 use std::io;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
+    given::pair::{Pair, parse_pair},
     language::{say, text},
     screen::{
         self, colour,
@@ -23,7 +25,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = text("Accounts: who may do what, and their shares of the GPUs", "账号：权限与 GPU 份额"),
-    override_usage = text("danlu user [list | add | del | lock | unlock | grant | revoke | passwd | set] …", "danlu user [list | add | del | lock | unlock | grant | revoke | passwd | set] …"),
+    override_usage = text("danlu user [list | add | del | lock | unlock | grant | revoke | passwd | ssh | set] …", "danlu user [list | add | del | lock | unlock | grant | revoke | passwd | ssh | set] …"),
     after_help = text(
         "What can be set:\n  \
            os_user    whom their tasks run as on the machines; empty for the OS user of the same name\n  \
@@ -42,6 +44,8 @@ use crate::{
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
            danlu user set ann running_gpus=8\n  \
+           danlu user set ann --os-user-on gpu7=asmith\n  \
+           danlu user ssh gpu8 --user asmith --key ~/.ssh/gpu8\n  \
            danlu set fair.groups.vision 3",
         "可以设置：\n  \
            os_user    其任务在机器上以哪个系统用户运行；留空表示同名的系统用户\n  \
@@ -60,6 +64,8 @@ use crate::{
            danlu user set ann priority=2\n  \
            danlu user set ann --weight 1.5 --group vision\n  \
            danlu user set ann running_gpus=8\n  \
+           danlu user set ann --os-user-on gpu7=asmith\n  \
+           danlu user ssh gpu8 --user asmith --key ~/.ssh/gpu8\n  \
            danlu set fair.groups.vision 3",
     ),
     disable_help_subcommand = true,
@@ -90,6 +96,8 @@ enum What {
     Revoke(accounts::Named),
     #[command(about = text("Set a password: your own, or as an admin somebody's", "设置密码：自己的，管理员也可为他人设置"), override_usage = text("danlu user passwd [NAME] [OPTIONS]", "danlu user passwd [用户名] [选项]"))]
     Passwd(password::Passwd),
+    #[command(about = text("Who you are on each machine; your SSH user name and key where the server is not root", "您在各机器上的身份；在服务器不是 root 的机器上使用您自己的 SSH 用户名与密钥"), override_usage = text("danlu user ssh [MACHINE --user NAME --key FILE | MACHINE --remove] [--json]", "danlu user ssh [机器 --user 用户名 --key 文件 | 机器 --remove] [--json]"))]
+    Ssh(ssh::Ssh),
     #[command(about = text("Change what a user has, at once", "修改用户的设置，立即生效"), override_usage = text("danlu user set NAME [KEY=VALUE…] [OPTIONS]", "danlu user set 用户名 [名称=值…] [选项]"))]
     Set(Set),
 }
@@ -114,6 +122,9 @@ struct Set {
     #[arg(long, value_name = "USER", help = text("Whom their tasks run as on the machines", "任务在机器上以哪个系统用户运行"))]
     os_user: Option<String>,
 
+    #[arg(long, value_name = "MACHINE=USER", value_parser = parse_pair, help = text("The same on one machine; empty for the same as everywhere; can be repeated", "在某台机器上的系统用户；留空表示与其他机器相同；可重复"))]
+    os_user_on: Vec<Pair>,
+
     #[arg(long, value_name = "ADDRESS", help = text("For messages", "用于通知"))]
     email: Option<String>,
 
@@ -131,6 +142,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         Some(What::Grant(named)) => accounts::set_each(client, named, "admin", true),
         Some(What::Revoke(named)) => accounts::set_each(client, named, "admin", false),
         Some(What::Passwd(passwd)) => password::run(client, passwd),
+        Some(What::Ssh(ssh)) => ssh::run(client, ssh),
         Some(What::List { json: true }) => screen::print_document(&client.get_document("/users")?),
         Some(What::List { json: false }) | None => {
             let users = read::<Document<Users>>(&client.get_document("/users")?)?.content.users;
@@ -161,6 +173,10 @@ fn wanted(set: &Set) -> Result<Value, Failure> {
         if let Some(value) = value {
             body.insert(key.to_owned(), Value::String(value.clone()));
         }
+    }
+    if !set.os_user_on.is_empty() {
+        let named = set.os_user_on.iter().map(|it| (it.name.clone(), it.value.clone().into()));
+        body.insert("os_user_on".to_owned(), Value::Object(named.collect()));
     }
     for pair in &set.pairs {
         let Some((key, value)) = pair.split_once('=') else {

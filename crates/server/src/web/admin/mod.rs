@@ -3,5 +3,6 @@
 pub(super) mod audit;
 pub(super) mod commands;
 pub(super) mod quotas;
+mod setting_words;
 pub(super) mod settings;
 pub(super) mod users;

@@ -1,5 +1,6 @@
 //! Settings by name, the announcement, the queue.
 
+use super::setting_words::about;
 use crate::api::{Api, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
@@ -39,6 +40,10 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
 }
 
 impl SettingsPage<'_> {
+    fn about(&self, key: &str) -> &'static str {
+        about(key, self.look.language)
+    }
+
     fn orders(&self) -> [&'static str; 7] {
         ORDERS
     }
@@ -47,7 +52,12 @@ impl SettingsPage<'_> {
 /// `fair.half_life` and the like, each with its value as one would type it.
 fn flatten(prefix: &str, value: &Value, out: &mut Vec<(String, String)>) {
     let Value::Object(fields) = value else {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = match value {
+            // No limit.
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
         return out.push((prefix.to_owned(), text));
     };
     for (name, value) in fields {
@@ -59,11 +69,29 @@ fn flatten(prefix: &str, value: &Value, out: &mut Vec<(String, String)>) {
 pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
     let key = sent.field("key");
     let text = sent.field("value").trim();
-    let words = ["order", "announcement"].contains(&key);
+    let words = ["order", "announcement", "retry_on"].contains(&key);
     let value = match words {
         true => Value::String(text.to_owned()),
+        false if text.is_empty() => Value::Null,
         // What is no number, truth or list is a word.
         false => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
     };
     done(&sent, settings::set(&api, &sent.visit.caller, key, value).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::language::Language;
+
+    #[test]
+    fn every_setting_says_what_it_is_for() {
+        let mut all = Vec::new();
+        flatten("", &settings::shown(&danlu_core::Settings::default()), &mut all);
+        assert!(all.len() > 30, "{all:?}");
+        for (key, _) in all.iter().filter(|(key, _)| !APART.contains(&key.as_str())) {
+            assert!(!about(key, Language::English).is_empty(), "{key} has no words");
+            assert!(!about(key, Language::Chinese).is_ascii(), "{key} has no Chinese words");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Accounts: added one by one or many at once, changed, locked, removed.
 
+use crate::api::caller::user_named;
 use crate::api::{Api, ApiError, users};
 use crate::web::acts::done;
 use crate::web::form::Sent;
@@ -32,6 +33,12 @@ impl UsersPage<'_> {
     /// As one would type it; nothing for as much as one likes.
     fn quota<T: ToString>(&self, most: &Option<T>) -> String {
         most.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// `gpu7=asmith gpu8=as`.
+    fn elsewhere(&self, user: &UserView) -> String {
+        let pairs = user.os_user_on.iter().map(|(node, name)| format!("{node}={name}"));
+        pairs.collect::<Vec<_>>().join(" ")
     }
 
     fn hours(&self, seconds: &u64) -> String {
@@ -105,7 +112,14 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             let secrets = vec![(name.to_owned(), secret)];
             return Ok(secrets::told(look, words, secrets, Vec::new(), "/admin"));
         }
-        _ => fields(&sent),
+        _ => fields(&sent).map(|mut change| {
+            // What is not written any more is gone.
+            let before = user_named(&api, name).map(|user| api.logins.os_users(user.id));
+            for node in before.unwrap_or_default().into_keys() {
+                change.os_user_on.entry(node).or_default();
+            }
+            change
+        }),
     };
     let result = match change {
         Ok(change) => users::set(&api, caller, name, change).await,
@@ -132,7 +146,18 @@ fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
         };
         fields.insert(name.to_owned(), number.map_err(|_| not_a_number(name))?);
     }
+    let mut elsewhere = Map::new();
+    for pair in sent.field("os_user_on").split_whitespace() {
+        let (node, name) = pair.split_once('=').ok_or_else(|| not_a_pair(pair))?;
+        elsewhere.insert(node.to_owned(), name.into());
+    }
+    fields.insert("os_user_on".to_owned(), Value::Object(elsewhere));
     users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+}
+
+fn not_a_pair(pair: &str) -> ApiError {
+    ApiError::bad_request(format!("{pair:?} is not MACHINE=USER"), "such as gpu7=asmith")
+        .or_chinese(format!("{pair:?} 不是 机器=用户 的形式"), "例如 gpu7=asmith")
 }
 
 fn not_a_number(field: &str) -> ApiError {

@@ -40,6 +40,9 @@ pub(super) fn summary(method: &str, path: &str) -> &'static str {
         ("post", "/me/password") => "修改我的密码",
         ("get", "/me/template") => "我的任务模板",
         ("put", "/me/template") => "替换我的任务模板",
+        ("get", "/me/nodes") => "我在各机器上的身份",
+        ("put", "/me/nodes/{name}") => "在服务器不是 root 的机器上使用的 SSH 用户名与密钥",
+        ("delete", "/me/nodes/{name}") => "删除它们",
         ("post", "/session") => "登录",
         ("delete", "/session") => "退出登录",
         ("post", "/setup") => "用服务器打印的密钥创建第一位管理员",
@@ -73,6 +76,9 @@ pub(super) fn body(method: &str, path: &str) -> Option<Value> {
         ("patch", "/settings") => json!({ "key": "order", "value": "fair" }),
         ("patch", "/users/{name}") => json!({ "priority": 2, "running_gpus": 4 }),
         ("patch", "/me") => json!({ "email": "ann@lab.example", "language": "zh" }),
+        ("put", "/me/nodes/{name}") => {
+            json!({ "ssh_user": "asmith", "key": "-----BEGIN OPENSSH PRIVATE KEY-----…" })
+        }
         ("put", "/me/template") => json!({ "template": { "gpus": 1, "time_limit": 86_400 } }),
         ("post", "/tokens") => json!({ "name": "board", "scope": "read", "expires": "30d" }),
         ("post", "/nodes") => json!({ "name": "gpu2", "ssh": "gpu2.lab.example" }),

@@ -1,21 +1,39 @@
 //! From the fields of the form to the description of a task.
 
 use super::draft::Draft;
-use super::given;
-use super::script;
 use crate::api::ApiError;
+use crate::given::amount::parse_bytes;
+use crate::given::array::parse_array;
+use crate::given::begin::parse_begin;
+use crate::given::dependency::parse_dependencies;
+use crate::given::gpus::{parse_gpu_ids, parse_gpus};
+use crate::given::grid::parse_axis;
+use crate::given::pair::{Pair, parse_pair};
+use crate::given::resource::parse_resource;
+use crate::given::retries::parse_retries;
+use crate::given::task_ids::TaskName;
+use crate::given::time_limit::{TimeLimit, parse_time_limit};
+use crate::language::text;
+use crate::script;
 use crate::web::language::{Language, tell};
+use danlu_core::TaskId;
 use danlu_core::resources::NodeSelector;
-use danlu_core::task::PythonEnvironment;
+use danlu_core::task::{Dependency, PythonEnvironment};
 use danlu_wire::api::{Needs, Submit};
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// `base` has what the form does not ask for.
 pub(super) fn submit(draft: &Draft, base: Submit, language: Language) -> Result<Submit, ApiError> {
+    language.within(|| described(draft, base, language))
+}
+
+fn described(draft: &Draft, base: Submit, language: Language) -> Result<Submit, ApiError> {
     let read = Reader { draft, language };
     let some = |name: &str| Some(draft.get(name).to_owned()).filter(|text| !text.is_empty());
     let (command, shell) = read.command()?;
-    let (gpus, gpu_model) = read.field("gpus", "2, A100:2", given::gpus)?.unzip();
-    let (retries, retry_on) = read.field("retries", "3, 3:cuda_oom,nccl", given::retries)?.unzip();
+    let gpus = read.field("gpus", parse_gpus)?;
+    let retries = read.field("retries", parse_retries)?;
     let python = some("conda").map(PythonEnvironment::Conda);
     let mut output = base.output.clone();
     output.both = some("output");
@@ -23,21 +41,22 @@ pub(super) fn submit(draft: &Draft, base: Submit, language: Language) -> Result<
         name: draft.get("name").to_owned(),
         description: draft.get("description").to_owned(),
         project: some("project"),
-        labels: read.field("labels", "team=vision", given::pairs)?.unwrap_or_default(),
+        labels: read.field("labels", pairs)?.unwrap_or_default(),
         command,
         shell,
         directory: draft.get("directory").to_owned(),
-        variables: read.field("variables", "NAME=value", given::pairs)?.unwrap_or_default(),
-        gpus,
-        request: read.needs(gpu_model.flatten())?,
-        time_limit: read.field("time", "90m, 2h, 1-12:00:00", given::seconds)?.filter(|it| *it > 0),
-        retries,
-        retry_on: retry_on.unwrap_or_default(),
-        begin: read.begin()?,
+        variables: read.field("variables", pairs)?.unwrap_or_default(),
+        gpus: gpus.as_ref().map(|wish| wish.count),
+        request: read.needs(gpus.and_then(|wish| wish.model), &base.request)?,
+        time_limit: read.field("time", parse_time_limit)?.and_then(TimeLimit::seconds),
+        retries: retries.as_ref().map(|retries| retries.times),
+        retry_on: retries.map(|retries| retries.on).unwrap_or_default(),
+        // A browser sends the time of its own zone without naming it; a script names it.
+        begin: read.field("begin", parse_begin)?.map(|begin| begin.0.to_string()),
         preemptible: draft.has("preemptible"),
         urgent: draft.has("urgent"),
-        priority: read.field("priority", "5", |text| text.parse().ok())?,
-        after: read.field("after", "12, afterany:14", given::after)?.unwrap_or_default(),
+        priority: read.field("priority", number)?,
+        after: read.field("after", dependencies)?.unwrap_or_default(),
         hold: draft.has("hold"),
         array: read.array()?,
         output,
@@ -53,33 +72,29 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Empty is no value; what cannot be read is refused with an example.
+    /// Empty is no value; what cannot be read is refused as on the command line.
     fn field<T>(
         &self,
         name: &str,
-        example: &str,
-        read: impl FnOnce(&str) -> Option<T>,
+        read: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<Option<T>, ApiError> {
         let text = self.draft.get(name).trim();
         if text.is_empty() {
             return Ok(None);
         }
-        read(text).map(Some).ok_or_else(|| self.wrong(name, text, example))
+        read(text).map(Some).map_err(|complaint| self.wrong(name, text, &complaint))
     }
 
-    fn wrong(&self, name: &str, text: &str, example: &str) -> ApiError {
+    fn wrong(&self, name: &str, text: &str, complaint: &str) -> ApiError {
         let label = super::labels::label(name, self.language);
         let message =
             tell!(self.language, "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”");
-        ApiError::bad_request(
-            message,
-            &tell!(self.language, "for example: {example}", "例如：{example}"),
-        )
+        ApiError::bad_request(message, complaint)
     }
 
     fn command(&self) -> Result<(Vec<String>, bool), ApiError> {
         if self.draft.has("script") {
-            return Ok((script::command(self.draft.get("script"), self.language)?, false));
+            return Ok((script::without_file(self.draft.get("script"))?, false));
         }
         let line = self.draft.get("command").trim();
         if line.is_empty() {
@@ -93,57 +108,111 @@ impl Reader<'_> {
             return Ok((vec![line.to_owned()], true));
         }
         let words = shlex::split(line).filter(|words| !words.is_empty());
-        words
-            .map(|words| (words, false))
-            .ok_or_else(|| self.wrong("command", line, "python 'my file.py'"))
-    }
-
-    fn needs(&self, gpu_model: Option<String>) -> Result<Needs, ApiError> {
-        let node = |text: &str| match text.split_once('=') {
-            Some((key, value)) => {
-                NodeSelector::Label { key: key.to_owned(), value: value.to_owned() }
-            }
-            None => NodeSelector::Name(text.to_owned()),
-        };
-        Ok(Needs {
-            cpus: self.field("cpus", "4", |text| text.parse().ok())?,
-            memory: self.field("mem", "64G", given::bytes)?.unwrap_or(0),
-            gpu_memory: self.field("vram", "20G", given::bytes)?.unwrap_or(0),
-            shared: self.draft.get("sharing") == "shared",
-            idle_util: self
-                .field("idle_util", "50", |text| text.parse().ok().filter(|it| *it <= 100))?
-                .unwrap_or(0),
-            exclusive: self.draft.get("sharing") == "exclusive",
-            gpu_model,
-            node: self.field("node", "gpu1", |text| Some(node(text)))?,
-            resources: self.field("resources", "licence:1", given::resources)?.unwrap_or_default(),
-            gpu_ids: self.field("gpu_ids", "0,2", given::numbers)?.unwrap_or_default(),
-            ..Needs::default()
+        words.map(|words| (words, false)).ok_or_else(|| {
+            self.wrong("command", line, text("a quote is not closed", "引号没有闭合"))
         })
     }
 
-    /// A browser sends the time of its own zone without naming it; a script names it.
-    fn begin(&self) -> Result<Option<String>, ApiError> {
-        let here = |text: &str| {
-            if text.parse::<jiff::Timestamp>().is_ok() {
-                return Some(text.to_owned());
-            }
-            let civil: jiff::civil::DateTime = text.replacen(' ', "T", 1).parse().ok()?;
-            let zoned = civil.to_zoned(jiff::tz::TimeZone::system()).ok()?;
-            Some(zoned.timestamp().to_string())
-        };
-        self.field("begin", "2026-11-20 22:00", here)
+    /// `base` has what the form does not ask for.
+    fn needs(&self, gpu_model: Option<String>, base: &Needs) -> Result<Needs, ApiError> {
+        Ok(Needs {
+            cpus: self.field("cpus", number)?,
+            memory: self.field("mem", parse_bytes)?.unwrap_or(0),
+            gpu_memory: self.field("vram", parse_bytes)?.unwrap_or(0),
+            shared: self.draft.get("sharing") == "shared",
+            idle_util: self.field("idle_util", percent)?.unwrap_or(0),
+            exclusive: self.draft.get("sharing") == "exclusive",
+            gpu_model,
+            node: self.field("node", |text| Ok(node(text)))?,
+            resources: self.field("resources", resources)?.unwrap_or_default(),
+            gpu_ids: self.field("gpu_ids", parse_gpu_ids)?.map(|ids| ids.0).unwrap_or_default(),
+            ..base.clone()
+        })
     }
 
     fn array(&self) -> Result<Option<danlu_wire::api::Array>, ApiError> {
-        let array = self.field("array", "0-99, 0-99%4", given::array)?;
-        let mut grid = Vec::new();
-        for line in self.draft.get("grid").lines().map(str::trim).filter(|line| !line.is_empty()) {
-            grid.push(given::axis(line).ok_or_else(|| self.wrong("grid", line, "lr=1e-3,1e-4"))?);
-        }
+        let array = self.field("array", parse_array)?;
+        let lines = self.draft.get("grid").lines().map(str::trim).filter(|line| !line.is_empty());
+        let axis =
+            |line| parse_axis(line).map_err(|complaint| self.wrong("grid", line, &complaint));
+        let grid: Vec<_> = lines.map(axis).collect::<Result<_, _>>()?;
         if array.is_none() && grid.is_empty() {
             return Ok(None);
         }
         Ok(Some(danlu_wire::api::Array { grid, ..array.unwrap_or_default() }))
+    }
+}
+
+fn number<T: FromStr>(given: &str) -> Result<T, String> {
+    given.parse().map_err(|_| text("it is a whole number", "应为整数").to_owned())
+}
+
+fn percent(given: &str) -> Result<u8, String> {
+    let percent = given.parse().ok().filter(|it| *it <= 100);
+    percent.ok_or_else(|| text("it is a number up to 100", "应为不超过 100 的数").to_owned())
+}
+
+fn node(given: &str) -> NodeSelector {
+    match parse_pair(given) {
+        Ok(Pair { name, value }) => NodeSelector::Label { key: name, value },
+        Err(_) => NodeSelector::Name(given.to_owned()),
+    }
+}
+
+/// One `NAME=value` on each line.
+fn pairs(given: &str) -> Result<BTreeMap<String, String>, String> {
+    let lines = given.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| parse_pair(line).map(|pair| (pair.name, pair.value))).collect()
+}
+
+/// `licence:2,scratch`.
+fn resources(given: &str) -> Result<BTreeMap<String, u32>, String> {
+    let one = |part: &str| parse_resource(part.trim()).map(|named| (named.name, named.count));
+    given.split(',').map(one).collect()
+}
+
+/// `12`, `afterok:12,13`, `#12`.
+fn dependencies(given: &str) -> Result<Vec<Dependency>, String> {
+    let plain: String = given.chars().filter(|it| *it != '#' && !it.is_whitespace()).collect();
+    let mut all = Vec::new();
+    for wish in parse_dependencies(&plain)?.0 {
+        let of = |id| Dependency { task: TaskId(id), kind: wish.kind };
+        match wish.on {
+            TaskName::Id(id) => all.push(of(id)),
+            TaskName::Range(first, last) => all.extend((first..=last).map(of)),
+            TaskName::Mine(_) => {
+                return Err(text("name a task by its id", "请写任务编号").to_owned());
+            }
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_fields() {
+        assert_eq!(pairs("A=1\n\nB=x=y").map(|pairs| pairs.len()), Ok(2));
+        assert!(pairs("A").is_err());
+        assert_eq!(resources("licence:2, scratch").map(|all| all.len()), Ok(2));
+        assert!(resources("licence:0").is_err());
+        assert_eq!(dependencies("#1, 2-4,afterany:9").map(|all| all.len()), Ok(5));
+        assert!(dependencies("@").is_err());
+        assert!(percent("101").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_in_the_readers_language() {
+        let check = |language, words: &str| {
+            let mut draft = Draft::default();
+            draft.set("command", "true".to_owned());
+            draft.set("time", "soon".to_owned());
+            let error = submit(&draft, Submit::default(), language).expect_err("it is no time");
+            assert!(error.0.hint.contains(words), "{error:?}");
+        };
+        check(Language::English, "a time is written as");
+        check(Language::Chinese, "时间的写法是");
     }
 }

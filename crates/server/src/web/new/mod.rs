@@ -2,7 +2,6 @@
 
 mod describe;
 mod draft;
-mod given;
 mod labels;
 mod script;
 
@@ -68,15 +67,17 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let visit = &sent.visit;
     let source = source(&api, visit, about)?;
     let mut draft = Draft::sent(&sent);
-    let filled = script::read_lines(&mut draft, visit.look.language);
     let base = source.as_deref().map(described).unwrap_or_default();
     let base = Submit { array: None, ..base };
     let keeps = sent.field("action") == "template";
     if keeps && !draft.has_any(&["command", "script"]) {
         draft.set("command", "true".to_owned());
     }
-    let body = describe::submit(&draft, base, visit.look.language);
-    let (filled, body) = match filled.and_then(|filled| Ok((filled, body?))) {
+    let first = match &source {
+        Some(task) => Draft::of(&described(task)),
+        None => first_draft(&api, visit),
+    };
+    let (body, filled) = match read(&api, visit, &draft, &first, base) {
         Ok(read) => read,
         Err(error) => {
             return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error, &visit.look))));
@@ -116,6 +117,22 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
 
+/// What is typed, over what the script says.
+fn read(
+    api: &Api,
+    visit: &Visit,
+    draft: &Draft,
+    first: &Draft,
+    base: Submit,
+) -> Result<(Submit, Vec<&'static str>), ApiError> {
+    let body = describe::submit(draft, base, visit.look.language)?;
+    if !draft.has("script") {
+        return Ok((body, Vec::new()));
+    }
+    let form = script::AtTheForm { api, visit, directory: draft.get("directory") };
+    script::lay_under(script::fields(draft, &form)?, draft, first, body)
+}
+
 /// The task that is copied or edited: for its owner and admins, as its variables are.
 fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, PageError> {
     let Some(id) = about.edit.or(about.clone).map(TaskId) else { return Ok(None) };
@@ -131,13 +148,16 @@ fn first_draft(api: &Api, visit: &Visit) -> Draft {
     let mut draft = Draft::of(&body);
     draft.set("no_shell", String::new());
     if !draft.has("directory") {
-        let model = api.handle.model();
-        let name = model.users.get(&visit.caller.id).map_or("", |user| user.os_name());
-        let home = nix::unistd::User::from_name(name).ok().flatten();
-        let home = home.map_or_else(|| "/tmp".to_owned(), |user| user.dir.display().to_string());
-        draft.set("directory", home);
+        draft.set("directory", home(api, visit));
     }
     draft
+}
+
+fn home(api: &Api, visit: &Visit) -> String {
+    let model = api.handle.model();
+    let name = model.users.get(&visit.caller.id).map_or("", |user| user.os_name());
+    let found = nix::unistd::User::from_name(name).ok().flatten();
+    found.map_or_else(|| "/tmp".to_owned(), |user| user.dir.display().to_string())
 }
 
 /// What tasks have in common: not what each one is.

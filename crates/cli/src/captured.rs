@@ -1,0 +1,102 @@
+//! What a task takes along from where it was submitted: the environment and the working directory.
+
+use std::env;
+
+use danlu_server::task_options::Submitter;
+
+use crate::{
+    client::Client,
+    failure::{Exit, Failure},
+    given::task_ids::TaskName,
+    language::{say, text},
+    screen,
+    selection::resolve_one,
+};
+
+/// Ours, or of the run that this process is itself part of: not to be handed on.
+const NOT_CAPTURED: [&str; 12] = [
+    "DANLU_TOKEN",
+    "DANLU_TASK_ID",
+    "DANLU_RUN",
+    "DANLU_ATTEMPT",
+    "DANLU_ARRAY_INDEX",
+    "DANLU_GPU_UUIDS",
+    "DANLU_NODE",
+    "DANLU_NODE_RANK",
+    "DANLU_NODES",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "_",
+];
+
+/// `NAME=value` each. What is not UTF-8 cannot be sent, and is named.
+pub(crate) fn environment() -> Vec<String> {
+    let mut captured = Vec::new();
+    let mut left_out = Vec::new();
+    for (name, value) in env::vars_os() {
+        match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => {
+                if !NOT_CAPTURED.contains(&name.as_str()) && !name.is_empty() {
+                    captured.push(format!("{name}={value}"));
+                }
+            }
+            (Ok(name), Err(_)) => left_out.push(name),
+            (Err(name), _) => left_out.push(name.to_string_lossy().into_owned()),
+        }
+    }
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        screen::note(&say!(
+            "these variables are not UTF-8 and are left out: {names}",
+            "这些环境变量不是 UTF-8，未被带上：{names}",
+        ));
+    }
+    captured
+}
+
+/// As the shell names it, so that a path through a link stays one.
+pub(crate) fn working_directory() -> Result<String, Failure> {
+    let here = env::current_dir().map_err(|cause| {
+        Failure::new(
+            Exit::Refused,
+            say!("could not tell the working directory: {cause}", "无法得知工作目录：{cause}"),
+        )
+        .hint(text("go to a directory that exists: cd", "请进入一个存在的目录：cd"))
+    })?;
+    let shells = env::var("PWD").ok().filter(|pwd| {
+        pwd.starts_with('/') && std::fs::canonicalize(pwd).is_ok_and(|real| real == here)
+    });
+    match shells {
+        Some(directory) => Ok(directory),
+        None => here.into_os_string().into_string().map_err(|_| not_utf8()),
+    }
+}
+
+fn not_utf8() -> Failure {
+    Failure::new(
+        Exit::Refused,
+        text("the working directory is not UTF-8", "工作目录的名称不是 UTF-8"),
+    )
+    .hint(text("give another with --dir", "请用 --dir 指定另一个"))
+}
+
+/// The server is asked only for what `@` stands for.
+impl Submitter for Client {
+    type Error = Failure;
+
+    fn directory(&self) -> Result<String, Failure> {
+        working_directory()
+    }
+
+    fn home(&self) -> String {
+        env::var("HOME").unwrap_or_default()
+    }
+
+    fn task(&self, name: TaskName) -> Result<u64, Failure> {
+        resolve_one(self, name)
+    }
+
+    fn at(place: &str, error: Failure) -> Failure {
+        error.at(place)
+    }
+}

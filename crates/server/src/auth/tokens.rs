@@ -1,0 +1,70 @@
+//! Tokens of programs. Only what they can be checked against is kept.
+
+use super::records::{Change, Token};
+use super::secret::Digest;
+use super::{Auth, AuthError, deed, oldest_first, random};
+use crate::clock;
+use crate::handle::{Asker, Handle};
+use danlu_core::{Span, UserId};
+use danlu_wire::api::Scope;
+
+const TOKENS_PER_USER: usize = 200;
+
+impl Auth {
+    /// The token itself is told this once.
+    pub(crate) async fn new_token(
+        &self,
+        handle: &Handle,
+        user: UserId,
+        (name, scope, lifetime): (String, Scope, Option<Span>),
+        by: &Asker,
+    ) -> Result<(String, Token), AuthError> {
+        if self.tokens_of(user).len() >= TOKENS_PER_USER {
+            return Err(AuthError::TooMany(TOKENS_PER_USER));
+        }
+        let secret = format!("danlu_{}", random()?);
+        let created_at = clock::now();
+        let token = Token {
+            digest: Digest::of(&secret),
+            user,
+            name: name.clone(),
+            scope,
+            created_at,
+            expires_at: lifetime.map(|span| created_at + span),
+        };
+        let deed = deed((&by.name, &by.origin), "make", format!("token {name}"));
+        self.change(handle, vec![Change::Token(token.clone())], Some(deed)).await?;
+        Ok((secret, token))
+    }
+
+    /// Whose token it is, and what it is good for.
+    pub(crate) fn token(&self, secret: &str) -> Option<Token> {
+        let token = self.read().tokens.get(&Digest::of(secret)).cloned()?;
+        let now = clock::now();
+        token.expires_at.is_none_or(|end| now < end).then_some(token)
+    }
+
+    pub(crate) fn tokens_of(&self, user: UserId) -> Vec<Token> {
+        let book = self.read();
+        oldest_first(book.tokens.values().filter(|token| token.user == user), |it| it.created_at)
+    }
+
+    /// By its name or the beginning of its digest.
+    pub(crate) async fn revoke_token(
+        &self,
+        handle: &Handle,
+        user: UserId,
+        which: &str,
+        by: &Asker,
+    ) -> Result<(), AuthError> {
+        let tokens = self.tokens_of(user);
+        let matches = |token: &&Token| token.name == which || token.digest.short() == which;
+        let found: Vec<Change> =
+            tokens.iter().filter(matches).map(|it| Change::NoToken(it.digest.clone())).collect();
+        if found.is_empty() {
+            return Err(AuthError::Missing("token"));
+        }
+        let deed = deed((&by.name, &by.origin), "revoke", format!("token {which}"));
+        Ok(self.change(handle, found, Some(deed)).await?)
+    }
+}

@@ -1,0 +1,58 @@
+//! `[auth]`: who comes in over the network, and for how long.
+
+use super::ConfigError;
+use danlu_core::Span;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthConfig {
+    /// A browser that has not been seen for so long has to log in again …
+    pub session_idle: Span,
+    /// … and every browser after so long.
+    pub session_longest: Span,
+    /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
+    pub pam: Option<String>,
+}
+
+impl Default for AuthConfig {
+    fn default() -> AuthConfig {
+        AuthConfig {
+            session_idle: Span::from_secs(3 * 86_400),
+            session_longest: Span::from_secs(30 * 86_400),
+            pam: None,
+        }
+    }
+}
+
+/// `[auth] session_idle = "3d"`, `session_longest = "30d"`, `pam = true`, `pam_service = "danlu"`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct AuthInFile {
+    pub(super) session_idle: Option<String>,
+    pub(super) session_longest: Option<String>,
+    pub(super) pam: bool,
+    pub(super) pam_service: Option<String>,
+}
+
+impl AuthInFile {
+    pub(super) fn parse(self, from: &str) -> Result<AuthConfig, ConfigError> {
+        let usual = AuthConfig::default();
+        let span = |key, given: Option<String>, usual| {
+            let Some(given) = given else { return Ok(usual) };
+            let span = danlu_wire::span::from_text(&given);
+            let wrong =
+                || ConfigError::Auth { path: PathBuf::from(from), key, value: given.clone() };
+            span.filter(|span| *span >= SHORTEST_SESSION).ok_or_else(wrong)
+        };
+        let service = self.pam_service.unwrap_or_else(|| String::from("danlu"));
+        Ok(AuthConfig {
+            session_idle: span("session_idle", self.session_idle, usual.session_idle)?,
+            session_longest: span("session_longest", self.session_longest, usual.session_longest)?,
+            pam: self.pam.then_some(service),
+        })
+    }
+}
+
+/// Nobody could read a page in less.
+const SHORTEST_SESSION: Span = Span::from_secs(1);

@@ -1,0 +1,181 @@
+//! Lengths of time: `90m`, `2h`, `1h30m`, `1-02:00:00`, and Slurm's other ways to write them.
+
+use super::whole;
+use crate::language::text;
+
+/// What `--time` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    None,
+    Seconds {
+        seconds: u64,
+        /// Written without a unit, so that the person should see how it was read.
+        ambiguous: bool,
+    },
+}
+
+impl TimeLimit {
+    pub fn seconds(self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Seconds { seconds, .. } => Some(seconds),
+        }
+    }
+}
+
+/// Nobody waits for longer than ten years.
+const MOST_SECONDS: u64 = 10 * 366 * 86_400;
+
+pub fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
+    let lower = given.to_ascii_lowercase();
+    if ["none", "unlimited", "infinite", "0"].contains(&lower.as_str()) {
+        return Ok(TimeLimit::None);
+    }
+    let has_unit = lower.contains(|c: char| c.is_ascii_alphabetic());
+    let seconds = if has_unit { with_units(&lower) } else { with_colons(&lower) };
+    match seconds {
+        Some(seconds) if (1..=MOST_SECONDS).contains(&seconds) => {
+            // `1:30` is minutes and seconds for Slurm, and hours and minutes for many people.
+            let ambiguous = !has_unit && !lower.contains('-') && lower.matches(':').count() < 2;
+            Ok(TimeLimit::Seconds { seconds, ambiguous })
+        }
+        _ => Err(complaint()),
+    }
+}
+
+/// `1h30m`, `1.5h`, `2d`.
+fn with_units(given: &str) -> Option<u64> {
+    let mut rest = given;
+    let mut total = 0.0;
+    let mut last_unit = f64::INFINITY;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..digits].parse().ok()?;
+        let letters = rest[digits..]
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .map_or(rest.len(), |end| digits + end);
+        let unit = match &rest[digits..letters] {
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3_600.0,
+            "d" | "day" | "days" => 86_400.0,
+            "w" | "week" | "weeks" => 604_800.0,
+            _ => return None,
+        };
+        // `30m1h` and `1h1h` are more likely slips than wishes.
+        if unit >= last_unit {
+            return None;
+        }
+        last_unit = unit;
+        total += number * unit;
+        rest = &rest[letters..];
+    }
+    (total <= MOST_SECONDS as f64).then(|| total.round() as u64)
+}
+
+/// Slurm's: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`.
+fn with_colons(given: &str) -> Option<u64> {
+    let (days, clock) = match given.split_once('-') {
+        Some((days, clock)) => (Some(whole(days)?), clock),
+        None => (None, given),
+    };
+    let parts = clock.split(':').map(whole).collect::<Option<Vec<u64>>>()?;
+    // `90:00` is ninety minutes, but `1:90:00` is a slip. Only the first part may be as large as one likes.
+    if parts.iter().skip(1).any(|part| *part >= 60) {
+        return None;
+    }
+    let (hours, minutes, seconds) = match (days, parts.as_slice()) {
+        (None, [minutes]) => (0, *minutes, 0),
+        (None, [minutes, seconds]) => (0, *minutes, *seconds),
+        (Some(_), [hours]) => (*hours, 0, 0),
+        (Some(_), [hours, minutes]) => (*hours, *minutes, 0),
+        (_, [hours, minutes, seconds]) => (*hours, *minutes, *seconds),
+        _ => return None,
+    };
+    let hours = days.unwrap_or(0_u64).checked_mul(24)?.checked_add(hours)?;
+    hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
+}
+
+fn complaint() -> String {
+    text(
+        "a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
+        "时间的写法是 90m、2h、1h30m、1-02:00:00（天-时:分:秒）或 `none`",
+    )
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(given: &str) -> Option<u64> {
+        parse_time_limit(given).unwrap_or_else(|_| panic!("{given} is refused")).seconds()
+    }
+
+    #[test]
+    fn units_and_slurms_forms() {
+        for (given, expect) in [
+            ("90m", 5_400),
+            ("2h", 7_200),
+            ("2H", 7_200),
+            ("1h30m", 5_400),
+            ("1.5h", 5_400),
+            ("45s", 45),
+            ("2d", 172_800),
+            ("1w", 604_800),
+            ("10min", 600),
+            ("1-02:00:00", 93_600),
+            ("1-02:30", 95_400),
+            ("1-2", 93_600),
+            ("02:00:00", 7_200),
+            ("30:00", 1_800),
+            ("90", 5_400),
+            ("1", 60),
+        ] {
+            assert_eq!(seconds(given), Some(expect), "{given}");
+        }
+        for given in ["0", "none", "UNLIMITED"] {
+            assert_eq!(parse_time_limit(given), Ok(TimeLimit::None));
+        }
+    }
+
+    #[test]
+    fn a_bare_number_is_minutes_and_is_to_be_echoed() {
+        let ambiguous = |given| match parse_time_limit(given) {
+            Ok(TimeLimit::Seconds { ambiguous, .. }) => ambiguous,
+            other => panic!("{given}: {other:?}"),
+        };
+        assert!(ambiguous("90"));
+        assert!(ambiguous("1:30"));
+        assert!(!ambiguous("90m"));
+        assert!(!ambiguous("1:30:00"));
+        assert!(!ambiguous("1-02"));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for wrong in [
+            "",
+            "h",
+            "-1",
+            "+5",
+            "1h1h",
+            "30m1h",
+            "1:2:3:4",
+            "1:90:00",
+            "1:99",
+            "1-02:60",
+            "1-",
+            "-",
+            "1-1-1",
+            "1 h",
+            "2x",
+            "99999999999",
+            "00:00",
+            "1e3",
+            "5h3",
+        ] {
+            assert!(parse_time_limit(wrong).is_err(), "{wrong} is accepted");
+        }
+    }
+}

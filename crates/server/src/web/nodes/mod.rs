@@ -1,0 +1,286 @@
+//! Machines: how each one fares, what it runs, and what admins do with it.
+
+mod words;
+
+use super::acts::{ConfirmPage, done};
+use super::amounts;
+use super::form::{Sent, encode};
+use super::gpu_map::{self, Cell};
+use super::language::tell;
+use super::look::{Look, Visit};
+use super::moment::Moment;
+use super::page::{PageResult, page};
+use super::rows::{Row, row};
+use crate::api::nodes::{self, NodeAct};
+use crate::api::{Api, ApiError, Filter, select};
+use crate::given::pair::parse_pair;
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect};
+use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeView};
+
+/// Of its tasks; the rest is one step away.
+const ROWS: usize = 50;
+
+/// A machine as it is shown.
+struct Machine {
+    view: NodeView,
+    /// Of the pill: `good`, `warns` or `failed`.
+    class: &'static str,
+    state: &'static str,
+    problem: Option<(String, String)>,
+    last_contact: Option<Moment>,
+}
+
+#[derive(Template)]
+#[template(path = "nodes.html")]
+struct NodesPage<'a> {
+    look: &'a Look,
+    nodes: Vec<Machine>,
+}
+
+pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
+    let views = nodes::views(&api, &visit.caller).into_iter();
+    let nodes = views.map(|view| machine(view, &visit.look)).collect();
+    Ok(page(&NodesPage { look: &visit.look, nodes }))
+}
+
+fn machine(view: NodeView, look: &Look) -> Machine {
+    let (class, state) = words::state(&view.state, look.language);
+    let problem = view.problem.as_deref().map(|problem| {
+        let hint = view.hint.clone().unwrap_or_default().replace("NAME", &view.name);
+        words::problem(problem, &hint, look.language)
+    });
+    let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
+    Machine { view, class, state, problem, last_contact }
+}
+
+impl Machine {
+    fn memory(&self) -> String {
+        match self.view.memory_used {
+            _ if self.view.memory_total == 0 => "–".to_owned(),
+            Some(used) => amounts::part_of(used, self.view.memory_total),
+            None => amounts::bytes(self.view.memory_total),
+        }
+    }
+
+    fn memory_percent(&self) -> u64 {
+        amounts::percent(self.view.memory_used.unwrap_or(0), self.view.memory_total)
+    }
+
+    fn disk(&self) -> Option<String> {
+        Some(amounts::part_of(self.disk_used()?, self.view.disk_total?))
+    }
+
+    fn disk_used(&self) -> Option<u64> {
+        Some(self.view.disk_total?.saturating_sub(self.view.disk_free?))
+    }
+
+    fn disk_percent(&self) -> u64 {
+        let total = self.view.disk_total.unwrap_or(0);
+        amounts::percent(self.disk_used().unwrap_or(0), total)
+    }
+
+    fn load(&self) -> String {
+        self.view.load.map_or_else(|| "–".to_owned(), |load| format!("{load:.2}"))
+    }
+
+    /// Nothing is known of a machine that was never reached.
+    fn cores(&self) -> String {
+        if self.view.cpus == 0 { "–".to_owned() } else { self.view.cpus.to_string() }
+    }
+
+    fn labels(&self) -> Vec<String> {
+        self.view.labels.iter().map(|(key, value)| format!("{key}={value}")).collect()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "node.html")]
+struct NodePage<'a> {
+    look: &'a Look,
+    node: Machine,
+    facts: Vec<(&'static str, String)>,
+    cells: Vec<Cell>,
+    rows: Vec<Row>,
+    rows_not_shown: usize,
+    /// The server's own machine cannot be taken out.
+    is_here: bool,
+}
+
+pub(super) async fn one(
+    State(api): State<Api>,
+    visit: Visit,
+    Path(name): Path<String>,
+) -> PageResult {
+    let look = &visit.look;
+    let view = nodes::named(&api, &visit.caller, &name).map_err(visit.no())?;
+    let maps = gpu_map::nodes(&api, &visit).into_iter();
+    let cells = maps.filter(|map| map.name == name).flat_map(|map| map.cells).collect();
+    let filter = Filter {
+        node: Some(name.clone()),
+        state: Some("starting,running,paused,stopping,lost".to_owned()),
+        limit: ROWS,
+        ..Filter::default()
+    };
+    let found = select(&api, &visit.caller, filter).await.map_err(visit.no())?;
+    let model = api.handle.model();
+    let line = |task| Line { task, array: None };
+    let rows: Vec<Row> =
+        found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None)).collect();
+    let node = machine(view, look);
+    Ok(page(&NodePage {
+        look,
+        facts: facts(&node, look),
+        node,
+        cells,
+        rows_not_shown: found.total.saturating_sub(rows.len()),
+        rows,
+        is_here: nodes::is_here(&api, &name),
+    }))
+}
+
+/// All that is known and is not shown above.
+fn facts(node: &Machine, look: &Look) -> Vec<(&'static str, String)> {
+    let view = &node.view;
+    let language = look.language;
+    let whether = if view.schedulable { ("yes", "是") } else { ("no", "否") };
+    let whether = language.say(whether.0, whether.1);
+    let mut facts = vec![
+        (language.say("Reached by", "连接方式"), words::route(&view.route, language)),
+        (language.say("Gets tasks", "接受任务"), whether.to_owned()),
+    ];
+    if view.role == NodeRole::Data {
+        facts.push((language.say("For", "用途"), language.say("files only", "仅文件").to_owned()));
+    }
+    let mut add = |name, value: Option<String>| facts.extend(value.map(|it| (name, it)));
+    add(language.say("Host name", "主机名"), view.host_name.clone());
+    add(language.say("System", "系统"), view.system.clone());
+    add(language.say("Danlu", "Danlu 版本"), view.version.clone());
+    add(language.say("Asks GPUs by", "GPU 查询方式"), view.probe.clone());
+    add(language.say("Clock", "时钟"), view.clock_ahead_ms.map(|ms| words::clock(ms, language)));
+    let traffic = view.received.zip(view.sent).map(|(received, sent)| {
+        let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
+        tell!(
+            language,
+            "{received} received, {sent} sent since it was booted",
+            "开机以来接收 {received}，发送 {sent}"
+        )
+    });
+    add(language.say("Network", "网络"), traffic);
+    facts
+}
+
+/// A form for a new machine.
+pub(super) async fn add(State(api): State<Api>, sent: Sent) -> PageResult {
+    let wanted = wanted(&sent).map_err(sent.visit.no())?;
+    nodes::new(&api, &sent.visit.caller, &wanted).await.map_err(sent.visit.no())?;
+    let page = format!("/nodes/{}", encode(&wanted.name));
+    Ok(Redirect::to(&page).into_response())
+}
+
+fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
+    let given = |name: &str| Some(sent.field(name).trim().to_owned()).filter(|it| !it.is_empty());
+    let language = sent.visit.look.language;
+    let number = |name: &str| match given(name).map(|text| text.parse::<u32>()) {
+        None => Ok(None),
+        Some(Ok(number)) => Ok(Some(number)),
+        Some(Err(_)) => Err(ApiError::bad_request(
+            language.say("the number of GPUs is a whole number", "GPU 数量应为整数"),
+            language.say("go back and correct it", "请返回更正"),
+        )),
+    };
+    let mut labels = std::collections::BTreeMap::new();
+    for word in sent.field("labels").split_whitespace() {
+        let pair = language.within(|| parse_pair(word));
+        let pair = pair.map_err(|complaint| ApiError::bad_request(complaint, "room=b12"))?;
+        labels.insert(pair.name, pair.value);
+    }
+    Ok(NewNode {
+        name: given("name").unwrap_or_default(),
+        ssh: given("ssh"),
+        identity: given("identity"),
+        labels,
+        accept_new_key: given("accept_new_key").is_some(),
+        sudo: given("sudo").is_some(),
+        data: given("data"),
+        probe: given("probe"),
+        expect_gpus: number("expect_gpus")?,
+        ..NewNode::default()
+    })
+}
+
+/// What is asked about first: all but looking.
+pub(super) async fn act(
+    State(api): State<Api>,
+    Path(name): Path<String>,
+    sent: Sent,
+) -> PageResult {
+    let (caller, act) = (&sent.visit.caller, sent.field("act"));
+    nodes::named(&api, caller, &name).map_err(sent.visit.no())?;
+    caller.require_admin().map_err(sent.visit.no())?;
+    if act == "check" {
+        let checked = nodes::check(&api, caller, &name).await.map_err(sent.visit.no())?;
+        return Ok(page(&CheckPage::new(&sent.visit.look, &name, checked.steps)));
+    }
+    if sent.field("sure").is_empty() {
+        return confirmation(&sent, &name, act);
+    }
+    let result = match (act, NodeAct::named(act)) {
+        ("remove", _) => nodes::delete(&api, caller, &name).await,
+        (_, Some(act)) => nodes::perform(&api, caller, &name, act).await,
+        (_, None) => Err(no_such_act(&sent.visit.look)),
+    };
+    done(&sent, result)
+}
+
+fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
+    let look = &sent.visit.look;
+    let Some((question, consequence, button)) = words::asked(act, name, look.language) else {
+        return done(sent, Err(no_such_act(look)));
+    };
+    let address = format!("/nodes/{}", encode(name));
+    let after = if act == "remove" { "/nodes" } else { address.as_str() };
+    Ok(page(&ConfirmPage {
+        look,
+        question,
+        consequence,
+        act,
+        button,
+        fields: vec![("back", after.to_owned())],
+        no: look.language.say("Back", "返回"),
+        back: &address,
+        action: address.clone(),
+        waiting: Vec::new(),
+    }))
+}
+
+fn no_such_act(look: &Look) -> ApiError {
+    ApiError::bad_request(
+        look.say("machines cannot do that", "机器没有这项操作"),
+        look.say("choose one of the buttons", "请选择页面上的按钮"),
+    )
+}
+
+#[derive(Template)]
+#[template(path = "node_check.html")]
+struct CheckPage<'a> {
+    look: &'a Look,
+    name: &'a str,
+    steps: Vec<(&'static str, CheckedStep)>,
+}
+
+impl<'a> CheckPage<'a> {
+    fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
+        let said = |mut step: CheckedStep| {
+            let hint = step.hint.replace("NAME", name);
+            (step.message, step.hint) = words::problem(&step.message, &hint, look.language);
+            (words::step(&step.step, look.language), step)
+        };
+        CheckPage { look, name, steps: steps.into_iter().map(said).collect() }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.steps.iter().all(|(_, step)| step.ok)
+    }
+}
