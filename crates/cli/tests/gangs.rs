@@ -4,7 +4,7 @@ mod daemon;
 mod danlu;
 mod lab;
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use daemon::until;
 use lab::Lab;
@@ -87,6 +87,72 @@ fn all_parts_meet_at_the_address_they_are_told() {
     assert!(refused.stderr.contains(words), "{refused:?}");
     let dry = daemon.say(&["submit", "--dry-run", "-N", "2", "-w", "lab=yes", "--", "true"]);
     assert!(dry.contains("would start now on n1,n2:"), "{dry}");
+}
+
+/// Stands for the real one: it takes the same options, and meets the others as the real one would.
+const TORCHRUN: &str = r#"#!/usr/bin/env python3
+import argparse, os
+options = argparse.ArgumentParser(allow_abbrev=False)
+for name in ("--nnodes", "--node-rank", "--nproc-per-node", "--master-port"):
+    options.add_argument(name, type=int, required=True)
+options.add_argument("--master-addr", required=True)
+options.add_argument("script")
+given = options.parse_args()
+assert given.node_rank == int(os.environ["DANLU_NODE_RANK"])
+os.environ.update(MASTER_ADDR=given.master_addr, MASTER_PORT=str(given.master_port))
+print(given.nnodes, "of", given.nproc_per_node, given.script, flush=True)
+exec(open(os.path.dirname(__file__) + "/rendezvous.py").read())
+"#;
+
+/// The scripts that the guide shows.
+fn scripts_of_the_guide() -> Vec<String> {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/machines.md");
+    let guide = fs::read_to_string(guide).expect("the guide is there");
+    let mut scripts: Vec<String> = Vec::new();
+    let mut inside = false;
+    for line in guide.lines() {
+        let code = line.strip_prefix("    ");
+        inside = code.is_some_and(|code| inside || code.starts_with("#!"));
+        match code.filter(|_| inside) {
+            Some(first) if first.starts_with("#!") => scripts.push(format!("{first}\n")),
+            Some(code) => {
+                scripts.last_mut().expect("it has begun").push_str(&format!("{code}\n"));
+            }
+            None => {}
+        }
+    }
+    scripts
+}
+
+#[test]
+fn the_examples_of_the_guide_run() {
+    let Some(lab) = lab(4) else { return };
+    let daemon = &lab.daemon;
+    let here = daemon.directory();
+    let program = |name: &str, text: &str| {
+        fs::write(here.join(name), text).unwrap();
+        fs::set_permissions(here.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("rendezvous.py", RENDEZVOUS);
+    program("torchrun", TORCHRUN);
+    program("mpirun", "#!/bin/sh\nsleep 1\necho \"$@\"\n");
+    let path = format!("PATH={}:/usr/local/bin:/usr/bin:/bin", here.display());
+    let scripts = scripts_of_the_guide();
+    let [torch, mpi] = scripts.as_slice() else { panic!("{scripts:?}") };
+    let run = |name: &str, script: &str| {
+        program(name, script);
+        let script = here.join(name).display().to_string();
+        let options = ["submit", "-q", "-w", "lab=yes", "--env", &path, "--dir"];
+        let place = here.display().to_string();
+        let id = daemon.say(&[&options[..], &[&place, &script]].concat()).trim().to_owned();
+        let status = daemon.ask(&["wait", &id]).status;
+        assert_eq!(status, 0, "{}{}", daemon.say(&["show", &id]), daemon.say(&["logs", &id]));
+        let log = |node| daemon.say(&["logs", &id, "--node", node]);
+        (log("n1"), log("n2"))
+    };
+    let met = "2 of 4 train.py\nmet 0=n1 1=n2 world 8 gpus 0,1,2,3\n".to_owned();
+    assert_eq!(run("torch.sh", torch), (met.clone(), met));
+    assert_eq!(run("mpi.sh", mpi), ("--host n1:4,n2:4 ./train\n".to_owned(), String::new()));
 }
 
 #[test]

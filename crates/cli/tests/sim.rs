@@ -61,7 +61,7 @@ fn wrong_arguments_are_explained() {
     );
     check(
         "sim --trace a.csv --nodes 4 --placement near",
-        "error: `--placement <RULE>` is one of consolidate, count, frag, lowest; not `near`",
+        "error: `--placement <RULE>` is one of consolidate, spread, count, frag, lowest; not `near`",
     );
     check(
         "sim --trace a.csv --placement count --nodes 4 --gpus 32",

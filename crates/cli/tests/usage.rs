@@ -74,13 +74,13 @@ fn submits() {
         2,
         "`--truncate` says what to do with the files of --stdout and --stderr",
     );
+    check("submit --nodes 0 -- true", 2, "`--nodes <N>` cannot be `0`: 0 is not in 1..=4294967295");
     check("submit --gpuss 1 -- true", 2, "unknown argument `--gpuss`");
     check("run --array 0-3 -- true", 2, "`run` follows one task that may start");
 }
 
 #[test]
 fn what_is_not_there_yet_is_refused() {
-    check("submit --nodes 2 -- true", 64, "`--nodes` is not there yet");
     check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
 }
 
@@ -100,7 +100,12 @@ fn scripts_are_refused_with_their_line() {
             64,
             "`job.sh` line 2: `--partition` is not supported",
         ),
-        ("#!/bin/sh\n\n#SBATCH -N 2\n", 64, "`job.sh` line 3: `-N=2` is not supported"),
+        ("#!/bin/sh\n\n#SBATCH -N 2-4\n", 64, "`job.sh` line 3: `--nodes=2-4` is not supported"),
+        (
+            "#!/bin/sh\n#SBATCH -G 3\n#SBATCH -N 2\n",
+            64,
+            "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 nodes",
+        ),
         ("#!/bin/sh\n#DANLU --notify a@b\n", 64, "`job.sh` line 2: `--notify` is not there yet"),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
         ("print(1)\n", 64, "`job.sh` is neither executable nor a script with a `#!` line"),
@@ -112,4 +117,5 @@ fn scripts_are_refused_with_their_line() {
     }
     // This one is fine, and only the server is missing.
     assert_eq!(submit_script("#!/bin/sh\n#SBATCH --gres=gpu:2\necho\n").status, 75);
+    assert_eq!(submit_script("#!/bin/sh\n#SBATCH -N 2 --ntasks-per-node=1\necho\n").status, 75);
 }

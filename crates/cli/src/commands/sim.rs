@@ -84,8 +84,8 @@ pub(crate) struct Arguments {
         value_enum,
         hide_possible_values = true,
         help = text(
-            "`consolidate` keeps a job on as few nodes as it can (the default); `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
-            "`consolidate` 让作业占用尽可能少的节点（默认）；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配",
+            "`consolidate` keeps a job on as few nodes as it can (the default); `spread` takes the emptiest; `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
+            "`consolidate` 让作业占用尽可能少的节点（默认）；`spread` 用最空的；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配",
         ),
     )]
     placement: Option<Placement>,

@@ -26,6 +26,8 @@ pub(super) fn summary(method: &str, path: &str) -> &'static str {
         ("post", "/nodes") => "添加一台通过 SSH 连接的机器",
         ("get", "/nodes/{name}") => "一台机器",
         ("delete", "/nodes/{name}") => "移除机器；其上不能有运行中的任务",
+        ("post", "/nodes/{name}/labels") => "在任务运行时修改机器的标签",
+        ("post", "/nodes/{name}/declare-lost") => "将离线机器上的任务判为失败",
         ("post", "/nodes/{name}/{act}") => "排空、恢复、接受或检查机器",
         ("get", "/status") => "机器、GPU 和任务的总数",
         ("get", "/settings") => "管理员可在运行时修改的设置",
