@@ -1,5 +1,7 @@
 //! Machines that stand in a file: added, changed and taken out while the server runs; and those of another system.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 mod daemon;
 mod danlu;
 

@@ -1,5 +1,7 @@
 //! Agents that lie, shout or say nothing: they hurt nobody but themselves.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 mod daemon;
 mod danlu;
 

@@ -58,6 +58,13 @@ pub(super) fn reason(
                 "现在开始可能推迟任务 #{first}"
             )
         }
+        WaitReason::TooFewNodes { wanted, with_room, .. } => {
+            tell!(
+                language,
+                "for {wanted} machines at once: {with_room} have room now",
+                "等待 {wanted} 台机器同时有空位：现有 {with_room} 台"
+            )
+        }
         WaitReason::Quota(excess) => over_quota(excess, language),
         _ => plain(wait, language).to_owned(),
     };

@@ -61,6 +61,7 @@ pub(super) fn failure(class: &str, language: Language) -> (&'static str, &'stati
         "env_missing" => (("a module or library is missing", "缺少模块或库"), ENVIRONMENT),
         "disk_full" => (("disk full", "磁盘已满"), DISK),
         "command_not_found" => (("command not found", "找不到命令"), NOT_FOUND),
+        "node_lost" => (("its machine did not come back", "机器没有恢复"), NODE_LOST),
         "killed" => (("was killed", "被杀死"), SEE_LOG),
         _ => (("ended with an error", "出错退出"), SEE_LOG),
     };
@@ -82,6 +83,10 @@ const NCCL: Help = (
 const HARDWARE: Help =
     ("Retry elsewhere; an admin has to look at this GPU.", "请换卡重试；需要管理员检查该 GPU。");
 const TIMEOUT: Help = ("Submit a copy with a longer time limit.", "请复制任务并延长时间上限。");
+const NODE_LOST: Help = (
+    "It may still run there until the machine is back; retry it elsewhere.",
+    "机器恢复前它可能仍在运行；可在别处重试。",
+);
 const SEE_LOG: Help = ("The log below tells more.", "详见下方日志。");
 const ENVIRONMENT: Help =
     ("Check the environment (conda, venv) of the task.", "请检查任务的环境（conda、venv）。");

@@ -42,6 +42,10 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
         "limits.max_tasks_per_gpu" => {
             ("Tasks that share one GPU by its memory.", "按显存共享一块 GPU 的任务数上限。")
         }
+        "lost_after" => (
+            "What ran on a machine that was away for so long has failed; 0 for never.",
+            "机器失联超过此时间后，其上的任务判为失败；0 表示从不。",
+        ),
         "max_extension" => (
             "So much time may owners add to a limit in all; admins any.",
             "所有者累计可延长的时间；管理员不限。",
@@ -54,8 +58,8 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
             ("Nothing is preempted before it ran so long.", "运行不足此时间的任务不会被抢占。")
         }
         "placement" => (
-            "Where tasks go: consolidate, frag, count or lowest.",
-            "任务放置方式：consolidate、frag、count 或 lowest。",
+            "Where tasks go: pack (the fullest machine), spread (the emptiest), first_fit, frag or count.",
+            "任务放置方式：pack（最满的机器）、spread（最空的机器）、first_fit、frag 或 count。",
         ),
         "predictions" => {
             ("Learn from ended tasks how long others will run.", "根据已结束的任务预测运行时长。")

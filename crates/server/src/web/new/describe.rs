@@ -47,7 +47,7 @@ fn described(draft: &Draft, base: Submit, language: Language) -> Result<Submit, 
         directory: draft.get("directory").to_owned(),
         variables: read.field("variables", pairs)?.unwrap_or_default(),
         gpus: gpus.as_ref().map(|wish| wish.count),
-        request: read.needs(gpus.and_then(|wish| wish.model), &base.request)?,
+        request: read.needs(gpus.and_then(|wish| wish.model))?,
         time_limit: read.field("time", parse_time_limit)?.and_then(TimeLimit::seconds),
         retries: retries.as_ref().map(|retries| retries.times),
         retry_on: retries.map(|retries| retries.on).unwrap_or_default(),
@@ -113,8 +113,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `base` has what the form does not ask for.
-    fn needs(&self, gpu_model: Option<String>, base: &Needs) -> Result<Needs, ApiError> {
+    fn needs(&self, gpu_model: Option<String>) -> Result<Needs, ApiError> {
         Ok(Needs {
             cpus: self.field("cpus", number)?,
             memory: self.field("mem", parse_bytes)?.unwrap_or(0),
@@ -124,9 +123,10 @@ impl Reader<'_> {
             exclusive: self.draft.get("sharing") == "exclusive",
             gpu_model,
             node: self.field("node", |text| Ok(node(text)))?,
+            nodes: self.field("nodes", number)?.unwrap_or(0),
+            prefer: self.field("prefer", |text| Ok(node(text)))?,
             resources: self.field("resources", resources)?.unwrap_or_default(),
             gpu_ids: self.field("gpu_ids", parse_gpu_ids)?.map(|ids| ids.0).unwrap_or_default(),
-            ..base.clone()
         })
     }
 

@@ -8,7 +8,7 @@ use danlu_wire::api::Submit;
 use std::collections::BTreeMap;
 
 /// Every field there is.
-pub(super) const FIELDS: [&str; 32] = [
+pub(super) const FIELDS: [&str; 34] = [
     "resources",
     "name",
     "description",
@@ -27,6 +27,8 @@ pub(super) const FIELDS: [&str; 32] = [
     "idle_util",
     "gpu_ids",
     "node",
+    "nodes",
+    "prefer",
     "cpus",
     "mem",
     "time",
@@ -128,14 +130,9 @@ impl Draft {
         self.set("idle_util", nonzero(u64::from(needs.idle_util)));
         let ids: Vec<String> = needs.gpu_ids.iter().map(u32::to_string).collect();
         self.set("gpu_ids", ids.join(","));
-        self.set(
-            "node",
-            match &needs.node {
-                Some(NodeSelector::Name(name)) => name.clone(),
-                Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),
-                None => String::new(),
-            },
-        );
+        self.set("node", selector(needs.node.as_ref()));
+        self.set("nodes", nonzero(needs.nodes.into()));
+        self.set("prefer", selector(needs.prefer.as_ref()));
         self.set("cpus", needs.cpus.map(|cpus| nonzero(cpus.into())).unwrap_or_default());
         self.set("mem", amounts::exact_bytes(needs.memory));
         let named = needs.resources.iter().map(|(name, count)| format!("{name}:{count}"));
@@ -164,6 +161,14 @@ impl Draft {
         };
         let after = body.after.iter().map(|it| format!("{}:{}", kind(it.kind), it.task));
         self.set("after", after.collect::<Vec<_>>().join(","));
+    }
+}
+
+fn selector(node: Option<&NodeSelector>) -> String {
+    match node {
+        Some(NodeSelector::Name(name)) => name.clone(),
+        Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),
+        None => String::new(),
     }
 }
 

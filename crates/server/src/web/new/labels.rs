@@ -21,6 +21,8 @@ pub(super) fn label(field: &str, language: Language) -> &'static str {
         "idle_util" => ("Idle at least (%)", "至少空闲（%）"),
         "gpu_ids" => ("GPU numbers", "GPU 编号"),
         "node" => ("Machine", "机器"),
+        "nodes" => ("Machines at once", "同时使用的机器数"),
+        "prefer" => ("Rather on", "优先放在"),
         "cpus" => ("CPU cores", "CPU 核数"),
         "mem" => ("Memory", "内存"),
         "resources" => ("Named resources", "命名资源"),
@@ -64,6 +66,14 @@ pub(super) fn help(field: &str, language: Language) -> &'static str {
         "idle_util" => ("Only on shared GPUs.", "仅用于共享 GPU。"),
         "gpu_ids" => ("0,2 or 0-3: these and no others.", "0,2 或 0-3：仅用这些。"),
         "node" => ("A name, or label=value.", "名称，或 标签=值。"),
+        "nodes" => (
+            "2: it starts on two machines together; GPUs, cores and memory are of each.",
+            "2：在两台机器上同时开始；GPU、核数、内存均为每台的数量。",
+        ),
+        "prefer" => (
+            "Where its data is: a name, or label=value. Elsewhere if there is no room.",
+            "数据所在：名称，或 标签=值。没有空位时放在别处。",
+        ),
         "mem" => ("64G.", "64G。"),
         "resources" => ("licence:1, as the machine names them.", "licence:1，按机器上的名称。"),
         "time" => (

@@ -126,6 +126,8 @@ const STAND_FOR: &[(&[&str], &[&str])] = &[
     (&["idle_util"], &["idle_util"]),
     (&["gpu_ids"], &["gpu_ids"]),
     (&["node"], &["node"]),
+    (&["nodes"], &["nodes"]),
+    (&["prefer"], &["prefer"]),
     (&["cpus"], &["cpus"]),
     (&["mem"], &["memory"]),
     (&["resources"], &["resources"]),
