@@ -121,6 +121,41 @@ fn launch(agent: &mut FakeAgent) -> danlu_core::RunId {
 }
 
 #[test]
+fn a_machine_is_reached_in_another_way() {
+    let Some(daemon) = server("[[node]]\nname = \"far\"\nssh = \"root@192.0.2.1\"\n") else {
+        return;
+    };
+    daemon.say(&["node", "add", "mine", "--ssh", "root@192.0.2.2", "--label", "room=a"]);
+    daemon.say(&["node", "edit", "mine", "--ssh", "ops@192.0.2.3:2222", "--expect-gpus", "8"]);
+    let now = node(&daemon, "mine").unwrap();
+    assert_eq!(now["route"], "ssh ops@192.0.2.3:2222");
+    assert_eq!(now["labels"]["room"], "a", "what was not said stays");
+    daemon.say(&["node", "edit", "mine", "--role", "data"]);
+    let now = node(&daemon, "mine").unwrap();
+    assert_eq!((&now["role"], &now["route"]), (&"data".into(), &"ssh ops@192.0.2.3:2222".into()));
+    let refused = daemon.ask(&["node", "undrain", "mine"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+    daemon.say(&["node", "edit", "mine", "--role", "tasks"]);
+
+    daemon.say(&["node", "add", "dials", "--dial-in"]);
+    let local = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].as_str().unwrap().to_owned();
+    until("it is there", || node(&daemon, "far").is_some());
+    for (words, status) in [
+        (vec!["mine"], 2),
+        (vec!["mine", "--ssh", "$(id)"], 64),
+        (vec!["mine", "--identity", "/no/such/key"], 64),
+        (vec!["dials", "--ssh", "root@192.0.2.9"], 64),
+        (vec!["far", "--expect-gpus", "1"], 64),
+        (vec![local.as_str(), "--expect-gpus", "1"], 64),
+        (vec!["nobody", "--expect-gpus", "1"], 69),
+    ] {
+        let said = daemon.ask(&[&["node", "edit"], words.as_slice()].concat());
+        assert_eq!(said.status, status, "{words:?}: {said:?}");
+        assert!(said.stderr.contains("hint:"), "{said:?}");
+    }
+}
+
+#[test]
 fn a_wrong_file_keeps_the_server_from_starting() {
     let directory = tempfile::tempdir().unwrap();
     let config = directory.path().join("danlu.toml");

@@ -38,6 +38,8 @@ use tracing::{info, warn};
 
 /// A machine that first has to end what should not run there takes longer.
 const FIRST_REPORT: Duration = Duration::from_secs(5);
+/// Enough for thousands of requests a second each.
+const MOST_THREADS: usize = 2;
 /// At the end of the server.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
@@ -109,10 +111,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     allow_many_connections();
     let store = Store::open(&config.data.join("danlu.db"))?;
     let auth = Auth::load(&store, &config.auth)?;
-    let nodes = Nodes::load(&store, &config.data, live.clone())?;
     let logins = Logins::load(&store, &config.data)?;
+    let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads())
         .enable_all()
         // Threads for slow files go soon, so that an idle server is quite still.
         .thread_keep_alive(Duration::from_secs(1))
@@ -140,6 +143,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let _ = engine.join();
     let _ = fs::remove_file(&config.socket);
     served
+}
+
+/// Those that answer requests. The engine has one of its own, and tasks are to have the rest of the machine.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
 /// What the addresses need beside the engine.

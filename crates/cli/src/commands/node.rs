@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
 use danlu_wire::api::{
-    AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeCheck, NodeRole,
-    OneNode,
+    AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeChange, NodeCheck,
+    NodeRole, OneNode,
 };
 use serde_json::json;
 
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = text("Machines that work for this server", "管理为本服务器工作的机器"),
-    override_usage = text("danlu node [list | add | import | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] 名称…"),
+    override_usage = text("danlu node [list | add | import | edit | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | edit | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] 名称…"),
     after_help = text(
         "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\
          A machine that it cannot reach dials in by itself: add it with --dial-in.\n\n\
@@ -59,6 +59,8 @@ enum What {
     List(nodes::Arguments),
     #[command(about = text("Add a machine: reached by SSH, or one that dials in", "添加一台机器：通过 SSH 访问，或由其主动连接"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] | --dial-in [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] | --dial-in [选项]"))]
     Add(Box<Add>),
+    #[command(about = text("Reach a machine in another way; what runs there goes on", "改变访问机器的方式；已运行的继续"), override_usage = text("danlu node edit NAME [OPTIONS]", "danlu node edit 名称 [选项]"))]
+    Edit(Box<Edit>),
     #[command(about = text("Add the machines of the master/slave training manager", "导入主从训练管理系统的机器"), override_usage = text("danlu node import gpu_slaver_info.json [OPTIONS]", "danlu node import gpu_slaver_info.json [选项]"))]
     Import(node_import::Import),
     #[command(about = text("Take a machine out; nothing may run there", "移除机器；其上不能有任务运行"), override_usage = text("danlu node remove NAME…", "danlu node remove 名称…"), alias = "rm")]
@@ -122,9 +124,6 @@ struct Add {
     #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = text("`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务"))]
     role: String,
 
-    #[arg(long, value_name = "HOST", help = text("Where the other machines find it, if not where the server does", "其他机器访问它的地址，若与服务器所用的不同"))]
-    address: Option<String>,
-
     #[arg(long, value_name = "DIR", help = text("Logs go to this directory, which it shares with the server", "日志写入此目录，须与服务器共享"))]
     logs: Option<String>,
 
@@ -174,6 +173,42 @@ fn parse_label(given: &str) -> Result<(String, Option<String>), String> {
 }
 
 #[derive(Debug, Args)]
+struct Edit {
+    #[arg(value_name = "NAME", help = text("Which", "哪一台"))]
+    name: String,
+
+    #[arg(long, value_name = "USER@HOST[:PORT]", help = text("How it is reached", "如何到达"))]
+    ssh: Option<String>,
+
+    #[arg(long, value_name = "FILE", help = text("A private key on the server, readable by its user alone", "服务器上的私钥文件，仅其用户可读"))]
+    identity: Option<String>,
+
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = text("Trust the host key that it shows the first time", "信任首次出示的主机密钥"))]
+    accept_new_key: Option<bool>,
+
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = text("Become root there by sudo without a password", "在该机器上用免密 sudo 成为 root"))]
+    sudo: Option<bool>,
+
+    #[arg(long, value_name = "DIR", help = text("Where it keeps its runs; nothing may run there", "其运行目录所在；其上不能有任务运行"))]
+    data: Option<String>,
+
+    #[arg(long, value_name = "PROGRAM", help = text("nvidia-smi, if it is at an unusual place", "nvidia-smi 的路径，若不在常规位置"))]
+    probe: Option<String>,
+
+    #[arg(long, value_name = "N", help = text("Warn when it has fewer", "少于此数时警告"))]
+    expect_gpus: Option<u32>,
+
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], help = text("`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务"))]
+    role: Option<String>,
+
+    #[arg(long, value_name = "DIR", help = text("Logs go to this directory, which it shares with the server", "日志写入此目录，须与服务器共享"))]
+    logs: Option<String>,
+
+    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
 struct Which {
     #[arg(value_name = "NAME", required = true, help = text("Which", "哪些"))]
     names: Vec<String>,
@@ -187,6 +222,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         None => nodes::run(client, &nodes::Arguments::default()),
         Some(What::List(list)) => nodes::run(client, list),
         Some(What::Add(new)) => add(client, new),
+        Some(What::Edit(change)) => edit(client, change),
         Some(What::Import(import)) => node_import::run(client, import),
         Some(What::Remove(which)) => remove(client, which),
         Some(What::Label(change)) => label(client, change),
@@ -215,8 +251,7 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
         probe: new.probe.clone(),
         expect_gpus: new.expect_gpus,
         sim_gpus: new.sim_gpus,
-        role: if new.role == "data" { NodeRole::Data } else { NodeRole::Tasks },
-        address: new.address.clone(),
+        role: role(&new.role),
         logs: new.logs.as_deref().map(whole),
     };
     let document = client.send("POST", "/nodes", &body)?;
@@ -232,6 +267,37 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
         "added {name}; the server connects to it now. How far it gets: danlu node check {name}\n",
         "已添加 {name}，服务器正在连接。查看进展：danlu node check {name}\n"
     ))
+}
+
+fn edit(client: &Client, change: &Edit) -> Result<(), Failure> {
+    let body = NodeChange {
+        ssh: change.ssh.clone(),
+        identity: change.identity.as_deref().map(whole),
+        accept_new_key: change.accept_new_key,
+        sudo: change.sudo,
+        data: change.data.clone(),
+        probe: change.probe.clone(),
+        expect_gpus: change.expect_gpus,
+        role: change.role.as_deref().map(role),
+        logs: change.logs.as_deref().map(whole),
+    };
+    if body == NodeChange::default() {
+        let message = text("nothing is to be changed", "没有要更改的内容");
+        return Err(Failure::new(Exit::Usage, message).hint("danlu node edit --help"));
+    }
+    let document = client.send("PATCH", &address(&change.name, ""), &body)?;
+    if change.json {
+        return screen::print_document(&document);
+    }
+    let name = &change.name;
+    screen::print(&say!(
+        "changed {name}; the server connects to it anew. How far it gets: danlu node check {name}\n",
+        "已更改 {name}，服务器正在重新连接。查看进展：danlu node check {name}\n"
+    ))
+}
+
+fn role(word: &str) -> NodeRole {
+    if word == "data" { NodeRole::Data } else { NodeRole::Tasks }
 }
 
 /// Said once: the server does not know the token any more.

@@ -1,4 +1,5 @@
 //! Users of this machine, for as long as a test runs.
+#![allow(dead_code, reason = "every test file is a crate of its own and uses a part of this")]
 
 use std::{
     fs,

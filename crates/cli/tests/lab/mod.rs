@@ -160,9 +160,9 @@ impl Machine {
         there(&["link", "set", "lo", "up"]);
         let keys = [path(here, "hostkey"), path(here, "authorized_keys")];
         let config = format!(
-            "ListenAddress {address}\nPort 22\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+            "ListenAddress {address}\nPort 22\nHostKey {}\nAuthorizedKeysFile {} {}-%u\nPidFile none\n\
              PasswordAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n",
-            keys[0], keys[1]
+            keys[0], keys[1], keys[1]
         );
         fs::write(directory.join("sshd.conf"), config).expect("a file");
         let name = format!("n{place}");

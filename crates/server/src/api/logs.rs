@@ -12,7 +12,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use danlu_core::{NodeId, Refusal, Run, RunId, TaskId};
-use danlu_wire::agent::LogStart;
+use danlu_wire::agent::{LogPlace, LogStart};
 use danlu_wire::launch::Sink;
 use futures_core::Stream;
 use schemars::JsonSchema;
@@ -194,8 +194,11 @@ async fn open_part(
         let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
         let place = store::place_of(&model, task, run, node, which);
-        let name = there.and_then(|node| Some(&model.nodes.get(&node)?.name));
-        (there, place, name.and_then(|name| api.nodes.shared_logs(name)))
+        let name = node.and_then(|node| Some(&model.nodes.get(&node)?.name));
+        // On that machine they may have another name.
+        let owner = name.and_then(|name| api.logins.name_on(task.owner, name));
+        let place = LogPlace { owner: owner.unwrap_or(place.owner), ..place };
+        (there, place, there.and(name).and_then(|name| api.nodes.shared_logs(name)))
     };
     if let Some(directory) = shared.filter(|_| place.sink == Sink::Log) {
         place.sink = store::shared(&directory, run);

@@ -57,8 +57,9 @@ pub(crate) async fn change(
         return Err(no);
     }
     let (key, by) = (wanted.key.as_ref(), caller.asker());
-    let set = api.logins.set_ssh(&api.handle, caller.id, (name, &wanted.ssh_user), key, &by).await;
-    Ok(set?)
+    api.logins.set_ssh(&api.handle, caller.id, (name, &wanted.ssh_user), key, &by).await?;
+    api.nodes.take_over_keys(name);
+    Ok(())
 }
 
 pub(super) async fn remove(
@@ -71,7 +72,9 @@ pub(super) async fn remove(
 }
 
 pub(crate) async fn forget(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
-    Ok(api.logins.remove_ssh(&api.handle, caller.id, name, &caller.asker()).await?)
+    api.logins.remove_ssh(&api.handle, caller.id, name, &caller.asker()).await?;
+    api.nodes.take_over_keys(name);
+    Ok(())
 }
 
 pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {

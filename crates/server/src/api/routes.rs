@@ -105,6 +105,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/nodes"), "All machines", Reader, || get(nodes::list), json::<wire::Nodes>()),
         Route::new(("post", "/nodes"), "Add a machine that is reached by SSH, or that dials in", Admin, || post(nodes::add), json::<wire::AddedNode>()).body::<wire::NewNode>().creates(),
         Route::new(("get", "/nodes/{name}"), "One machine", Reader, || get(nodes::one), json::<wire::OneNode>()),
+        Route::new(("patch", "/nodes/{name}"), "Reach a machine in another way; what runs there goes on", Admin, || patch(nodes::edit), json::<wire::OneNode>()).body::<wire::NodeChange>(),
         Route::new(("delete", "/nodes/{name}"), "Take a machine out; nothing may run there", Admin, || delete(nodes::remove), json::<wire::Removed>()),
         Route::new(("post", "/nodes/{name}/labels"), "Change its labels while tasks run", Admin, || post(nodes::label), json::<wire::OneNode>()).body::<wire::LabelChange>(),
         Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),

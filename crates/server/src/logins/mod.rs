@@ -116,6 +116,20 @@ impl Logins {
         Some((login, place))
     }
 
+    /// Who has a way in of their own.
+    pub(crate) fn with_keys_on(&self, node: &str) -> Vec<UserId> {
+        let known = self.read();
+        let there = known.values().filter(|login| login.node == node && login.ssh.is_some());
+        there.map(|login| login.user).collect()
+    }
+
+    /// Whose files somebody's are on a machine.
+    pub(crate) fn name_on(&self, user: UserId, node: &str) -> Option<String> {
+        let known = self.read();
+        let login = known.get(&(user, node.to_owned()))?;
+        login.os_user.clone().or_else(|| Some(login.ssh.as_ref()?.user.clone()))
+    }
+
     /// Nothing for the one that they have everywhere.
     pub(crate) async fn name_os_user(
         &self,

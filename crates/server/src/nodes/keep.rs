@@ -48,7 +48,7 @@ impl Nodes {
         let handle = self.0.handle.get()?.clone();
         let node: NodeId = handle.model().nodes.values().find(|node| node.name == name)?.id;
         let far = Far { nodes: self, handle: &handle, node, record: &record };
-        let greeted = match far.greet(from, to).await {
+        let greeted = match far.greet(far.next_session(), from, to).await {
             Ok(greeted) => greeted,
             Err(NotGreeted::Silent) => return Some(Ended::Never(None)),
             Err(NotGreeted::Wrong(reason)) => return Some(Ended::Never(Some(reason))),
@@ -86,19 +86,24 @@ pub(super) enum Ended {
 }
 
 async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
-    let mut wait = LEAST_WAIT;
+    let mut tries = 0;
     loop {
         nodes.note(&name, |status| status.link = LinkState::Connecting);
         let Some((was_there, reason)) = once(&nodes, &name).await else { return };
         nodes.note_end(&name, reason);
-        wait = if was_there { LEAST_WAIT } else { (wait * 2).min(MOST_WAIT) };
-        // Not all at once after the network was down.
-        let jitter = f64::from(u16::from_le_bytes(random())) / f64::from(u16::MAX);
+        tries = if was_there { 0 } else { tries + 1 };
         tokio::select! {
-            () = tokio::time::sleep(wait.mul_f64(0.5 + jitter)) => {}
-            () = poke.notified() => wait = LEAST_WAIT,
+            () = pause(tries) => {}
+            () = poke.notified() => tries = 0,
         }
     }
+}
+
+/// Before the next try, after so many in vain. Not all at once after the network was down.
+pub(super) async fn pause(tries: u32) {
+    let wait = LEAST_WAIT.saturating_mul(1 << tries.min(10)).min(MOST_WAIT);
+    let jitter = f64::from(u16::from_le_bytes(random())) / f64::from(u16::MAX);
+    tokio::time::sleep(wait.mul_f64(0.5 + jitter)).await;
 }
 
 fn random() -> [u8; 2] {

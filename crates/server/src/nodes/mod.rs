@@ -6,6 +6,7 @@ mod dial_in;
 pub(crate) mod file;
 mod keep;
 mod last_lines;
+mod owners;
 mod record;
 mod remote_log;
 mod session;
@@ -22,12 +23,14 @@ pub(crate) use status::{LinkState, Status};
 
 use crate::backend::LiveGpus;
 use crate::handle::Handle;
+use crate::logins::Logins;
 use crate::model::ReadModel;
 use crate::store::{Store, StoreError};
-use danlu_core::{NodeId, SessionId};
+use danlu_core::{NodeId, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
 use danlu_wire::agent::LogPlace;
 use last_lines::LastLines;
+use owners::Owners;
 use remote_log::Asks;
 use ssh::Program;
 use std::collections::BTreeMap;
@@ -52,6 +55,7 @@ struct All {
     handle: OnceLock<Handle>,
     program: OnceLock<Program>,
     last_lines: LastLines,
+    logins: Logins,
     data: PathBuf,
 }
 
@@ -73,13 +77,19 @@ struct Connection {
     session: SessionId,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
+    owners: Owners,
 }
 
 /// Of what is in the store.
 pub(crate) const KIND: &str = "node";
 
 impl Nodes {
-    pub fn load(store: &Store, data: &Path, live: LiveGpus) -> Result<Nodes, StoreError> {
+    pub fn load(
+        store: &Store,
+        data: &Path,
+        live: LiveGpus,
+        logins: Logins,
+    ) -> Result<Nodes, StoreError> {
         let records = store.records(KIND)?;
         let records: Vec<NodeRecord> =
             records.iter().filter_map(|json| serde_json::from_str(json).ok()).collect();
@@ -92,6 +102,7 @@ impl Nodes {
             handle: OnceLock::new(),
             program: OnceLock::new(),
             last_lines: LastLines::below(data),
+            logins,
             data: data.to_owned(),
         })))
     }
@@ -107,11 +118,28 @@ impl Nodes {
 
     /// What was decided for a connection that is gone is dropped.
     pub(crate) fn send(&self, node: NodeId, session: SessionId, order: ToAgent) {
-        let connections = self.connections();
-        if let Some(connection) = connections.get(&node).filter(|it| it.session == session) {
-            // Who does not listen any more is found out by its own task.
-            let _ = connection.orders.send(order);
-        }
+        let connection = self.connection(node).filter(|it| it.session == session);
+        let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
+        let owners = &connection.owners;
+        let theirs = match &order {
+            ToAgent::Launch(launch) => {
+                let owner = handle.model().tasks.get(&launch.task).map(|task| task.owner);
+                match owner.and_then(|owner| owners.launch(owner, launch)) {
+                    Some(Ok(())) => return,
+                    Some(Err(why)) => {
+                        return owners::not_started(handle, (node, session), launch.run, why);
+                    }
+                    None => None,
+                }
+            }
+            ToAgent::AskReport => {
+                owners.ask_for_reports();
+                None
+            }
+            other => run_of(other).and_then(|run| owners.with(run)),
+        };
+        // Who does not listen any more is found out by its own task.
+        let _ = theirs.map_or(connection.orders, |(orders, _)| orders).send(order);
     }
 
     /// All are to connect anew, as after a start of the daemon.
@@ -128,10 +156,10 @@ impl Nodes {
     pub(crate) fn address(&self, name: &str) -> Option<String> {
         let known = self.known();
         let Known { record, status, .. } = known.get(name)?;
-        record.address.clone().or_else(|| match &record.route {
+        match &record.route {
             Route::Ssh(target) => Some(target.host.clone()),
             Route::DialIn(_) => status.seen_at.map(|address| address.to_string()),
-        })
+        }
     }
 
     /// Where a machine writes logs that the server can read, too.
@@ -164,6 +192,14 @@ impl Nodes {
         }
     }
 
+    /// Somebody's own key has changed: the machine connects anew with those that there are.
+    pub(crate) fn take_over_keys(&self, name: &str) {
+        let Some((record, status)) = self.status(name) else { return };
+        if status.machine.is_some_and(|machine| !machine.is_root) {
+            self.add(record);
+        }
+    }
+
     /// Try again at once.
     pub(crate) fn poke(&self, name: &str) {
         if let Some(known) = self.known().get(name) {
@@ -187,6 +223,12 @@ impl Nodes {
         }
     }
 
+    fn owner_of(&self, run: RunId) -> Option<UserId> {
+        let model = self.0.handle.get()?.model();
+        let task = model.runs.get(&run)?.task;
+        model.tasks.get(&task).map(|task| task.owner)
+    }
+
     fn connection(&self, node: NodeId) -> Option<Connection> {
         self.connections().get(&node).cloned()
     }
@@ -208,6 +250,19 @@ impl Nodes {
 
     fn connections(&self) -> MutexGuard<'_, BTreeMap<NodeId, Connection>> {
         self.0.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an order is about.
+fn run_of(order: &ToAgent) -> Option<RunId> {
+    match order {
+        ToAgent::Stop { run, .. }
+        | ToAgent::Pause { run }
+        | ToAgent::Resume { run }
+        | ToAgent::SetLimit { run, .. }
+        | ToAgent::Forget { run }
+        | ToAgent::DropLog { run } => Some(*run),
+        _ => None,
     }
 }
 

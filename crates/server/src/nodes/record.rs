@@ -33,9 +33,6 @@ pub(crate) struct NodeRecord {
     pub(crate) machine: Option<String>,
     #[serde(default)]
     pub(crate) role: NodeRole,
-    /// Where the other machines find it.
-    #[serde(default)]
-    pub(crate) address: Option<String>,
     /// A directory that it shares with the server, for logs.
     #[serde(default)]
     pub(crate) logs: Option<String>,
@@ -95,12 +92,6 @@ impl NodeRecord {
                 return Err(bad(format!("{path:?} is not a whole path"), "begin it with /"));
             }
         }
-        if let Some(address) = &wanted.address
-            && !is_word(address, "._-:%")
-        {
-            let hint = "give a host name or an IP address";
-            return Err(bad(format!("{address:?} is not an address"), hint));
-        }
         Ok(NodeRecord {
             name: wanted.name.clone(),
             route: Route::wanted(wanted)?,
@@ -111,7 +102,6 @@ impl NodeRecord {
             sim_gpus: wanted.sim_gpus,
             machine: None,
             role: wanted.role,
-            address: wanted.address.clone(),
             logs: wanted.logs.clone(),
             from_file: false,
         })

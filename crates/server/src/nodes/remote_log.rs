@@ -89,10 +89,14 @@ impl RemoteLog {
     ) -> io::Result<Piece> {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
-        let (ask, answered) = connection.asks.open();
+        let theirs = self.nodes.owner_of(self.place.run);
+        let (orders, asks) = match theirs.and_then(|owner| connection.owners.of(owner)) {
+            Some(theirs) => theirs,
+            None => (connection.orders, connection.asks),
+        };
+        let (ask, answered) = asks.open();
         // Held by the connection alone, so that its end is heard here.
-        let orders = connection.orders.clone();
-        drop(connection);
+        drop((asks, connection.owners));
         let wanted = ReadLog { ask, log: self.place.clone(), from, limit, wait };
         orders.send(ToAgent::ReadLog(wanted)).map_err(|_| away())?;
         drop(orders);

@@ -1,11 +1,13 @@
 //! What a server and an agent say to each other, from hello to the end of the connection.
 
+use super::owners::{Owners, Together};
 use super::remote_log::Asks;
 use super::ssh::{Step, Unreachable};
 use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::clock;
 use crate::handle::Handle;
 use crate::store::RecordChange;
+use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId};
 use danlu_wire::agent::{Machine, PROTOCOL};
@@ -64,7 +66,7 @@ pub(super) struct Greeted {
     pub(super) machine: Machine,
     /// Milliseconds.
     pub(super) clock_ahead: i64,
-    messages: Messages,
+    pub(super) messages: Messages,
     /// Of its GPUs, which it looks at first.
     details: Vec<GpuDetails>,
 }
@@ -82,10 +84,10 @@ fn wrong(message: impl Into<String>, hint: impl Into<String>) -> NotGreeted {
 impl Far<'_> {
     pub(super) async fn greet(
         &self,
+        session: SessionId,
         from: &mut (impl AsyncRead + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
     ) -> Result<Greeted, NotGreeted> {
-        let session = self.next_session();
         let mut hello = Hello::new(env!("CARGO_PKG_VERSION"), session, None);
         hello.station = Some(self.record.station());
         let said_at = clock::now();
@@ -130,7 +132,7 @@ impl Far<'_> {
     }
 
     /// Higher than any before, whatever has not been committed yet.
-    fn next_session(&self) -> SessionId {
+    pub(super) fn next_session(&self) -> SessionId {
         let model = self.handle.model();
         let stored = model.nodes.get(&self.node).map_or(0, |node| node.session.0);
         let mut last =
@@ -169,16 +171,20 @@ impl Far<'_> {
         from: &mut (impl AsyncRead + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
     ) -> Option<Unreachable> {
-        let Greeted { session, mut messages, details, .. } = greeted;
+        let Greeted { session, mut messages, details, machine, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
-        let connection = Connection { session, orders, asks: asks.clone() };
+        let owners = Owners::default();
+        let connection = Connection { session, orders, asks: asks.clone(), owners: owners.clone() };
         self.nodes.connections().insert(self.node, connection);
         self.tell(session, NodeMessage::Connected);
         for first in [ToAgent::AskReport, ToAgent::AskFacts] {
             write(to, &first).await.ok()?;
         }
         self.hear(session, FromAgent::Details(details), &asks).ok()?;
+        // Root runs tasks as anybody; any other login only its own.
+        let _own = (!machine.is_root).then(|| owners.start(self, session));
+        let mut held = None;
         let mut heartbeat = interval(HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut heard_at = Instant::now();
@@ -202,6 +208,13 @@ impl Far<'_> {
                         }
                     };
                     heard_at = Instant::now();
+                    let said = match said {
+                        FromAgent::Report(report) => {
+                            held = self.report(session, report, &owners);
+                            continue;
+                        }
+                        said => said,
+                    };
                     if let Err(message) = self.hear(session, said, &asks) {
                         return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
                     }
@@ -209,6 +222,17 @@ impl Far<'_> {
                     if ahead >= AHEAD {
                         ahead = 0;
                         self.handle.look(|_, _, _| ()).await.ok()?;
+                    }
+                }
+                () = owners.news() => {
+                    if let Some(lost) = owners.lost() {
+                        return Some(lost);
+                    }
+                    if let Some(report) = held.take() {
+                        held = self.report(session, report, &owners);
+                    } else if owners.take_newcomers() {
+                        owners.ask_for_reports();
+                        write(to, &ToAgent::AskReport).await.ok()?;
                     }
                 }
                 _ = heartbeat.tick() => {
@@ -220,6 +244,29 @@ impl Far<'_> {
                     return Some(Unreachable::new(Step::Greet, message, "see the network"));
                 }
             }
+        }
+    }
+
+    /// Tells the core what is there, once everybody has said it. Returns what is to be told later.
+    fn report(
+        &self,
+        session: SessionId,
+        report: NodeReport,
+        owners: &Owners,
+    ) -> Option<NodeReport> {
+        let model = self.handle.model();
+        let there =
+            |run: &&danlu_core::Run| run.part_on(self.node).is_some_and(|it| !it.is_ended());
+        let tasks = model.active_runs().filter(there).filter_map(|run| model.tasks.get(&run.task));
+        match owners.together(report, &tasks.map(|task| task.owner).collect()) {
+            Together::Report(report) => {
+                let message = NodeMessage::Report(report);
+                if check(&message).is_ok() {
+                    self.tell(session, message);
+                }
+                None
+            }
+            Together::NotYet(report) => Some(report),
         }
     }
 
@@ -296,7 +343,7 @@ async fn write(to: &mut (impl AsyncWrite + Unpin), message: &ToAgent) -> io::Res
     to.flush().await
 }
 
-async fn write_many(
+pub(super) async fn write_many(
     to: &mut (impl AsyncWrite + Unpin),
     first: ToAgent,
     more: &mut mpsc::UnboundedReceiver<ToAgent>,
@@ -313,13 +360,13 @@ async fn write_many(
 
 /// What comes, whole messages at a time. It can be left and taken up again at any point.
 #[derive(Default)]
-struct Messages {
+pub(super) struct Messages {
     decoder: Decoder,
 }
 
 impl Messages {
     /// `None` at the end of the connection.
-    async fn next(
+    pub(super) async fn next(
         &mut self,
         from: &mut (impl AsyncRead + Unpin),
     ) -> Result<Option<FromAgent>, FrameError> {

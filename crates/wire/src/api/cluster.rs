@@ -141,8 +141,6 @@ pub struct NewNode {
     pub sim_gpus: Option<u32>,
     /// What it is for; with `data` it gets no tasks.
     pub role: NodeRole,
-    /// Where the other machines find it, if not where the server does.
-    pub address: Option<String>,
     /// A directory that the server and this machine share: logs go there.
     pub logs: Option<String>,
 }
@@ -154,6 +152,21 @@ pub enum NodeRole {
     Tasks,
     /// Files only.
     Data,
+}
+
+/// `PATCH /nodes/{name}`: what is not given stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeChange {
+    pub ssh: Option<String>,
+    pub identity: Option<String>,
+    pub accept_new_key: Option<bool>,
+    pub sudo: Option<bool>,
+    pub data: Option<String>,
+    pub probe: Option<String>,
+    pub expect_gpus: Option<u32>,
+    pub role: Option<NodeRole>,
+    pub logs: Option<String>,
 }
 
 /// The answer to `POST /nodes`, and to `POST /nodes/{name}/token`.

@@ -1,27 +1,25 @@
 //! Machines: what there is of them, and what admins do with them.
 
+mod check;
+mod edit;
+
+pub(crate) use check::check;
+pub(super) use edit::edit;
+
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
 use crate::clock;
-use crate::nodes::{
-    BadNode, LinkState, NodeRecord, Route, Status, Step, put_record, remove_record,
-};
+use crate::nodes::{BadNode, LinkState, NodeRecord, Route, Status, put_record, remove_record};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
 use danlu_wire::agent::Facts;
 use danlu_wire::api::{
-    AddedNode, CheckedStep, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode,
-    NodeCheck, NodeRole, NodeView, Nodes, OneNode, Removed,
+    AddedNode, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode, NodeRole,
+    NodeView, Nodes, OneNode, Removed,
 };
-use std::time::Duration;
-
-/// A clock that is this far off makes times of tasks hard to read.
-const CLOCK_OFF: i64 = 2_000;
-/// For a whole way to a machine and back.
-const CHECK: Duration = Duration::from_secs(130);
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Nodes>> {
     Json(Document::new(Nodes { nodes: views(&api, &caller) }))
@@ -367,88 +365,4 @@ async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
     api.handle.keep(vec![put_record(&record)], None).await?;
     api.nodes.add(record);
     Ok(())
-}
-
-/// Step by step, as far as one gets.
-pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<NodeCheck, ApiError> {
-    caller.require_admin()?;
-    id_of(api, name)?;
-    let mut steps = Vec::new();
-    let ok = |step: &str, message: String| CheckedStep {
-        step: step.to_owned(),
-        ok: true,
-        message,
-        hint: String::new(),
-    };
-    let Some((record, before)) = api.nodes.status(name) else {
-        steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
-        return Ok(NodeCheck { name: name.to_owned(), steps });
-    };
-    if before.link != LinkState::Connected && matches!(record.route, Route::Ssh(_)) {
-        if before.link == LinkState::Away {
-            api.nodes.poke(name);
-        }
-        let _ = tokio::time::timeout(CHECK, api.nodes.tried(name, before.tries)).await;
-    }
-    let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
-    let words = [
-        (Step::LogIn, "reach", format!("reached: {}", record.route)),
-        (Step::Upload, "upload", "has the program".to_owned()),
-        (Step::Start, "start", "its agent runs".to_owned()),
-        (
-            Step::Greet,
-            "greet",
-            format!("speaks version {}", status.version.clone().unwrap_or_default()),
-        ),
-    ];
-    for (step, word, good) in words {
-        match &status.problem {
-            Some(reason) if reason.step == step => {
-                steps.push(CheckedStep {
-                    step: word.to_owned(),
-                    ok: false,
-                    message: reason.message.clone(),
-                    hint: reason.hint.clone(),
-                });
-                return Ok(NodeCheck { name: name.to_owned(), steps });
-            }
-            _ => steps.push(ok(word, good)),
-        }
-    }
-    steps.extend(further(&status));
-    Ok(NodeCheck { name: name.to_owned(), steps })
-}
-
-fn further(status: &Status) -> Vec<CheckedStep> {
-    let step = |step: &str, ok: bool, message: String, hint: &str| CheckedStep {
-        step: step.to_owned(),
-        ok,
-        message,
-        hint: if ok { String::new() } else { hint.to_owned() },
-    };
-    let mut steps = Vec::new();
-    if let Some(machine) = &status.machine {
-        let who = if machine.is_root { "as anybody" } else { "only as the login itself" };
-        let login = format!("the agent is {}: tasks can run {who}", machine.login);
-        steps.push(step("login", true, login, ""));
-    }
-    if let Some(ahead) = status.clock_ahead {
-        let message = format!("its clock is {} ms off", ahead.abs());
-        steps.push(step(
-            "clock",
-            ahead.abs() < CLOCK_OFF,
-            message,
-            "let it use NTP, as chrony does",
-        ));
-    }
-    if let Some(facts) = &status.facts {
-        let free = facts.disk_free.unwrap_or(0) >> 30;
-        let (place, kind) = (&facts.directory, &facts.file_system);
-        let message = format!("{free} GB free in {place} ({kind}), where runs are kept");
-        steps.push(step("disk", free > 0, message, "make room there"));
-        let driver = facts.driver.as_deref().unwrap_or("no driver of GPUs is loaded");
-        steps.push(step("driver", true, driver.to_owned(), ""));
-        steps.push(step("gpus", true, format!("GPUs are asked by: {}", facts.probe), ""));
-    }
-    steps
 }

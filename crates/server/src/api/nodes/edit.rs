@@ -1,0 +1,83 @@
+//! A machine is reached in another way from now on. What runs there goes on.
+
+use super::{answer, id_of};
+use crate::api::body::Json;
+use crate::api::{Api, ApiError, Caller};
+use crate::nodes::{NodeRecord, Route, put_record};
+use axum::extract::{Path, State};
+use danlu_core::{Input, NodeId};
+use danlu_wire::api::{Document, NewNode, NodeChange, NodeRole, OneNode};
+
+pub(in crate::api) async fn edit(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(name): Path<String>,
+    body: Result<Json<NodeChange>, ApiError>,
+) -> Result<Json<Document<OneNode>>, ApiError> {
+    let Json(change) = body?;
+    caller.require_admin()?;
+    let node = id_of(&api, &name)?;
+    let Some((before, _)) = api.nodes.status(&name) else {
+        let message = format!("{name} is the machine that the server runs on");
+        return Err(ApiError::refused(message, "danlu config show tells about it"));
+    };
+    if before.from_file {
+        let message = format!("{name} stands in a file");
+        return Err(ApiError::refused(message, "change it there; the file is followed"));
+    }
+    let moves = change.data.is_some() && change.data != before.data;
+    if moves && is_busy(&api, node) {
+        let message = format!("tasks run on {name}, and are kept where they were begun");
+        return Err(ApiError::refused(message, "drain it first: danlu node drain NAME"));
+    }
+    let role = change.role;
+    let mut record = NodeRecord::new(&changed(&before, change))?;
+    record.machine.clone_from(&before.machine);
+    if matches!(before.route, Route::DialIn(_)) {
+        record.route.clone_from(&before.route);
+    }
+    api.handle.keep(vec![put_record(&record)], None).await?;
+    api.nodes.add(record);
+    let by = caller.actor();
+    match role {
+        Some(NodeRole::Data) => drop(caller.ask(&api, Input::Drain { by, node }).await?),
+        Some(NodeRole::Tasks) => drop(caller.ask(&api, Input::Undrain { by, node }).await?),
+        None => {}
+    }
+    answer(&api, &caller, &name)
+}
+
+fn is_busy(api: &Api, node: NodeId) -> bool {
+    let model = api.handle.model();
+    model.active_runs().any(|run| run.part_on(node).is_some_and(|part| !part.is_ended()))
+}
+
+/// What was not said stays.
+fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
+    let mut now = NewNode {
+        name: before.name.clone(),
+        sudo: change.sudo.unwrap_or(before.sudo),
+        data: change.data.or_else(|| before.data.clone()),
+        probe: change.probe.or_else(|| before.probe.clone()),
+        expect_gpus: change.expect_gpus.or(before.expect_gpus),
+        sim_gpus: before.sim_gpus,
+        role: change.role.unwrap_or(before.role),
+        logs: change.logs.or_else(|| before.logs.clone()),
+        ..NewNode::default()
+    };
+    match &before.route {
+        Route::Ssh(target) => {
+            let identity = target.identity.as_ref().map(|path| path.display().to_string());
+            now.ssh = change.ssh.or_else(|| Some(target.to_string()));
+            now.identity = change.identity.or(identity);
+            now.accept_new_key = change.accept_new_key.unwrap_or(target.accept_new);
+        }
+        Route::DialIn(_) => {
+            now.dial_in = true;
+            // Refused with a reason, if it makes no sense.
+            (now.ssh, now.identity) = (change.ssh, change.identity);
+            now.accept_new_key = change.accept_new_key.unwrap_or(false);
+        }
+    }
+    now
+}
