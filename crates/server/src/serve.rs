@@ -30,7 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
+use tokio::runtime::{Handle as RuntimeHandle, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
@@ -38,8 +39,11 @@ use tracing::{info, warn};
 
 /// A machine that first has to end what should not run there takes longer.
 const FIRST_REPORT: Duration = Duration::from_secs(5);
-/// Enough for thousands of requests a second each.
-const MOST_THREADS: usize = 2;
+/// Who comes over the network, agents among them, does not keep people on this machine waiting: their one thread has nothing
+/// to share, and answers soonest.
+const NETWORK_THREADS: usize = 2;
+/// Connections that nobody has taken yet.
+const WAITING: u32 = 1024;
 /// At the end of the server.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
@@ -114,13 +118,11 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads())
-        .enable_all()
-        // Threads for slow files go soon, so that an idle server is quite still.
-        .thread_keep_alive(Duration::from_secs(1))
-        .build();
+    let runtime = configured(tokio::runtime::Builder::new_current_thread());
     let runtime = runtime.map_err(file("start", &config.data))?;
+    let mut network = tokio::runtime::Builder::new_multi_thread();
+    network.worker_threads(NETWORK_THREADS).thread_name("network");
+    let network = configured(network).map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
@@ -133,11 +135,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = Parts { live, auth, nodes, logins };
+        let parts = Parts { live, auth, nodes, logins, network: network.handle().clone() };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
     });
+    network.shutdown_timeout(LAST_ANSWERS);
     runtime.block_on(handle.stop());
     drop(handle);
     let _ = engine.join();
@@ -145,9 +148,18 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     served
 }
 
-/// Those that answer requests. The engine has one of its own, and tasks are to have the rest of the machine.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+fn configured(mut builder: tokio::runtime::Builder) -> io::Result<Runtime> {
+    // Threads for slow files go soon, so that an idle server is quite still.
+    builder.enable_all().thread_keep_alive(Duration::from_secs(1)).build()
+}
+
+/// In the runtime that serves the network.
+fn bind(network: &RuntimeHandle, address: SocketAddr) -> io::Result<TcpListener> {
+    let _within = network.enter();
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// What the addresses need beside the engine.
@@ -156,12 +168,13 @@ struct Parts {
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
+    network: RuntimeHandle,
 }
 
 async fn listen(
     config: &Config,
     handle: &Handle,
-    Parts { live, auth, nodes, logins }: Parts,
+    Parts { live, auth, nodes, logins, network }: Parts,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -188,7 +201,7 @@ async fn listen(
     let mut addresses = Vec::new();
     let mut servers = tokio::task::JoinSet::new();
     for address in &config.listen {
-        match TcpListener::bind(address).await {
+        match bind(&network, *address) {
             Ok(listener) => {
                 let bound = listener.local_addr().map_err(listening(address))?;
                 let listener = PromptListener(listener);
@@ -198,15 +211,17 @@ async fn listen(
                 if config.is_encrypted(address) {
                     let acceptor =
                         tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name)?;
-                    let listener =
-                        TlsListener::new(listener, acceptor).map_err(listening(address))?;
+                    let within = network.enter();
+                    let listener = TlsListener::new(listener, acceptor);
+                    drop(within);
+                    let listener = listener.map_err(listening(address))?;
                     addresses.push(format!("https://{bound}"));
                     let served = axum::serve(listener, router);
-                    servers.spawn(served.with_graceful_shutdown(end).into_future());
+                    servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &network);
                 } else {
                     addresses.push(format!("http://{bound}"));
                     let served = axum::serve(listener, router);
-                    servers.spawn(served.with_graceful_shutdown(end).into_future());
+                    servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &network);
                 }
             }
             // A machine without IPv6 still has the other address.
