@@ -32,10 +32,15 @@ fn place() -> Option<Place> {
 impl Place {
     /// The token of a new machine with two simulated GPUs.
     fn add(&self, name: &str) -> String {
+        self.add_with(name, &[])
+    }
+
+    fn add_with(&self, name: &str, more: &[&str]) -> String {
         let data = self.daemon.directory().join(name).display().to_string();
         let words =
             ["node", "add", name, "--dial-in", "--sim-gpus", "2", "--data", &data, "--json"];
-        self.daemon.json(&words)["token"].as_str().expect("a token").to_owned()
+        let added = self.daemon.json(&[&words[..], more].concat());
+        added["token"].as_str().expect("a token").to_owned()
     }
 
     fn join(&self, token: &str) -> Agent {
@@ -215,6 +220,30 @@ fn nothing_is_said_to_a_server_that_is_not_the_one() {
     }
     let none = danlu::said(danlu::command("en").args(["agent", "join", &url]));
     assert_eq!(none.status, 2, "{none:?}");
+}
+
+#[test]
+fn logs_in_a_shared_directory_are_read_while_the_machine_is_away() {
+    if !is_root() {
+        return;
+    }
+    let Some(place) = place() else { return };
+    let shared = place.daemon.directory().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let token = place.add_with("far", &["--logs", shared.to_str().unwrap()]);
+    let agent = place.join(&token);
+    place.wait_for("far", "ready");
+    let id = place.daemon.submit("-w far -g 1", "echo one; echo two >&2");
+    assert_eq!(place.daemon.ask(&["wait", &id]).status, 0);
+    let files: Vec<_> = fs::read_dir(&shared).unwrap().map_while(Result::ok).collect();
+    assert_eq!(files.len(), 1);
+    assert_eq!(fs::read_to_string(files[0].path()).unwrap(), "one\ntwo\n");
+    drop(agent);
+    place.wait_for("far", "down");
+    let said = place.daemon.ask(&["logs", &id]);
+    assert_eq!((said.status, said.stdout.as_str()), (0, "one\ntwo\n"), "{said:?}");
+    assert_eq!(said.stderr, "", "all of it is there, not only the last lines");
 }
 
 #[test]

@@ -93,9 +93,9 @@ fn all_parts_meet_at_the_address_they_are_told() {
 const TORCHRUN: &str = r#"#!/usr/bin/env python3
 import argparse, os
 options = argparse.ArgumentParser(allow_abbrev=False)
-for name in ("--nnodes", "--node-rank", "--nproc-per-node", "--master-port"):
+for name in ("--nnodes", "--node_rank", "--nproc_per_node", "--master_port"):
     options.add_argument(name, type=int, required=True)
-options.add_argument("--master-addr", required=True)
+options.add_argument("--master_addr", required=True)
 options.add_argument("script")
 given = options.parse_args()
 assert given.node_rank == int(os.environ["DANLU_NODE_RANK"])

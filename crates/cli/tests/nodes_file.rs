@@ -138,6 +138,9 @@ fn a_machine_is_reached_in_another_way() {
     daemon.say(&["node", "edit", "mine", "--role", "tasks"]);
 
     daemon.say(&["node", "add", "dials", "--dial-in"]);
+    daemon.say(&["node", "revoke", "dials"]);
+    let audit = daemon.say(&["audit"]);
+    assert!(audit.contains("edit") && audit.contains("revoke token of"), "{audit}");
     let local = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].as_str().unwrap().to_owned();
     until("it is there", || node(&daemon, "far").is_some());
     for (words, status) in [

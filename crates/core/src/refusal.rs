@@ -42,7 +42,7 @@ pub enum Refusal {
     NodeReachable(RunId),
     #[error("{name} can be asked what it runs: nothing is lost there")]
     NodeHeard { name: String },
-    #[error("{name} has been away for {}: what ran there may still be running", .away.in_words())]
+    #[error("{name} has been away for {}: what ran there may still be running", Span::from_secs(.away.0 / 1_000).in_words())]
     MayStillRun { name: String, away: Span },
     #[error("task {by} still waits for task {task}")]
     StillNeeded { task: TaskId, by: TaskId },

@@ -165,13 +165,16 @@ fn one_hangs(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     let usual = timed(&mut fleet, "all is well")?;
     fleet.tell(&format!("hang {hung}"))?;
     let hanging = timed(&mut fleet, "one machine hangs")?;
-    let (name, _) = &tokens[0];
+    let (name, token_of_it) = &tokens[0];
     fleet.tell(&format!("leave {name}"))?;
     let leaving = timed(&mut fleet, "one machine leaves")?;
+    fleet.tell(&format!("join {name} {token_of_it}"))?;
+    let joining = timed(&mut fleet, "it joins again")?;
     let figures = [
         ("usual", format!("from a submit to its launch, {others} machines"), usual),
         ("hanging", "  while one more hangs".to_owned(), hanging),
         ("leaving", "  while one leaves".to_owned(), leaving),
+        ("joining", "  while it joins again".to_owned(), joining),
     ];
     Ok(figures
         .into_iter()

@@ -1,6 +1,6 @@
 //! A machine is reached in another way from now on. What runs there goes on.
 
-use super::{answer, id_of};
+use super::{answer, deed, id_of};
 use crate::api::body::Json;
 use crate::api::{Api, ApiError, Caller};
 use crate::nodes::{NodeRecord, Route, put_record};
@@ -36,7 +36,8 @@ pub(in crate::api) async fn edit(
     if matches!(before.route, Route::DialIn(_)) {
         record.route.clone_from(&before.route);
     }
-    api.handle.keep(vec![put_record(&record)], None).await?;
+    let deed = deed(&caller, "edit", &name);
+    api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     api.nodes.add(record);
     let by = caller.actor();
     match role {

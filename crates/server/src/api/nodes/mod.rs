@@ -12,6 +12,7 @@ use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
 use crate::clock;
 use crate::nodes::{BadNode, LinkState, NodeRecord, Route, Status, put_record, remove_record};
+use crate::store::Deed;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
@@ -188,6 +189,12 @@ fn addresses(api: &Api) -> Vec<String> {
     bound.iter().map(|it| it.replace("0.0.0.0", name).replace("[::]", name)).collect()
 }
 
+/// For the audit log; what the core decides is written there by itself.
+fn deed(caller: &Caller, act: &'static str, name: &str) -> Deed {
+    let (by, target, detail) = (caller.asker(), format!("node {name}"), String::new());
+    Deed { user: by.name, origin: by.origin, act, target, detail }
+}
+
 /// Another token for a machine that dials in, or none.
 async fn renew_token(
     api: &Api,
@@ -209,7 +216,8 @@ async fn renew_token(
     } else {
         Some(give_token(api, &mut record)?)
     };
-    api.handle.keep(vec![put_record(&record)], None).await?;
+    let act = if revoke { "revoke token of" } else { "give token to" };
+    api.handle.keep(vec![put_record(&record)], Some(deed(caller, act, name))).await?;
     api.nodes.add(record);
     with_token(api, caller, name, token)
 }
@@ -286,7 +294,7 @@ pub(crate) async fn perform(
             ));
         }
         NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
-        NodeAct::Accept => accept(api, name).await?,
+        NodeAct::Accept => accept(api, caller, name).await?,
     }
     Ok(())
 }
@@ -359,10 +367,11 @@ fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, A
     Ok(Document::new(value))
 }
 
-async fn accept(api: &Api, name: &str) -> Result<(), ApiError> {
+async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     let Some((record, _)) = api.nodes.status(name) else { return Ok(()) };
     let record = NodeRecord { machine: None, ..record };
-    api.handle.keep(vec![put_record(&record)], None).await?;
+    let deed = deed(caller, "accept", name);
+    api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     api.nodes.add(record);
     Ok(())
 }
