@@ -113,6 +113,8 @@ fn what_makes_no_sense_ends_the_connection() {
     let mut agent = next();
     agent.say(&FromAgent::Report(idle("rogue", 5_000))).unwrap();
     is_thrown_out(&mut agent);
+    let said = daemon.ask(&["node", "check", "rogue3"]);
+    assert!(said.stderr.contains("5000 GPUs"), "{said:?}");
     // A message without an end.
     let mut agent = next();
     while agent.send(vec![b'x'; 512 << 10]).is_ok() {}

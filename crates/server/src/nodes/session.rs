@@ -7,6 +7,7 @@ use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::clock;
 use crate::handle::Handle;
 use crate::store::RecordChange;
+use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId};
@@ -210,6 +211,9 @@ impl Far<'_> {
                     heard_at = Instant::now();
                     let said = match said {
                         FromAgent::Report(report) => {
+                            if let Err(message) = check_gpus(&report.gpus) {
+                                return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
+                            }
                             held = self.report(session, report, &owners);
                             continue;
                         }
@@ -260,10 +264,7 @@ impl Far<'_> {
         let tasks = model.active_runs().filter(there).filter_map(|run| model.tasks.get(&run.task));
         match owners.together(report, &tasks.map(|task| task.owner).collect()) {
             Together::Report(report) => {
-                let message = NodeMessage::Report(report);
-                if check(&message).is_ok() {
-                    self.tell(session, message);
-                }
+                self.tell(session, NodeMessage::Report(report));
                 None
             }
             Together::NotYet(report) => Some(report),
@@ -286,8 +287,10 @@ impl Far<'_> {
             }
             FromAgent::Log(piece) => asks.answer(piece),
             said => {
+                if let FromAgent::Gpus(gpus) = &said {
+                    check_gpus(gpus)?;
+                }
                 if let Some(message) = said.into_node_message() {
-                    check(&message)?;
                     self.tell(session, message);
                 }
             }
@@ -312,16 +315,11 @@ pub(crate) fn remove(name: &str) -> RecordChange {
 }
 
 /// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.
-fn check(message: &NodeMessage) -> Result<(), String> {
-    let gpus = match message {
-        NodeMessage::Report(report) => &report.gpus,
-        NodeMessage::Gpus(gpus) => gpus,
-        _ => return Ok(()),
-    };
-    if gpus.len() > limits::GPUS_PER_NODE {
-        return Err(format!("it says that it has {} GPUs", gpus.len()));
+fn check_gpus(gpus: &[GpuReport]) -> Result<(), String> {
+    match gpus.len() {
+        count if count > limits::GPUS_PER_NODE => Err(format!("it says that it has {count} GPUs")),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn check_details(details: &[GpuDetails]) -> Result<(), String> {
