@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    figure::{self, Figure, Target, Unit},
-    one_machine::{go_on, listen_for_interrupts, machine},
+    figure::{Figure, Target, Unit},
+    measuring::{self, Peers, go_on},
     server::{Gpus, Programs, Server},
 };
 
@@ -28,30 +28,7 @@ const FULL: Size = Size { rounds: 5, time: Duration::from_secs(3) };
 const QUICK: Size = Size { rounds: 2, time: Duration::from_millis(300) };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    let (mut json, mut size) = (false, FULL);
-    for option in options {
-        match *option {
-            "--json" => json = true,
-            "--quick" => size = QUICK,
-            _ => return Err(format!("unknown option `{option}`")),
-        }
-    }
-    let measured = listen_for_interrupts()
-        .map_err(|error| error.to_string())
-        .and_then(|()| Programs::build())
-        .and_then(|programs| measure(&programs, size));
-    let figures = match measured {
-        Ok(figures) => figures,
-        Err(problem) => {
-            eprintln!("error: {}", go_on().err().unwrap_or(problem));
-            return Ok(false);
-        }
-    };
-    match json {
-        true => println!("{:#}", figure::document(&figures, &serde_json::Value::Null)),
-        false => println!("{}\n{}", machine(), figure::table(&figures)),
-    }
-    Ok(true)
+    measuring::run(options, (FULL, QUICK), measure, Peers::Left)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

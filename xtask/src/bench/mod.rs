@@ -2,6 +2,7 @@
 
 mod figure;
 mod http;
+mod measuring;
 mod nodes;
 mod one_machine;
 mod peers;

@@ -8,9 +8,9 @@ use std::{
 };
 
 use super::{
-    figure::{self, Figure, Target, Unit},
+    figure::{Figure, Target, Unit},
     http::Connection,
-    one_machine::{go_on, listen_for_interrupts, machine},
+    measuring::{self, Peers, go_on},
     server::{Gpus, Programs, Server},
 };
 use crate::shell;
@@ -31,38 +31,16 @@ const FULL: Size = Size { machines: 200, tasks: 100_000, others: 49, starts: 500
 const QUICK: Size = Size { machines: 10, tasks: 1_000, others: 4, starts: 50 };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    let (mut json, mut size) = (false, FULL);
-    for option in options {
-        match *option {
-            "--json" => json = true,
-            "--quick" => size = QUICK,
-            _ => return Err(format!("unknown option `{option}`")),
-        }
+    measuring::run(options, (FULL, QUICK), measure, Peers::Left)
+}
+
+fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
+    if !shell::succeeds(&mut shell::cargo("build --quiet --release --package danlu-fakeagent")) {
+        return Err("the release build failed".to_owned());
     }
-    let measured = listen_for_interrupts()
-        .map_err(|error| error.to_string())
-        .and_then(|()| Programs::build())
-        .and_then(|programs| {
-            let fleet = "build --quiet --release --package danlu-fakeagent";
-            if !shell::succeeds(&mut shell::cargo(fleet)) {
-                return Err("the release build failed".to_owned());
-            }
-            let mut figures = many(&programs, size)?;
-            figures.extend(one_hangs(&programs, size)?);
-            Ok(figures)
-        });
-    let figures = match measured {
-        Ok(figures) => figures,
-        Err(problem) => {
-            eprintln!("error: {}", go_on().err().unwrap_or(problem));
-            return Ok(false);
-        }
-    };
-    match json {
-        true => println!("{:#}", figure::document(&figures, &serde_json::Value::Null)),
-        false => println!("{}\n{}", machine(), figure::table(&figures)),
-    }
-    Ok(true)
+    let mut figures = many(programs, size)?;
+    figures.extend(one_hangs(programs, size)?);
+    Ok(figures)
 }
 
 /// A queue is drained by many machines, and the server's share of it is taken.

@@ -4,21 +4,11 @@ mod idle;
 mod queue;
 mod tasks;
 
-use std::{
-    fs, io,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
-};
-
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::{thread, time::Duration};
 
 use super::{
-    figure::{self, Figure},
-    peers,
+    figure::Figure,
+    measuring::{self, Peers, go_on},
     server::Programs,
 };
 
@@ -67,34 +57,7 @@ const QUICK: Size = Size {
 };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    let (mut json, mut size) = (false, FULL);
-    for option in options {
-        match *option {
-            "--json" => json = true,
-            "--quick" => size = QUICK,
-            _ => return Err(format!("unknown option `{option}`")),
-        }
-    }
-    let measured = listen_for_interrupts()
-        .map_err(|error| error.to_string())
-        .and_then(|()| Programs::build())
-        .and_then(|programs| measure(&programs, size));
-    let figures = match measured {
-        Ok(figures) => figures,
-        // No mistake in the command line, so that its usage would not help.
-        Err(problem) => {
-            // Ctrl-C ends clients as well, whose end is then no problem of its own.
-            let problem = go_on().err().unwrap_or(problem);
-            eprintln!("error: {problem}");
-            return Ok(false);
-        }
-    };
-    if json {
-        println!("{:#}", figure::document(&figures, &peers::json()));
-    } else {
-        println!("{}\n{}\n{}", machine(), figure::table(&figures), peers::table());
-    }
-    Ok(true)
+    measuring::run(options, (FULL, QUICK), measure, Peers::Shown)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
@@ -108,31 +71,8 @@ fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-pub(super) fn machine() -> String {
-    let cores = thread::available_parallelism().map_or(0, usize::from);
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: Vec<&str> = load.split(' ').take(3).collect();
-    format!("{cores} cores, load average {} at the end", load.join(" "))
-}
-
 fn progress(words: &str) {
     eprintln!("{words}");
-}
-
-static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
-pub(super) fn listen_for_interrupts() -> io::Result<()> {
-    let flag = INTERRUPTED.get_or_init(Arc::default);
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(flag))?;
-    }
-    Ok(())
-}
-
-/// An error once somebody wants it to end: servers are stopped on the way out.
-pub(super) fn go_on() -> Result<(), String> {
-    let interrupted = INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed));
-    if interrupted { Err("interrupted".to_owned()) } else { Ok(()) }
 }
 
 fn wait(time: Duration) -> Result<(), String> {

@@ -177,7 +177,7 @@ impl Server {
     ) -> Result<(), String> {
         let since = Instant::now();
         while !there()? {
-            super::one_machine::go_on()?;
+            super::measuring::go_on()?;
             if since.elapsed() > LONGEST {
                 return Err(format!("{what}: nothing after {} s", LONGEST.as_secs()));
             }
