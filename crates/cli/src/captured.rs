@@ -14,8 +14,9 @@ use crate::{
 };
 
 /// Ours, or of the run that this process is itself part of: not to be handed on.
-const NOT_CAPTURED: [&str; 12] = [
+const NOT_CAPTURED: [&str; 13] = [
     "DANLU_TOKEN",
+    "DANLU_AGENT_TOKEN",
     "DANLU_TASK_ID",
     "DANLU_RUN",
     "DANLU_ATTEMPT",
