@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Command, CommandFactory as _, error::ErrorKind};
 
-use crate::{Arguments, failure::Failure, language::text};
+use crate::{Arguments, commands::Verb, failure::Failure, language::text};
 
 /// What is wrong with this command line, or the help that it asks for.
 pub(crate) fn explain() -> ExitCode {
@@ -41,7 +41,7 @@ fn show(help_or_version: &clap::Error) -> ExitCode {
 
 /// The command line as clap sees it, ready to be shown.
 pub(crate) fn command() -> Command {
-    let mut command = Arguments::command();
+    let mut command = Verb::add_all(Arguments::command());
     // Verbs describe themselves when they are built.
     command.build();
     let template = root_template(&command);

@@ -17,6 +17,7 @@ use danlu_server::{given, language, task_options};
 
 use crate::{commands::Verb, language::text};
 
+// What is not a verb's own. Verbs are added apart: clap's derive would build all of them at every start.
 #[derive(Debug, Parser)]
 #[command(
     name = "danlu",
@@ -32,9 +33,6 @@ use crate::{commands::Verb, language::text};
     disable_version_flag = true,
 )]
 struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-
     #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = text(
         "The server's socket or http:// address (DANLU_SERVER)",
         "服务器的套接字或 http:// 地址（DANLU_SERVER）",
@@ -53,12 +51,21 @@ fn main() -> ExitCode {
     if let Some(exit) = danlu_node::dispatch() {
         return exit;
     }
-    let matches = Arguments::command_for_update().try_get_matches();
-    match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => match commands::run(arguments.verb, arguments.server.as_deref()) {
+    match read() {
+        Ok((verb, arguments)) => match commands::run(verb, arguments.server.as_deref()) {
             Ok(exit) => exit,
             Err(failure) => failure.report(),
         },
         Err(_) => help::explain(),
     }
+}
+
+fn read() -> Result<(Verb, Arguments), clap::Error> {
+    let first = std::env::args_os().nth(1);
+    let mut command = Verb::add_meant(Arguments::command(), first.as_deref());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    // To put all of it away again would only take time.
+    std::mem::forget(command);
+    let mut matches = matches?;
+    Ok((Verb::take_from(&mut matches)?, Arguments::from_arg_matches_mut(&mut matches)?))
 }

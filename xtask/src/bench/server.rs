@@ -57,8 +57,13 @@ impl Programs {
             }
         }
         let release = shell::target().join("release");
+        // A copy, as installed programs are: of what the linker itself wrote, the system has small pieces in memory, which
+        // take longer to load.
+        let danlu = release.join("danlu-installed");
+        fs::copy(release.join("danlu"), &danlu)
+            .map_err(|error| format!("could not copy the program: {error}"))?;
         Ok(Self {
-            danlu: release.join("danlu"),
+            danlu,
             stamp: release.join("examples/stamp"),
             nvml: release.join("libfakenvml.so"),
         })

@@ -1,8 +1,7 @@
 //! The list of verbs, as clap wants it.
 //!
 //! clap's own derive builds the options of all verbs at every start. Here each verb builds its own when it is the one
-//! that is meant, and where that can be told from the first word the others are not even named: a start is more than a
-//! third of a millisecond shorter.
+//! that is meant, and where that can be told from the first word the others are not even named.
 
 /// `Variant(Arguments) = "name" ["alias"]` each.
 macro_rules! verbs {
@@ -12,8 +11,8 @@ macro_rules! verbs {
             $($variant(Box<$arguments>),)*
         }
 
-        impl clap::Subcommand for Verb {
-            fn augment_subcommands(command: clap::Command) -> clap::Command {
+        impl Verb {
+            pub(crate) fn add_all(command: clap::Command) -> clap::Command {
                 command
                     .subcommand_required(true)
                     .arg_required_else_help(true)
@@ -25,36 +24,27 @@ macro_rules! verbs {
             }
 
             /// Of all verbs only the one that the command line begins with, if it does.
-            fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
-                let first = std::env::args_os().nth(1);
-                match first.as_ref().and_then(|first| first.to_str()) {
+            pub(crate) fn add_meant(command: clap::Command, first: Option<&std::ffi::OsStr>) -> clap::Command {
+                match first.and_then(|first| first.to_str()) {
                     $(Some($name $(| $alias)*) => command.subcommand(
-                        clap::Command::new($name)
-                            .aliases([$($alias),*] as [&str; _])
-                            .defer(<$arguments as clap::Args>::augment_args),
+                        <$arguments as clap::Args>::augment_args(
+                            clap::Command::new($name).aliases([$($alias),*] as [&str; _]),
+                        ),
                     ),)*
-                    _ => Self::augment_subcommands(command),
+                    _ => Self::add_all(command),
                 }
             }
 
-            fn has_subcommand(name: &str) -> bool {
-                [$($name),*].contains(&name)
-            }
-        }
-
-        impl clap::FromArgMatches for Verb {
-            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-                match matches.subcommand() {
-                    $(Some(($name, matches)) => {
-                        <$arguments>::from_arg_matches(matches).map(|it| Self::$variant(Box::new(it)))
-                    })*
+            /// Takes them out: a copy of all that was read would only take time.
+            pub(crate) fn take_from(matches: &mut clap::ArgMatches) -> Result<Self, clap::Error> {
+                let (name, mut matches) = matches
+                    .remove_subcommand()
+                    .ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
+                match name.as_str() {
+                    $($name => <$arguments as clap::FromArgMatches>::from_arg_matches_mut(&mut matches)
+                        .map(|it| Self::$variant(Box::new(it))),)*
                     _ => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
                 }
-            }
-
-            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
             }
         }
     };

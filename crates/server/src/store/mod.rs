@@ -72,6 +72,8 @@ impl Store {
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
         log_room::make(path);
+        // Two for each table of rows, and the others.
+        connection.set_prepared_statement_cache_capacity(32);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
         Ok(Store { path: path.to_owned(), connection, newest_event })
@@ -80,19 +82,19 @@ impl Store {
     /// Every row, as it was committed last.
     pub fn rows(&self) -> Result<Vec<Row>, StoreError> {
         let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let mut statement =
-            self.connection.prepare("SELECT json, kind, major, minor FROM rows").map_err(failed)?;
-        let mut found = statement.query([]).map_err(failed)?;
         let mut rows = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
-            let json = row.get_ref(0).and_then(|json| Ok(json.as_str()?)).map_err(failed)?;
-            let parsed = serde_json::from_str(json).map_err(|error| {
-                let number = |column| row.get::<_, i64>(column).unwrap_or_default();
-                let (kind, major, minor) = (number(1), number(2), number(3));
-                let what = format!("row {kind}/{major}/{minor} cannot be read: {error}");
-                StoreError::damaged(&self.path, what)
-            })?;
-            rows.push(parsed);
+        for table in schema::TABLES {
+            let sql = format!("SELECT json, id FROM {table}");
+            let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+            let mut found = statement.query([]).map_err(failed)?;
+            while let Some(row) = found.next().map_err(failed)? {
+                let json = row.get_ref(0).and_then(|json| Ok(json.as_str()?)).map_err(failed)?;
+                let parsed = serde_json::from_str(json).map_err(|error| {
+                    let id: i64 = row.get(1).unwrap_or_default();
+                    self.damaged(format!("row {id} of {table} cannot be read: {error}"))
+                })?;
+                rows.push(parsed);
+            }
         }
         Ok(rows)
     }
@@ -109,21 +111,20 @@ impl Store {
         let mut newest_event = self.newest_event;
         let transaction = self.connection.transaction()?;
         {
-            let mut put = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO rows (kind, major, minor, json) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            let mut delete = transaction
-                .prepare_cached("DELETE FROM rows WHERE kind = ?1 AND major = ?2 AND minor = ?3")?;
             let mut log =
                 transaction.prepare_cached("INSERT INTO events (at, json) VALUES (?1, ?2)")?;
             let mut keep = transaction.prepare_cached(
                 "INSERT OR IGNORE INTO environments (hash, variables) VALUES (?1, ?2)",
             )?;
             for (key, row) in &batch.rows {
-                let (kind, major, minor) = schema::filed(*key);
+                let (table, id) = schema::filed(*key);
                 match row {
-                    Some(row) => put.execute(params![kind, major, minor, to_json(row)?])?,
-                    None => delete.execute(params![kind, major, minor])?,
+                    Some(row) => transaction
+                        .prepare_cached(&format!("REPLACE INTO {table} (id, json) VALUES (?1, ?2)"))?
+                        .execute(params![id, to_json(row)?])?,
+                    None => transaction
+                        .prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?
+                        .execute([id])?,
                 };
             }
             for (at, event) in &batch.events {
@@ -151,8 +152,8 @@ impl Store {
     /// The row of what is not a list; `None` in a database that was made just now.
     pub fn ledger(&self) -> Result<Option<Ledger>, StoreError> {
         let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let sql = "SELECT json FROM rows WHERE kind = ?1";
-        let json = self.connection.query_row(sql, [schema::LEDGER], |row| row.get(0)).optional();
+        let sql = "SELECT json FROM ledger";
+        let json = self.connection.query_row(sql, [], |row| row.get(0)).optional();
         match json.map_err(failed)?.map(|json: String| serde_json::from_str(&json)) {
             None => Ok(None),
             Some(Ok(Row::Ledger(ledger))) => Ok(Some(ledger)),
