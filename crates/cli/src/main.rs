@@ -9,6 +9,7 @@ mod screen;
 mod script;
 mod selection;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
@@ -62,10 +63,8 @@ fn main() -> ExitCode {
 
 fn read() -> Result<(Verb, Arguments), clap::Error> {
     let first = std::env::args_os().nth(1);
-    let mut command = Verb::add_meant(Arguments::command(), first.as_deref());
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
     // To put all of it away again would only take time.
-    std::mem::forget(command);
-    let mut matches = matches?;
+    let mut command = ManuallyDrop::new(Verb::add_meant(Arguments::command(), first.as_deref()));
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
     Ok((Verb::take_from(&mut matches)?, Arguments::from_arg_matches_mut(&mut matches)?))
 }

@@ -40,7 +40,7 @@ pub(crate) unsafe fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
 }
 
 /// The C library's crate cannot hold it yet.
-const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+pub(crate) const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// # Safety
 /// As for [`fork`].

@@ -30,6 +30,7 @@ mod shim;
 mod signals;
 mod station;
 pub mod user;
+mod vfork;
 
 pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
 pub use boot::boot_id;

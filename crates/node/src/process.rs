@@ -20,7 +20,12 @@ pub(crate) struct Process {
     pub(crate) start: u64,
     /// It has ended, and waits for its parent to notice.
     pub(crate) zombie: bool,
+    /// It is what it was forked from: it has executed no program of its own.
+    pub(crate) unexecuted: bool,
 }
+
+/// `PF_FORKNOEXEC` of the kernel.
+const UNEXECUTED: u64 = 0x40;
 
 /// Refers to one process for ever, also after its end.
 #[derive(Debug)]
@@ -136,13 +141,15 @@ fn parse_stat(line: &[u8]) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
-    let start = fields.nth(15)?.parse().ok()?;
+    let flags: u64 = fields.nth(2)?.parse().ok()?;
+    let start = fields.nth(12)?.parse().ok()?;
     Some(Process {
         pid: Pid::from_raw(pid.parse().ok()?),
         parent: Pid::from_raw(parent),
         session: Pid::from_raw(session),
         start,
         zombie: matches!(state, "Z" | "X"),
+        unexecuted: flags & UNEXECUTED != 0,
     })
 }
 
@@ -152,11 +159,11 @@ mod tests {
 
     #[test]
     fn odd_program_names_are_read() {
-        let line = b"42 (a) b (c) S 7 42 41 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 98765 1 2 3\n";
+        let line = b"42 (a) b (c) S 7 42 41 0 -1 4194624 1 0 0 0 0 0 0 0 20 0 1 0 98765 1 2 3\n";
         let process = parse_stat(line).unwrap();
         assert_eq!((process.pid, process.parent), (Pid::from_raw(42), Pid::from_raw(7)));
         assert_eq!((process.session, process.start), (Pid::from_raw(41), 98765));
-        assert!(!process.zombie);
+        assert!(!process.zombie && process.unexecuted);
         assert!(
             parse_stat(b"43 (\xff\xfe) Z 7 42 41 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5 1")
                 .unwrap()
@@ -182,6 +189,7 @@ mod tests {
             session: Pid::from_raw(1),
             start: 0,
             zombie: pid == 13,
+            unexecuted: false,
         };
         // A child may have a lower id than its parent.
         let all =

@@ -22,6 +22,7 @@ mod logging;
 pub mod logins;
 mod logs;
 pub mod model;
+mod network;
 pub mod nodes;
 pub mod script;
 pub mod serve;

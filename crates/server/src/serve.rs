@@ -11,6 +11,7 @@ use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
 use crate::logins::Logins;
+use crate::network::{self, Network};
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
@@ -30,8 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::net::{TcpListener, TcpSocket, UnixListener};
-use tokio::runtime::{Handle as RuntimeHandle, Runtime};
+use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
@@ -39,11 +39,6 @@ use tracing::{info, warn};
 
 /// A machine that first has to end what should not run there takes longer.
 const FIRST_REPORT: Duration = Duration::from_secs(5);
-/// Who comes over the network, agents among them, does not keep people on this machine waiting: their one thread has nothing
-/// to share, and answers soonest.
-const NETWORK_THREADS: usize = 2;
-/// Connections that nobody has taken yet.
-const WAITING: u32 = 1024;
 /// At the end of the server.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
@@ -118,11 +113,8 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
     let epoch = epoch::choose(&config.data, &store)?;
-    let runtime = configured(tokio::runtime::Builder::new_current_thread());
-    let runtime = runtime.map_err(file("start", &config.data))?;
-    let mut network = tokio::runtime::Builder::new_multi_thread();
-    network.worker_threads(NETWORK_THREADS).thread_name("network");
-    let network = configured(network).map_err(file("start", &config.data))?;
+    let runtime = network::runtime().map_err(file("start", &config.data))?;
+    let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
@@ -135,12 +127,12 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = Parts { live, auth, nodes, logins, network: network.handle().clone() };
+        let parts = Parts { live, auth, nodes, logins, network: &network };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
     });
-    network.shutdown_timeout(LAST_ANSWERS);
+    network.end();
     runtime.block_on(handle.stop());
     drop(handle);
     let _ = engine.join();
@@ -148,33 +140,19 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     served
 }
 
-fn configured(mut builder: tokio::runtime::Builder) -> io::Result<Runtime> {
-    // Threads for slow files go soon, so that an idle server is quite still.
-    builder.enable_all().thread_keep_alive(Duration::from_secs(1)).build()
-}
-
-/// In the runtime that serves the network.
-fn bind(network: &RuntimeHandle, address: SocketAddr) -> io::Result<TcpListener> {
-    let _within = network.enter();
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(WAITING)
-}
-
 /// What the addresses need beside the engine.
-struct Parts {
+struct Parts<'a> {
     live: LiveGpus,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
-    network: RuntimeHandle,
+    network: &'a Network,
 }
 
 async fn listen(
     config: &Config,
     handle: &Handle,
-    Parts { live, auth, nodes, logins, network }: Parts,
+    Parts { live, auth, nodes, logins, network }: Parts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -201,27 +179,32 @@ async fn listen(
     let mut addresses = Vec::new();
     let mut servers = tokio::task::JoinSet::new();
     for address in &config.listen {
-        match bind(&network, *address) {
-            Ok(listener) => {
-                let bound = listener.local_addr().map_err(listening(address))?;
-                let listener = PromptListener(listener);
-                let router = api::router(api.clone());
-                let router = router.into_make_service_with_connect_info::<api::Peer>();
-                let end = told_to_end(&end);
-                if config.is_encrypted(address) {
-                    let acceptor =
-                        tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name)?;
-                    let within = network.enter();
-                    let listener = TlsListener::new(listener, acceptor);
-                    drop(within);
-                    let listener = listener.map_err(listening(address))?;
-                    addresses.push(format!("https://{bound}"));
-                    let served = axum::serve(listener, router);
-                    servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &network);
-                } else {
-                    addresses.push(format!("http://{bound}"));
-                    let served = axum::serve(listener, router);
-                    servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &network);
+        match network.bind(*address) {
+            Ok(listeners) => {
+                let encrypted = config
+                    .is_encrypted(address)
+                    .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name));
+                let acceptor = encrypted.transpose()?;
+                for (place, (thread, listener)) in listeners.into_iter().enumerate() {
+                    let bound = listener.local_addr().map_err(listening(address))?;
+                    let scheme = if acceptor.is_some() { "https" } else { "http" };
+                    if place == 0 {
+                        addresses.push(format!("{scheme}://{bound}"));
+                    }
+                    let listener = PromptListener(listener);
+                    let router = api::router(api.clone());
+                    let router = router.into_make_service_with_connect_info::<api::Peer>();
+                    let end = told_to_end(&end);
+                    if let Some(acceptor) = acceptor.clone() {
+                        let within = thread.enter();
+                        let listener = TlsListener::new(listener, acceptor);
+                        drop(within);
+                        let served = axum::serve(listener.map_err(listening(address))?, router);
+                        servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &thread);
+                    } else {
+                        let served = axum::serve(listener, router);
+                        servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &thread);
+                    }
                 }
             }
             // A machine without IPv6 still has the other address.

@@ -103,6 +103,8 @@ impl Listener for PromptListener {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+        // Who has work does that first, and leaves the next connection to a thread that has not.
+        tokio::task::yield_now().await;
         let (stream, from) = Listener::accept(&mut self.0).await;
         // It is only slower where it cannot be had.
         let _ = stream.set_nodelay(true);

@@ -5,7 +5,9 @@
 
 pub(crate) mod identity;
 mod kernel;
+mod launching;
 pub(crate) mod notices;
+mod program;
 pub(crate) mod refusal;
 mod spawn;
 mod stop;
@@ -20,19 +22,22 @@ use crate::nursery::handover::{self, Handover};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::shim::identity::{Identity, NoIdentity};
+use crate::shim::launching::Launching;
 use crate::shim::notices::Notices;
 use crate::shim::refusal::Refusal;
-use crate::shim::spawn::{Launching, Plan};
+use crate::shim::spawn::Plan;
 use crate::shim::tree::{NoChildren, Tree, reap};
 use crate::shim::watch::Watch;
+use crate::vfork::Stack;
 use crate::{activation, clock, record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
-use danlu_wire::rundir::{ExitRecord, ShimState, V1};
+use danlu_wire::rundir::{ExitRecord, ProcessMark, ShimState, V1};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -58,22 +63,31 @@ pub(crate) struct Handed {
 
 /// A process that can be a shim, whatever its run will be.
 #[derive(Debug)]
-pub(crate) struct Prepared(io::Result<SignalFd>);
+pub(crate) struct Prepared(io::Result<Ready>);
+
+#[derive(Debug)]
+struct Ready {
+    signals: SignalFd,
+    /// For the children that become commands.
+    stack: Stack,
+    this: ProcessMark,
+}
 
 impl Prepared {
     pub(crate) fn new() -> Prepared {
-        let prepare = || -> io::Result<SignalFd> {
+        let prepare = || -> io::Result<Ready> {
             nix::unistd::setsid()?;
             nix::sys::prctl::set_child_subreaper(true)?;
             signals::notice_children();
-            Ok(signals::listen()?)
+            let this = Process::this()?.mark();
+            Ok(Ready { signals: signals::listen()?, stack: Stack::new()?, this })
         };
         Prepared(prepare())
     }
 
     /// Waits, without a run, for something to come by the link. False when this process is told to end instead.
     pub(crate) fn wait_for(&self, link: BorrowedFd<'_>) -> bool {
-        let Ok(signals) = &self.0 else { return true };
+        let Ok(Ready { signals, .. }) = &self.0 else { return true };
         let _ = nix::sys::prctl::set_name(c"danlu-spare");
         loop {
             let mut both = [link, signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
@@ -145,7 +159,7 @@ fn launch<'a>(
     prepared: &'a Prepared,
     cgroups: &Cgroups,
 ) -> Result<Launched<'a>, Refusal> {
-    let signals = prepared.0.as_ref().map_err(Refusal::process)?;
+    let Ready { signals, stack, this } = prepared.0.as_ref().map_err(Refusal::process)?;
     let Handover { order, environment } = handover::read(&order)
         .map_err(|error| Refusal::order(&format!("the order cannot be read: {error}")))?;
     let identity = identity.map_err(|problem| Refusal::identity(&problem))?;
@@ -156,33 +170,38 @@ fn launch<'a>(
             .map_err(|missing| Refusal::environment(&missing))?;
     }
     let cgroup = cgroups.create(run, order.memory_limit);
-    let spawned = Plan::new(&order, line, &identity, &cgroup, dir)
-        .and_then(|plan| plan.spawn().map_err(|error| Refusal::process(&error)));
-    let tree = Tree { cgroup };
-    let begun = spawned.and_then(|poised| {
+    let started_at = Cell::new(Time(0));
+    let announce = |leader: Pid| {
+        started_at.set(clock::now());
         let state = ShimState {
             v: V1,
-            shim: Process::this().map_err(|error| Refusal::process(&error))?.mark(),
+            shim: *this,
             boot_id: boot_id().to_owned(),
-            leader: poised.leader.as_raw().unsigned_abs(),
-            started_at: clock::now(),
-            cgroups: tree.cgroup.paths(),
+            leader: leader.as_raw().unsigned_abs(),
+            started_at: started_at.get(),
+            cgroups: cgroup.paths(),
         };
-        dir.write(&state).map_err(|error| Refusal::run_directory("write the state", &error))?;
-        let leader = poised.leader;
-        let launching = poised.go().map_err(|error| Refusal::process(&error))?;
-        Ok((leader, launching, state.started_at))
-    });
-    match begun {
-        Ok((leader, launching, started_at)) => {
-            Ok(Launched { run, order, tree, leader, launching, signals, started_at, identity })
-        }
+        dir.write(&state).map_err(|error| Refusal::run_directory("write the state", &error))
+    };
+    let started = Plan::new(&order, &line, &identity, &cgroup, dir)
+        .and_then(|plan| plan.start(stack, announce));
+    match started {
+        Ok((leader, launching)) => Ok(Launched {
+            run,
+            order,
+            tree: Tree { cgroup },
+            leader,
+            launching,
+            signals,
+            started_at: started_at.get(),
+            identity,
+        }),
         Err(refusal) => {
             // A child that waits for the word goes by itself when it hears that there is none.
             while !matches!(reap(), Err(NoChildren)) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            tree.cgroup.remove();
+            cgroup.remove();
             Err(refusal)
         }
     }

@@ -3,11 +3,14 @@
 use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
 use crate::launch::CommandLine;
+use crate::process::Process;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::identity::Identity;
+use crate::shim::launching::{self, Launching, Obstacle};
+use crate::shim::program;
 use crate::shim::refusal::Refusal;
-use crate::shim::tail::Starts;
 use crate::signals;
+use crate::vfork::{Stack, vfork};
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::LaunchStage;
@@ -15,31 +18,13 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::sys::stat::{Mode, fstat, umask};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, dup2_stdin, dup2_stdout};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, NulError};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-
-/// A child that is ready, and waits for the word.
-#[derive(Debug)]
-pub(super) struct Poised {
-    pub(super) leader: Pid,
-    /// Gives the word; then brings the refusal if there is one, and closes when the command has begun.
-    link: UnixStream,
-}
-
-/// A command that has been given the word.
-#[derive(Debug)]
-pub(super) struct Launching {
-    link: UnixStream,
-    heard: Vec<u8>,
-    /// Where the files of its streams ended, if others have written there too.
-    pub(super) starts: Starts,
-}
 
 /// Everything worked out beforehand, so that the child only has to do it.
 pub(super) struct Plan<'a> {
@@ -49,16 +34,9 @@ pub(super) struct Plan<'a> {
     umask: Mode,
     stdout: Target,
     stderr: Option<Target>,
-    /// Where the program may be, in the order of the search path.
     programs: Vec<CString>,
-    argv: Vec<CString>,
-    environment: Block,
-}
-
-/// Texts one after the other, each with a zero byte after it, as the system takes them.
-struct Block {
-    content: Vec<u8>,
-    starts: Vec<usize>,
+    argv: program::Words,
+    environment: program::Words,
 }
 
 enum Target {
@@ -67,33 +45,22 @@ enum Target {
     Path(CString, OFlag),
 }
 
-/// What the child says when it cannot go on: a stage and an error number.
-type Complaint = [u8; 5];
+const NOTHING: &CStr = c"/dev/null";
 
-/// Comes before the two numbers of [`Starts`]; no stage has this number.
-const STARTS: u8 = u8::MAX;
-
-const STAGES: [LaunchStage; 9] = [
-    LaunchStage::RunDirectory,
-    LaunchStage::User,
-    LaunchStage::Cgroup,
-    LaunchStage::Process,
-    LaunchStage::Directory,
-    LaunchStage::Stdout,
-    LaunchStage::Stderr,
-    LaunchStage::Command,
-    LaunchStage::Interpreter,
-];
+/// How long the shim hears nothing at most while a command begins at once. What takes longer, a directory on a machine that does
+/// not answer, is waited for in the other way.
+const AT_ONCE: i64 = 1;
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
         order: &LaunchOrder,
-        line: CommandLine<'_>,
+        line: &CommandLine<'_>,
         identity: &'a Identity,
         cgroup: &'a RunCgroup,
         dir: &RunDir,
     ) -> Result<Plan<'a>, Refusal> {
-        let no_text = |_: NulError| Refusal::order("the order has a zero byte in it");
+        let zero_byte = || Refusal::order("the order has a zero byte in it");
+        let no_text = |_: NulError| zero_byte();
         let Some(program) = line.argv.first().filter(|program| !program.is_empty()) else {
             return Err(Refusal::order("there is no command"));
         };
@@ -110,26 +77,90 @@ impl<'a> Plan<'a> {
             umask: Mode::from_bits_truncate(order.umask),
             stdout: target(&order.output.stdout)?,
             stderr,
-            programs: programs(program, line.environment.get("PATH").map_or("", |path| path))
-                .map_err(no_text)?,
-            argv: line
-                .argv
-                .into_iter()
-                .map(CString::new)
-                .collect::<Result<_, _>>()
-                .map_err(no_text)?,
-            environment: Block::of(&line.environment)
-                .ok_or_else(|| Refusal::order("the order has a zero byte in it"))?,
+            programs: program::places(
+                program,
+                line.environment.get("PATH").map_or("", |path| path),
+            )
+            .map_err(no_text)?,
+            argv: program::Words::of_argv(&line.argv).ok_or_else(zero_byte)?,
+            environment: program::Words::of_environment(&line.environment).ok_or_else(zero_byte)?,
         })
     }
 
-    /// A child that does nothing yet.
-    pub(super) fn spawn(self) -> io::Result<Poised> {
+    /// The command begins. Before that, `announce` is called with its process id, and can keep it from beginning.
+    pub(super) fn start(
+        self,
+        stack: &Stack,
+        announce: impl Fn(Pid) -> Result<(), Refusal>,
+    ) -> Result<(Pid, Launching), Refusal> {
+        if self.can_begin_at_once()
+            && let Some(started) = self.start_at_once(stack, &announce)
+        {
+            return started;
+        }
+        let (leader, mut link) = self.spawn().map_err(|error| Refusal::process(&error))?;
+        // Without the word, the child goes by itself.
+        announce(leader)?;
+        // A child that has died already is noticed as any other.
+        let _ = link.write_all(&[1]);
+        let launching = Launching::awaited(link).map_err(|error| Refusal::process(&error))?;
+        Ok((leader, launching))
+    }
+
+    /// To open a file of the user's may take for ever: a pipe that nobody reads.
+    fn can_begin_at_once(&self) -> bool {
+        [Some(&self.stdout), self.stderr.as_ref()].into_iter().flatten().all(
+            |target| match target {
+                Target::Opened(_) => true,
+                Target::Path(path, _) => path.as_c_str() == NOTHING,
+            },
+        )
+    }
+
+    /// Without a copy of this process. `None` where that cannot be done, or takes long.
+    fn start_at_once(
+        &self,
+        stack: &Stack,
+        announce: &impl Fn(Pid) -> Result<(), Refusal>,
+    ) -> Option<Result<(Pid, Launching), Refusal>> {
+        let (mut hurried, mut refused, mut obstacle) = (false, None, None);
+        let group = self.cgroup.open();
+        // SAFETY: a shim has no threads. What the child makes it gives back, or it is lost with a command that cannot begin.
+        let child = unsafe {
+            vfork(stack, group.as_ref().map(AsFd::as_fd), |in_cgroup| {
+                hurried = end_after(AT_ONCE).is_ok();
+                if !hurried {
+                    return;
+                }
+                let joined = self.leave_shim(in_cgroup);
+                if let Err(refusal) = announce(nix::unistd::getpid()) {
+                    refused = Some(refusal);
+                    return;
+                }
+                obstacle = joined
+                    .and_then(|()| self.identity.assume().map_err(at(LaunchStage::User)))
+                    .and_then(|()| self.execute(None))
+                    .err();
+            })
+        };
+        let leader = child.ok()?;
+        if let Some(refusal) = refused {
+            return Some(Err(refusal));
+        }
+        if !hurried || obstacle.is_none() && died_before_it_began(leader) {
+            let _ = waitpid(leader, None);
+            return None;
+        }
+        Some(Ok((leader, Launching::known(obstacle.map_or(Ok(()), Err)))))
+    }
+
+    /// A child that does nothing yet: it waits for a word, and goes when it hears that there will be none.
+    fn spawn(&self) -> io::Result<(Pid, UnixStream)> {
         let (link, child_link) = UnixStream::pair()?;
         let group = self.cgroup.open();
         // SAFETY: a shim has no threads.
         match unsafe { fork(group.as_ref().map(AsFd::as_fd)) }? {
-            Fork::Parent { child, .. } => Ok(Poised { leader: child, link }),
+            Fork::Parent { child, .. } => Ok((child, link)),
             Fork::Child { in_cgroup } => {
                 drop(link);
                 self.become_command(child_link, in_cgroup)
@@ -137,59 +168,43 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn become_command(self, mut link: UnixStream, in_cgroup: bool) -> ! {
-        let refused = self.prepare_and_execute(&mut link, in_cgroup);
-        if let Some((stage, error)) = refused {
-            let stage = STAGES.iter().position(|one| *one == stage).unwrap_or(0);
-            let mut complaint: Complaint = [0; 5];
-            complaint[0] = u8::try_from(stage).unwrap_or(0);
-            complaint[1..].copy_from_slice(&(error as i32).to_ne_bytes());
-            let _ = link.write_all(&complaint);
+    fn become_command(&self, mut link: UnixStream, in_cgroup: bool) -> ! {
+        let ready = self
+            .leave_shim(in_cgroup)
+            .and_then(|()| self.identity.assume().map_err(at(LaunchStage::User)));
+        // Without the word it goes silently: the shim is gone, and nothing must run.
+        if link.read_exact(&mut [0]).is_ok()
+            && let Err(obstacle) = ready.and_then(|()| self.execute(Some(&mut link)))
+        {
+            launching::complain(&mut link, obstacle);
         }
         // SAFETY: ends the process at once; nothing of the parent's is flushed or torn down here.
         unsafe { libc::_exit(127) }
     }
 
-    /// Comes back only if it could not. Without the word it goes silently: the shim is gone, and nothing must run.
-    fn prepare_and_execute(
-        &self,
-        link: &mut UnixStream,
-        in_cgroup: bool,
-    ) -> Option<(LaunchStage, Errno)> {
-        let at = |stage| move |error: Errno| (stage, error);
-        let entered = self.cgroup.join(in_cgroup).map_err(|error| errno(&error));
-        let ready = nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0))
-            .map_err(at(LaunchStage::Process))
-            .and_then(|()| entered.map_err(at(LaunchStage::Cgroup)))
-            .and_then(|()| self.identity.assume().map_err(at(LaunchStage::User)));
-        if link.read_exact(&mut [0]).is_err() {
-            return None;
-        }
-        ready.and_then(|()| self.execute(link, at)).err()
+    /// A process of its own, for signals and for limits.
+    fn leave_shim(&self, in_cgroup: bool) -> Result<(), Obstacle> {
+        let own = Pid::from_raw(0);
+        let grouped = nix::unistd::setpgid(own, own).map_err(at(LaunchStage::Process));
+        let joined = self.cgroup.join(in_cgroup);
+        grouped.and_then(|()| joined.map_err(|error| (LaunchStage::Cgroup, errno(&error))))
     }
 
-    fn execute<F>(
-        &self,
-        link: &mut UnixStream,
-        at: impl Fn(LaunchStage) -> F,
-    ) -> Result<(), (LaunchStage, Errno)>
-    where
-        F: Fn(Errno) -> (LaunchStage, Errno),
-    {
+    /// Comes back only if it could not. `link` is where to tell of files that others have written to.
+    fn execute(&self, link: Option<&mut UnixStream>) -> Result<(), Obstacle> {
         umask(self.umask);
         nix::unistd::chdir(self.directory.as_c_str()).map_err(at(LaunchStage::Directory))?;
-        self.connect_streams(&at)?;
-        self.tell_starts(link);
+        self.connect_streams()?;
+        if let Some(link) = link {
+            self.tell_starts(link);
+        }
         close_others_on_exec().map_err(at(LaunchStage::Process))?;
         signals::unblock_all().map_err(at(LaunchStage::Process))?;
         Err(self.execute_program())
     }
 
-    fn connect_streams<F>(&self, at: impl Fn(LaunchStage) -> F) -> Result<(), (LaunchStage, Errno)>
-    where
-        F: Fn(Errno) -> (LaunchStage, Errno),
-    {
-        let nothing = open(c"/dev/null", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
+    fn connect_streams(&self) -> Result<(), Obstacle> {
+        let nothing = open(NOTHING, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
         nothing.and_then(dup2_stdin).map_err(at(LaunchStage::Process))?;
         let stdout = self.stdout.open().map_err(at(LaunchStage::Stdout))?;
         dup2_stdout(stdout.as_fd()).map_err(at(LaunchStage::Stdout))?;
@@ -207,14 +222,12 @@ impl<'a> Plan<'a> {
             return;
         }
         let size = |fd: BorrowedFd<'_>| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
-        let mut message = vec![STARTS];
-        message.extend(size(io::stdout().as_fd()).to_ne_bytes());
-        message.extend(size(io::stderr().as_fd()).to_ne_bytes());
-        let _ = link.write_all(&message);
+        let starts = [size(io::stdout().as_fd()), size(io::stderr().as_fd())];
+        launching::tell_starts(link, starts);
     }
 
     /// As `execvp` does it: a place that has not got it is passed over, and a script without a first line is for the shell.
-    fn execute_program(&self) -> (LaunchStage, Errno) {
+    fn execute_program(&self) -> Obstacle {
         let mut refused = Errno::ENOENT;
         for program in &self.programs {
             // A failed execution costs far more than a look, and a search path is long.
@@ -223,8 +236,11 @@ impl<'a> Plan<'a> {
             {
                 continue;
             }
-            match execute(program, &self.argv, &self.environment) {
-                Errno::ENOEXEC => return (LaunchStage::Command, self.execute_by_shell(program)),
+            match program::execute(program, &self.argv, &self.environment) {
+                Errno::ENOEXEC => {
+                    let refused = program::execute_by_shell(program, &self.argv, &self.environment);
+                    return (LaunchStage::Command, refused);
+                }
                 // The program is there, so that it is what its first line names that is not.
                 Errno::ENOENT => return (LaunchStage::Interpreter, Errno::ENOENT),
                 Errno::ENOTDIR => {}
@@ -234,13 +250,6 @@ impl<'a> Plan<'a> {
             }
         }
         (LaunchStage::Command, refused)
-    }
-
-    fn execute_by_shell(&self, script: &CStr) -> Errno {
-        let shell = [c"/bin/sh".to_owned(), script.to_owned()];
-        let argv: Vec<CString> =
-            shell.into_iter().chain(self.argv.iter().skip(1).cloned()).collect();
-        execute(c"/bin/sh", &argv, &self.environment)
     }
 }
 
@@ -254,50 +263,6 @@ impl Target {
                 open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666))
             }
         }
-    }
-}
-
-impl Poised {
-    /// The command may begin.
-    pub(super) fn go(mut self) -> io::Result<Launching> {
-        // A child that has died already is noticed as any other.
-        let _ = self.link.write_all(&[1]);
-        self.link.set_nonblocking(true)?;
-        Ok(Launching { link: self.link, heard: Vec::new(), starts: [0; 2] })
-    }
-}
-
-impl Launching {
-    /// `Ok` when the command has begun; `None` while that is not known.
-    pub(super) fn outcome(&mut self) -> Option<Result<(), (LaunchStage, Errno)>> {
-        let mut block = [0; 32];
-        let over = loop {
-            match self.link.read(&mut block) {
-                Ok(0) => break true,
-                Ok(count) => self.heard.extend_from_slice(&block[..count]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
-                Err(_) => break true,
-            }
-        };
-        if self.heard.first() == Some(&STARTS) && self.heard.len() > size_of::<Starts>() {
-            let mut numbers = self.heard[1..].chunks_exact(8).map(|bytes| {
-                u64::from_ne_bytes(bytes.try_into().expect("a chunk has eight bytes"))
-            });
-            self.starts = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
-            self.heard.drain(..=size_of::<Starts>());
-        }
-        if let Ok([stage, number @ ..]) = Complaint::try_from(self.heard.as_slice()) {
-            let stage = STAGES.get(usize::from(stage)).copied();
-            let error = Errno::from_raw(i32::from_ne_bytes(number));
-            return Some(Err((stage.unwrap_or(LaunchStage::Process), error)));
-        }
-        over.then_some(Ok(()))
-    }
-}
-
-impl AsFd for Launching {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.link.as_fd()
     }
 }
 
@@ -324,52 +289,35 @@ fn target(
             let start = if *append { OFlag::empty() } else { OFlag::O_TRUNC };
             Ok(Target::Path(path, start | OFlag::O_APPEND))
         }
-        Sink::Discard => Ok(Target::Path(c"/dev/null".to_owned(), OFlag::empty())),
+        Sink::Discard => Ok(Target::Path(NOTHING.to_owned(), OFlag::empty())),
     }
 }
 
-fn programs(program: &str, path: &str) -> Result<Vec<CString>, NulError> {
-    if program.contains('/') {
-        return Ok(vec![CString::new(program)?]);
+/// This process is killed then, even if somebody has stopped it; not once it has executed a program, which begins without timers.
+fn end_after(seconds: i64) -> Result<(), Errno> {
+    // SAFETY: the structures are plain numbers, for which zero is "nothing".
+    let (mut event, mut time): (libc::sigevent, libc::itimerspec) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    event.sigev_notify = libc::SIGEV_SIGNAL;
+    event.sigev_signo = libc::SIGKILL;
+    time.it_value.tv_sec = seconds;
+    let mut timer: libc::c_int = 0;
+    // SAFETY: the kernel reads what is there, and writes the number of the timer. The C library's functions keep a list.
+    unsafe {
+        let (event, number) = (std::ptr::from_ref(&event), std::ptr::from_mut(&mut timer));
+        Errno::result(libc::syscall(libc::SYS_timer_create, libc::CLOCK_MONOTONIC, event, number))?;
+        let (time, before) = (std::ptr::from_ref(&time), std::ptr::null_mut::<libc::itimerspec>());
+        Errno::result(libc::syscall(libc::SYS_timer_settime, timer, 0, time, before))?;
     }
-    path.split(':')
-        .map(|place| if place.is_empty() { "." } else { place })
-        .map(|place| CString::new(format!("{place}/{program}")))
-        .collect()
+    Ok(())
 }
 
-fn execute(program: &CStr, argv: &[CString], environment: &Block) -> Errno {
-    let argv: Vec<*const libc::c_char> =
-        argv.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
-    let environment = environment.pointers();
-    // SAFETY: both lists end with a null pointer, and what they point to has zero bytes at its ends and lives on.
-    unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), environment.as_ptr()) };
-    Errno::last()
-}
-
-impl Block {
-    /// `None` when there is a zero byte inside.
-    fn of(variables: &BTreeMap<&str, Cow<'_, str>>) -> Option<Block> {
-        let length = variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-        let mut block = Block {
-            content: Vec::with_capacity(length),
-            starts: Vec::with_capacity(variables.len()),
-        };
-        for (name, value) in variables {
-            block.starts.push(block.content.len());
-            for part in [name.as_bytes(), b"=", value.as_bytes()] {
-                block.content.extend_from_slice(part);
-            }
-            block.content.push(0);
-        }
-        let zeros = block.content.iter().filter(|&&byte| byte == 0).count();
-        (zeros == variables.len()).then_some(block)
-    }
-
-    fn pointers(&self) -> Vec<*const libc::c_char> {
-        let starts = self.starts.iter().map(|&start| self.content[start..].as_ptr().cast());
-        starts.chain([std::ptr::null()]).collect()
-    }
+/// By a signal, before it was the program that it was to be.
+fn died_before_it_began(child: Pid) -> bool {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    let ended = waitid(Id::Pid(child), look);
+    matches!(ended, Ok(WaitStatus::Signaled(..)))
+        && Process::read(child).is_none_or(|process| process.unexecuted)
 }
 
 /// Whatever somebody opened without saying that it is not for others.
@@ -391,6 +339,10 @@ fn close_others_on_exec() -> Result<(), Errno> {
         }
     }
     Ok(())
+}
+
+fn at(stage: LaunchStage) -> impl Fn(Errno) -> Obstacle {
+    move |error| (stage, error)
 }
 
 fn errno(error: &io::Error) -> Errno {

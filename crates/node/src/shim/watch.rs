@@ -63,6 +63,7 @@ impl<'a> Watch<'a> {
     pub(super) fn until_the_end(mut self) -> ExitRecord {
         // The signal to look may have come to this process while it had another run, or none.
         self.obey();
+        self.hear_child();
         loop {
             self.wait();
             self.hear_signals();
@@ -102,10 +103,11 @@ impl<'a> Watch<'a> {
             let wait = at.saturating_duration_since(now).as_micros().div_ceil(1000);
             PollTimeout::try_from(wait.min(60_000)).unwrap_or(PollTimeout::MAX)
         });
-        let signals = PollFd::new(self.launched.signals.as_fd(), PollFlags::POLLIN);
-        let child = PollFd::new(self.launched.launching.as_fd(), PollFlags::POLLIN);
-        let mut both = [signals, child];
-        let count = if self.undecided { 2 } else { 1 };
+        let signals = self.launched.signals.as_fd();
+        let child = self.launched.launching.awaits().filter(|_| self.undecided);
+        let mut both =
+            [signals, child.unwrap_or(signals)].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let count = if child.is_some() { 2 } else { 1 };
         // An error here is an interruption, and the loop looks at everything anyway.
         let _ = poll(&mut both[..count], timeout);
         self.notices.send_rest();

@@ -16,6 +16,7 @@ mod output;
 mod pause;
 mod removed_directory;
 mod restart;
+mod silent_directory;
 mod stop;
 mod user;
 mod world;
@@ -85,6 +86,8 @@ fn main() -> ExitCode {
         restart::run_that_never_started_is_taken_away,
         restart::full_disk_delays_the_record_and_loses_nothing,
         restart::second_agent_is_refused,
+        silent_directory::stop_is_heard,
+        silent_directory::answer_is_awaited,
         stop::stubborn_tree_is_gone_with_cgroups,
         stop::stubborn_tree_is_gone_without_cgroups,
         stop::only_the_leader_is_asked,

@@ -120,7 +120,9 @@ impl Store {
                 let (table, id) = schema::filed(*key);
                 match row {
                     Some(row) => transaction
-                        .prepare_cached(&format!("REPLACE INTO {table} (id, json) VALUES (?1, ?2)"))?
+                        .prepare_cached(&format!(
+                            "REPLACE INTO {table} (id, json) VALUES (?1, ?2)"
+                        ))?
                         .execute(params![id, to_json(row)?])?,
                     None => transaction
                         .prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?

@@ -54,9 +54,14 @@ pub fn svg(title: &str, labels: &Labels, trace: &Trace, evaluations: &[Evaluatio
     frame(&mut out, origin, labels.waited);
     for (place, evaluation) in evaluations.iter().enumerate() {
         let waits = waits(trace, evaluation);
+        // Known when the program is made, so that it needs no library for powers.
+        let longer = (LONGEST / SHORTEST).powf(1.0 / STEPS as f64);
+        let mut seconds = SHORTEST;
         let points = (0..=STEPS).map(|step| {
             let part = step as f64 / STEPS as f64;
-            let seconds = SHORTEST * (LONGEST / SHORTEST).powf(part);
+            if step > 0 {
+                seconds *= longer;
+            }
             let share = waits.partition_point(|wait| (*wait as f64) <= seconds) as f64
                 / waits.len().max(1) as f64;
             format!("{:.1},{:.1}", origin + part * WIDTH, TOP + HEIGHT * (1.0 - share))

@@ -1,0 +1,186 @@
+//! A child in the memory of its parent, which waits until the child has become another program or is gone.
+//!
+//! A fork copies the tables of all memory, and then every page that one of the two writes to, for a child that throws all of it
+//! away a moment later: half of what it costs to start a short task. C libraries start programs in this way too, but what they
+//! offer cannot do all that a command of ours needs before it begins.
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::unistd::Pid;
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::ptr::NonNull;
+
+use crate::fork::CLONE_INTO_CGROUP;
+
+/// What a child has to itself; of use to one after the other.
+#[derive(Debug)]
+pub(crate) struct Stack(NonNull<libc::c_void>);
+
+const PAGE: usize = 4096;
+const SIZE: usize = 128 << 10;
+
+impl Stack {
+    pub(crate) fn new() -> io::Result<Stack> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+        // SAFETY: a new mapping, at a place that the kernel chooses.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, kind, -1, 0) };
+        let start = NonNull::new(start).filter(|_| start != libc::MAP_FAILED);
+        let stack = Stack(start.ok_or_else(io::Error::last_os_error)?);
+        // SAFETY: the first page of our own mapping, which nobody uses: what grows beyond the rest ends the child.
+        match unsafe { libc::mprotect(stack.0.as_ptr(), PAGE, libc::PROT_NONE) } {
+            0 => Ok(stack),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, which no child uses any more: whoever started one has waited for it.
+        unsafe { libc::munmap(self.0.as_ptr(), SIZE) };
+    }
+}
+
+struct Job<W> {
+    work: Option<W>,
+    in_cgroup: bool,
+}
+
+/// A child does `work`, and is told whether it was born in `cgroup`. It ends where `work` comes back. This process goes on when the
+/// child has executed a program, or has ended; nobody has waited for its end then.
+///
+/// # Safety
+/// The process must have no other thread. What `work` allocates and does not give back before it executes a program is lost.
+pub(crate) unsafe fn vfork<W: FnOnce(bool)>(
+    stack: &Stack,
+    cgroup: Option<BorrowedFd<'_>>,
+    work: W,
+) -> Result<Pid, Errno> {
+    let mut job = Job { work: Some(work), in_cgroup: true };
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        if let Some(cgroup) = cgroup
+            && let Ok(child) = start(stack, CLONE_INTO_CGROUP, cgroup.as_raw_fd(), &mut job)
+        {
+            return Ok(child);
+        }
+        job.in_cgroup = false;
+        start(stack, 0, 0, &mut job)
+    }
+}
+
+/// # Safety
+/// As for [`vfork`].
+unsafe fn start<W: FnOnce(bool)>(
+    stack: &Stack,
+    flags: u64,
+    cgroup: libc::c_int,
+    job: &mut Job<W>,
+) -> Result<Pid, Errno> {
+    // SAFETY: the structure is plain numbers, for which zero is "not used".
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64 | flags;
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    arguments.stack = stack.0.as_ptr() as u64;
+    arguments.stack_size = SIZE as u64;
+    arguments.cgroup = u64::from(cgroup.unsigned_abs());
+    // SAFETY: arguments and job live through the call; `begin` is given the type of job that it is for. The stack is nobody
+    // else's, because this process waits. By the caller's promise no other thread is there to be surprised.
+    let result = unsafe { clone3(&arguments, begin::<W>, std::ptr::from_mut(job).cast()) };
+    if result < 0 {
+        return Err(Errno::from_raw(i32::try_from(-result).unwrap_or(libc::EINVAL)));
+    }
+    Ok(Pid::from_raw(i32::try_from(result).expect("a process id is a pid_t")))
+}
+
+/// Where a child begins. A panic does not leave it: it ends the child.
+extern "C" fn begin<W: FnOnce(bool)>(job: *mut libc::c_void) -> ! {
+    // SAFETY: `start` points to a job of this type, and waits.
+    let job = unsafe { &mut *job.cast::<Job<W>>() };
+    if let Some(work) = job.work.take() {
+        work(job.in_cgroup);
+    }
+    // SAFETY: ends the process at once; nothing of the parent's is flushed or torn down here.
+    unsafe { libc::_exit(127) }
+}
+
+/// The C library's own cannot put a child on a stack and into a control group. A negative result is an error number.
+///
+/// # Safety
+/// `arguments` must name a stack that is nobody else's, and `data` be what `child` takes.
+#[cfg(target_arch = "x86_64")]
+unsafe fn clone3(
+    arguments: &libc::clone_args,
+    child: extern "C" fn(*mut libc::c_void) -> !,
+    data: *mut libc::c_void,
+) -> isize {
+    let result: isize;
+    // SAFETY: the kernel changes only the registers that are named, and the child, which has a stack of its own, goes where it
+    // does not come back from. The top of the stack is aligned to a page, as a call wants it.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "xor ebp, ebp",
+            "mov rdi, r12",
+            "call r13",
+            "ud2",
+            "2:",
+            inlateout("rax") libc::SYS_clone3 as isize => result,
+            in("rdi") std::ptr::from_ref(arguments),
+            in("rsi") size_of::<libc::clone_args>(),
+            in("r12") data,
+            in("r13") child,
+            out("rcx") _,
+            out("r11") _,
+        );
+    }
+    result
+}
+
+/// Elsewhere commands are started by a fork.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn clone3(
+    _: &libc::clone_args,
+    _: extern "C" fn(*mut libc::c_void) -> !,
+    _: *mut libc::c_void,
+) -> isize {
+    -(libc::ENOSYS as isize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::wait::{WaitStatus, waitpid};
+
+    /// Tests have threads, but the child only writes to one place and ends.
+    fn child(work: impl FnOnce(bool)) -> WaitStatus {
+        let stack = Stack::new().unwrap();
+        // SAFETY: `work` takes no lock and allocates nothing.
+        let child = unsafe { vfork(&stack, None, work) }.unwrap();
+        waitpid(child, None).unwrap()
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_child_writes_where_its_parent_reads() {
+        let mut told = 0;
+        let status = child(|in_cgroup| told = if in_cgroup { 1 } else { 2 });
+        assert!(matches!(status, WaitStatus::Exited(_, 127)), "{status:?}");
+        assert_eq!(told, 2);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_child_that_executes_is_another_program() {
+        let status = child(|_| {
+            let argv = [c"true".as_ptr(), std::ptr::null()];
+            // SAFETY: both lists end with a null pointer.
+            unsafe { libc::execve(c"/bin/true".as_ptr(), argv.as_ptr(), argv[1..].as_ptr()) };
+        });
+        assert!(matches!(status, WaitStatus::Exited(_, 0)), "{status:?}");
+    }
+}
