@@ -41,6 +41,10 @@ impl Identity {
         }
     }
 
+    pub(super) fn changes_user(&self) -> bool {
+        self.switch
+    }
+
     /// Makes a file that was opened by the shim one of the user's.
     pub(super) fn give(&self, file: &File) -> io::Result<()> {
         if self.switch {

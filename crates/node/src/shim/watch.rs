@@ -6,6 +6,7 @@ use super::stop::{Next, Stop};
 use super::tail::tail;
 use super::tree::{Ended, NoChildren, Reaped, reap};
 use super::{Launched, kernel};
+use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::{clock, record, signals};
 use danlu_core::Failure;
@@ -17,7 +18,7 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use std::os::fd::AsFd as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(super) struct Watch<'a> {
     launched: Launched<'a>,
@@ -34,7 +35,12 @@ pub(super) struct Watch<'a> {
     children: bool,
     interrupted: bool,
     begun: Instant,
+    /// When to see whether this process can be open to others of its user again.
+    hidden_until: Option<Instant>,
 }
+
+/// A short command is over by then, and nothing had to be done.
+const HIDDEN: Duration = Duration::from_millis(200);
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
@@ -45,6 +51,7 @@ impl<'a> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
+        let hidden_until = launched.identity.changes_user().then(|| begun + HIDDEN);
         Watch {
             launched,
             dir,
@@ -57,6 +64,7 @@ impl<'a> Watch<'a> {
             children: true,
             interrupted: false,
             begun,
+            hidden_until,
         }
     }
 
@@ -70,6 +78,7 @@ impl<'a> Watch<'a> {
             self.hear_child();
             self.reap_children();
             let now = Instant::now();
+            self.come_out(now);
             match self.stop.next(now, self.leader_ended.is_some(), self.children) {
                 Next::Wait => {}
                 Next::SignalLeader => {
@@ -97,7 +106,8 @@ impl<'a> Watch<'a> {
 
     fn wait(&mut self) {
         let now = Instant::now();
-        let wake = [self.stop.wake_at(now), self.notices.wake_at(now)].into_iter().flatten().min();
+        let wakes = [self.stop.wake_at(now), self.notices.wake_at(now), self.hidden_until];
+        let wake = wakes.into_iter().flatten().min();
         // Rounded up: waking before the time is waking twice.
         let timeout = wake.map_or(PollTimeout::NONE, |at| {
             let wait = at.saturating_duration_since(now).as_micros().div_ceil(1000);
@@ -111,6 +121,19 @@ impl<'a> Watch<'a> {
         // An error here is an interruption, and the loop looks at everything anyway.
         let _ = poll(&mut both[..count], timeout);
         self.notices.send_rest();
+    }
+
+    /// The kernel hides memory in which somebody has become another user, as our child has. While both used the same memory that was
+    /// right. Later an agent without power over all processes must see what this one holds open (`cut_off`).
+    fn come_out(&mut self, now: Instant) {
+        if self.hidden_until.is_none_or(|until| now < until) {
+            return;
+        }
+        let executed = Process::read(self.launched.leader).is_none_or(|leader| !leader.unexecuted);
+        self.hidden_until = if executed { None } else { Some(now + HIDDEN) };
+        if executed {
+            let _ = nix::sys::prctl::set_dumpable(true);
+        }
     }
 
     fn hear_signals(&mut self) {

@@ -98,6 +98,7 @@ fn main() -> ExitCode {
         stop::preempted_finds_the_file,
         stop::stopped_before_it_started,
         user::runs_as_the_user_and_nobody_else,
+        user::shim_is_open_to_its_own_user,
         user::output_is_opened_as_the_user,
         user::directory_is_entered_as_the_user,
         user::log_belongs_to_the_user_and_the_record_does_not,

@@ -1,11 +1,13 @@
 //! A command runs as its user, with the user's rights and nothing of the daemon's.
 
-use crate::world::{World, is_root};
+use crate::world::{DEADLINE, World, is_root};
+use danlu_core::Span;
 use danlu_core::run::Exit;
 use danlu_wire::launch::Sink;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
+use std::time::Instant;
 
 /// A user for one test, with a second group.
 struct Guest {
@@ -168,4 +170,30 @@ pub(crate) fn log_belongs_to_the_user_and_the_record_does_not() {
         let file = fs::metadata(world.run_path(order.run).join(name)).unwrap();
         assert_eq!((file.uid(), file.mode() & 0o777), (0, 0o600), "{name}");
     }
+}
+
+const WITHOUT_POWER: &str = "DANLU_TEST_WITHOUT_POWER";
+
+/// As an agent in a container needs it, which has no power over the processes of others: this test once more, without it.
+pub(crate) fn shim_is_open_to_its_own_user() {
+    if std::env::var_os(WITHOUT_POWER).is_none() {
+        let mut again = Command::new("setpriv");
+        again.arg("--bounding-set=-sys_ptrace").arg(std::env::current_exe().unwrap());
+        again.args(["--exact", "user::shim_is_open_to_its_own_user"]).env(WITHOUT_POWER, "1");
+        assert!(!is_root() || sure(&mut again));
+        return;
+    }
+    let mut world = World::new();
+    let Some(guest) = Guest::new() else { return };
+    let mut order = world.shell("sleep 1000");
+    order.user = Some(guest.name.clone());
+    let run = world.launch(&order);
+    world.started(run);
+    let shim = world.shim_of(run);
+    let deadline = Instant::now() + DEADLINE;
+    while let Err(error) = fs::read_link(format!("/proc/{shim}/fd/0")) {
+        assert!(Instant::now() < deadline, "nobody can look into the shim: {error}");
+    }
+    world.stop(run, Span(100));
+    world.ended(run);
 }

@@ -18,7 +18,9 @@ impl Digest {
 
     /// Enough to tell it from the others, and no help in guessing the secret.
     pub(crate) fn short(&self) -> &str {
-        self.0.get(..10).unwrap_or(&self.0)
+        // People give it to commands, for which a dash at the front is an option.
+        let shown = self.0.trim_start_matches('-');
+        shown.get(..10).unwrap_or(shown)
     }
 }
 
@@ -28,11 +30,16 @@ impl fmt::Display for Digest {
     }
 }
 
-/// 256 bits, in letters that go into addresses and cookies.
+/// 256 bits, in letters that go into addresses and cookies. Not with a dash at the front, which commands take for an option.
 pub(crate) fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
+    loop {
+        getrandom::fill(&mut bytes)?;
+        let secret = URL_SAFE_NO_PAD.encode(bytes);
+        if !secret.starts_with('-') {
+            return Ok(secret);
+        }
+    }
 }
 
 /// For a person to type once: letters and digits that are not mistaken for each other.
@@ -53,6 +60,8 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(Digest::of(&a), Digest::of(&a));
         assert_ne!(Digest::of(&a), Digest::of(&b));
+        assert!((0..1_000).all(|_| !random().expect("randomness").starts_with('-')));
+        assert!((0..1_000).all(|number| !Digest::of(&number.to_string()).short().starts_with('-')));
         assert_eq!(one_time_password().expect("randomness").len(), 16);
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Server {
     #[arg(value_name = "URL", help = text("The server: https://HOST:PORT", "服务器地址：https://主机:端口"))]
     url: String,
 
-    #[arg(long, value_name = "TOKEN", help = text("What `danlu node add --dial-in` printed (DANLU_AGENT_TOKEN)", "`danlu node add --dial-in` 打印的令牌（DANLU_AGENT_TOKEN）"))]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help = text("What `danlu node add --dial-in` printed (DANLU_AGENT_TOKEN)", "`danlu node add --dial-in` 打印的令牌（DANLU_AGENT_TOKEN）"))]
     token: Option<String>,
 
     #[arg(long, value_name = "FILE", conflicts_with = "token", help = text("A file with the token, readable by its owner alone", "存放令牌的文件，仅属主可读"))]
