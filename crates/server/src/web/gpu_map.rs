@@ -65,6 +65,9 @@ fn about(node: &Node, look: &Look) -> String {
 }
 
 fn warning(node: &Node, look: &Look) -> Option<&'static str> {
+    if !node.is_ready() && node.capacity.is_none() {
+        return Some(look.language.say("not reached yet", "尚未连接"));
+    }
     if !node.is_ready() {
         let words = ("not reachable now; its tasks go on", "暂时无法连接，其任务仍在继续");
         return Some(look.language.say(words.0, words.1));

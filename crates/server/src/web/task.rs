@@ -112,6 +112,10 @@ impl TaskPage<'_> {
     fn is_over(&self) -> bool {
         self.task.state.is_over()
     }
+
+    fn failure_words(&self, class: &str) -> &'static str {
+        states::failure(class, self.look.language).0
+    }
 }
 
 fn attempt(run: &RunView, look: &Look) -> Attempt {
