@@ -5,6 +5,8 @@
 //! stays where it was taken. (A runtime of several threads would do floating-point statistics, and need a library for them that
 //! every start of the program would have to load.)
 
+use crate::api::{self, Api};
+use crate::tls::{PromptListener, TlsListener};
 use std::io;
 use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
@@ -12,6 +14,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 const THREADS: usize = 2;
 /// Connections that nobody has taken yet.
@@ -30,9 +34,9 @@ impl Network {
         for _ in 0..THREADS {
             let runtime = runtime()?;
             let handle = runtime.handle().clone();
-            let mut told = network.end.subscribe();
+            let told = told_to_end(&network.end);
             let thread = thread::Builder::new().name("network".into()).spawn(move || {
-                runtime.block_on(async { while told.changed().await.is_ok() {} });
+                runtime.block_on(told);
                 runtime.shutdown_timeout(patience);
             })?;
             network.threads.push((handle, thread));
@@ -40,14 +44,32 @@ impl Network {
         Ok(network)
     }
 
-    /// One listener for each thread, to be served there.
-    pub(crate) fn bind(&self, address: SocketAddr) -> io::Result<Vec<(Handle, TcpListener)>> {
-        let bound = listen(address)?;
-        let listener = |handle: &Handle| {
-            let _within = handle.enter();
-            Ok((handle.clone(), TcpListener::from_std(bound.try_clone()?)?))
-        };
-        self.threads.iter().map(|(handle, _)| listener(handle)).collect()
+    /// All threads serve this address, encrypted where there is an acceptor, until `end` is dropped. Where it is, if any port will do.
+    pub(crate) fn serve(
+        &self,
+        address: SocketAddr,
+        acceptor: Option<&TlsAcceptor>,
+        api: &Api,
+        end: &watch::Sender<()>,
+        servers: &mut JoinSet<io::Result<()>>,
+    ) -> io::Result<SocketAddr> {
+        let socket = listen(address)?;
+        for (thread, _) in &self.threads {
+            let _within = thread.enter();
+            let listener = PromptListener(TcpListener::from_std(socket.try_clone()?)?);
+            let router = api::router(api.clone());
+            let router = router.into_make_service_with_connect_info::<api::Peer>();
+            let end = told_to_end(end);
+            if let Some(acceptor) = acceptor {
+                let listener = TlsListener::new(listener, acceptor.clone())?;
+                let served = axum::serve(listener, router).with_graceful_shutdown(end);
+                servers.spawn_on(served.into_future(), thread);
+            } else {
+                let served = axum::serve(listener, router).with_graceful_shutdown(end);
+                servers.spawn_on(served.into_future(), thread);
+            }
+        }
+        socket.local_addr()
     }
 
     pub(crate) fn end(self) {
@@ -62,6 +84,12 @@ impl Network {
 pub(crate) fn runtime() -> io::Result<Runtime> {
     // Threads for slow files go soon, so that an idle server is quite still.
     Builder::new_current_thread().enable_all().thread_keep_alive(Duration::from_secs(1)).build()
+}
+
+/// Returns when the other end is dropped.
+pub(crate) fn told_to_end(end: &watch::Sender<()>) -> impl Future<Output = ()> + Send + 'static {
+    let mut told = end.subscribe();
+    async move { while told.changed().await.is_ok() {} }
 }
 
 fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {

@@ -11,11 +11,11 @@ use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
 use crate::logins::Logins;
-use crate::network::{self, Network};
+use crate::network::{self, Network, told_to_end};
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
-use crate::tls::{self, PromptListener, TlsError, TlsListener};
+use crate::tls::{self, TlsError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::gpu::ProbeConfig;
@@ -179,34 +179,13 @@ async fn listen(
     let mut addresses = Vec::new();
     let mut servers = tokio::task::JoinSet::new();
     for address in &config.listen {
-        match network.bind(*address) {
-            Ok(listeners) => {
-                let encrypted = config
-                    .is_encrypted(address)
-                    .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name));
-                let acceptor = encrypted.transpose()?;
-                for (place, (thread, listener)) in listeners.into_iter().enumerate() {
-                    let bound = listener.local_addr().map_err(listening(address))?;
-                    let scheme = if acceptor.is_some() { "https" } else { "http" };
-                    if place == 0 {
-                        addresses.push(format!("{scheme}://{bound}"));
-                    }
-                    let listener = PromptListener(listener);
-                    let router = api::router(api.clone());
-                    let router = router.into_make_service_with_connect_info::<api::Peer>();
-                    let end = told_to_end(&end);
-                    if let Some(acceptor) = acceptor.clone() {
-                        let within = thread.enter();
-                        let listener = TlsListener::new(listener, acceptor);
-                        drop(within);
-                        let served = axum::serve(listener.map_err(listening(address))?, router);
-                        servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &thread);
-                    } else {
-                        let served = axum::serve(listener, router);
-                        servers.spawn_on(served.with_graceful_shutdown(end).into_future(), &thread);
-                    }
-                }
-            }
+        let acceptor = config
+            .is_encrypted(address)
+            .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name))
+            .transpose()?;
+        let scheme = if acceptor.is_some() { "https" } else { "http" };
+        match network.serve(*address, acceptor.as_ref(), &api, &end, &mut servers) {
+            Ok(bound) => addresses.push(format!("{scheme}://{bound}")),
             // A machine without IPv6 still has the other address.
             Err(error) if address.is_ipv6() && config.listen.len() > 1 => {
                 info!(%address, %error, "not listening there");
@@ -309,12 +288,6 @@ fn allow_many_connections() {
         // With fewer it works too.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
-}
-
-/// Returns when the other end is dropped.
-fn told_to_end(end: &watch::Sender<()>) -> impl Future<Output = ()> + Send + 'static {
-    let mut told = end.subscribe();
-    async move { while told.changed().await.is_ok() {} }
 }
 
 async fn add_local_node(handle: &Handle, name: &str) -> Result<(), ServeError> {
