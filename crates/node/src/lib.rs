@@ -23,6 +23,7 @@ mod nursery;
 mod owner;
 #[cfg(feature = "pam")]
 pub mod pam;
+pub mod private;
 mod process;
 mod record;
 mod rundir;
