@@ -10,6 +10,7 @@
 mod spares;
 
 use crate::filesystem::{self, Network};
+use crate::private::{self, PASSABLE};
 use danlu_core::{Epoch, RunId};
 use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
@@ -22,16 +23,13 @@ use std::ffi::CString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thiserror::Error;
 
 pub(crate) const OUTPUT: &str = "output.log";
 pub(crate) const PREEMPT: &str = "preempt";
-
-/// Others may pass through to what is theirs (a log, the notice of a preemption), and see nothing else.
-const PASSABLE: u32 = 0o711;
 
 /// To write to a file that is there.
 const WRITE: OFlag = OFlag::O_WRONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
@@ -68,12 +66,9 @@ impl RunRoot {
     /// Makes what is missing.
     pub fn open(path: &Path) -> Result<RunRoot, RootError> {
         let unusable = |error| RootError::Unusable { path: path.to_owned(), error };
-        for directory in ["", "runs", "logs", "spare"].map(|name| path.join(name)) {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(PASSABLE)
-                .create(directory)
-                .map_err(unusable)?;
+        let below = ["runs", "logs", "spare"].map(|name| path.join(name));
+        for directory in [path.to_owned()].into_iter().chain(below) {
+            private::directory(&directory, PASSABLE).map_err(unusable)?;
         }
         let path = path.canonicalize().map_err(unusable)?;
         if let Some(kind) = filesystem::network(&path).map_err(unusable)? {
@@ -227,9 +222,21 @@ impl RunDir {
         Ok(renameat(&self.0, draft.as_str(), &self.0, T::NAME)?)
     }
 
+    /// In the place of what its only writer has written before, which is not longer. A reader that comes in between finds it damaged,
+    /// which is absent, and looks again.
+    pub(crate) fn write_over<T: RunFile>(&self, content: &T) -> io::Result<()> {
+        File::from(openat(&self.0, T::NAME, WRITE, Mode::empty())?)
+            .write_all_at(&content.to_bytes(), 0)
+    }
+
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// One that is there.
+    pub(crate) fn open_to_write(&self, name: &str, how: OFlag) -> io::Result<File> {
+        Ok(File::from(openat(&self.0, name, WRITE | how, Mode::empty())?))
     }
 
     /// A file that is there and empty, as in a spare directory, needs no draft: it is as good as absent until the one

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         many::forgotten_leaves_its_log,
         many::report_shows_every_run,
         many::processes_know_their_run,
+        many::a_group_of_the_same_name_is_of_nobody,
         many::idle_agent_sleeps,
         memory::limit_is_kept,
         nursery::killed_nursery_is_replaced,
