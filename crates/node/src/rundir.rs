@@ -2,17 +2,19 @@
 //!
 //! ```text
 //!     <root>/agent.lock         held by the one agent of this root
-//!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives
+//!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives.
+//!                               The space of `control.json` and `exit.json` is set aside from the start.
 //!     <root>/logs/<run>.log     output of runs that are forgotten
 //!     <root>/spare/<number>/    directories of forgotten runs, emptied, for the next
 //! ```
 
+mod reserved;
 mod spares;
 
 use crate::filesystem::{self, Network};
 use crate::private::{self, PASSABLE};
 use danlu_core::{Epoch, RunId};
-use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
+use danlu_wire::rundir::{Control, ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
@@ -99,7 +101,13 @@ impl RunRoot {
             Ok(()) => {
                 let dir = self.dir(run)?;
                 // Whatever the umask of the daemon is.
-                fchmod(&dir, Mode::from_bits_truncate(PASSABLE))?;
+                let made =
+                    fchmod(&dir, Mode::from_bits_truncate(PASSABLE)).map_err(io::Error::from);
+                if let Err(error) = made.and_then(|()| dir.reserve()) {
+                    // The latch stays open: nothing has begun.
+                    let _ = self.remove_open(run, &dir);
+                    return Err(error);
+                }
                 Ok(Some(dir))
             }
             Err(Errno::EEXIST) => Ok(None),
@@ -147,7 +155,7 @@ impl RunRoot {
     }
 
     fn remove_open(&self, run: RunId, dir: &RunDir) -> io::Result<()> {
-        for known in [ShimState::NAME, ExitRecord::NAME, OUTPUT] {
+        for known in [ShimState::NAME, Control::NAME, ExitRecord::NAME, OUTPUT] {
             match unlinkat(dir, known, UnlinkatFlags::NoRemoveDir) {
                 Ok(()) | Err(Errno::ENOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -213,7 +221,7 @@ impl RunDir {
     /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
     pub(crate) fn write<T: RunFile>(&self, content: &T) -> io::Result<()> {
         let content = content.to_bytes();
-        if self.fill(T::NAME, &content)? {
+        if self.write_reserved(T::NAME, &content)? || self.fill(T::NAME, &content)? {
             return Ok(());
         }
         let draft = format!(".{}", T::NAME);
@@ -319,7 +327,6 @@ pub(crate) fn run_of_name(name: &str) -> Option<RunId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use danlu_wire::rundir::Control;
 
     pub(super) const RUN: RunId = RunId { epoch: Epoch(2), number: 40 };
 
@@ -365,6 +372,18 @@ mod tests {
         {
             fs::write(&path, damage).unwrap();
             assert_eq!(dir.read::<Control>().unwrap(), None, "{damage:?}");
+        }
+    }
+
+    #[test]
+    fn a_longer_file_takes_the_place_of_a_reserved_one() {
+        let (_directory, root) = root();
+        let dir = root.create(RUN).unwrap().unwrap();
+        for message in ["x".repeat(100), "y".repeat(9_000), "z".repeat(10)] {
+            let exit = danlu_core::run::Exit::Launch { message };
+            let record = crate::record::ended(exit.clone(), None);
+            dir.write(&record).unwrap();
+            assert_eq!(dir.read::<ExitRecord>().unwrap().unwrap().exit, exit);
         }
     }
 

@@ -7,6 +7,7 @@ mod at_once;
 pub(crate) mod identity;
 mod kernel;
 mod launching;
+mod log_watch;
 mod note;
 pub(crate) mod notices;
 mod program;

@@ -1,6 +1,7 @@
 //! Watches over a command until nothing of it is left.
 
 use super::launching::Problem;
+use super::log_watch::LogWatch;
 use super::note::note;
 use super::notices::Notices;
 use super::refusal::Refusal;
@@ -42,6 +43,7 @@ pub(super) struct Watch<'a> {
     hidden_until: Option<Instant>,
     /// When to see what keeps the command from beginning.
     patience: Option<Instant>,
+    log: Option<LogWatch>,
 }
 
 /// A short command is over by then, and nothing had to be done.
@@ -60,6 +62,7 @@ impl<'a> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
+        let log = LogWatch::new(&launched.order, begun);
         let hidden_until = launched.identity.changes_user().then(|| begun + HIDDEN);
         Watch {
             launched,
@@ -75,6 +78,7 @@ impl<'a> Watch<'a> {
             begun,
             hidden_until,
             patience: Some(begun + SOON),
+            log,
         }
     }
 
@@ -90,6 +94,9 @@ impl<'a> Watch<'a> {
             let now = Instant::now();
             self.come_out(now);
             self.see_how_long(now);
+            if let Some(log) = &mut self.log {
+                log.look(self.dir, now);
+            }
             match self.stop.next(now, self.leader_ended.is_some(), self.children) {
                 Next::Wait => {}
                 Next::SignalLeader => {
@@ -105,6 +112,9 @@ impl<'a> Watch<'a> {
                     let mut used = self.used;
                     self.launched.tree.cgroup.add_to(&mut used);
                     if self.launched.tree.cgroup.remove() {
+                        if let Some(log) = &mut self.log {
+                            log.end(self.dir);
+                        }
                         return self.record(used);
                     }
                     // Something is left that has nobody below the shim to account for it.
@@ -118,8 +128,9 @@ impl<'a> Watch<'a> {
     fn wait(&mut self) {
         let now = Instant::now();
         let patience = self.patience.filter(|_| self.undecided);
-        let wakes =
-            [self.stop.wake_at(now), self.notices.wake_at(now), self.hidden_until, patience];
+        let log = self.log.as_ref().map(LogWatch::look_at);
+        let (stop, notices) = (self.stop.wake_at(now), self.notices.wake_at(now));
+        let wakes = [stop, notices, self.hidden_until, patience, log];
         let wake = wakes.into_iter().flatten().min();
         // Rounded up: waking before the time is waking twice.
         let timeout = wake.map_or(PollTimeout::NONE, |at| {

@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         restart::reboot_is_told_apart,
         restart::damaged_files_count_as_absent,
         restart::run_that_never_started_is_taken_away,
-        restart::full_disk_delays_the_record_and_loses_nothing,
+        restart::full_disk_delays_neither_ends_nor_stops,
         restart::second_agent_is_refused,
         silent_directory::stop_is_heard,
         silent_directory::answer_is_awaited,
