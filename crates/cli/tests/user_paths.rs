@@ -275,3 +275,57 @@ fn a_file_system_that_never_answers_holds_up_nobody_else() {
     }
     lab.others_are_served("afterwards");
 }
+
+/// What answers requests and decides reads no files: those that people name are looked at by `user_files`, which is them.
+#[test]
+fn requests_and_the_engine_touch_no_files() {
+    const WITHOUT_FILES: [&str; 14] = [
+        "api",
+        "backend",
+        "engine.rs",
+        "given",
+        "gpuman",
+        "handle.rs",
+        "launch.rs",
+        "logs.rs",
+        "model",
+        "notify",
+        "script",
+        "task_options",
+        "template.rs",
+        "web",
+    ];
+    const FILES: [&str; 12] = [
+        "std::fs",
+        "tokio::fs",
+        "fs::",
+        "File::",
+        "OpenOptions",
+        ".exists()",
+        "exists()",
+        ".is_dir()",
+        ".is_file()",
+        ".metadata()",
+        ".canonicalize()",
+        ".read_dir()",
+    ];
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/src");
+    assert!(sources.join("api/submit.rs").exists(), "this test looks at the wrong place");
+    let mut found = Vec::new();
+    let mut places: Vec<PathBuf> = WITHOUT_FILES.iter().map(|name| sources.join(name)).collect();
+    while let Some(place) = places.pop() {
+        if place.is_dir() {
+            let entries = fs::read_dir(&place).expect("it can be listed");
+            places.extend(entries.map(|entry| entry.expect("an entry").path()));
+        } else if place.extension().is_some_and(|it| it == "rs") {
+            let text = fs::read_to_string(&place).unwrap_or_default();
+            let program = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
+            // Of Danlu's own.
+            let lines = lines.map(|line| line.replace("LogFile::", ""));
+            let touching = lines.filter(|line| FILES.iter().any(|it| line.contains(it)));
+            found.extend(touching.map(|line| format!("{}: {line}", place.display())));
+        }
+    }
+    assert!(found.is_empty(), "these look at files as the server's user:\n{}", found.join("\n"));
+}

@@ -203,11 +203,14 @@ async fn open_part(
             return Ok(log);
         }
         // The run's user may be another one here. One that began before the directory was shared is on its machine.
-        let there = node.map(|node| api.nodes.log(node, shared));
-        if let Some(log) = there
-            && log.read(LogStart::Offset(0), 0).await.is_ok()
-        {
-            return Ok(Log::There(log));
+        if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
+            match log.read(LogStart::Offset(0), 0).await {
+                Ok(_) => return Ok(Log::There(log)),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Err(unreadable(error));
+                }
+                Err(_) => {}
+            }
         }
     }
     match (node, &place.sink) {
