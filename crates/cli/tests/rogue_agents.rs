@@ -134,7 +134,7 @@ fn what_makes_no_sense_ends_the_connection() {
 #[test]
 fn agents_of_neighbouring_releases_are_spoken_with() {
     let Some(daemon) = daemon() else { return };
-    let cases = [(1, None, true), (2, Some(1), true), (2, Some(2), false), (0, None, false)];
+    let cases = [(1, None, true), (3, Some(2), true), (3, Some(3), false), (0, None, false)];
     for (number, (protocol, oldest, good)) in cases.into_iter().enumerate() {
         let name = format!("m{number}");
         let token = token(&daemon, &name);

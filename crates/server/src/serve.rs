@@ -162,6 +162,7 @@ async fn listen(
     let api = Api::new(Reach {
         handle: handle.clone(),
         files: Arc::new(files),
+        user_files: danlu_node::user_files::UserFiles::default(),
         nodes,
         logins,
         config: config.clone(),

@@ -187,30 +187,45 @@ async fn open_part(
     run: RunId,
     (which, part): (Which, Option<NodeId>),
 ) -> Result<Log, ApiError> {
-    let (node, mut place, shared) = {
+    let (node, place, shared) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
         let first = || model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
         let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
-        let place = store::place_of(&model, task, run, node, which);
+        let place = store::place_of(&model, &api.logins, task, run, node, which);
         let name = node.and_then(|node| Some(&model.nodes.get(&node)?.name));
-        // On that machine they may have another name.
-        let owner = name.and_then(|name| api.logins.name_on(task.owner, name));
-        let place = LogPlace { owner: owner.unwrap_or(place.owner), ..place };
         (there, place, there.and(name).and_then(|name| api.nodes.shared_logs(name)))
     };
     if let Some(directory) = shared.filter(|_| place.sink == Sink::Log) {
-        place.sink = store::shared(&directory, run);
-        // One that began before the directory was shared is on its machine.
-        if let Ok(log) = Log::here(&api.files, place.clone()).await {
+        let shared = LogPlace { sink: store::shared(&directory, run), ..place.clone() };
+        if let Ok(log) = open_theirs(api, shared.clone()).await {
             return Ok(log);
         }
+        // The run's user may be another one here. One that began before the directory was shared is on its machine.
+        if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
+            match log.read(LogStart::Offset(0), 0).await {
+                Ok(_) => return Ok(Log::There(log)),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Err(unreadable(error));
+                }
+                Err(_) => {}
+            }
+        }
     }
-    match node {
-        Some(node) => Ok(Log::There(api.nodes.log(node, place))),
-        None => Log::here(&api.files, place).await.map_err(unreadable),
+    match (node, &place.sink) {
+        (Some(node), _) => Ok(Log::There(api.nodes.log(node, place))),
+        (None, Sink::File { .. }) => open_theirs(api, place).await.map_err(unreadable),
+        (None, Sink::Log | Sink::Discard) => {
+            Log::here(&api.files, &place).await.map_err(unreadable)
+        }
     }
+}
+
+/// A server without root runs everything as itself.
+async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<Log> {
+    let user = (api.own_uid == 0).then(|| place.owner.clone());
+    Log::theirs(&api.user_files, user, place).await
 }
 
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
@@ -256,8 +271,8 @@ fn follow_log(
                 () = log.changed(offset) => {}
                 _ = news.recv() => {}
             }
-            // The directory may have moved when the run was forgotten.
-            if let Ok(reopened) = open_part(&api, task, run, which).await {
+            if log.may_move()
+                && let Ok(reopened) = open_part(&api, task, run, which).await {
                 log = reopened.keeping_watch(log);
             }
         }
@@ -278,6 +293,11 @@ fn unreadable(error: std::io::Error) -> ApiError {
         std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
             "the log file does not belong to the owner of the task",
             "look at the file itself",
+        ),
+        std::io::ErrorKind::TimedOut | std::io::ErrorKind::ResourceBusy => ApiError::new(
+            danlu_wire::api::ErrorCode::Unavailable,
+            "the file system that has the log does not answer",
+            "see whether the disk or its server is reachable: ls -l FILE",
         ),
         std::io::ErrorKind::NotConnected => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,

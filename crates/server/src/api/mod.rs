@@ -27,6 +27,7 @@ pub(crate) mod settings;
 pub(crate) mod setup;
 mod sight;
 pub(crate) mod submit;
+mod task_paths;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
@@ -66,6 +67,7 @@ pub struct Api(Arc<Reach>);
 pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
+    pub user_files: danlu_node::user_files::UserFiles,
     pub nodes: crate::nodes::Nodes,
     pub logins: crate::logins::Logins,
     pub config: crate::config::Config,

@@ -4,7 +4,8 @@ use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
 use super::filter::Filter;
 use super::forms::{Forms, Wish};
-use super::{Api, ApiError, view};
+use super::submit::described;
+use super::{Api, ApiError, task_paths, view};
 use crate::model::Brief;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -12,7 +13,8 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskView, Tasks,
+    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskStateName,
+    TaskView, Tasks,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,7 +116,13 @@ async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, Api
     let model = api.handle.model();
     let hidden = !caller.sight(&model).task(id);
     let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
-    task.ok_or_else(|| danlu_core::Refusal::NoSuchTask(id).into())
+    let mut task = task.ok_or(danlu_core::Refusal::NoSuchTask(id))?;
+    let row = model.tasks.get(&id).filter(|row| caller.may_see_inside(row).is_ok());
+    if let Some(row) = row.filter(|row| waits(row) || task.state == TaskStateName::Starting) {
+        let on: Vec<&str> = task.node.iter().flat_map(|names| names.split(',')).collect();
+        task.silent_paths = task_paths::silent(api, row.owner, &described(row), &on).await;
+    }
+    Ok(task)
 }
 
 #[derive(Debug, Serialize)]

@@ -52,6 +52,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         project: spec.project.clone(),
         labels: spec.labels.clone(),
         time_limit: task.time_limit().map(|span| span.0 / 1000),
+        silent_paths: Vec::new(),
         details: None,
     }
 }

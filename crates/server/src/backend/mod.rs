@@ -57,8 +57,7 @@ impl Backends {
     fn order(&self, state: &State, store: &Store, launch: &Launch, is_local: bool) -> LaunchOrder {
         let owner = || {
             let owner = &state.users[&state.tasks[&launch.task].owner];
-            let named = self.logins.os_user(owner.id, &state.nodes[&launch.node].name);
-            named.unwrap_or_else(|| owner.os_name().to_owned())
+            launch::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
         let mut order = launch::order(state, store, launch, as_owner.then(owner));

@@ -123,13 +123,6 @@ impl Logins {
         there.map(|login| login.user).collect()
     }
 
-    /// Whose files somebody's are on a machine.
-    pub(crate) fn name_on(&self, user: UserId, node: &str) -> Option<String> {
-        let known = self.read();
-        let login = known.get(&(user, node.to_owned()))?;
-        login.os_user.clone().or_else(|| Some(login.ssh.as_ref()?.user.clone()))
-    }
-
     /// Nothing for the one that they have everywhere.
     pub(crate) async fn name_os_user(
         &self,

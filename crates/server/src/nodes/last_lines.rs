@@ -92,13 +92,9 @@ impl Nodes {
         self.0.last_lines.forget_ended(&model);
         let places: Vec<LogPlace> = running_on(&model, node)
             .filter_map(|run| {
-                Some(place_of(
-                    &model,
-                    model.tasks.get(&run.task)?,
-                    run.id,
-                    Some(node),
-                    Which::Stdout,
-                ))
+                let task = model.tasks.get(&run.task)?;
+                let logins = &self.0.logins;
+                Some(place_of(&model, logins, task, run.id, Some(node), Which::Stdout))
             })
             .take(RUNS)
             .collect();

@@ -7,6 +7,7 @@ pub(crate) mod file;
 mod keep;
 mod last_lines;
 mod owners;
+mod paths;
 mod record;
 mod remote_log;
 mod session;
@@ -75,6 +76,8 @@ struct Known {
 #[derive(Debug, Clone)]
 struct Connection {
     session: SessionId,
+    /// The one that both understand.
+    protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
     owners: Owners,

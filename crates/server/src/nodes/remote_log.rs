@@ -5,7 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_core::NodeId;
 use danlu_wire::ToAgent;
-use danlu_wire::agent::{LogContent, LogPiece, LogPlace, LogProblem, LogStart, ReadLog};
+use danlu_wire::agent::{
+    LogContent, LogPiece, LogPlace, LogProblem, LogStart, PathsChecked, PathsSeen, ReadLog,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +30,7 @@ pub(super) struct Asks(Arc<Mutex<Open>>);
 struct Open {
     last: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+    checks: BTreeMap<u64, oneshot::Sender<PathsSeen>>,
 }
 
 impl Asks {
@@ -40,6 +43,24 @@ impl Asks {
         let ask = open.last;
         open.waiting.insert(ask, answer);
         (ask, answered)
+    }
+
+    /// The same for paths that a task names.
+    pub(super) fn open_check(&self) -> (u64, oneshot::Receiver<PathsSeen>) {
+        let (answer, answered) = oneshot::channel();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.checks.retain(|_, waiting| !waiting.is_closed());
+        open.last += 1;
+        let ask = open.last;
+        open.checks.insert(ask, answer);
+        (ask, answered)
+    }
+
+    pub(super) fn answer_check(&self, PathsChecked { ask, seen }: PathsChecked) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = open.checks.remove(&ask) {
+            let _ = waiting.send(seen);
+        }
     }
 
     pub(super) fn answer(&self, LogPiece { ask, content }: LogPiece) {

@@ -63,6 +63,7 @@ impl Drop for Present<'_> {
 
 pub(super) struct Greeted {
     pub(super) session: SessionId,
+    pub(super) protocol: u32,
     pub(super) version: String,
     pub(super) machine: Machine,
     /// Milliseconds.
@@ -129,7 +130,8 @@ impl Far<'_> {
         let clock_ahead = machine.now.0 - (said_at.0 + (now.0 - said_at.0) / 2);
         self.recognise(&machine).await?;
         let version = bounded(hello.version);
-        Ok(Greeted { session, version, machine, clock_ahead, messages, details })
+        let protocol = hello.protocol.min(PROTOCOL);
+        Ok(Greeted { session, protocol, version, machine, clock_ahead, messages, details })
     }
 
     /// Higher than any before, whatever has not been committed yet.
@@ -172,11 +174,13 @@ impl Far<'_> {
         from: &mut (impl AsyncRead + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
     ) -> Option<Unreachable> {
-        let Greeted { session, mut messages, details, machine, .. } = greeted;
+        let Greeted { session, protocol, mut messages, details, machine, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
         let owners = Owners::default();
-        let connection = Connection { session, orders, asks: asks.clone(), owners: owners.clone() };
+        let (kept_asks, kept_owners) = (asks.clone(), owners.clone());
+        let connection =
+            Connection { session, protocol, orders, asks: kept_asks, owners: kept_owners };
         self.nodes.connections().insert(self.node, connection);
         self.tell(session, NodeMessage::Connected);
         for first in [ToAgent::AskReport, ToAgent::AskFacts] {
@@ -286,6 +290,7 @@ impl Far<'_> {
                 });
             }
             FromAgent::Log(piece) => asks.answer(piece),
+            FromAgent::Paths(checked) => asks.answer_check(checked),
             said => {
                 if let FromAgent::Gpus(gpus) = &said {
                     check_gpus(gpus)?;

@@ -90,6 +90,10 @@ pub struct TaskView {
     pub project: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub time_limit: Option<u64>,
+    /// Its directory and outputs, when a file system among theirs does not answer. Looked at only for a single task that
+    /// waits or starts, and for who may see inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent_paths: Vec<String>,
     /// Only of a single task.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<TaskDetails>,
