@@ -196,7 +196,7 @@ async fn open_part(
         let place = store::place_of(&model, task, run, node, which);
         let name = node.and_then(|node| Some(&model.nodes.get(&node)?.name));
         // On that machine they may have another name.
-        let owner = name.and_then(|name| api.logins.name_on(task.owner, name));
+        let owner = name.and_then(|name| api.logins.os_user(task.owner, name));
         let place = LogPlace { owner: owner.unwrap_or(place.owner), ..place };
         (there, place, there.and(name).and_then(|name| api.nodes.shared_logs(name)))
     };

@@ -1,6 +1,7 @@
 //! What is known of the way to a machine.
 
 use super::ssh::Unreachable;
+use crate::clock;
 use danlu_core::Time;
 use danlu_wire::agent::{Facts, Machine};
 use std::net::IpAddr;
@@ -8,10 +9,14 @@ use std::net::IpAddr;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) link: LinkState,
+    /// Since when it has been there, or has not.
+    pub(crate) since: Option<Time>,
     /// Why it could not be reached last, as long as it is not.
     pub(crate) problem: Option<Unreachable>,
     pub(crate) version: Option<String>,
+    /// What the agent has said of itself when it was last connected.
     pub(crate) machine: Option<Machine>,
+    pub(crate) boot_id: Option<String>,
     pub(crate) facts: Option<Facts>,
     /// How far its clock is ahead of ours, in milliseconds.
     pub(crate) clock_ahead: Option<i64>,
@@ -25,6 +30,20 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn is_connected(&self) -> bool {
         self.link == LinkState::Connected
+    }
+
+    /// The agent that is connected now. What one that has gone said counts for nothing.
+    pub(crate) fn answering(&self) -> Option<&Machine> {
+        self.machine.as_ref().filter(|_| self.is_connected())
+    }
+
+    /// Tries in vain do not make it younger.
+    pub(super) fn set_link(&mut self, link: LinkState) {
+        let was_connected = self.is_connected();
+        self.link = link;
+        if self.since.is_none() || was_connected != self.is_connected() {
+            self.since = Some(clock::now());
+        }
     }
 }
 

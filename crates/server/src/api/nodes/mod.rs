@@ -152,6 +152,8 @@ pub(crate) async fn new(
     if record.role == NodeRole::Data {
         caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
     }
+    // What people said about a machine of this name was about another one.
+    api.logins.forget(&api.handle, |login| login.node == record.name).await?;
     api.nodes.add(record);
     Ok(token)
 }
@@ -373,5 +375,5 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     let deed = deed(caller, "accept", name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     api.nodes.add(record);
-    Ok(())
+    Ok(api.logins.drop_ssh(&api.handle, name).await?)
 }
