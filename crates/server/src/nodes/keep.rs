@@ -32,7 +32,7 @@ impl Nodes {
             }
             Route::DialIn(_) => {
                 let hint = "run there: danlu agent join URL --token TOKEN";
-                one.status.set_link(LinkState::Away);
+                one.status.link = LinkState::Away;
                 one.status.problem =
                     Some(Unreachable::new(Step::LogIn, "its agent has not dialled in yet", hint));
             }
@@ -70,7 +70,7 @@ impl Nodes {
         began();
         info!(node = name, session = greeted.session.0, "connected");
         self.note(name, |status| {
-            status.set_link(LinkState::Connected);
+            status.link = LinkState::Connected;
             status.problem = None;
             status.boot_id.clone_from(&greeted.boot_id);
             status.tries += 1;
@@ -86,7 +86,7 @@ impl Nodes {
     pub(super) fn note_end(&self, name: &str, reason: Unreachable) {
         warn!(node = name, step = ?reason.step, %reason, "the machine cannot be reached");
         self.note(name, |status| {
-            status.set_link(LinkState::Away);
+            status.link = LinkState::Away;
             status.problem = Some(reason);
             status.tries += 1;
         });
@@ -103,7 +103,7 @@ pub(super) enum Ended {
 async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
     let mut tries = 0;
     loop {
-        nodes.note(&name, |status| status.set_link(LinkState::Connecting));
+        nodes.note(&name, |status| status.link = LinkState::Connecting);
         let began = Instant::now();
         let Some((was_there, reason)) = once(&nodes, &name).await else { return };
         nodes.note_end(&name, reason);
@@ -138,6 +138,13 @@ fn random() -> [u8; 2] {
 async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
     let Route::Ssh(target) = &record.route else { return None };
+    if let Some(other) = nodes.in_its_place(&record) {
+        let message = format!("{other} is the same machine with the same directory for its runs");
+        let hint = format!(
+            "remove one of them: danlu node remove {name}; or: danlu node edit {name} --data DIR"
+        );
+        return Some((false, Unreachable::new(Step::Greet, message, hint)));
+    }
     let program = match nodes.program().await {
         Ok(program) => program,
         Err(error) => {

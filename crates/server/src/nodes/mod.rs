@@ -17,6 +17,8 @@ mod session;
 mod ssh;
 mod status;
 mod told;
+mod twins;
+pub mod words;
 
 pub(crate) use dial_in::connect as dial_in;
 pub(crate) use keys::{Door, NoKeys};
@@ -24,7 +26,7 @@ pub(crate) use last_lines::Kept as KeptLines;
 pub(crate) use record::{BadNode, NodeRecord, Route};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
-pub(crate) use ssh::Step;
+pub(crate) use ssh::{Step, Unreachable};
 pub(crate) use status::{LinkState, Status};
 
 use crate::backend::LiveGpus;

@@ -1,7 +1,6 @@
 //! What is known of the way to a machine.
 
 use super::ssh::Unreachable;
-use crate::clock;
 use danlu_core::Time;
 use danlu_wire::agent::{Facts, Machine};
 use std::net::IpAddr;
@@ -9,8 +8,6 @@ use std::net::IpAddr;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) link: LinkState,
-    /// Since when it has been there, or has not.
-    pub(crate) since: Option<Time>,
     /// Why it could not be reached last, as long as it is not.
     pub(crate) problem: Option<Unreachable>,
     pub(crate) version: Option<String>,
@@ -35,15 +32,6 @@ impl Status {
     /// The agent that is connected now. What one that has gone said counts for nothing.
     pub(crate) fn answering(&self) -> Option<&Machine> {
         self.machine.as_ref().filter(|_| self.is_connected())
-    }
-
-    /// Tries in vain do not make it younger.
-    pub(super) fn set_link(&mut self, link: LinkState) {
-        let was_connected = self.is_connected();
-        self.link = link;
-        if self.since.is_none() || was_connected != self.is_connected() {
-            self.since = Some(clock::now());
-        }
     }
 }
 
