@@ -197,9 +197,9 @@ fn what_an_agent_tells_of_itself_is_short_and_plain() {
 
 fn run_id_of_launch(agent: &mut FakeAgent) -> RunId {
     loop {
-        match agent.hear().expect("a server that speaks").expect("a connection") {
-            ToAgent::Launch(order) => return order.run,
-            _ => {}
+        let heard = agent.hear().expect("a server that speaks").expect("a connection");
+        if let ToAgent::Launch(order) = heard {
+            return order.run;
         }
     }
 }

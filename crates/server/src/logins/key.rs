@@ -2,12 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use danlu_node::private;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -111,10 +110,24 @@ pub(super) fn place(data: &Path, user: u32, node: &str) -> PathBuf {
 pub(super) fn write(place: &Path, key: &str) -> Result<(), (PathBuf, io::Error)> {
     let directory = place.parent().unwrap_or(place);
     let keys = directory.parent().unwrap_or(directory);
-    for made in [keys, directory] {
-        private::directory(made, private::PRIVATE).map_err(|error| (made.to_owned(), error))?;
+    for private in [keys, directory] {
+        let made = DirBuilder::new().mode(0o700).create(private);
+        made.or_else(there_already).map_err(|error| (private.to_owned(), error))?;
+        is_private(private).map_err(|error| (private.to_owned(), error))?;
     }
-    private::replace_durably(place, key.as_bytes()).map_err(|error| (place.to_owned(), error))
+    let draft = directory.join(".new");
+    let written = || {
+        let _ = fs::remove_file(&draft);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(key.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&draft, place)?;
+        File::open(directory)?.sync_all()
+    };
+    written().map_err(|error| {
+        let _ = fs::remove_file(&draft);
+        (place.to_owned(), error)
+    })
 }
 
 pub(super) fn remove(place: &Path) {
@@ -133,6 +146,10 @@ pub(super) fn is_private(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others may look at it"));
     }
     Ok(())
+}
+
+fn there_already(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
 #[cfg(test)]
@@ -207,9 +224,9 @@ mod tests {
         assert_eq!((mode(&place), mode(&data.path().join("keys"))), (0o600, 0o700));
         assert!(is_private(&place).is_ok());
 
-        fs::set_permissions(data.path().join("keys"), fs::Permissions::from_mode(0o777))
+        fs::set_permissions(data.path().join("keys"), fs::Permissions::from_mode(0o755))
             .expect("they can be set");
-        let (path, _) = write(&place, "three").expect_err("others could write to it");
+        let (path, _) = write(&place, "three").expect_err("others could look into it");
         assert_eq!(path, data.path().join("keys"));
         assert_eq!(fs::read_to_string(&place).expect("it is there"), "two");
         remove(&place);

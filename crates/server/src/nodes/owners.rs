@@ -153,7 +153,8 @@ impl Owners {
 
     /// Whether somebody has come who may have something that nobody knows of.
     pub(super) fn take_newcomers(&self) -> bool {
-        self.links().values_mut().fold(false, |any, link| std::mem::take(&mut link.is_new) || any)
+        let mut links = self.links();
+        links.values_mut().filter(|link| link.is_new).map(|link| link.is_new = false).count() > 0
     }
 
     /// Why the machine counts as lost, if it does.

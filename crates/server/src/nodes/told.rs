@@ -126,15 +126,13 @@ fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String
     Ok(details)
 }
 
-fn clean_facts(facts: Facts) -> Facts {
-    Facts {
-        probe: line(&facts.probe),
-        system: name(&facts.system),
-        directory: cut(&facts.directory, limits::PATH_BYTES),
-        file_system: name(&facts.file_system),
-        driver: facts.driver.as_deref().map(name),
-        ..facts
-    }
+fn clean_facts(mut facts: Facts) -> Facts {
+    facts.probe = line(&facts.probe);
+    facts.system = name(&facts.system);
+    facts.directory = cut(&facts.directory, limits::PATH_BYTES);
+    facts.file_system = name(&facts.file_system);
+    facts.driver = facts.driver.as_deref().map(name);
+    facts
 }
 
 /// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.

@@ -13,17 +13,33 @@ pub fn problem(message: &str, hint: &str, language: Language) -> (String, String
     };
     match language {
         Language::English => (message.to_owned(), hint.to_owned()),
-        Language::Chinese => (as_twin(known(MESSAGES, message)), known(HINTS, hint)),
+        Language::Chinese => {
+            let message = around_a_name(message).unwrap_or_else(|| known(MESSAGES, message));
+            (message, known(HINTS, hint))
+        }
     }
 }
 
-/// Begins with a name.
-fn as_twin(message: String) -> String {
-    match message.strip_suffix(" is the same machine with the same directory for its runs") {
-        Some(other) => format!("{other} 是同一台机器，且使用相同的运行目录"),
-        None => message,
-    }
+/// A name in the middle of a sentence.
+fn around_a_name(message: &str) -> Option<String> {
+    AROUND.iter().find_map(|[before, after, chinese_before, chinese_after]| {
+        let name = message.strip_prefix(before)?.strip_suffix(after)?;
+        Some(format!("{chinese_before}{name}{chinese_after}"))
+    })
 }
+
+const AROUND: &[[&str; 4]] = &[
+    ["another machine (", ") answers at this address", "在此地址应答的是另一台机器（", "）"],
+    ["another machine (", ") answers to this key", "接受此密钥的是另一台机器（", "）"],
+    ["somebody else is connected as ", " there already", "已有他人以 ", " 的身份连接"],
+    ["", " is the server's own login there", "", " 是服务器自己在该机器上的登录名"],
+    [
+        "",
+        " is the same machine with the same directory for its runs",
+        "",
+        " 是同一台机器，且使用相同的运行目录",
+    ],
+];
 
 const MESSAGES: &[(&str, &str)] = &[
     ("the machine does not answer", "机器没有应答"),
@@ -43,6 +59,18 @@ const MESSAGES: &[(&str, &str)] = &[
     ("its agent makes no sense", "无法理解其代理的消息"),
     ("its agent does not say who it is", "其代理没有说明自己的身份"),
     ("somebody's own connection was lost", "某位用户自己的连接已断开"),
+    ("the key cannot be used", "密钥无法使用"),
+    (
+        "the key was given when the machine was reached in another way",
+        "给出密钥后，机器的访问方式已改变",
+    ),
+    ("their key was changed", "密钥已更换"),
+    (
+        "this key logs in as root, and nobody's tasks run as root",
+        "此密钥以 root 登录，而任何人的任务都不能以 root 运行",
+    ),
+    ("this key logs in as ", "此密钥登录的账户是 "),
+    ("the machine does not say who was logged in", "机器没有说明登录的账户"),
     ("looks like the same machine as ", "与以下机器似乎是同一台："),
     ("it is the machine that the server runs on", "它是服务器所在的机器"),
     ("reached: ", "已到达："),
@@ -95,6 +123,9 @@ mod tests {
         );
         assert_eq!(message, "登录被拒绝: Permission denied (publickey).");
         assert_eq!(hint, "请检查网络");
+        let (message, _) =
+            problem("another machine (x) answers at this address", "", Language::Chinese);
+        assert_eq!(message, "在此地址应答的是另一台机器（x）");
         let odd = problem("ssh: odd", "", Language::Chinese);
         assert_eq!(odd, ("ssh: odd".to_owned(), String::new()));
     }

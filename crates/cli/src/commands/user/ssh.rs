@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_server::nodes::words;
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use super::path_segment;
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    language::{say, text},
+    language::{Language, say, text},
     screen::{
         self, colour,
         table::{Column, Table},
@@ -103,8 +104,9 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
     }
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
     for node in nodes {
-        if let Some(problem) = node.problem.as_deref().map(width::plain) {
-            let name = &node.node;
+        if let Some(problem) = node.problem.as_deref() {
+            let (problem, _) = words::problem(problem, "", Language::current());
+            let (name, problem) = (&node.node, width::plain(&problem));
             screen::note(&say!(
                 "{name}: your own connection is not open: {problem}",
                 "{name}：您自己的连接未建立：{problem}"
