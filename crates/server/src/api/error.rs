@@ -1,6 +1,6 @@
 //! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
 
-use super::chinese::{self, Words};
+use super::chinese;
 use crate::auth::AuthError;
 use crate::handle::{AskError, NotNow};
 use axum::Json;
@@ -9,9 +9,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
 use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
+use std::borrow::Cow;
 
 #[derive(Debug, Clone)]
-pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<Words>>);
+pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<(String, Cow<'static, str>)>>);
 
 impl ApiError {
     pub(crate) fn new(
@@ -23,14 +24,18 @@ impl ApiError {
     }
 
     /// The same for who reads Chinese.
-    pub(crate) fn or_chinese(mut self, message: impl Into<String>, hint: &'static str) -> ApiError {
-        self.1 = Some(Box::new((message.into(), hint)));
+    pub(crate) fn or_chinese(
+        mut self,
+        message: impl Into<String>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> ApiError {
+        self.1 = Some(Box::new((message.into(), hint.into())));
         self
     }
 
     /// What is wrong and what to do, where it is known in Chinese.
     pub(crate) fn in_chinese(&self) -> Option<(&str, &str)> {
-        self.1.as_deref().map(|(message, hint)| (message.as_str(), *hint))
+        self.1.as_deref().map(|(message, hint)| (message.as_str(), hint.as_ref()))
     }
 
     pub(crate) fn not_found(message: impl Into<String>, hint: &str) -> ApiError {

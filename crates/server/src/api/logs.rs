@@ -83,7 +83,12 @@ fn last_lines(
     error: std::io::Error,
 ) -> Result<Response, ApiError> {
     let away = error.kind() == ErrorKind::NotConnected;
-    let Some(KeptLines { at, offset, bytes }) = away.then(|| api.nodes.last_lines(run)).flatten()
+    let kept = away.then(|| api.nodes.last_lines(run)).flatten();
+    let Some(KeptLines { at, offset, bytes }) =
+        kept.map(|kept| match (wanted.offset, wanted.tail) {
+            (None, Some(lines)) => kept.tail(lines),
+            (Some(_), _) | (None, None) => kept,
+        })
     else {
         return Err(unreadable(error));
     };

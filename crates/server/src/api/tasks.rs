@@ -205,9 +205,23 @@ pub(super) async fn act_on_many(
     body: Result<Json<Act>, ApiError>,
 ) -> Result<Json<Document<Acted>>, ApiError> {
     let Json(act) = body?;
+    let is_cancel = act.act == ActName::Cancel;
     let results = act_on_all(&api, &caller, act).await?.into_iter();
-    let results = results.map(|(id, error)| ActResult { id, error: error.map(|error| error.0) });
+    let model = api.handle.model();
+    let results = results.map(|(id, error)| {
+        let is_done = is_cancel && error.is_none();
+        let waits_for = if is_done { away(&model, TaskId(id)) } else { Vec::new() };
+        ActResult { id, error: error.map(|error| error.0), waits_for }
+    });
     Ok(Json(Document::new(Acted { results: results.collect() })))
+}
+
+/// Machines that a task still runs on, as far as anybody knows, and that cannot be told anything now.
+fn away(model: &crate::model::ReadModel, task: TaskId) -> Vec<String> {
+    let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
+    let nodes =
+        parts.filter(|part| !part.is_ended()).filter_map(|part| model.nodes.get(&part.node));
+    nodes.filter(|node| node.live_session().is_none()).map(|node| node.name.clone()).collect()
 }
 
 pub(crate) async fn act_on_all(
@@ -280,7 +294,9 @@ pub(super) async fn remove(
     let Path(id) = path?;
     let task = TaskId(id);
     caller.ask(&api, Input::Remove { by: caller.actor(), task }).await?;
-    Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
+    Ok(Json(Document::new(Acted {
+        results: vec![ActResult { id, error: None, waits_for: Vec::new() }],
+    })))
 }
 
 /// The tasks as they are shown, with the reason why each waits.

@@ -201,6 +201,12 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         system: None,
         problem: None,
         hint: None,
+        since: match node.link {
+            Link::Ready { since } | Link::Unverified { since } | Link::Down { since } => {
+                Some(rfc3339(since))
+            }
+        },
+        same_as: Vec::new(),
         role: danlu_wire::api::NodeRole::default(),
     }
 }

@@ -33,6 +33,20 @@ pub(crate) struct Kept {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl Kept {
+    /// No more than the last so many lines.
+    pub(crate) fn tail(self, lines: u64) -> Kept {
+        let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let breaks = whole.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+        let start = match usize::try_from(lines).unwrap_or(usize::MAX).checked_sub(1) {
+            None => self.bytes.len(),
+            Some(before) => breaks.map(|(at, _)| at + 1).nth(before).unwrap_or(0),
+        };
+        let (offset, bytes) = (self.offset + start as u64, self.bytes[start..].to_vec());
+        Kept { at: self.at, offset, bytes }
+    }
+}
+
 impl LastLines {
     pub(super) fn below(data: &Path) -> LastLines {
         LastLines { directory: data.join("last-lines"), kept: Mutex::default() }
@@ -134,6 +148,23 @@ fn running_on(model: &ReadModel, node: NodeId) -> impl Iterator<Item = &danlu_co
 mod tests {
     use super::*;
     use danlu_core::Epoch;
+
+    #[test]
+    fn as_many_lines_as_wanted() {
+        let kept = || Kept { at: Time(5), offset: 100, bytes: b"one\ntwo\nthree\n".to_vec() };
+        let tail = |lines| {
+            let Kept { offset, bytes, .. } = kept().tail(lines);
+            (offset, String::from_utf8(bytes).unwrap())
+        };
+        assert_eq!(tail(0), (114, String::new()));
+        assert_eq!(tail(1), (108, "three\n".to_owned()));
+        assert_eq!(tail(2), (104, "two\nthree\n".to_owned()));
+        for more in [3, 4, u64::MAX] {
+            assert_eq!(kept().tail(more), kept());
+        }
+        let open = Kept { at: Time(5), offset: 0, bytes: b"one\ntwo".to_vec() };
+        assert_eq!(open.tail(1).bytes, b"two");
+    }
 
     #[test]
     fn lines_are_found_again_by_another_server() {

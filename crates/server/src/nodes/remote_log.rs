@@ -1,6 +1,7 @@
 //! A log that lies on another machine, read a part at a time.
 
 use super::Nodes;
+use super::owners::Theirs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_core::NodeId;
@@ -110,15 +111,21 @@ impl RemoteLog {
     ) -> io::Result<Piece> {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
-        let theirs = self.nodes.owner_of(self.place.run);
-        let (orders, asks) = match theirs.and_then(|owner| connection.owners.of(owner)) {
-            Some(theirs) => theirs,
+        let owner = self.nodes.owner_of(self.place.run);
+        let theirs = owner.and_then(|owner| connection.owners.of(owner));
+        let mut log = self.place.clone();
+        let (orders, asks) = match theirs {
+            Some(Theirs { orders, asks, login }) => {
+                // Their agent reads with their own rights, as the login that it was seen to have.
+                log.owner = login;
+                (orders, asks)
+            }
             None => (connection.orders, connection.asks),
         };
         let (ask, answered) = asks.open();
         // Held by the connection alone, so that its end is heard here.
         drop((asks, connection.owners));
-        let wanted = ReadLog { ask, log: self.place.clone(), from, limit, wait };
+        let wanted = ReadLog { ask, log, from, limit, wait };
         orders.send(ToAgent::ReadLog(wanted)).map_err(|_| away())?;
         drop(orders);
         let answer = tokio::time::timeout(patience, answered).await.map_err(|_| away())?;

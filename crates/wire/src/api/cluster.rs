@@ -100,6 +100,12 @@ pub struct NodeView {
     pub problem: Option<String>,
     #[serde(default)]
     pub hint: Option<String>,
+    /// Since when its connection has been as it is.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// Other names under which this machine seems to be listed, by its machine id, boot id or address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_as: Vec<String>,
     #[serde(default)]
     pub role: NodeRole,
 }
