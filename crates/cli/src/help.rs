@@ -116,6 +116,7 @@ const GROUPS: [Group; 5] = [
             "user",
             "token",
             "announce",
+            "notices",
             "audit",
             "archive",
             "pause-queue",

@@ -22,7 +22,7 @@ impl SmallDisk {
     fn mount(directory: &Path) -> Option<SmallDisk> {
         fs::create_dir(directory).expect("it can be made");
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=100m", "danlu-test"]).arg(directory);
+        mount.args(["-t", "tmpfs", "-o", "size=100m,mode=0700", "danlu-test"]).arg(directory);
         if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
             println!("skipped: only root can mount a small disk, and not everywhere");
             return None;

@@ -29,6 +29,7 @@ mod move_task;
 mod node;
 mod node_import;
 mod nodes;
+mod notices;
 mod pause;
 mod pause_queue;
 mod policy;
@@ -97,6 +98,7 @@ verbs! {
     User(user::Arguments) = "user" [],
     Token(token::Arguments) = "token" [],
     Announce(announce::Arguments) = "announce" [],
+    Notices(notices::Arguments) = "notices" [],
     Audit(audit::Arguments) = "audit" [],
     Archive(archive::Arguments) = "archive" ["dump"],
     PauseQueue(pause_queue::Arguments) = "pause-queue" [],
@@ -151,6 +153,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::User(arguments) => user::run(&client()?, &arguments),
         Verb::Token(arguments) => token::run(&client()?, &arguments),
         Verb::Announce(arguments) => announce::run(&client()?, &arguments),
+        Verb::Notices(arguments) => notices::run(&client()?, &arguments),
         Verb::Audit(arguments) => audit::run(&client()?, &arguments),
         Verb::Archive(arguments) => archive::run(&client()?, &arguments),
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),

@@ -18,6 +18,7 @@ pub(crate) mod logs;
 pub(crate) mod me;
 pub(crate) mod me_nodes;
 pub(crate) mod nodes;
+pub(crate) mod notices;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;

@@ -4,7 +4,8 @@
 
 use super::{
     Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
-    openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
+    notices, openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users,
+    wait,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -111,6 +112,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
         Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
+        Route::new(("get", "/notices"), "What has to be known about the server itself", Reader, || get(notices::list), json::<wire::NoticeList>()),
+        Route::new(("post", "/notices/{id}/acknowledge"), "Acknowledge a notice; scheduling that was paused by an error is resumed", Admin, || post(notices::acknowledge), json::<wire::NoticeList>()),
         Route::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),
         Route::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),

@@ -13,10 +13,9 @@ pub use records::RecordChange;
 
 use danlu_core::rows::Ledger;
 use danlu_core::{Event, Row, RowKey, Time};
+use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::collections::BTreeMap;
-use std::fs::{File, Permissions};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -35,6 +34,17 @@ pub struct Batch {
     pub environments: Vec<Environment>,
     pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
+}
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        let Batch { rows, events, environments, records, deeds } = self;
+        rows.is_empty()
+            && events.is_empty()
+            && environments.is_empty()
+            && records.is_empty()
+            && deeds.is_empty()
+    }
 }
 
 /// A submitter's environment, kept once however many tasks share it.
@@ -61,13 +71,14 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        keep_private(path);
+        keep_private(path)?;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
         connection
             .execute_batch(
-                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                 PRAGMA journal_size_limit = 16777216;",
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
@@ -168,6 +179,29 @@ impl Store {
         self.newest_event
     }
 
+    /// The data directory.
+    pub(crate) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Everything that is in the log goes to the database itself: a copy of that alone is whole.
+    pub(crate) fn settle(&self) -> Result<(), StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        // Busy, pages in the log, and how many of them are in the database now.
+        let counts = self.connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        match counts.map_err(failed)? {
+            (0, log, moved) if log == moved => Ok(()),
+            _ => Err(StoreError::InUse { path: self.path.clone() }),
+        }
+    }
+
+    /// There was more.
+    pub(crate) fn behind(&self, found: i64, known: i64) -> StoreError {
+        StoreError::Behind { path: self.path.clone(), found, known }
+    }
+
     /// Rows that contradict each other.
     pub(crate) fn damaged(&self, what: String) -> StoreError {
         StoreError::damaged(&self.path, what)
@@ -193,12 +227,23 @@ impl Store {
 }
 
 /// It holds people's environments. What SQLite puts beside it gets the same permissions.
-fn keep_private(path: &Path) {
-    let made = File::options().create(true).truncate(false).append(true).mode(0o600).open(path);
-    // An older one may be too open. Whatever fails here fails again when it is opened, with a better message.
-    if let Ok(file) = made {
-        let _ = file.set_permissions(Permissions::from_mode(0o600));
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_file(path, error);
+    private::append(path).map_err(failed)?;
+    // An older version, or a copy, may have left these open to others.
+    for ending in ["-wal", "-shm"] {
+        let beside = beside(path, ending);
+        if beside.symlink_metadata().is_ok() {
+            private::append(&beside).map_err(failed)?;
+        }
     }
+    Ok(())
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
