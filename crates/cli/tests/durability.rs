@@ -119,6 +119,176 @@ fn damage_and_a_full_disk_are_told_in_words() {
     daemon.start_again();
 }
 
+// ---- backups ----
+
+fn backup(daemon: &Daemon, name: &str) -> PathBuf {
+    let file = daemon.directory().join(name);
+    daemon.say(&["backup", file.to_str().expect("text")]);
+    file
+}
+
+fn restore(daemon: &Daemon, file: &Path) -> danlu::Answer {
+    let mut command = danlu::command("en");
+    command.args(["restore", "--yes"]).arg(file).arg("--data").arg(daemon.data());
+    // Not the machine's own configuration.
+    command.arg("--config").arg(daemon.directory().join("danlu.toml"));
+    danlu::said(&mut command)
+}
+
+#[test]
+fn an_old_backup_runs_nothing_twice() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("danlu.toml"), "").expect("it can be written");
+    let mut setup = Setup::simulated(4);
+    let config = directory.path().join("danlu.toml").display().to_string();
+    setup.arguments.extend(["--config".into(), config]);
+    let Some(mut daemon) = Daemon::start_in(directory, setup) else { return };
+    let count = daemon.directory().join("count");
+    let once = |name: &str| {
+        let (count, pid) = (count.display(), daemon.directory().join(name));
+        format!("echo {name} >> {count}; echo $$ > {}; exec sleep 600", pid.display())
+    };
+    let ended = daemon.submit("-J ended", &format!("echo ended >> {}", count.display()));
+    assert_eq!(daemon.ask(&["wait", &ended]).status, 0);
+    let running = daemon.submit("-g 1 -J running", &once("running"));
+    daemon.wait_until(&running, "running");
+    let queued = daemon.submit("-g 4 -J queued", &once("queued"));
+    daemon.say(&["user", "add", "ann"]);
+    let file = backup(&daemon, "one.tar");
+    let mode = fs::metadata(&file).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "it has keys in it");
+    assert!(daemon.ask(&["backup", file.to_str().expect("text")]).status != 0, "never overwritten");
+
+    // After the backup: what was queued runs, and something new does.
+    daemon.say(&["cancel", &running]);
+    assert_eq!(daemon.ask(&["wait", &running]).status, 130);
+    daemon.wait_until(&queued, "running");
+    let later = daemon.submit("-J later", &format!("echo later >> {}", count.display()));
+    assert_eq!(daemon.ask(&["wait", &later]).status, 0);
+    until("all have begun", || {
+        fs::read_to_string(&count).is_ok_and(|text| text.lines().count() == 4)
+    });
+    let pid = fs::read_to_string(daemon.directory().join("queued")).expect("text");
+    let pid: u32 = pid.trim().parse().expect("a process id");
+    let said = restore(&daemon, &file);
+    assert!(said.status != 0 && said.stderr.contains("another server uses"), "{said:?}");
+    daemon.terminate();
+    let said = restore(&daemon, &file);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.stdout.contains("before-restore-"), "{said:?}");
+    daemon.start_again();
+
+    let status = daemon.say(&["status"]);
+    assert!(status.contains("! Restored at"), "{status}");
+    assert!(daemon.say(&["audit"]).contains("restored"));
+    assert_eq!(daemon.ask(&["show", &later]).status, 69, "it was submitted after the backup");
+    assert!(daemon.say(&["user", "list"]).contains("ann"));
+    let new = daemon.submit("-J new", "true");
+    assert_eq!(daemon.ask(&["wait", &new]).status, 0);
+    let number = |id: &str| id.parse::<u64>().expect("an id");
+    assert!(number(&new) > number(&later), "ids never restart");
+    assert!(alive(pid), "what runs goes on");
+    assert_eq!(daemon.state(&queued), "held", "it may have run");
+    assert_eq!(daemon.state(&running), "held", "it may have run");
+    let text = fs::read_to_string(&count).expect("text");
+    assert_eq!(text.lines().count(), 4, "nothing has run twice: {text}");
+    daemon.say(&["db", "check"]);
+    daemon.say(&["node", "end-unknown", &node(&daemon)]);
+    until("an admin has ended it", || !alive(pid));
+}
+
+#[test]
+fn a_backup_is_consistent_while_tasks_are_submitted() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let mut submitting =
+        daemon.command(&["submit", "-q", "--hold", "--array", "0-2999", "--", "true"]);
+    let mut submitting = submitting.spawn().expect("it starts");
+    let files: Vec<PathBuf> =
+        (0..4).map(|number| backup(&daemon, &format!("{number}.tar"))).collect();
+    assert!(submitting.wait().expect("it ends").success());
+    assert!(daemon.say(&["db", "check"]).contains("3000 tasks"));
+    daemon.terminate();
+    for file in files {
+        let data = daemon.directory().join(format!("{}.data", file.display()));
+        let mut command = danlu::command("en");
+        command.args(["restore", "--yes"]).arg(&file).arg("--data").arg(&data);
+        command.arg("--config").arg(daemon.directory().join("none/danlu.toml"));
+        let config = daemon.directory().join("none");
+        fs::create_dir_all(&config).expect("it can be made");
+        fs::write(config.join("danlu.toml"), "").expect("it can be written");
+        let said = danlu::said(&mut command);
+        assert_eq!(said.status, 0, "{said:?}");
+    }
+    let mut check = danlu::command("en");
+    let said = danlu::said(check.args(["db", "check", "--data"]).arg(daemon.data()));
+    assert!(said.stdout.contains("is sound: 3000 tasks"), "{said:?}");
+}
+
+#[test]
+fn what_is_no_whole_backup_changes_nothing() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let task = daemon.submit("--hold", "true");
+    let file = backup(&daemon, "one.tar");
+    daemon.terminate();
+    fs::write(daemon.directory().join("danlu.toml"), "").expect("it can be written");
+    let bytes = fs::read(&file).expect("it is there");
+    let bad = daemon.directory().join("bad.tar");
+    let mut changed = bytes.clone();
+    changed[5000] ^= 1;
+    let cut = bytes[..bytes.len() / 2].to_vec();
+    for content in [changed, cut, b"no tar".to_vec(), Vec::new()] {
+        fs::write(&bad, content).expect("it can be written");
+        let said = restore(&daemon, &bad);
+        assert!(said.status != 0 && said.stderr.contains("not a whole backup"), "{said:?}");
+    }
+    // Names that lead out of the directory.
+    let outside = daemon.directory().join("outside");
+    let made = std::process::Command::new("tar")
+        .args(["-c", "-P", "-f"])
+        .arg(&bad)
+        .args(["--transform", "s|^.*$|../outside|"])
+        .arg(&file)
+        .status();
+    assert!(made.expect("tar is installed").success());
+    let said = restore(&daemon, &bad);
+    assert!(said.stderr.contains("not a whole backup"), "{said:?}");
+    assert!(!outside.exists());
+    daemon.start_again();
+    assert_eq!(daemon.state(&task), "held");
+    assert!(!daemon.say(&["status"]).contains("Restored"));
+}
+
+#[test]
+fn reset_empties_an_installation_when_nothing_runs() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let config = daemon.directory().join("danlu.toml");
+    fs::write(&config, "").expect("it can be written");
+    let reset = |daemon: &Daemon, more: &[&str]| {
+        let mut command = danlu::command("en");
+        command.args(["reset", "--config"]).arg(&config).arg("--data").arg(daemon.data());
+        danlu::said(command.args(more))
+    };
+    let (task, _) = endless(&daemon, "-g 1");
+    let said = reset(&daemon, &["--yes"]);
+    assert!(said.stderr.contains("another server uses"), "{said:?}");
+    daemon.terminate();
+    let said = reset(&daemon, &["--yes"]);
+    assert!(said.stderr.contains("1 tasks still run"), "{said:?}");
+    daemon.start_again();
+    daemon.say(&["cancel", &task]);
+    assert_eq!(daemon.ask(&["wait", &task]).status, 130);
+    daemon.terminate();
+    let said = reset(&daemon, &[]);
+    assert!(said.status != 0 && said.stderr.contains("needs a yes"), "{said:?}");
+    fs::write(daemon.data().join("notes.txt"), "mine").expect("it can be written");
+    let said = reset(&daemon, &["--yes"]);
+    assert!(said.status == 0 && said.stdout.contains("removed danlu.db\n"), "{said:?}");
+    let left: Vec<_> = fs::read_dir(daemon.data()).expect("it is there").flatten().collect();
+    assert_eq!(left.len(), 1, "only what is not the server's: {left:?}");
+    daemon.start_again();
+    assert_eq!(daemon.ask(&["show", &task]).status, 69);
+}
+
 // ---- bugs of our own ----
 
 struct Fault(PathBuf);

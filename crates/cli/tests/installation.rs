@@ -177,3 +177,56 @@ fn the_program_is_loaded_anywhere_and_its_tables_are_read_only() {
     });
     assert!(now, "BIND_NOW: full RELRO");
 }
+
+/// Tasks are children of the service: what confines it would confine them.
+const CONFINING: [&str; 22] = [
+    "NoNewPrivileges",
+    "SystemCallFilter",
+    "SystemCallArchitectures",
+    "RestrictNamespaces",
+    "RestrictRealtime",
+    "RestrictSUIDSGID",
+    "RestrictAddressFamilies",
+    "LockPersonality",
+    "MemoryDenyWriteExecute",
+    "DevicePolicy",
+    "DeviceAllow",
+    "PrivateDevices",
+    "PrivateTmp",
+    "PrivateNetwork",
+    "PrivateUsers",
+    "ProtectSystem",
+    "ProtectHome",
+    "ProtectKernel",
+    "ProtectHostname",
+    "ProtectClock",
+    "CapabilityBoundingSet",
+    "IPAddress",
+];
+
+#[test]
+fn a_unit_is_written_that_confines_no_task() {
+    let root = tempfile::tempdir().expect("a directory");
+    let below = root.path().display().to_string();
+    let ask = |arguments: &[&str]| said(danlu::command("en").args(["service"]).args(arguments));
+    let printed = ask(&["install", "--print", "--nice", "5", "--io-class", "idle"]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    for line in
+        ["Nice=5", "IOSchedulingClass=idle", "KillMode=process", "Delegate=yes", "Type=notify"]
+    {
+        assert!(printed.stdout.lines().any(|it| it == line), "{line}: {}", printed.stdout);
+    }
+    for word in CONFINING {
+        assert!(!printed.stdout.contains(word), "{word}: {}", printed.stdout);
+    }
+    let said = ask(&["install", "--root", &below, "--data", "/data/a b%"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let unit = root.path().join("etc/systemd/system/danlu.service");
+    let text = fs::read_to_string(&unit).expect("it is written");
+    assert!(text.contains(" up --data \"/data/a b%%\"\n"), "{text}");
+    assert_eq!(mode(&unit), 0o644);
+    let said = ask(&["uninstall", "--root", &below]);
+    assert!(said.status == 0 && !unit.exists(), "{said:?}");
+    let said = ask(&["install", "--nice", "50", "--root", &below]);
+    assert_eq!(said.status, 2, "{said:?}");
+}

@@ -249,6 +249,11 @@ impl Config {
         &self.path
     }
 
+    /// Machines may stand in a file of their own beside it.
+    pub fn nodes_file(&self) -> PathBuf {
+        nodes_file::beside(&self.path)
+    }
+
     /// As it would be if the server were started now.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())

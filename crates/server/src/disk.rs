@@ -112,6 +112,10 @@ pub(crate) fn is_exhausted(directory: &Path) -> bool {
     space(directory).is_some_and(|(free, _)| free < EXHAUSTED)
 }
 
+pub(crate) fn free(directory: &Path) -> Option<u64> {
+    space(directory).map(|(free, _)| free)
+}
+
 /// Free bytes, and all.
 fn space(directory: &Path) -> Option<(u64, u64)> {
     let facts = nix::sys::statvfs::statvfs(directory).ok()?;

@@ -3,6 +3,7 @@
 use crate::api::{self, Accounts, Api, Reach};
 use crate::auth::Auth;
 use crate::backend::{Backends, LiveGpus, Local};
+use crate::backup;
 use crate::config::{Config, ConfigError, Flags};
 use crate::data_directory::{self, DirectoryError};
 use crate::disk::Disk;
@@ -98,6 +99,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let config = Config::load(flags)?;
     let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data);
+    backup::remove_leftovers(&config.data);
     // Before any thread: the agent starts the small process that starts tasks.
     let live = LiveGpus::default();
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;

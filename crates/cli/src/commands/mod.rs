@@ -5,11 +5,13 @@ mod agent;
 mod announce;
 mod archive;
 mod audit;
+mod backup;
 mod cancel;
 mod cascade;
 mod clone;
 mod completions;
 mod config;
+mod db;
 mod debug;
 mod demo;
 mod doctor;
@@ -37,11 +39,14 @@ mod registry;
 mod release;
 mod reload;
 mod report;
+mod reset;
+mod restore;
 mod resume;
 mod resume_queue;
 mod retry;
 mod rm;
 mod run;
+mod service;
 mod set;
 mod show;
 mod sim;
@@ -104,6 +109,11 @@ verbs! {
     PauseQueue(pause_queue::Arguments) = "pause-queue" [],
     ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
     Config(config::Arguments) = "config" [],
+    Service(service::Arguments) = "service" [],
+    Backup(backup::Arguments) = "backup" [],
+    Restore(restore::Arguments) = "restore" [],
+    Db(db::Arguments) = "db" [],
+    Reset(reset::Arguments) = "reset" [],
     Demo(demo::Arguments) = "demo" [],
     Sim(sim::Arguments) = "sim" [],
     Completions(completions::Arguments) = "completions" [],
@@ -159,6 +169,11 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),
         Verb::ResumeQueue(arguments) => resume_queue::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),
+        Verb::Service(arguments) => service::run(&arguments),
+        Verb::Backup(arguments) => backup::run(&client()?, &arguments),
+        Verb::Restore(arguments) => restore::run(&arguments),
+        Verb::Db(arguments) => db::run(server, &arguments),
+        Verb::Reset(arguments) => reset::run(&arguments),
         Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),

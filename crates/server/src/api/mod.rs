@@ -3,6 +3,7 @@
 mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
+mod backup;
 mod body;
 pub(crate) mod caller;
 mod chinese;

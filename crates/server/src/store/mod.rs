@@ -5,24 +5,33 @@ mod error;
 mod log_room;
 mod records;
 mod schema;
+mod snapshot;
 
 pub use audit::{AuditEntry, Deed};
 pub use error::StoreError;
 pub(crate) use records::ARCHIVED;
 pub use records::RecordChange;
+pub use snapshot::Contents;
 
 use danlu_core::rows::Ledger;
 use danlu_core::{Event, Row, RowKey, Time};
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     connection: Connection,
     newest_event: i64,
+    /// No checkpoint is made: somebody copies the file.
+    frozen: Cell<bool>,
+    /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
+    file: Arc<File>,
 }
 
 /// What one batch of inputs has changed.
@@ -71,7 +80,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        keep_private(path)?;
+        let file = Arc::new(keep_private(path)?);
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
@@ -87,7 +96,8 @@ impl Store {
         connection.set_prepared_statement_cache_capacity(32);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
-        Ok(Store { path: path.to_owned(), connection, newest_event })
+        let frozen = Cell::new(false);
+        Ok(Store { path: path.to_owned(), connection, newest_event, frozen, file })
     }
 
     /// Every row, as it was committed last.
@@ -186,6 +196,9 @@ impl Store {
 
     /// Everything that is in the log goes to the database itself: a copy of that alone is whole.
     pub(crate) fn settle(&self) -> Result<(), StoreError> {
+        if self.frozen.get() {
+            return Ok(());
+        }
         let failed = |error| StoreError::from_sqlite(&self.path, error);
         // Busy, pages in the log, and how many of them are in the database now.
         let counts = self.connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
@@ -227,9 +240,9 @@ impl Store {
 }
 
 /// It holds people's environments. What SQLite puts beside it gets the same permissions.
-fn keep_private(path: &Path) -> Result<(), StoreError> {
+fn keep_private(path: &Path) -> Result<File, StoreError> {
     let failed = |error| StoreError::from_file(path, error);
-    private::append(path).map_err(failed)?;
+    let file = private::append(path).map_err(failed)?;
     // An older version, or a copy, may have left these open to others.
     for ending in ["-wal", "-shm"] {
         let beside = beside(path, ending);
@@ -237,7 +250,7 @@ fn keep_private(path: &Path) -> Result<(), StoreError> {
             private::append(&beside).map_err(failed)?;
         }
     }
-    Ok(())
+    Ok(file)
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
