@@ -10,7 +10,6 @@ use std::{
 };
 
 use daemon::{Daemon, Setup, until};
-use serde_json::Value;
 
 fn log(daemon: &Daemon) -> PathBuf {
     daemon.data().join("danlu.db-wal")
@@ -402,12 +401,12 @@ fn a_message_that_makes_the_core_panic_costs_its_machine_the_trust() {
     fault.now("started");
     let task = daemon.submit("-g 1", "exec sleep 600");
     let state = || daemon.json(&["nodes", "--json"])["nodes"][0]["state"].take();
-    until("it is not trusted", || state() == Value::from("unverified"));
+    until("it is not trusted", || state() == "unverified");
     let status = daemon.say(&["status"]);
     assert!(status.contains("is not used since"), "{status}");
     let count = reports(&daemon).len();
     fault.now("");
-    until("it has reported anew", || state() == Value::from("ready"));
+    until("it has reported anew", || state() == "ready");
     assert_eq!(daemon.state(&task), "running");
     daemon.say(&["cancel", &task]);
     assert!(reports(&daemon).len() <= count + 1, "no endless loop");

@@ -104,14 +104,14 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let live = LiveGpus::default();
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
-    let store = Store::open(&config.data.join("danlu.db"))?;
+    let mut disk = Disk::of(&config.data, config.disk_reserve);
+    let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
     let life = epoch::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
-    let disk = Disk::of(&config.data, config.disk_reserve);
     let (handle, engine) = Engine::start(store, disk, life, |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
@@ -135,6 +135,14 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let _ = engine.join();
     let _ = fs::remove_file(&config.socket);
     served
+}
+
+/// On a full disk with what was set aside for that.
+fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
+    match Store::open(path) {
+        Err(error) if error.is_full() && disk.give_up_reserve() => Store::open(path),
+        opened => opened,
+    }
 }
 
 /// What the addresses need beside the engine.

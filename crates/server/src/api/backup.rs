@@ -47,7 +47,7 @@ pub(super) async fn backup(
     };
     api.handle.keep(Vec::new(), Some(deed)).await?;
     let (sender, mut pieces) = mpsc::channel(MOST_PIECES);
-    tokio::task::spawn_blocking(move || write(&api, &spool, logs, sender));
+    tokio::task::spawn_blocking(move || write(&api, &spool, logs, &sender));
     let stream = async_stream::stream! {
         while let Some(piece) = pieces.recv().await {
             yield piece;
@@ -61,7 +61,7 @@ pub(super) async fn backup(
     Ok((headers, Body::from_stream(stream)).into_response())
 }
 
-fn write(api: &Api, spool: &Spool, logs: bool, sender: mpsc::Sender<io::Result<Vec<u8>>>) {
+fn write(api: &Api, spool: &Spool, logs: bool, sender: &mpsc::Sender<io::Result<Vec<u8>>>) {
     let out = BufWriter::with_capacity(PIECE, Pieces(sender.clone()));
     match spool.write_archive(out, &api.config, logs) {
         Ok(()) => info!("a backup was made"),

@@ -70,7 +70,7 @@ pub(super) struct Asked {
 /// What has panicked.
 pub(super) enum Culprit {
     /// For the first time: it is tried again on a fresh state.
-    New(Option<Input>),
+    New(Option<Box<Input>>),
     Person,
     Machine(NodeId, SessionId),
     Scheduler,
@@ -266,7 +266,7 @@ impl Pending {
 
 impl Culprit {
     fn of(input: &Input) -> Culprit {
-        Culprit::New(Some(input.clone()))
+        Culprit::New(Some(Box::new(input.clone())))
     }
 }
 

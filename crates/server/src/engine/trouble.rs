@@ -129,7 +129,7 @@ impl Engine {
     fn blame(&mut self, pending: &mut Pending, panic: &Panic) {
         match pending.blame() {
             Culprit::New(input) => {
-                self.trouble.report = panics::report(&self.data, panic, input.as_ref());
+                self.trouble.report = panics::report(&self.data, panic, input.as_deref());
             }
             Culprit::Person => pending.give_up(self.internal_error()),
             Culprit::Machine(node, session) => {

@@ -63,7 +63,7 @@ struct Install {
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-20..=19), help = text("Nice level of the server and its tasks, -20 to 19", "服务器及其任务的 nice 值，-20 到 19"))]
     nice: Option<i32>,
 
-    #[arg(long, value_name = "CLASS", help = text("I/O scheduling class of the server and its tasks", "服务器及其任务的 I/O 调度类别"))]
+    #[arg(long, value_name = "CLASS", hide_possible_values = true, help = text("I/O scheduling class of the server and its tasks: best-effort, idle or realtime", "服务器及其任务的 I/O 调度类别：best-effort、idle 或 realtime"))]
     io_class: Option<IoClass>,
 
     #[arg(long, value_name = "ADDR:PORT", help = text("As for `danlu up`", "同 `danlu up`"))]
