@@ -1,4 +1,4 @@
-//! What a task takes along from where it was submitted: the environment and the working directory.
+//! What a task takes along from where it was submitted: the environment, the umask and the working directory.
 
 use std::env;
 
@@ -53,6 +53,14 @@ pub(crate) fn environment() -> Vec<String> {
         ));
     }
     captured
+}
+
+/// Which permissions new files of this process have not. `None` where the kernel does not tell: then the server's usual one is taken.
+pub(crate) fn umask() -> Option<u32> {
+    // There is no call that only asks, and to set it and back would be seen by other threads.
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let given = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(given.trim(), 8).ok().filter(|mask| *mask <= 0o777)
 }
 
 /// As the shell names it, so that a path through a link stays one.

@@ -107,6 +107,9 @@ pub struct LaunchSpec {
     pub gpus_by_uuid: bool,
     /// Whose programs and modules come first.
     pub python: Option<PythonEnvironment>,
+    /// Which permissions its new files have not, as the submitter's files; the usual ones where nobody has said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub umask: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,15 @@
 //! A conda environment or a virtual environment, entered without running a shell: its programs come first.
 //!
-//! What an environment's own activation scripts would set is not set; a shell line can source them.
+//! What an environment's own activation scripts would set is not set; a shell line can source them. Every path here is one that a
+//! user has named or can change: only a process that is this user, and that may be given up, looks at them.
 
 use danlu_core::task::PythonEnvironment;
+use nix::libc;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 type Variables<'a> = BTreeMap<&'a str, Cow<'a, str>>;
@@ -111,7 +114,11 @@ fn listed(variables: &Variables<'_>) -> Vec<PathBuf> {
     let Some(home) = variables.get("HOME") else { return Vec::new() };
     let list = Path::new(home.as_ref()).join(".conda/environments.txt");
     let mut content = String::new();
-    if let Ok(file) = fs::File::open(list) {
+    // A pipe is not waited for, nor read.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    if let Ok(file) = File::options().read(true).custom_flags(flags).open(list)
+        && file.metadata().is_ok_and(|facts| facts.is_file())
+    {
         let _ = file.take(MOST_BYTES).read_to_string(&mut content);
     }
     content.lines().map(|line| PathBuf::from(line.trim())).collect()
@@ -144,6 +151,7 @@ fn text(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn home() -> tempfile::TempDir {
         let home = tempfile::tempdir().unwrap();

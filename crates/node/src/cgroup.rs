@@ -100,6 +100,11 @@ impl RunCgroup {
         fs::OpenOptions::new().read(true).custom_flags(flags).open(self.unified.as_ref()?).ok()
     }
 
+    /// Nothing is left to be joined by who is born there.
+    pub(crate) fn is_entered_by_birth_in(&self, group: Option<&File>) -> bool {
+        self.memory.is_none() && (self.unified.is_none() || group.is_some())
+    }
+
     /// Takes this process into the groups that it is not in by birth.
     pub(crate) fn join(&self, born_inside: bool) -> io::Result<()> {
         if let Some(group) = self.unified.as_ref().filter(|_| !born_inside) {
@@ -273,10 +278,26 @@ fn tag(root: &Path) -> String {
     format!("{hash:016x}")
 }
 
-/// The run that a group belongs to, by the path in `/proc/<pid>/cgroup`, if it is one of this root's.
-pub(crate) fn run_of_group(root: &Path, group: &str) -> Option<String> {
+/// A group that may be one of a run's, by a path in `/proc/<pid>/cgroup`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// Of the run.
+    pub(crate) name: String,
+    /// Where its group is, as the run's own record must have it.
+    pub(crate) path: PathBuf,
+}
+
+/// Anybody who has a group can make one below it of any name: so it is only a claim, and the whole path decides.
+pub(crate) fn claims(root: &Path, mounts: &str, groups: &str) -> Vec<Claim> {
+    let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2");
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::"));
+    let (Some(mount), Some(group)) = (mount, group) else { return Vec::new() };
     let tag = tag(root);
-    group.split('/').find_map(|part| Some(part.strip_prefix(&tag)?.strip_prefix('-')?.to_owned()))
+    let claim = |group: &Path| {
+        let name = group.file_name()?.to_str()?.strip_prefix(&tag)?.strip_prefix('-')?.to_owned();
+        Some(Claim { name, path: mount.locate(group.to_str()?) })
+    };
+    Path::new(group).ancestors().filter_map(claim).collect()
 }
 
 #[cfg(test)]
@@ -309,10 +330,23 @@ mod tests {
     }
 
     #[test]
-    fn group_names_its_run() {
+    fn group_claims_to_be_of_a_run_by_its_whole_path() {
         let root = Path::new("/var/lib/danlu");
-        let group = format!("/danlu/{}-1-17/inner", tag(root));
-        assert_eq!(run_of_group(root, &group).as_deref(), Some("1-17"));
-        assert_eq!(run_of_group(Path::new("/other"), &group), None);
+        let tag = tag(root);
+        let claimed = |root: &Path, group: &str| {
+            let found = claims(root, HYBRID, &format!("4:memory:/x\n0::{group}\n"));
+            found.into_iter().map(|claim| (claim.name, claim.path)).collect::<Vec<_>>()
+        };
+        let at = |place: &str| PathBuf::from(format!("/sys/fs/cgroup/unified{place}"));
+        let own = format!("/danlu/{tag}-1-17");
+        let one = vec![("1-17".to_owned(), at(&own))];
+        assert_eq!(claimed(root, &own), one);
+        assert_eq!(claimed(root, &format!("{own}/inner")), one);
+        assert_eq!(claimed(Path::new("/other"), &own), []);
+        let hidden = format!("{own}/{tag}-1-18/x");
+        let both = [("1-18".to_owned(), at(&format!("{own}/{tag}-1-18"))), one[0].clone()];
+        assert_eq!(claimed(root, &hidden), both);
+        let far = format!("/user.slice/danlu/{tag}-1-17");
+        assert_eq!(claimed(root, &far), [("1-17".to_owned(), at(&far))]);
     }
 }

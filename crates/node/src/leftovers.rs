@@ -27,7 +27,7 @@ pub(crate) fn kill(state: &ShimState, run_path: &Path) -> bool {
     empty && left.is_empty() && cgroup.remove()
 }
 
-/// Without a control group: those of the shim's session, those whose environment names the run, and whatever they started.
+/// Those of the shim's session and whatever they started; without a control group also those whose environment names the run.
 /// Nothing that is older than the shim.
 fn find(state: &ShimState, run_path: &Path) -> Vec<Process> {
     let all = Process::all();
@@ -35,10 +35,15 @@ fn find(state: &ShimState, run_path: &Path) -> Vec<Process> {
     // The shim is dead: whoever has its id now has begun a session of that name anew.
     let reused = all.iter().any(|one| one.pid == session);
     let sign = format!("{PREEMPT_FILE}={}/{PREEMPT}", run_path.display());
+    // Who looks into the memory of a process waits for whatever file system that process has put there.
+    let looked_into = state.cgroups.unified.is_none();
     let roots: BTreeSet<Pid> = all
         .iter()
         .filter(|one| one.start >= state.shim.start && one.pid != Pid::this())
-        .filter(|one| (one.session == session && !reused) || has_in_environment(one.pid, &sign))
+        .filter(|one| {
+            (one.session == session && !reused)
+                || (looked_into && has_in_environment(one.pid, &sign))
+        })
         .map(|one| one.pid)
         .collect();
     let mut found = descendants(&roots, &all);

@@ -1,6 +1,6 @@
 //! Which run a process belongs to.
 
-use crate::cgroup::run_of_group;
+use crate::cgroup::claims;
 use crate::process::Process;
 use crate::rundir::{RunRoot, run_of_name};
 use danlu_core::RunId;
@@ -12,9 +12,13 @@ use std::fs;
 /// `None` for a process that is not Danlu's, or is gone.
 pub fn run_of_process(root: &RunRoot, pid: u32) -> Option<RunId> {
     let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    let unified = groups.lines().find_map(|line| line.strip_prefix("0::"));
-    let named = unified.and_then(|group| run_of_group(root.path(), group));
-    named.and_then(|name| run_of_name(&name)).or_else(|| run_by_ancestors(root, pid))
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let named = claims(root.path(), &mounts, &groups).into_iter().find_map(|claim| {
+        let run = run_of_name(&claim.name)?;
+        let state: ShimState = root.dir(run).ok()?.read().ok()??;
+        (state.cgroups.unified? == claim.path.to_str()?).then_some(run)
+    });
+    named.or_else(|| run_by_ancestors(root, pid))
 }
 
 /// Without control groups: every process of a run is below its shim, and mostly in its session.

@@ -6,7 +6,7 @@ use crate::shim::refusal::Refusal;
 use danlu_core::run::Exit;
 use danlu_core::{Failure, FailureClass, Time};
 use danlu_wire::agent::Used;
-use danlu_wire::rundir::{ExitRecord, LaunchStage, ShimState, V1};
+use danlu_wire::rundir::{ExitRecord, LaunchFailure, LaunchStage, ShimState, V1};
 
 /// Ended right now.
 pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
@@ -26,7 +26,8 @@ pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
 
 pub(crate) fn refused(refusal: &Refusal) -> ExitRecord {
     let exit = Exit::Launch { message: refusal.message.clone() };
-    let missing = refusal.failure.stage == LaunchStage::Environment;
+    let LaunchFailure { stage, errno } = refusal.failure;
+    let missing = stage == LaunchStage::Environment && errno == 0;
     let failure = missing.then(|| Failure::new(FailureClass::EnvMissing, &refusal.message));
     ExitRecord { launch_failure: Some(refusal.failure.clone()), failure, ..ended(exit, None) }
 }

@@ -2,16 +2,19 @@
 //!
 //! ```text
 //!     <root>/agent.lock         held by the one agent of this root
-//!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives
+//!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives.
+//!                               The space of `control.json` and `exit.json` is set aside from the start.
 //!     <root>/logs/<run>.log     output of runs that are forgotten
 //!     <root>/spare/<number>/    directories of forgotten runs, emptied, for the next
 //! ```
 
+mod reserved;
 mod spares;
 
 use crate::filesystem::{self, Network};
+use crate::private::{self, PASSABLE};
 use danlu_core::{Epoch, RunId};
-use danlu_wire::rundir::{ExitRecord, RunFile, ShimState};
+use danlu_wire::rundir::{Control, ExitRecord, RunFile, ShimState};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
@@ -22,16 +25,13 @@ use std::ffi::CString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use thiserror::Error;
 
 pub(crate) const OUTPUT: &str = "output.log";
 pub(crate) const PREEMPT: &str = "preempt";
-
-/// Others may pass through to what is theirs (a log, the notice of a preemption), and see nothing else.
-const PASSABLE: u32 = 0o711;
 
 /// To write to a file that is there.
 const WRITE: OFlag = OFlag::O_WRONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
@@ -68,12 +68,9 @@ impl RunRoot {
     /// Makes what is missing.
     pub fn open(path: &Path) -> Result<RunRoot, RootError> {
         let unusable = |error| RootError::Unusable { path: path.to_owned(), error };
-        for directory in ["", "runs", "logs", "spare"].map(|name| path.join(name)) {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(PASSABLE)
-                .create(directory)
-                .map_err(unusable)?;
+        let below = ["runs", "logs", "spare"].map(|name| path.join(name));
+        for directory in [path.to_owned()].into_iter().chain(below) {
+            private::directory(&directory, PASSABLE).map_err(unusable)?;
         }
         let path = path.canonicalize().map_err(unusable)?;
         if let Some(kind) = filesystem::network(&path).map_err(unusable)? {
@@ -104,7 +101,13 @@ impl RunRoot {
             Ok(()) => {
                 let dir = self.dir(run)?;
                 // Whatever the umask of the daemon is.
-                fchmod(&dir, Mode::from_bits_truncate(PASSABLE))?;
+                let made =
+                    fchmod(&dir, Mode::from_bits_truncate(PASSABLE)).map_err(io::Error::from);
+                if let Err(error) = made.and_then(|()| dir.reserve()) {
+                    // The latch stays open: nothing has begun.
+                    let _ = self.remove_open(run, &dir);
+                    return Err(error);
+                }
                 Ok(Some(dir))
             }
             Err(Errno::EEXIST) => Ok(None),
@@ -152,7 +155,7 @@ impl RunRoot {
     }
 
     fn remove_open(&self, run: RunId, dir: &RunDir) -> io::Result<()> {
-        for known in [ShimState::NAME, ExitRecord::NAME, OUTPUT] {
+        for known in [ShimState::NAME, Control::NAME, ExitRecord::NAME, OUTPUT] {
             match unlinkat(dir, known, UnlinkatFlags::NoRemoveDir) {
                 Ok(()) | Err(Errno::ENOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -218,7 +221,7 @@ impl RunDir {
     /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
     pub(crate) fn write<T: RunFile>(&self, content: &T) -> io::Result<()> {
         let content = content.to_bytes();
-        if self.fill(T::NAME, &content)? {
+        if self.write_reserved(T::NAME, &content)? || self.fill(T::NAME, &content)? {
             return Ok(());
         }
         let draft = format!(".{}", T::NAME);
@@ -227,9 +230,21 @@ impl RunDir {
         Ok(renameat(&self.0, draft.as_str(), &self.0, T::NAME)?)
     }
 
+    /// In the place of what its only writer has written before, which is not longer. A reader that comes in between finds it damaged,
+    /// which is absent, and looks again.
+    pub(crate) fn write_over<T: RunFile>(&self, content: &T) -> io::Result<()> {
+        File::from(openat(&self.0, T::NAME, WRITE, Mode::empty())?)
+            .write_all_at(&content.to_bytes(), 0)
+    }
+
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// One that is there.
+    pub(crate) fn open_to_write(&self, name: &str, how: OFlag) -> io::Result<File> {
+        Ok(File::from(openat(&self.0, name, WRITE | how, Mode::empty())?))
     }
 
     /// A file that is there and empty, as in a spare directory, needs no draft: it is as good as absent until the one
@@ -312,7 +327,6 @@ pub(crate) fn run_of_name(name: &str) -> Option<RunId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use danlu_wire::rundir::Control;
 
     pub(super) const RUN: RunId = RunId { epoch: Epoch(2), number: 40 };
 
@@ -358,6 +372,18 @@ mod tests {
         {
             fs::write(&path, damage).unwrap();
             assert_eq!(dir.read::<Control>().unwrap(), None, "{damage:?}");
+        }
+    }
+
+    #[test]
+    fn a_longer_file_takes_the_place_of_a_reserved_one() {
+        let (_directory, root) = root();
+        let dir = root.create(RUN).unwrap().unwrap();
+        for message in ["x".repeat(100), "y".repeat(9_000), "z".repeat(10)] {
+            let exit = danlu_core::run::Exit::Launch { message };
+            let record = crate::record::ended(exit.clone(), None);
+            dir.write(&record).unwrap();
+            assert_eq!(dir.read::<ExitRecord>().unwrap().unwrap().exit, exit);
         }
     }
 

@@ -41,11 +41,6 @@ pub(crate) fn notice_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// What a command begins with.
-pub(crate) fn unblock_all() -> Result<(), Errno> {
-    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)
-}
-
 /// What a shim listens to; all are blocked, so none is lost.
 pub(crate) fn listen() -> Result<SignalFd, Errno> {
     let mut heard = SigSet::empty();

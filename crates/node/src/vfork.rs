@@ -43,67 +43,43 @@ impl Drop for Stack {
     }
 }
 
-struct Job<W> {
-    work: Option<W>,
-    in_cgroup: bool,
-}
-
-/// A child does `work`, and is told whether it was born in `cgroup`. It ends where `work` comes back. This process goes on when the
-/// child has executed a program, or has ended; nobody has waited for its end then.
+/// A child runs `begin` on `data`, born in `cgroup` where there is one. This process goes on when the child has executed a program,
+/// or has ended; nobody has waited for its end then. An error when that cannot be had here: nothing has begun.
 ///
 /// # Safety
-/// The process must have no other thread. What `work` allocates and does not give back before it executes a program is lost.
-pub(crate) unsafe fn vfork<W: FnOnce(bool)>(
+/// `begin` must make system calls and nothing else: no allocation, no lock, nothing that unwinds. What it changes it must leave so
+/// that this process can go on wherever the child is killed.
+pub(crate) unsafe fn vfork<T>(
     stack: &Stack,
     cgroup: Option<BorrowedFd<'_>>,
-    work: W,
-) -> Result<Pid, Errno> {
-    let mut job = Job { work: Some(work), in_cgroup: true };
-    // SAFETY: the caller's promise is passed on.
-    unsafe {
-        if let Some(cgroup) = cgroup
-            && let Ok(child) = start(stack, CLONE_INTO_CGROUP, cgroup.as_raw_fd(), &mut job)
-        {
-            return Ok(child);
-        }
-        job.in_cgroup = false;
-        start(stack, 0, 0, &mut job)
-    }
-}
-
-/// # Safety
-/// As for [`vfork`].
-unsafe fn start<W: FnOnce(bool)>(
-    stack: &Stack,
-    flags: u64,
-    cgroup: libc::c_int,
-    job: &mut Job<W>,
+    begin: extern "C" fn(&T) -> !,
+    data: &T,
 ) -> Result<Pid, Errno> {
     // SAFETY: the structure is plain numbers, for which zero is "not used".
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64 | flags;
+    arguments.flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
     arguments.exit_signal = libc::SIGCHLD as u64;
     arguments.stack = stack.0.as_ptr() as u64;
     arguments.stack_size = SIZE as u64;
-    arguments.cgroup = u64::from(cgroup.unsigned_abs());
-    // SAFETY: arguments and job live through the call; `begin` is given the type of job that it is for. The stack is nobody
-    // else's, because this process waits. By the caller's promise no other thread is there to be surprised.
-    let result = unsafe { clone3(&arguments, begin::<W>, std::ptr::from_mut(job).cast()) };
+    if let Some(cgroup) = cgroup {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = u64::from(cgroup.as_raw_fd().unsigned_abs());
+    }
+    // SAFETY: arguments and data live through the call. A reference to a sized type is passed as an address. The stack is nobody
+    // else's, because this thread waits.
+    let result = unsafe { clone3(&arguments, begin as usize, std::ptr::from_ref(data) as usize) };
     if result < 0 {
         return Err(Errno::from_raw(i32::try_from(-result).unwrap_or(libc::EINVAL)));
     }
     Ok(Pid::from_raw(i32::try_from(result).expect("a process id is a pid_t")))
 }
 
-/// Where a child begins. A panic does not leave it: it ends the child.
-extern "C" fn begin<W: FnOnce(bool)>(job: *mut libc::c_void) -> ! {
-    // SAFETY: `start` points to a job of this type, and waits.
-    let job = unsafe { &mut *job.cast::<Job<W>>() };
-    if let Some(work) = job.work.take() {
-        work(job.in_cgroup);
+/// Ends this process; nothing of its parent's is flushed or torn down.
+pub(crate) fn exit() -> ! {
+    loop {
+        // SAFETY: takes a number, and does not come back.
+        unsafe { libc::syscall(libc::SYS_exit_group, 127) };
     }
-    // SAFETY: ends the process at once; nothing of the parent's is flushed or torn down here.
-    unsafe { libc::_exit(127) }
 }
 
 /// The C library's own cannot put a child on a stack and into a control group. A negative result is an error number.
@@ -111,11 +87,7 @@ extern "C" fn begin<W: FnOnce(bool)>(job: *mut libc::c_void) -> ! {
 /// # Safety
 /// `arguments` must name a stack that is nobody else's, and `data` be what `child` takes.
 #[cfg(target_arch = "x86_64")]
-unsafe fn clone3(
-    arguments: &libc::clone_args,
-    child: extern "C" fn(*mut libc::c_void) -> !,
-    data: *mut libc::c_void,
-) -> isize {
+unsafe fn clone3(arguments: &libc::clone_args, child: usize, data: usize) -> isize {
     let result: isize;
     // SAFETY: the kernel changes only the registers that are named, and the child, which has a stack of its own, goes where it
     // does not come back from. The top of the stack is aligned to a page, as a call wants it.
@@ -143,44 +115,45 @@ unsafe fn clone3(
 
 /// Elsewhere commands are started by a fork.
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn clone3(
-    _: &libc::clone_args,
-    _: extern "C" fn(*mut libc::c_void) -> !,
-    _: *mut libc::c_void,
-) -> isize {
+unsafe fn clone3(_: &libc::clone_args, _: usize, _: usize) -> isize {
     -(libc::ENOSYS as isize)
 }
 
 #[cfg(test)]
+#[cfg(target_arch = "x86_64")]
 mod tests {
     use super::*;
     use nix::sys::wait::{WaitStatus, waitpid};
+    use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Tests have threads, but the child only writes to one place and ends.
-    fn child(work: impl FnOnce(bool)) -> WaitStatus {
+    fn child<T>(begin: extern "C" fn(&T) -> !, data: &T) -> WaitStatus {
         let stack = Stack::new().unwrap();
-        // SAFETY: `work` takes no lock and allocates nothing.
-        let child = unsafe { vfork(&stack, None, work) }.unwrap();
+        // SAFETY: those below make system calls, and write one number.
+        let child = unsafe { vfork(&stack, None, begin, data) }.unwrap();
         waitpid(child, None).unwrap()
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn a_child_writes_where_its_parent_reads() {
-        let mut told = 0;
-        let status = child(|in_cgroup| told = if in_cgroup { 1 } else { 2 });
+        extern "C" fn tell(told: &AtomicU64) -> ! {
+            told.store(7, Ordering::Relaxed);
+            exit()
+        }
+        let told = AtomicU64::new(0);
+        let status = child(tell, &told);
         assert!(matches!(status, WaitStatus::Exited(_, 127)), "{status:?}");
-        assert_eq!(told, 2);
+        assert_eq!(told.load(Ordering::Relaxed), 7);
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn a_child_that_executes_is_another_program() {
-        let status = child(|_| {
+        extern "C" fn execute(_: &()) -> ! {
             let argv = [c"true".as_ptr(), std::ptr::null()];
             // SAFETY: both lists end with a null pointer.
             unsafe { libc::execve(c"/bin/true".as_ptr(), argv.as_ptr(), argv[1..].as_ptr()) };
-        });
+            exit()
+        }
+        let status = child(execute, &());
         assert!(matches!(status, WaitStatus::Exited(_, 0)), "{status:?}");
     }
 }

@@ -6,7 +6,8 @@ use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
 use danlu_core::{GpuId, State, Task};
 use danlu_wire::launch::{
-    AssignedGpu, Command, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder, Ranks, Sink,
+    AssignedGpu, Command, DEFAULT_UMASK, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder,
+    Ranks, Sink,
 };
 use std::path::Path;
 
@@ -44,6 +45,7 @@ pub(crate) fn order(
     order.environment = Environment(variables);
     order.python.clone_from(&how.python);
     order.user = user;
+    order.umask = how.umask.unwrap_or(DEFAULT_UMASK);
     order.output = output(task, &how.output);
     order.gpus = GpuOrder {
         assigned: assigned.collect(),

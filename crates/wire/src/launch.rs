@@ -43,6 +43,9 @@ pub struct LaunchOrder {
     /// Bytes of each GPU that it has asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_memory: Option<u64>,
+    /// Bytes of what it prints that are kept in its log: beyond that, the middle goes. A file that the user has named has no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_limit: Option<u64>,
     /// The name of the node that runs it.
     pub node: String,
     /// Present when the run uses several nodes.
@@ -165,6 +168,7 @@ impl LaunchOrder {
             grace: DEFAULT_GRACE,
             memory_limit: None,
             gpu_memory: None,
+            log_limit: None,
             node: String::new(),
             ranks: None,
         }

@@ -13,7 +13,7 @@ use nix::{
 use serde_json::{Value, json};
 
 use crate::{
-    captured::{environment, working_directory},
+    captured::{environment, umask, working_directory},
     client::{Client, Problem, read},
     failure::{Exit, Failure},
     language::{say, text},
@@ -191,6 +191,7 @@ impl NewTask {
         self.tell_limit();
         fields.insert("command".into(), json!(command));
         fields.insert("environment".into(), json!(environment()));
+        fields.extend(umask().map(|umask| ("umask".to_owned(), json!(umask))));
         fields.insert("dry_run".into(), json!(self.dry_run));
         if !fields.contains_key("name") {
             fields.insert("name".into(), Value::String(name));

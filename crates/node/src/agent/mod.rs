@@ -6,6 +6,7 @@ mod life;
 mod runs;
 
 use crate::nursery::{Link, ShimNews};
+use crate::private;
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
 use danlu_core::node::Capacity;
@@ -152,12 +153,8 @@ impl fmt::Debug for Settings {
 /// Held as long as the agent lives.
 fn lock(root: &RunRoot) -> Result<File, AgentError> {
     let failed = |error| AgentError::System { action: "lock the data directory", error };
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(root.path().join("agent.lock"))
-        .map_err(failed)?;
+    // Ours alone: whoever may open it could hold it for ever.
+    let file = private::lock_file(&root.path().join("agent.lock")).map_err(failed)?;
     let deadline = Instant::now() + LOCK_PATIENCE;
     loop {
         match file.try_lock() {

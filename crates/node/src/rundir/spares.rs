@@ -1,11 +1,12 @@
 //! Directories of forgotten runs, emptied, for the next.
 //!
 //! A file system is slow to make again what was deleted a moment ago (ext4 looks at every file number that was freed
-//! within the last minutes), so that a directory with its two files is used again and again.
+//! within the last minutes), so that a directory with its files is used again and again.
 
+use super::reserved::RESERVED;
 use super::{RunDir, RunRoot, WRITE, name};
 use danlu_core::RunId;
-use danlu_wire::rundir::{ExitRecord, RunFile as _, ShimState};
+use danlu_wire::rundir::{RunFile as _, ShimState};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, RenameFlags, openat, renameat, renameat2};
 use nix::sys::stat::Mode;
@@ -58,15 +59,15 @@ impl RunRoot {
         if self.spares().names.len() >= MOST_SPARES || !dir.lock()? {
             return Ok(false);
         }
-        // Never the log again: whoever it belonged to may have it open. The other two are ours alone.
+        // Never the log again: whoever it belonged to may have it open. The others are ours alone.
         for name in dir.names()? {
-            if [ShimState::NAME, ExitRecord::NAME]
-                .iter()
-                .any(|kept| kept.as_bytes() == name.to_bytes())
-            {
+            let text = name.to_str().unwrap_or_default();
+            if text == ShimState::NAME {
                 openat(dir, name.as_c_str(), WRITE | OFlag::O_TRUNC, Mode::empty())?;
-            } else {
+            } else if !RESERVED.contains(&text) {
                 unlinkat(dir, name.as_c_str(), UnlinkatFlags::NoRemoveDir)?;
+            } else if !dir.blank(text)? {
+                return Ok(false);
             }
         }
         let mut spares = self.spares();
@@ -83,7 +84,7 @@ mod tests {
     use super::super::tests::{RUN, root};
     use super::*;
     use crate::rundir::PREEMPT;
-    use danlu_wire::rundir::Control;
+    use danlu_wire::rundir::{Control, ExitRecord};
     use nix::sys::stat::fstat;
     use std::ffi::CString;
 
@@ -111,8 +112,12 @@ mod tests {
 
         let second = root.create(other).unwrap().unwrap();
         assert_eq!(fstat(&second).unwrap().st_ino, inode, "it is the same directory");
-        assert_eq!(second.names().unwrap(), [CString::new(ShimState::NAME).unwrap()]);
+        let mut names = second.names().unwrap();
+        names.sort();
+        let kept = [Control::NAME, ExitRecord::NAME, ShimState::NAME];
+        assert_eq!(names, kept.map(|name| CString::new(name).unwrap()));
         assert_eq!(second.read::<ShimState>().unwrap(), None);
+        assert_eq!(second.read::<Control>().unwrap(), None);
         second.write(&state).unwrap();
         assert_eq!(second.read::<ShimState>().unwrap().unwrap().leader, 7);
         assert!(root.create(other).unwrap().is_none());

@@ -1,9 +1,10 @@
 //! Who a command runs as.
 
+use super::steps::call;
 use crate::user::{self, Account};
 use nix::errno::Errno;
 use nix::libc;
-use nix::unistd::{Gid, Uid, fchown, geteuid, setgroups, setresgid, setresuid};
+use nix::unistd::{Gid, Uid, fchown, geteuid};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -54,34 +55,34 @@ impl Identity {
         Ok(())
     }
 
-    /// For good: nothing of the shim's rights is left. Only in a process without threads.
+    /// For good: nothing of the shim's rights is left. Makes system calls and nothing else (`steps`).
     pub(super) fn assume(&self) -> Result<(), Errno> {
-        let (uid, gid) = (Uid::from_raw(self.account.uid), Gid::from_raw(self.account.gid));
+        let Account { uid, gid, groups, .. } = &self.account;
+        let (user, group) = (*uid as usize, *gid as usize);
         if self.switch {
-            let groups: Vec<Gid> = self.account.groups.iter().copied().map(Gid::from_raw).collect();
-            setgroups(&groups)?;
-            setresgid(gid, gid, gid)?;
-            setresuid(uid, uid, uid)?;
+            // SAFETY: takes numbers, and a list with its length.
+            unsafe {
+                call(libc::SYS_setgroups, [groups.len(), groups.as_ptr() as usize, 0, 0, 0])?;
+                call(libc::SYS_setresgid, [group, group, group, 0, 0])?;
+                call(libc::SYS_setresuid, [user, user, user, 0, 0])?;
+            }
         }
-        if uid.is_root() { Ok(()) } else { drop_capabilities() }
+        if *uid == 0 { Ok(()) } else { drop_capabilities() }
     }
 }
 
 /// Leaving root takes most of them, but not what was made inheritable, nor those of a daemon that was never root.
 fn drop_capabilities() -> Result<(), Errno> {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: i32,
-    }
-    const VERSION_3: u32 = 0x2008_0522;
-    let header = Header { version: VERSION_3, pid: 0 };
+    // Version 3, of this process.
+    let header = [0x2008_0522_u32, 0];
     // Effective, permitted and inheritable, each in two words.
     let none = [0_u32; 6];
-    // SAFETY: takes numbers only.
-    unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) };
-    // SAFETY: both point to what this version of the call reads: the header, and two sets of three words.
-    let result =
-        unsafe { libc::syscall(libc::SYS_capset, std::ptr::from_ref(&header), none.as_ptr()) };
-    Errno::result(result).map(drop)
+    let ambient = [libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL];
+    let [ambient, clear] = ambient.map(|number| number.unsigned_abs() as usize);
+    // SAFETY: the first takes numbers; the second points to what this version of the call reads: the header, and two sets of three
+    // words. What a kernel without ambient ones refuses is not needed there.
+    unsafe {
+        let _ = call(libc::SYS_prctl, [ambient, clear, 0, 0, 0]);
+        call(libc::SYS_capset, [header.as_ptr() as usize, none.as_ptr() as usize, 0, 0, 0])
+    }
 }

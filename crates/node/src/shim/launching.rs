@@ -1,14 +1,23 @@
-//! A command on its way: has it begun, or why could it not?
+//! A command on its way: has it begun, what does it wait for, or why could it not?
 
+use crate::activation::Missing;
 use crate::shim::tail::Starts;
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 /// What stood in the way, and the error that it was.
 pub(super) type Obstacle = (LaunchStage, Errno);
+
+/// Why a command cannot begin.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    Met(Obstacle),
+    Missing(Missing),
+}
 
 /// A command that has been given the word.
 #[derive(Debug)]
@@ -16,60 +25,101 @@ pub(super) struct Launching {
     news: News,
     /// Where the files of its streams ended, if others have written there too.
     pub(super) starts: Starts,
+    /// What the child has begun to do, which may take as long as a file system of the user's likes.
+    pub(super) waits: Option<(LaunchStage, Instant)>,
 }
 
 #[derive(Debug)]
 enum News {
     Known(Result<(), Obstacle>),
-    /// Brings the obstacle if there is one, and closes when the command has begun.
+    /// Brings messages of the child, and closes when the command has begun.
     Awaited {
         link: UnixStream,
         heard: Vec<u8>,
     },
 }
 
-/// What the child says when it cannot go on: a stage and an error number.
-type Complaint = [u8; 5];
+/// What a child says: one of these, the length of the rest in two bytes, and the rest.
+mod kind {
+    /// The number of a stage.
+    pub(super) const STAGE: u8 = 1;
+    /// The two numbers of `Starts`.
+    pub(super) const STARTS: u8 = 2;
+    /// The number of a stage, and that of an error.
+    pub(super) const OBSTACLE: u8 = 3;
+    /// The words of what is missing.
+    pub(super) const MISSING: u8 = 4;
+}
 
-/// Comes before the two numbers of [`Starts`]; no stage has this number.
-const STARTS: u8 = u8::MAX;
+const HEAD: usize = 3;
+/// Words of what is missing are cut there.
+const MOST_WORDS: usize = 8 * 1024;
 
-const STAGES: [LaunchStage; 9] = [
+const STAGES: [LaunchStage; 10] = [
+    LaunchStage::Process,
     LaunchStage::RunDirectory,
     LaunchStage::User,
     LaunchStage::Cgroup,
-    LaunchStage::Process,
     LaunchStage::Directory,
     LaunchStage::Stdout,
     LaunchStage::Stderr,
     LaunchStage::Command,
     LaunchStage::Interpreter,
+    LaunchStage::Environment,
 ];
 
-/// By the child. Where nobody listens any more, nothing is to be said.
-pub(super) fn complain(link: &mut UnixStream, (stage, error): Obstacle) {
-    let stage = STAGES.iter().position(|one| *one == stage).unwrap_or(0);
-    let mut complaint: Complaint = [0; 5];
-    complaint[0] = u8::try_from(stage).unwrap_or(0);
-    complaint[1..].copy_from_slice(&(error as i32).to_ne_bytes());
-    let _ = link.write_all(&complaint);
+pub(super) fn number_of(stage: LaunchStage) -> u8 {
+    let found = (0_u8..).zip(STAGES).find(|(_, one)| *one == stage);
+    found.map_or(0, |(number, _)| number)
+}
+
+pub(super) fn stage_of(number: u8) -> LaunchStage {
+    STAGES.get(usize::from(number)).copied().unwrap_or(LaunchStage::Process)
+}
+
+/// By the child: it begins with something that may take long.
+pub(super) fn tell_stage(link: &mut UnixStream, stage: LaunchStage) {
+    tell(link, kind::STAGE, &[number_of(stage)]);
 }
 
 /// By the child.
 pub(super) fn tell_starts(link: &mut UnixStream, starts: Starts) {
-    let mut message = vec![STARTS];
-    message.extend(starts.into_iter().flat_map(u64::to_ne_bytes));
+    let numbers: Vec<u8> = starts.into_iter().flat_map(u64::to_ne_bytes).collect();
+    tell(link, kind::STARTS, &numbers);
+}
+
+/// By the child.
+pub(super) fn complain(link: &mut UnixStream, problem: &Problem) {
+    match problem {
+        Problem::Met((stage, error)) => {
+            let [a, b, c, d] = (*error as i32).to_ne_bytes();
+            tell(link, kind::OBSTACLE, &[number_of(*stage), a, b, c, d]);
+        }
+        Problem::Missing(Missing(words)) => {
+            let words = words.as_bytes();
+            tell(link, kind::MISSING, words.get(..MOST_WORDS).unwrap_or(words));
+        }
+    }
+}
+
+/// Where nobody listens any more, nothing is to be said.
+fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
+    let Ok(length) = u16::try_from(content.len()) else { return };
+    let mut message = vec![kind];
+    message.extend(length.to_ne_bytes());
+    message.extend(content);
     let _ = link.write_all(&message);
 }
 
 impl Launching {
     pub(super) fn known(outcome: Result<(), Obstacle>) -> Launching {
-        Launching { news: News::Known(outcome), starts: [0; 2] }
+        Launching { news: News::Known(outcome), starts: [0; 2], waits: None }
     }
 
     pub(super) fn awaited(link: UnixStream) -> io::Result<Launching> {
         link.set_nonblocking(true)?;
-        Ok(Launching { news: News::Awaited { link, heard: Vec::new() }, starts: [0; 2] })
+        let news = News::Awaited { link, heard: Vec::new() };
+        Ok(Launching { news, starts: [0; 2], waits: None })
     }
 
     /// Where there will be more to hear.
@@ -81,32 +131,83 @@ impl Launching {
     }
 
     /// `Ok` when the command has begun; `None` while that is not known.
-    pub(super) fn outcome(&mut self) -> Option<Result<(), Obstacle>> {
+    pub(super) fn outcome(&mut self) -> Option<Result<(), Problem>> {
         let (link, heard) = match &mut self.news {
-            News::Known(outcome) => return Some(*outcome),
+            News::Known(outcome) => return Some(outcome.map_err(Problem::Met)),
             News::Awaited { link, heard } => (link, heard),
         };
-        let mut block = [0; 32];
+        let mut block = [0; 256];
         let over = loop {
             match link.read(&mut block) {
                 Ok(0) => break true,
                 Ok(count) => heard.extend_from_slice(&block[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => break true,
             }
         };
-        if heard.first() == Some(&STARTS) && heard.len() > size_of::<Starts>() {
-            let mut numbers = heard[1..].chunks_exact(8).map(|bytes| {
-                u64::from_ne_bytes(bytes.try_into().expect("a chunk has eight bytes"))
-            });
-            self.starts = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
-            heard.drain(..=size_of::<Starts>());
-        }
-        if let Ok([stage, number @ ..]) = Complaint::try_from(heard.as_slice()) {
-            let stage = STAGES.get(usize::from(stage)).copied();
-            let error = Errno::from_raw(i32::from_ne_bytes(number));
-            return Some(Err((stage.unwrap_or(LaunchStage::Process), error)));
+        while let Some((kind, content)) = next_message(heard) {
+            match (kind, content.as_slice()) {
+                (kind::STAGE, &[stage]) => self.waits = Some((stage_of(stage), Instant::now())),
+                (kind::STARTS, numbers) => {
+                    let mut numbers = numbers.chunks_exact(8).map(|bytes| {
+                        u64::from_ne_bytes(bytes.try_into().expect("a chunk has eight bytes"))
+                    });
+                    self.starts = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
+                }
+                (kind::OBSTACLE, &[stage, a, b, c, d]) => {
+                    let error = Errno::from_raw(i32::from_ne_bytes([a, b, c, d]));
+                    return Some(Err(Problem::Met((stage_of(stage), error))));
+                }
+                (kind::MISSING, words) => {
+                    let words = String::from_utf8_lossy(words).into_owned();
+                    return Some(Err(Problem::Missing(Missing(words))));
+                }
+                _ => {}
+            }
         }
         over.then_some(Ok(()))
+    }
+}
+
+/// `None` until it has come whole.
+fn next_message(heard: &mut Vec<u8>) -> Option<(u8, Vec<u8>)> {
+    let &[kind, low, high] = heard.first_chunk::<HEAD>()?;
+    let end = HEAD + usize::from(u16::from_ne_bytes([low, high]));
+    if heard.len() < end {
+        return None;
+    }
+    let content = heard.drain(..end).skip(HEAD).collect();
+    Some((kind, content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_understood_whatever_it_says() {
+        let (mut child, link) = UnixStream::pair().unwrap();
+        let mut launching = Launching::awaited(link).unwrap();
+        assert_eq!(launching.outcome(), None);
+        tell_stage(&mut child, LaunchStage::Environment);
+        tell_starts(&mut child, [5, 1 << 40]);
+        assert_eq!(launching.outcome(), None);
+        assert_eq!(launching.starts, [5, 1 << 40]);
+        assert_eq!(launching.waits.unwrap().0, LaunchStage::Environment);
+        for problem in [
+            Problem::Met((LaunchStage::Stderr, Errno::EACCES)),
+            Problem::Missing(Missing("there is no conda".to_owned())),
+        ] {
+            complain(&mut child, &problem);
+            assert_eq!(launching.outcome(), Some(Err(problem)));
+        }
+        drop(child);
+        // Children of other tests may have it for a moment.
+        let deadline = Instant::now() + std::time::Duration::from_secs(10);
+        while launching.outcome() != Some(Ok(())) {
+            assert!(Instant::now() < deadline, "it has begun");
+            std::thread::yield_now();
+        }
     }
 }

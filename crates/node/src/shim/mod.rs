@@ -3,13 +3,17 @@
 //! A shim depends on nobody. It is told what to do by `control.json` and a signal, and tells by `state.json` when the
 //! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
 
+mod at_once;
 pub(crate) mod identity;
 mod kernel;
 mod launching;
+mod log_watch;
+mod note;
 pub(crate) mod notices;
 mod program;
 pub(crate) mod refusal;
 mod spawn;
+mod steps;
 mod stop;
 mod tail;
 mod tree;
@@ -29,7 +33,7 @@ use crate::shim::spawn::Plan;
 use crate::shim::tree::{NoChildren, Tree, reap};
 use crate::shim::watch::Watch;
 use crate::vfork::Stack;
-use crate::{activation, clock, record, signals};
+use crate::{clock, record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
 use danlu_wire::rundir::{ExitRecord, ProcessMark, ShimState, V1};
@@ -118,7 +122,9 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     let left = leave(&dir, &record);
     // Whoever hears of the end may want to use the directory again.
     drop(dir);
-    notices.say_ended(run) && left
+    // Whoever is left below it would be taken for one of the next run's.
+    let alone = matches!(reap(), Err(NoChildren));
+    notices.say_ended(run) && left && alone
 }
 
 /// A full disk has room again some day; until then the run is not over for anybody. False when there is no directory any
@@ -164,23 +170,24 @@ fn launch<'a>(
         .map_err(|error| Refusal::order(&format!("the order cannot be read: {error}")))?;
     let identity = identity.map_err(|problem| Refusal::identity(&problem))?;
     let preempt_file = format!("{path}/{PREEMPT}");
-    let mut line = command_line(&order, &environment, &identity.account, &preempt_file);
-    if let Some(python) = &order.python {
-        activation::enter(python, &order.directory, &mut line.environment)
-            .map_err(|missing| Refusal::environment(&missing))?;
-    }
+    let line = command_line(&order, &environment, &identity.account, &preempt_file);
     let cgroup = cgroups.create(run, order.memory_limit);
-    let started_at = Cell::new(Time(0));
-    let announce = |leader: Pid| {
-        started_at.set(clock::now());
+    let started_at = clock::now();
+    let announced = Cell::new(false);
+    let announce = |leader: Option<Pid>| {
         let state = ShimState {
             v: V1,
             shim: *this,
             boot_id: boot_id().to_owned(),
-            leader: leader.as_raw().unsigned_abs(),
-            started_at: started_at.get(),
+            leader: leader.map_or(0, |leader| leader.as_raw().unsigned_abs()),
+            started_at,
             cgroups: cgroup.paths(),
         };
+        if announced.replace(true) {
+            // Who leads it is for curious people alone.
+            let _ = dir.write_over(&state);
+            return Ok(());
+        }
         dir.write(&state).map_err(|error| Refusal::run_directory("write the state", &error))
     };
     let started = Plan::new(&order, &line, &identity, &cgroup, dir)
@@ -193,7 +200,7 @@ fn launch<'a>(
             leader,
             launching,
             signals,
-            started_at: started_at.get(),
+            started_at,
             identity,
         }),
         Err(refusal) => {

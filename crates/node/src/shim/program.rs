@@ -1,8 +1,9 @@
-//! The program of a command: where it may be, and how it is executed.
+//! The program of a command: where it may be, and what it is given.
 
-use nix::errno::Errno;
+use super::steps::SHELL;
 use nix::libc;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, NulError};
 
@@ -11,13 +12,19 @@ use std::ffi::{CStr, CString, NulError};
 #[derive(Debug)]
 pub(super) struct Words {
     pointers: Vec<*const libc::c_char>,
+    /// The same for a shell that is to run a script; its second place is kept for the child.
+    for_shell: Vec<Cell<*const libc::c_char>>,
     /// What they point to.
     _texts: Vec<u8>,
 }
 
 impl Words {
     pub(super) fn of_argv(argv: &[String]) -> Option<Words> {
-        Words::new(argv.iter().map(|word| [word.as_bytes(), b"", b""]))
+        let mut words = Words::new(argv.iter().map(|word| [word.as_bytes(), b"", b""]))?;
+        let arguments = words.pointers.iter().skip(1).copied();
+        let for_shell = [SHELL.as_ptr(), std::ptr::null()].into_iter().chain(arguments);
+        words.for_shell = for_shell.map(Cell::new).collect();
+        Some(words)
     }
 
     pub(super) fn of_environment(variables: &BTreeMap<&str, Cow<'_, str>>) -> Option<Words> {
@@ -41,7 +48,19 @@ impl Words {
         // The texts stay where they are, wherever the list of them goes.
         let pointers = starts.into_iter().map(|start| texts[start..].as_ptr().cast());
         let pointers = pointers.chain([std::ptr::null()]).collect();
-        (zeros == count).then_some(Words { pointers, _texts: texts })
+        (zeros == count).then_some(Words { pointers, for_shell: Vec::new(), _texts: texts })
+    }
+
+    pub(super) fn pointers(&self) -> *const *const libc::c_char {
+        self.pointers.as_ptr()
+    }
+
+    /// A script without a first line.
+    pub(super) fn for_shell(&self, script: &CStr) -> *const *const libc::c_char {
+        if let Some(place) = self.for_shell.get(1) {
+            place.set(script.as_ptr());
+        }
+        self.for_shell.as_ptr().cast()
     }
 }
 
@@ -54,22 +73,4 @@ pub(super) fn places(program: &str, path: &str) -> Result<Vec<CString>, NulError
         .map(|place| if place.is_empty() { "." } else { place })
         .map(|place| CString::new(format!("{place}/{program}")))
         .collect()
-}
-
-/// Comes back only if it could not.
-pub(super) fn execute(program: &CStr, argv: &Words, environment: &Words) -> Errno {
-    execute_pointers(program, &argv.pointers, environment)
-}
-
-/// A script without a first line.
-pub(super) fn execute_by_shell(script: &CStr, argv: &Words, environment: &Words) -> Errno {
-    let shell = [c"/bin/sh".as_ptr(), script.as_ptr()];
-    let argv: Vec<_> = shell.into_iter().chain(argv.pointers.iter().skip(1).copied()).collect();
-    execute_pointers(c"/bin/sh", &argv, environment)
-}
-
-fn execute_pointers(program: &CStr, argv: &[*const libc::c_char], environment: &Words) -> Errno {
-    // SAFETY: both lists end with a null pointer, and what they point to has zero bytes at its ends and lives on.
-    unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), environment.pointers.as_ptr()) };
-    Errno::last()
 }

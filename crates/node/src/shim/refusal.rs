@@ -2,6 +2,8 @@
 
 use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
+use crate::shim::launching::Problem;
+use danlu_core::task::PythonEnvironment;
 use danlu_wire::launch::{Command, ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::{LaunchFailure, LaunchStage};
 use nix::errno::Errno;
@@ -41,29 +43,15 @@ impl Refusal {
         Refusal::new(LaunchStage::User, 0, message)
     }
 
-    pub(crate) fn environment(missing: &Missing) -> Refusal {
-        Refusal::new(LaunchStage::Environment, 0, missing.0.clone())
-    }
-
     /// What the child met on its way.
-    pub(super) fn child(order: &LaunchOrder, stage: LaunchStage, error: Errno) -> Refusal {
-        let user = order.user.as_deref().unwrap_or("its user");
-        let what = match stage {
-            LaunchStage::RunDirectory => "use the run directory".to_owned(),
-            LaunchStage::User => format!("become `{user}`"),
-            LaunchStage::Environment => "enter the environment".to_owned(),
-            LaunchStage::Cgroup => "enter the control group".to_owned(),
-            LaunchStage::Process => "prepare the process".to_owned(),
-            LaunchStage::Directory => format!("enter the directory `{}`", order.directory),
-            LaunchStage::Stdout => format!("open the output {}", path(&order.output.stdout)),
-            LaunchStage::Stderr => match &order.output.stderr {
-                ErrorSink::Own(sink) => format!("open the error output {}", path(sink)),
-                ErrorSink::WithStdout => "open the error output".to_owned(),
-            },
-            LaunchStage::Command | LaunchStage::Interpreter => {
-                format!("start `{}`", program(&order.command))
+    pub(super) fn child(order: &LaunchOrder, problem: &Problem) -> Refusal {
+        let (stage, error) = match problem {
+            Problem::Met(obstacle) => *obstacle,
+            Problem::Missing(Missing(words)) => {
+                return Refusal::new(LaunchStage::Environment, 0, words.clone());
             }
         };
+        let what = action(order, stage);
         let message = match (stage, error) {
             (LaunchStage::Command, Errno::ENOENT) => {
                 format!("command not found: `{}`", program(&order.command))
@@ -71,13 +59,50 @@ impl Refusal {
             (LaunchStage::Interpreter, _) => {
                 format!("could not {what}: the program that its first line names is missing")
             }
+            (LaunchStage::Environment, Errno::ETIMEDOUT) => {
+                format!("could not {what}: a file system that it may be on does not answer")
+            }
             _ => format!("could not {what}: {}", error.desc()),
         };
         Refusal::new(stage, error as i32, message)
     }
 
+    /// For the owner of a command that has not begun after a while.
+    pub(super) fn waits(order: &LaunchOrder, stage: LaunchStage) -> String {
+        let what = action(order, stage);
+        format!(
+            "the command has not begun: it waits to {what}, and the file system does not answer"
+        )
+    }
+
     fn new(stage: LaunchStage, errno: i32, message: String) -> Refusal {
         Refusal { message, failure: LaunchFailure { stage, errno } }
+    }
+}
+
+fn action(order: &LaunchOrder, stage: LaunchStage) -> String {
+    let user = order.user.as_deref().unwrap_or("its user");
+    match stage {
+        LaunchStage::RunDirectory => "use the run directory".to_owned(),
+        LaunchStage::User => format!("become `{user}`"),
+        LaunchStage::Environment => match &order.python {
+            Some(PythonEnvironment::Conda(name)) => format!("find the conda environment `{name}`"),
+            Some(PythonEnvironment::Venv(path)) => {
+                format!("find the virtual environment `{path}`")
+            }
+            None => "enter the environment".to_owned(),
+        },
+        LaunchStage::Cgroup => "enter the control group".to_owned(),
+        LaunchStage::Process => "prepare the process".to_owned(),
+        LaunchStage::Directory => format!("enter the directory `{}`", order.directory),
+        LaunchStage::Stdout => format!("open the output {}", path(&order.output.stdout)),
+        LaunchStage::Stderr => match &order.output.stderr {
+            ErrorSink::Own(sink) => format!("open the error output {}", path(sink)),
+            ErrorSink::WithStdout => "open the error output".to_owned(),
+        },
+        LaunchStage::Command | LaunchStage::Interpreter => {
+            format!("start `{}`", program(&order.command))
+        }
     }
 }
 

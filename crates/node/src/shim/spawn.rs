@@ -1,16 +1,22 @@
 //! From shim to command: a child that gives up all that is the daemon's, and becomes the user's program.
+//!
+//! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but the shim hears nothing until it has begun: so it
+//! has a second, and is for commands that need nothing of the user's but a directory and a program. Everything else, and what takes
+//! longer, is done by a copy of the shim, which becomes the user first and may then take as long as it likes.
 
+use crate::activation;
 use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
 use crate::launch::CommandLine;
-use crate::process::Process;
 use crate::rundir::{OUTPUT, RunDir};
+use crate::shim::at_once::AtOnce;
 use crate::shim::identity::Identity;
-use crate::shim::launching::{self, Launching, Obstacle};
+use crate::shim::launching::{self, Launching, Obstacle, Problem};
 use crate::shim::program;
 use crate::shim::refusal::Refusal;
-use crate::signals;
-use crate::vfork::{Stack, vfork};
+use crate::shim::steps::{self, Steps};
+use crate::vfork::{self, Stack};
+use danlu_core::task::PythonEnvironment;
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::LaunchStage;
@@ -18,23 +24,32 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::sys::stat::{Mode, fstat, umask};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, dup2_stdin, dup2_stdout};
+use nix::unistd::Pid;
+use std::convert::Infallible;
 use std::ffi::{CStr, CString, NulError};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 /// Everything worked out beforehand, so that the child only has to do it.
 pub(super) struct Plan<'a> {
     identity: &'a Identity,
     cgroup: &'a RunCgroup,
+    line: &'a CommandLine<'a>,
+    python: Option<&'a PythonEnvironment>,
     directory: CString,
-    umask: Mode,
+    umask: u32,
+    nothing: OwnedFd,
     stdout: Target,
     stderr: Option<Target>,
-    programs: Vec<CString>,
+    program: Program,
+}
+
+/// What is executed.
+struct Program {
+    places: Vec<CString>,
     argv: program::Words,
     environment: program::Words,
 }
@@ -49,109 +64,94 @@ const NOTHING: &CStr = c"/dev/null";
 
 /// How long the shim hears nothing at most while a command begins at once. What takes longer, a directory on a machine that does
 /// not answer, is waited for in the other way.
-const AT_ONCE: i64 = 1;
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
-        order: &LaunchOrder,
-        line: &CommandLine<'_>,
+        order: &'a LaunchOrder,
+        line: &'a CommandLine<'a>,
         identity: &'a Identity,
         cgroup: &'a RunCgroup,
         dir: &RunDir,
     ) -> Result<Plan<'a>, Refusal> {
-        let zero_byte = || Refusal::order("the order has a zero byte in it");
-        let no_text = |_: NulError| zero_byte();
-        let Some(program) = line.argv.first().filter(|program| !program.is_empty()) else {
-            return Err(Refusal::order("there is no command"));
-        };
         let words = Words::of(order);
         let target = |sink: &Sink| target(sink, &words, dir, identity);
         let stderr = match &order.output.stderr {
             ErrorSink::Own(sink) if *sink != order.output.stdout => Some(target(sink)?),
             ErrorSink::Own(_) | ErrorSink::WithStdout => None,
         };
+        let nothing = open(NOTHING, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
+            .map_err(|error| Refusal::process(&error.into()))?;
         Ok(Plan {
             identity,
             cgroup,
-            directory: CString::new(order.directory.as_str()).map_err(no_text)?,
-            umask: Mode::from_bits_truncate(order.umask),
+            line,
+            python: order.python.as_ref(),
+            directory: CString::new(order.directory.as_str())
+                .map_err(|_| Refusal::order(ZERO_BYTE))?,
+            umask: order.umask,
+            nothing,
             stdout: target(&order.output.stdout)?,
             stderr,
-            programs: program::places(
-                program,
-                line.environment.get("PATH").map_or("", |path| path),
-            )
-            .map_err(no_text)?,
-            argv: program::Words::of_argv(&line.argv).ok_or_else(zero_byte)?,
-            environment: program::Words::of_environment(&line.environment).ok_or_else(zero_byte)?,
+            program: Program::of(line).map_err(Refusal::order)?,
         })
     }
 
-    /// The command begins. Before that, `announce` is called with its process id, and can keep it from beginning.
+    /// The command begins. Before that `announce` is called, with its process id if there is one yet, and can keep it from beginning.
     pub(super) fn start(
         self,
         stack: &Stack,
-        announce: impl Fn(Pid) -> Result<(), Refusal>,
+        announce: impl Fn(Option<Pid>) -> Result<(), Refusal>,
     ) -> Result<(Pid, Launching), Refusal> {
-        if self.can_begin_at_once()
-            && let Some(started) = self.start_at_once(stack, &announce)
-        {
-            return started;
+        if let Some(streams) = self.streams_at_once() {
+            announce(None)?;
+            if let Some((leader, launching)) = self.start_at_once(stack, streams) {
+                announce(Some(leader))?;
+                return Ok((leader, launching));
+            }
         }
         let (leader, mut link) = self.spawn().map_err(|error| Refusal::process(&error))?;
         // Without the word, the child goes by itself.
-        announce(leader)?;
+        announce(Some(leader))?;
         // A child that has died already is noticed as any other.
         let _ = link.write_all(&[1]);
         let launching = Launching::awaited(link).map_err(|error| Refusal::process(&error))?;
         Ok((leader, launching))
     }
 
-    /// To open a file of the user's may take for ever: a pipe that nobody reads.
-    fn can_begin_at_once(&self) -> bool {
-        [Some(&self.stdout), self.stderr.as_ref()].into_iter().flatten().all(
-            |target| match target {
-                Target::Opened(_) => true,
-                Target::Path(path, _) => path.as_c_str() == NOTHING,
-            },
-        )
+    /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
+    fn streams_at_once(&self) -> Option<[RawFd; 3]> {
+        let opened = |target: &Target| match target {
+            Target::Opened(fd) => Some(fd.as_raw_fd()),
+            Target::Path(..) => None,
+        };
+        let stdout = opened(&self.stdout)?;
+        let stderr = self.stderr.as_ref().map_or(Some(stdout), opened)?;
+        self.python.is_none().then(|| [self.nothing.as_raw_fd(), stdout, stderr])
     }
 
-    /// Without a copy of this process. `None` where that cannot be done, or takes long.
-    fn start_at_once(
-        &self,
-        stack: &Stack,
-        announce: &impl Fn(Pid) -> Result<(), Refusal>,
-    ) -> Option<Result<(Pid, Launching), Refusal>> {
-        let (mut hurried, mut refused, mut obstacle) = (false, None, None);
+    /// `None` where that cannot be done, or takes long: nothing runs then.
+    fn start_at_once(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, Launching)> {
         let group = self.cgroup.open();
-        // SAFETY: a shim has no threads. What the child makes it gives back, or it is lost with a command that cannot begin.
-        let child = unsafe {
-            vfork(stack, group.as_ref().map(AsFd::as_fd), |in_cgroup| {
-                hurried = end_after(AT_ONCE).is_ok();
-                if !hurried {
-                    return;
-                }
-                let joined = self.leave_shim(in_cgroup);
-                if let Err(refusal) = announce(nix::unistd::getpid()) {
-                    refused = Some(refusal);
-                    return;
-                }
-                obstacle = joined
-                    .and_then(|()| self.identity.assume().map_err(at(LaunchStage::User)))
-                    .and_then(|()| self.execute(None))
-                    .err();
-            })
-        };
-        let leader = child.ok()?;
-        if let Some(refusal) = refused {
-            return Some(Err(refusal));
-        }
-        if !hurried || obstacle.is_none() && died_before_it_began(leader) {
-            let _ = waitpid(leader, None);
+        if !self.cgroup.is_entered_by_birth_in(group.as_ref()) {
             return None;
         }
-        Some(Ok((leader, Launching::known(obstacle.map_or(Ok(()), Err)))))
+        let steps = self.steps(&self.program, Some(&self.directory), streams, false);
+        let (leader, begun) =
+            AtOnce::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), AT_ONCE)?;
+        Some((leader, Launching::known(begun)))
+    }
+
+    fn steps<'b>(
+        &'b self,
+        program: &'b Program,
+        directory: Option<&'b CStr>,
+        streams: [RawFd; 3],
+        closed: bool,
+    ) -> Steps<'b> {
+        let Program { places, argv, environment } = program;
+        let (identity, umask) = (self.identity, self.umask);
+        Steps { identity, umask, directory, streams, closed, programs: places, argv, environment }
     }
 
     /// A child that does nothing yet: it waits for a word, and goes when it hears that there will be none.
@@ -169,89 +169,88 @@ impl<'a> Plan<'a> {
     }
 
     fn become_command(&self, mut link: UnixStream, in_cgroup: bool) -> ! {
-        let ready = self
-            .leave_shim(in_cgroup)
-            .and_then(|()| self.identity.assume().map_err(at(LaunchStage::User)));
+        let joined =
+            self.cgroup.join(in_cgroup).map_err(|error| (LaunchStage::Cgroup, errno(&error)));
+        let ready = steps::leave_shim(self.identity)
+            .and(joined)
+            .and_then(|()| steps::become_user(self.identity));
         // Without the word it goes silently: the shim is gone, and nothing must run.
         if link.read_exact(&mut [0]).is_ok()
-            && let Err(obstacle) = ready.and_then(|()| self.execute(Some(&mut link)))
+            && let Err(problem) =
+                ready.map_err(Problem::Met).and_then(|()| self.begin_as_user(&mut link))
         {
-            launching::complain(&mut link, obstacle);
+            launching::complain(&mut link, &problem);
         }
-        // SAFETY: ends the process at once; nothing of the parent's is flushed or torn down here.
-        unsafe { libc::_exit(127) }
+        vfork::exit()
     }
 
-    /// A process of its own, for signals and for limits.
-    fn leave_shim(&self, in_cgroup: bool) -> Result<(), Obstacle> {
-        let own = Pid::from_raw(0);
-        let grouped = nix::unistd::setpgid(own, own).map_err(at(LaunchStage::Process));
-        let joined = self.cgroup.join(in_cgroup);
-        grouped.and_then(|()| joined.map_err(|error| (LaunchStage::Cgroup, errno(&error))))
-    }
-
-    /// Comes back only if it could not. `link` is where to tell of files that others have written to.
-    fn execute(&self, link: Option<&mut UnixStream>) -> Result<(), Obstacle> {
-        umask(self.umask);
-        nix::unistd::chdir(self.directory.as_c_str()).map_err(at(LaunchStage::Directory))?;
-        self.connect_streams()?;
-        if let Some(link) = link {
-            self.tell_starts(link);
-        }
-        close_others_on_exec().map_err(at(LaunchStage::Process))?;
-        signals::unblock_all().map_err(at(LaunchStage::Process))?;
-        Err(self.execute_program())
-    }
-
-    fn connect_streams(&self) -> Result<(), Obstacle> {
-        let nothing = open(NOTHING, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
-        nothing.and_then(dup2_stdin).map_err(at(LaunchStage::Process))?;
-        let stdout = self.stdout.open().map_err(at(LaunchStage::Stdout))?;
-        dup2_stdout(stdout.as_fd()).map_err(at(LaunchStage::Stdout))?;
-        let stderr = match &self.stderr {
-            Some(own) => own.open().map_err(at(LaunchStage::Stderr))?,
-            None => stdout,
+    /// Comes back only if it could not. Everything here may wait for a file system of the user's.
+    fn begin_as_user(&self, link: &mut UnixStream) -> Result<Infallible, Problem> {
+        umask(Mode::from_bits_truncate(self.umask));
+        let program = match self.python {
+            Some(python) => {
+                launching::tell_stage(link, LaunchStage::Environment);
+                Some(self.activated(python)?)
+            }
+            None => None,
         };
-        dup2_stderr(stderr.as_fd()).map_err(at(LaunchStage::Stderr))
+        launching::tell_stage(link, LaunchStage::Directory);
+        steps::change_directory(&self.directory).map_err(Problem::Met)?;
+        let streams = self.open_streams(link).map_err(Problem::Met)?;
+        mark_others().map_err(|error| Problem::Met((LaunchStage::Process, error)))?;
+        launching::tell_stage(link, LaunchStage::Command);
+        let program = program.as_ref().unwrap_or(&self.program);
+        let fds = [self.nothing.as_raw_fd(), streams[0].as_raw_fd(), streams[1].as_raw_fd()];
+        Err(Problem::Met(self.steps(program, None, fds, true).begin()))
+    }
+
+    /// In the environment of the user's that was asked for.
+    fn activated(&self, python: &PythonEnvironment) -> Result<Program, Problem> {
+        let CommandLine { argv, environment } = self.line;
+        let mut line = CommandLine { argv: argv.clone(), environment: environment.clone() };
+        let directory = self.directory.to_string_lossy();
+        activation::enter(python, &directory, &mut line.environment).map_err(Problem::Missing)?;
+        Program::of(&line).map_err(|_| Problem::Met((LaunchStage::Environment, Errno::EINVAL)))
+    }
+
+    /// For output and errors.
+    fn open_streams(&self, link: &mut UnixStream) -> Result<[OwnedFd; 2], Obstacle> {
+        launching::tell_stage(link, LaunchStage::Stdout);
+        let stdout = self.stdout.open().map_err(|error| (LaunchStage::Stdout, error))?;
+        launching::tell_stage(link, LaunchStage::Stderr);
+        let stderr = match &self.stderr {
+            Some(own) => own.open(),
+            None => stdout.try_clone().map_err(|error| errno(&error)),
+        };
+        let streams = [stdout, stderr.map_err(|error| (LaunchStage::Stderr, error))?];
+        self.tell_starts(link, &streams);
+        Ok(streams)
     }
 
     /// Files that others have written to before: what they wrote says nothing about this run.
-    fn tell_starts(&self, link: &mut UnixStream) {
+    fn tell_starts(&self, link: &mut UnixStream, streams: &[OwnedFd; 2]) {
         let appends = |target: &Target| matches!(target, Target::Path(_, flags) if !flags.contains(OFlag::O_TRUNC));
-        if !appends(&self.stdout) && !self.stderr.as_ref().is_some_and(appends) {
-            return;
+        if appends(&self.stdout) || self.stderr.as_ref().is_some_and(appends) {
+            let size = |fd: &OwnedFd| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
+            launching::tell_starts(link, streams.each_ref().map(size));
         }
-        let size = |fd: BorrowedFd<'_>| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
-        let starts = [size(io::stdout().as_fd()), size(io::stderr().as_fd())];
-        launching::tell_starts(link, starts);
-    }
-
-    /// As `execvp` does it: a place that has not got it is passed over, and a script without a first line is for the shell.
-    fn execute_program(&self) -> Obstacle {
-        let mut refused = Errno::ENOENT;
-        for program in &self.programs {
-            // A failed execution costs far more than a look, and a search path is long.
-            if let Err(Errno::ENOENT | Errno::ENOTDIR) =
-                access(program.as_c_str(), AccessFlags::F_OK)
-            {
-                continue;
-            }
-            match program::execute(program, &self.argv, &self.environment) {
-                Errno::ENOEXEC => {
-                    let refused = program::execute_by_shell(program, &self.argv, &self.environment);
-                    return (LaunchStage::Command, refused);
-                }
-                // The program is there, so that it is what its first line names that is not.
-                Errno::ENOENT => return (LaunchStage::Interpreter, Errno::ENOENT),
-                Errno::ENOTDIR => {}
-                // Remembered: the search may still find one that may be run.
-                Errno::EACCES => refused = Errno::EACCES,
-                error => return (LaunchStage::Command, error),
-            }
-        }
-        (LaunchStage::Command, refused)
     }
 }
+
+impl Program {
+    fn of(line: &CommandLine<'_>) -> Result<Program, &'static str> {
+        let Some(program) = line.argv.first().filter(|program| !program.is_empty()) else {
+            return Err("there is no command");
+        };
+        let path = line.environment.get("PATH").map_or("", |path| path);
+        let places = program::places(program, path).map_err(|_: NulError| ZERO_BYTE)?;
+        let argv = program::Words::of_argv(&line.argv).ok_or(ZERO_BYTE)?;
+        let environment = program::Words::of_environment(&line.environment).ok_or(ZERO_BYTE)?;
+        Ok(Program { places, argv, environment })
+    }
+}
+
+const ZERO_BYTE: &str = "the order has a zero byte in it";
 
 impl Target {
     fn open(&self) -> Result<OwnedFd, Errno> {
@@ -284,44 +283,20 @@ fn target(
         }
         Sink::File { path, append } => {
             let path = CString::new(words.put_into(path).into_owned())
-                .map_err(|_| Refusal::order("the order has a zero byte in it"))?;
+                .map_err(|_| Refusal::order(ZERO_BYTE))?;
             // Appending in both cases: several writers then never write over each other.
             let start = if *append { OFlag::empty() } else { OFlag::O_TRUNC };
             Ok(Target::Path(path, start | OFlag::O_APPEND))
         }
-        Sink::Discard => Ok(Target::Path(NOTHING.to_owned(), OFlag::empty())),
+        Sink::Discard => {
+            let nothing = open(NOTHING, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty());
+            Ok(Target::Opened(nothing.map_err(|error| Refusal::process(&error.into()))?))
+        }
     }
-}
-
-/// This process is killed then, even if somebody has stopped it; not once it has executed a program, which begins without timers.
-fn end_after(seconds: i64) -> Result<(), Errno> {
-    // SAFETY: the structures are plain numbers, for which zero is "nothing".
-    let (mut event, mut time): (libc::sigevent, libc::itimerspec) =
-        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-    event.sigev_notify = libc::SIGEV_SIGNAL;
-    event.sigev_signo = libc::SIGKILL;
-    time.it_value.tv_sec = seconds;
-    let mut timer: libc::c_int = 0;
-    // SAFETY: the kernel reads what is there, and writes the number of the timer. The C library's functions keep a list.
-    unsafe {
-        let (event, number) = (std::ptr::from_ref(&event), std::ptr::from_mut(&mut timer));
-        Errno::result(libc::syscall(libc::SYS_timer_create, libc::CLOCK_MONOTONIC, event, number))?;
-        let (time, before) = (std::ptr::from_ref(&time), std::ptr::null_mut::<libc::itimerspec>());
-        Errno::result(libc::syscall(libc::SYS_timer_settime, timer, 0, time, before))?;
-    }
-    Ok(())
-}
-
-/// By a signal, before it was the program that it was to be.
-fn died_before_it_began(child: Pid) -> bool {
-    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    let ended = waitid(Id::Pid(child), look);
-    matches!(ended, Ok(WaitStatus::Signaled(..)))
-        && Process::read(child).is_none_or(|process| process.unexecuted)
 }
 
 /// Whatever somebody opened without saying that it is not for others.
-fn close_others_on_exec() -> Result<(), Errno> {
+fn mark_others() -> Result<(), Errno> {
     const CLOSE_ON_EXEC: libc::c_uint = 1 << 2;
     // SAFETY: only marks descriptors; nothing is closed before the program begins.
     let marked =
@@ -339,10 +314,6 @@ fn close_others_on_exec() -> Result<(), Errno> {
         }
     }
     Ok(())
-}
-
-fn at(stage: LaunchStage) -> impl Fn(Errno) -> Obstacle {
-    move |error| (stage, error)
 }
 
 fn errno(error: &io::Error) -> Errno {

@@ -8,8 +8,8 @@ use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::waitpid;
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// A file on a machine that does not answer is not worth a longer wait.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Milliseconds until one that was killed is gone.
+const GONE: u16 = 1_000;
 
 /// Where the streams' files ended when the command began: what stands before was printed by others.
 pub(super) type Starts = [u64; 2];
@@ -77,11 +79,14 @@ fn as_user(identity: &Identity, path: &Path, start: u64) -> io::Result<Vec<u8>> 
             drop(ours);
             read_and_exit(identity, path.to_owned(), start, theirs)
         }
-        Fork::Parent { child, .. } => {
+        Fork::Parent { child, pidfd } => {
             drop(theirs);
             let end = receive(&mut ours);
-            let _ = kill(child, Signal::SIGKILL);
-            let _ = waitpid(child, None);
+            pidfd.signal(Signal::SIGKILL);
+            // Some file systems do not even let go of the dead. Then this shim has no other run.
+            let mut ended = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
+            let _ = poll(&mut ended, PollTimeout::from(GONE));
+            let _ = waitpid(child, Some(WaitPidFlag::WNOHANG));
             end
         }
     }

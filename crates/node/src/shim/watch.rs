@@ -1,5 +1,8 @@
 //! Watches over a command until nothing of it is left.
 
+use super::launching::Problem;
+use super::log_watch::LogWatch;
+use super::note::note;
 use super::notices::Notices;
 use super::refusal::Refusal;
 use super::stop::{Next, Stop};
@@ -13,7 +16,8 @@ use danlu_core::Failure;
 use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
 use danlu_wire::agent::Used;
-use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
+use danlu_wire::rundir::{Control, ExitRecord, LaunchStage, StopRequest};
+use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
@@ -37,10 +41,17 @@ pub(super) struct Watch<'a> {
     begun: Instant,
     /// When to see whether this process can be open to others of its user again.
     hidden_until: Option<Instant>,
+    /// When to see what keeps the command from beginning.
+    patience: Option<Instant>,
+    log: Option<LogWatch>,
 }
 
 /// A short command is over by then, and nothing had to be done.
 const HIDDEN: Duration = Duration::from_millis(200);
+/// What has not begun by then says what it waits for.
+const SOON: Duration = Duration::from_secs(5);
+/// So long may a file system take to show an environment. A directory is waited for as long as the run may last.
+const LOOK_UP: Duration = Duration::from_secs(60);
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
@@ -51,6 +62,7 @@ impl<'a> Watch<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
+        let log = LogWatch::new(&launched.order, begun);
         let hidden_until = launched.identity.changes_user().then(|| begun + HIDDEN);
         Watch {
             launched,
@@ -65,6 +77,8 @@ impl<'a> Watch<'a> {
             interrupted: false,
             begun,
             hidden_until,
+            patience: Some(begun + SOON),
+            log,
         }
     }
 
@@ -79,6 +93,10 @@ impl<'a> Watch<'a> {
             self.reap_children();
             let now = Instant::now();
             self.come_out(now);
+            self.see_how_long(now);
+            if let Some(log) = &mut self.log {
+                log.look(self.dir, now);
+            }
             match self.stop.next(now, self.leader_ended.is_some(), self.children) {
                 Next::Wait => {}
                 Next::SignalLeader => {
@@ -94,6 +112,9 @@ impl<'a> Watch<'a> {
                     let mut used = self.used;
                     self.launched.tree.cgroup.add_to(&mut used);
                     if self.launched.tree.cgroup.remove() {
+                        if let Some(log) = &mut self.log {
+                            log.end(self.dir);
+                        }
                         return self.record(used);
                     }
                     // Something is left that has nobody below the shim to account for it.
@@ -106,7 +127,10 @@ impl<'a> Watch<'a> {
 
     fn wait(&mut self) {
         let now = Instant::now();
-        let wakes = [self.stop.wake_at(now), self.notices.wake_at(now), self.hidden_until];
+        let patience = self.patience.filter(|_| self.undecided);
+        let log = self.log.as_ref().map(LogWatch::look_at);
+        let (stop, notices) = (self.stop.wake_at(now), self.notices.wake_at(now));
+        let wakes = [stop, notices, self.hidden_until, patience, log];
         let wake = wakes.into_iter().flatten().min();
         // Rounded up: waking before the time is waking twice.
         let timeout = wake.map_or(PollTimeout::NONE, |at| {
@@ -134,6 +158,30 @@ impl<'a> Watch<'a> {
         if executed {
             let _ = nix::sys::prctl::set_dumpable(true);
         }
+    }
+
+    /// The child waits for a file system of its user's that does not answer: its owner is told, and may stop it.
+    fn see_how_long(&mut self, now: Instant) {
+        let Some((stage, since)) = self.launched.launching.waits.filter(|_| self.undecided) else {
+            return;
+        };
+        if self.patience.is_none_or(|at| now < at) {
+            return;
+        }
+        let given_up = since + LOOK_UP;
+        let looks_up = stage == LaunchStage::Environment;
+        if looks_up && now >= given_up {
+            self.undecided = false;
+            let problem = Problem::Met((stage, Errno::ETIMEDOUT));
+            self.refusal = Some(Refusal::child(&self.launched.order, &problem));
+            self.launched.tree.kill();
+            self.stop.killing(now);
+            return;
+        }
+        if since + SOON <= now {
+            note(self.dir, &Refusal::waits(&self.launched.order, stage));
+        }
+        self.patience = looks_up.then_some(given_up);
     }
 
     fn hear_signals(&mut self) {
@@ -188,9 +236,9 @@ impl<'a> Watch<'a> {
                 let Launched { run, started_at, leader, .. } = self.launched;
                 self.notices.say(run, started_at, leader);
             }
-            Some(Err((stage, error))) => {
+            Some(Err(problem)) => {
                 self.undecided = false;
-                self.refusal = Some(Refusal::child(&self.launched.order, stage, error));
+                self.refusal = Some(Refusal::child(&self.launched.order, &problem));
             }
         }
     }
@@ -229,7 +277,11 @@ impl<'a> Watch<'a> {
             record::ended(exit, Some(self.launched.started_at))
         };
         let (stopped, interrupted) = (self.stop.was_asked(), self.interrupted);
-        let failure = if stopped { None } else { self.diagnose(&begun.exit, &used) };
+        let failure = match &begun.failure {
+            _ if stopped => None,
+            Some(known) => Some(known.clone()),
+            None => self.diagnose(&begun.exit, &used),
+        };
         ExitRecord { stopped, interrupted, used, failure, ..begun }
     }
 

@@ -8,6 +8,7 @@ use crate::gpu::{
     Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
 };
 use crate::owner::run_of_process;
+use crate::private;
 use crate::rundir::RunRoot;
 use danlu_core::gpu::GpuReport;
 use danlu_wire::FromAgent;
@@ -265,8 +266,7 @@ impl BaselineFile {
         self.kept = Some(baselines.clone());
         let stored = StoredBaselines { boot_id: boot_id().to_owned(), bytes: baselines.clone() };
         let text = serde_json::to_string(&stored).unwrap_or_default();
-        let fresh = self.path.with_extension("json.new");
-        if let Err(cause) = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path)) {
+        if let Err(cause) = private::replace(&self.path, text.as_bytes()) {
             warn!(%cause, "the memory that idle GPUs use could not be noted");
         }
     }

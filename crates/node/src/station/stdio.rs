@@ -6,11 +6,11 @@ use super::takeover::{self, NoPlace};
 use super::{Station, StationConfig, facts, logs};
 use crate::agent::AgentError;
 use crate::gpu::ProbeConfig;
+use crate::private;
 use crate::rundir::RunRoot;
 use danlu_wire::agent::{Machine, PROTOCOL, StationOrder};
 use danlu_wire::frame::{Decoder, FrameError, encode};
 use danlu_wire::{FromAgent, ToAgent};
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -77,7 +77,7 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
 fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
     if let Some(count) = order.sim_gpus {
         let script = root.join("simulated").join("gpus.json");
-        let _ = fs::create_dir_all(root.join("simulated"));
+        let _ = private::directory(&root.join("simulated"), private::PRIVATE);
         return ProbeConfig::simulated(count, Some(script));
     }
     let usual = ProbeConfig::from_environment();

@@ -2,23 +2,28 @@
 
 use crate::boot::boot_id;
 use crate::filesystem::network;
+use crate::private::{self, PASSABLE};
 use crate::process::{Pidfd, Process};
 use danlu_wire::agent::StationOrder;
 use danlu_wire::rundir::ProcessMark;
+use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 use std::env;
-use std::fs::{self, DirBuilder};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(Debug, Error)]
-#[error("there is no local disk to keep runs on: {tried}")]
+#[error(
+    "there is no place of our own on a local disk to keep runs in: {tried}\n\
+     hint: name a directory that is yours alone: danlu node edit NODE --data DIRECTORY"
+)]
 pub struct NoPlace {
     tried: String,
 }
@@ -27,39 +32,45 @@ pub struct NoPlace {
 pub(super) fn place(order: &StationOrder) -> Result<PathBuf, NoPlace> {
     let name = if order.name.is_empty() { "node" } else { &order.name };
     let candidates = match &order.data {
-        Some(data) => vec![PathBuf::from(data)],
-        None if geteuid().is_root() => vec![Path::new("/var/lib/danlu/nodes").join(name)],
+        Some(data) => vec![vec![PathBuf::from(data)]],
+        None if geteuid().is_root() => vec![below(Path::new("/var/lib/danlu/nodes"), name)],
         None => {
             let home = env::var_os("HOME").map(PathBuf::from);
             let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
             let state = state.or_else(|| Some(home?.join(".local/state")));
             // A home directory is often on a network; the last is on every machine.
-            let here = format!("/var/tmp/danlu-{}", geteuid());
+            let here = PathBuf::from(format!("/var/tmp/danlu-{}", geteuid()));
             let usual = state.map(|state| state.join("danlu"));
-            usual.into_iter().chain([PathBuf::from(here)]).map(|it| it.join(name)).collect()
+            usual.into_iter().chain([here]).map(|base| below(&base, name)).collect()
         }
     };
     let mut tried = Vec::new();
-    for candidate in candidates {
+    for mut candidate in candidates {
         match usable(&candidate) {
-            Ok(()) => return Ok(candidate),
-            Err(why) => tried.push(format!("{}: {why}", candidate.display())),
+            Ok(()) => return Ok(candidate.pop().unwrap_or_default()),
+            Err(why) => tried.push(why),
         }
     }
     Err(NoPlace { tried: tried.join("; ") })
 }
 
-fn usable(path: &Path) -> Result<(), String> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o711)
-        .create(path)
-        .map_err(|error| error.to_string())?;
-    match network(path) {
-        Ok(None) => Ok(()),
-        Ok(Some(kind)) => Err(format!("is on a network file system ({kind})")),
-        Err(error) => Err(error.to_string()),
+/// Both must be ours: who owns the upper one can put another in the place of the lower one.
+fn below(base: &Path, name: &str) -> Vec<PathBuf> {
+    vec![base.to_owned(), base.join(name)]
+}
+
+/// Where others could have prepared something, or could do so later, nothing is kept.
+fn usable(directories: &[PathBuf]) -> Result<(), String> {
+    for path in directories {
+        let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+        private::directory(path, PASSABLE).map_err(|error| failed(&error))?;
+        match network(path) {
+            Ok(None) => {}
+            Ok(Some(kind)) => return Err(failed(&format!("is on a network file system ({kind})"))),
+            Err(error) => return Err(failed(&error)),
+        }
     }
+    Ok(())
 }
 
 /// The process that is the station here.
@@ -73,9 +84,7 @@ struct Occupant {
 /// and waited for; what it may have begun is adopted.
 pub(super) fn take_over(root: &Path) -> io::Result<()> {
     let path = root.join("station.json");
-    let before: Option<Occupant> =
-        fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    if let Some(Occupant { process, boot_id: boot }) = before
+    if let Some(Occupant { process, boot_id: boot }) = occupant(&path)
         && boot == boot_id()
         && let Some(held) = Pidfd::open(process)?
     {
@@ -87,9 +96,19 @@ pub(super) fn take_over(root: &Path) -> io::Result<()> {
         }
     }
     let this = Occupant { process: Process::this()?.mark(), boot_id: boot_id().to_owned() };
-    let fresh = root.join("station.json.new");
-    fs::write(&fresh, serde_json::to_vec(&this)?)?;
-    fs::rename(fresh, path)
+    private::replace(&path, &serde_json::to_vec(&this)?)
+}
+
+/// Whom it names is ended: so only what we have written ourselves is believed.
+fn occupant(path: &Path) -> Option<Occupant> {
+    const MOST_BYTES: u64 = 4096;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let facts = file.metadata().ok()?;
+    let ours = facts.is_file() && facts.nlink() == 1 && facts.uid() == geteuid().as_raw();
+    let mut text = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok().filter(|_| ours && facts.mode() & 0o022 == 0)
 }
 
 fn has_ended(held: &Pidfd) -> bool {

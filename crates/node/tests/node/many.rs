@@ -6,6 +6,8 @@ use danlu_core::{RunId, Span};
 use danlu_node::run_of_process;
 use danlu_wire::ToAgent;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 pub(crate) fn two_hundred_at_once() {
     let mut world = World::new();
@@ -108,4 +110,43 @@ pub(crate) fn idle_agent_sleeps() {
     assert_eq!(switches(), before, "the agent woke up with nothing to do");
     world.stop(run, Span::ZERO);
     world.ended(run);
+}
+
+/// A task, or anybody else with a group of their own, may give names to what is below it.
+pub(crate) fn a_group_of_the_same_name_is_of_nobody() {
+    let mut world = World::new();
+    let order = world.shell("sleep 1000");
+    let run = world.launch(&order);
+    let leader = world.started(run);
+    let state = fs::read(world.run_path(run).join("state.json")).unwrap();
+    let state: serde_json::Value = serde_json::from_slice(&state).unwrap();
+    let Some(group) = state["cgroups"]["unified"].as_str().map(Path::new) else {
+        println!("skipped: there are no control groups here");
+        return;
+    };
+    let other = world.shell("sleep 1000");
+    let other = world.launch(&other);
+    world.started(other);
+    // Beside all runs, and inside another run.
+    let elsewhere = group.parent().unwrap().parent().unwrap().join("danlu-test-elsewhere");
+    let theirs = group.with_file_name(
+        group.file_name().unwrap().to_str().unwrap().replace(&run.to_string(), &other.to_string()),
+    );
+    for (place, expected) in [(elsewhere, None), (theirs, Some(other))] {
+        let planted = place.join("danlu").join(group.file_name().unwrap());
+        fs::create_dir_all(&planted).unwrap();
+        let mut sleep = Command::new("sleep").arg("1000").spawn().unwrap();
+        fs::write(planted.join("cgroup.procs"), sleep.id().to_string()).unwrap();
+        let found = run_of_process(&world.root(), sleep.id());
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+        for made in [planted.as_path(), planted.parent().unwrap()] {
+            fs::remove_dir(made).unwrap();
+        }
+        if expected.is_none() {
+            fs::remove_dir(&place).unwrap();
+        }
+        assert_eq!(found, expected, "{}", planted.display());
+    }
+    assert_eq!(run_of_process(&world.root(), leader), Some(run));
 }

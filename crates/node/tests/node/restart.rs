@@ -319,25 +319,31 @@ pub(crate) fn run_that_never_started_is_taken_away() {
     assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");
 }
 
-pub(crate) fn full_disk_delays_the_record_and_loses_nothing() {
+/// Their space was set aside before.
+pub(crate) fn full_disk_delays_neither_ends_nor_stops() {
     let Some(mut world) = World::on_a_small_disk() else { return };
     let go = world.fifo("go");
-    let mut said = world.fifo("said");
-    let run = world.launch_shell("read x < go; exit 6");
-    world.started(run);
+    let ends = world.launch_shell("read x < go; exit 6");
+    let goes_on = world.launch_shell("sleep 1000");
+    let greedy = world.launch_shell("yes; exit 3");
+    world.started(ends);
+    world.started(goes_on);
+    assert_eq!(world.ended(greedy).exit, Exit::Code(3), "it has filled the disk");
     let filler = world.root_path().join("filler");
     let mut content = fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut content, &[1; 4096]).is_ok() {}
     let before = now();
     fs::write(&go.path, "x\n").unwrap();
-    said.check_falls_silent();
-    let after = now();
-    assert!(matches!(world.report()[&run], ReportedState::Alive { .. }));
-    drop(content);
-    fs::remove_file(&filler).unwrap();
-    let ending = world.ended(run);
+    let ending = world.ended(ends);
     assert_eq!(ending.exit, Exit::Code(6));
-    assert!(ending.ended_at >= before && ending.ended_at <= after, "{ending:?}");
+    assert!(ending.ended_at >= before && ending.ended_at <= now(), "{ending:?}");
+    world.stop(goes_on, Span(5_000));
+    let ending = world.ended(goes_on);
+    assert_eq!((ending.exit, ending.stopped), (Exit::Signal(15), true));
+    let log = fs::read(world.run_path(greedy).join("output.log")).unwrap();
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.starts_with("y\ny\n"));
+    assert!(log.ends_with("\ndanlu: output may be missing here: the disk was full\n"), "{log:?}");
 }
 
 pub(crate) fn second_agent_is_refused() {

@@ -2,8 +2,12 @@
 
 use crate::world::{DEADLINE, World, is_root};
 use danlu_core::run::Exit;
+use danlu_core::task::PythonEnvironment;
 use danlu_core::{RunId, Span};
+use danlu_wire::LaunchOrder;
+use danlu_wire::launch::Command;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
@@ -40,15 +44,41 @@ impl Drop for Silent {
 }
 
 pub(crate) fn stop_is_heard() {
+    check_stop(|order, silent| order.directory = silent.to_owned());
+}
+
+pub(crate) fn stop_is_heard_while_output_is_opened() {
+    check_stop(|order, silent| {
+        let file = json!({"file": {"path": format!("{silent}/output"), "append": true}});
+        order.output.stdout = serde_json::from_value(file).unwrap();
+    });
+}
+
+pub(crate) fn stop_is_heard_while_an_environment_is_looked_for() {
+    check_stop(|order, silent| {
+        order.python = Some(PythonEnvironment::Venv(format!("{silent}/venv")));
+    });
+    check_stop(|order, silent| {
+        order.environment.0.push(format!("HOME={silent}"));
+        order.python = Some(PythonEnvironment::Conda("any".to_owned()));
+    });
+}
+
+pub(crate) fn stop_is_heard_while_the_program_is_looked_for() {
+    check_stop(|order, silent| order.command = Command::Argv(vec![format!("{silent}/program")]));
+}
+
+fn check_stop(put: impl Fn(&mut LaunchOrder, &str)) {
     let mut world = World::new();
     let Some(silent) = Silent::mount(world.path("silent")) else { return };
     let mut order = world.shell("echo never");
-    order.directory = silent.path.clone();
+    put(&mut order, &silent.path);
     let run = world.launch(&order);
     see_leaders(&world, run, 1);
     world.stop(run, Span(100));
     let ending = world.ended(run);
-    assert_eq!((ending.exit, ending.stopped), (Exit::Signal(9), true));
+    // Only the last step, to the program, can be asked to end.
+    assert!(matches!(ending.exit, Exit::Signal(9 | 15)) && ending.stopped, "{ending:?}");
     world.check_nothing_left();
 }
 
@@ -59,8 +89,8 @@ pub(crate) fn answer_is_awaited() {
     let mut order = world.shell("echo never");
     order.directory = silent.path.clone();
     let run = world.launch(&order);
-    // The patient way has been taken when a second process is to become the command.
-    see_leaders(&world, run, 2);
+    // The patient way has been taken when it is known which process is to become the command.
+    see_leaders(&world, run, 1);
     drop(silent.server.take());
     let Exit::Launch { message } = world.exit(run) else { panic!("it has begun") };
     assert!(message.contains("could not enter the directory"), "{message}");
@@ -75,6 +105,7 @@ fn see_leaders(world: &World, run: RunId, count: usize) {
         assert!(Instant::now() < deadline, "{leaders:?}");
         let state = fs::read(world.run_path(run).join("state.json")).unwrap_or_default();
         let state: serde_json::Value = serde_json::from_slice(&state).unwrap_or_default();
-        leaders.extend(state["leader"].as_u64());
+        // Not known yet while it is 0.
+        leaders.extend(state["leader"].as_u64().filter(|leader| *leader > 0));
     }
 }

@@ -46,7 +46,7 @@ impl World {
         let root = directory.path().join("node");
         fs::create_dir(&root).unwrap();
         let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=256k", "danlu-test"])
+            .args(["-t", "tmpfs", "-o", "size=256k,mode=711", "danlu-test"])
             .arg(&root)
             .status();
         if !mounted.is_ok_and(|status| status.success()) {

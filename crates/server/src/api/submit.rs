@@ -226,6 +226,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
         gpu_argument: body.gpu_argument,
         gpus_by_uuid: body.gpus_by_uuid,
         python: body.python,
+        umask: body.umask.map(umask).transpose()?,
     };
     let array = body.array.map(array).transpose()?;
     let spec = TaskSpec {
@@ -249,6 +250,20 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
         array,
     };
     Ok((spec, environment))
+}
+
+fn umask(given: u32) -> Result<u32, ApiError> {
+    if given <= 0o777 {
+        return Ok(given);
+    }
+    Err(ApiError::refused(
+        format!("{given} is no umask: it has permission bits alone"),
+        "a number from 0 to 511, that is 0o777",
+    )
+    .or_chinese(
+        format!("{given} 不是有效的 umask：它只能包含权限位"),
+        "请使用 0 到 511（即 0o777）之间的数",
+    ))
 }
 
 fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
@@ -316,6 +331,7 @@ pub(crate) fn described(task: &Task) -> Submit {
         gpu_argument: spec.launch.gpu_argument,
         gpus_by_uuid: spec.launch.gpus_by_uuid,
         python: spec.launch.python,
+        umask: spec.launch.umask,
         dry_run: false,
     }
 }

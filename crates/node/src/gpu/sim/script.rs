@@ -8,9 +8,9 @@
 
 use crate::gpu::bounded_read::start_of;
 use crate::gpu::error::ProbeError;
+use crate::private;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -132,9 +132,7 @@ impl Script {
             path: path.to_owned(),
             reason: error.to_string(),
         })?;
-        let draft = path.with_added_extension("new");
-        fs::write(&draft, text).map_err(|error| ProbeError::file("write", &draft, &error))?;
-        fs::rename(&draft, path).map_err(|error| ProbeError::file("replace", path, &error))
+        private::replace(path, &text).map_err(|error| ProbeError::file("replace", path, &error))
     }
 
     /// The GPU of that number, to be changed.

@@ -1,0 +1,190 @@
+//! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
+
+use super::launching::{Obstacle, number_of, stage_of};
+use super::steps::{Steps, end_after};
+use crate::process::Process;
+use crate::vfork::{self, Stack, vfork};
+use danlu_wire::rundir::LaunchStage;
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::wait::waitpid;
+use nix::unistd::Pid;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What the child is given, and where it leaves what it met: two numbers.
+pub(super) struct AtOnce<'a> {
+    steps: Steps<'a>,
+    time: libc::itimerspec,
+    stage: AtomicI32,
+    error: AtomicI32,
+}
+
+impl<'a> AtOnce<'a> {
+    pub(super) fn new(steps: Steps<'a>) -> AtOnce<'a> {
+        // SAFETY: the structure is plain numbers, for which zero is "nothing".
+        let time = unsafe { std::mem::zeroed() };
+        AtOnce { steps, time, stage: AtomicI32::new(0), error: AtomicI32::new(0) }
+    }
+
+    /// `None` where it cannot be done in this way, or not in that time: nothing runs then.
+    pub(super) fn start(
+        mut self,
+        stack: &Stack,
+        group: Option<BorrowedFd<'_>>,
+        within: Duration,
+    ) -> Option<(Pid, Result<(), Obstacle>)> {
+        self.time.it_value.tv_sec = i64::try_from(within.as_secs()).ok()?;
+        self.time.it_value.tv_nsec = i64::from(within.subsec_nanos());
+        let since = Instant::now();
+        // SAFETY: `begin` makes system calls and nothing else, and leaves two numbers that are read one after the other.
+        let child = unsafe { vfork(stack, group, AtOnce::begin, &self) }.ok()?;
+        match self.obstacle() {
+            // A kernel that is too old for it.
+            Some((LaunchStage::Process, _)) => {}
+            // Whoever else kills it so early has ended the command.
+            None if since.elapsed() >= within && died_before_it_began(child) => {}
+            obstacle => return Some((child, obstacle.map_or(Ok(()), Err))),
+        }
+        let _ = waitpid(child, None);
+        None
+    }
+
+    extern "C" fn begin(&self) -> ! {
+        let (stage, error) = match end_after(&self.time) {
+            Ok(()) => self.steps.all(),
+            Err(error) => (LaunchStage::Process, error),
+        };
+        // The stage last: where it is not written, nothing is.
+        self.error.store(error as i32, Ordering::Relaxed);
+        self.stage.store(i32::from(number_of(stage)) + 1, Ordering::Release);
+        vfork::exit()
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        let stage = u8::try_from(self.stage.load(Ordering::Acquire) - 1).ok()?;
+        Some((stage_of(stage), Errno::from_raw(self.error.load(Ordering::Relaxed))))
+    }
+}
+
+/// By a signal, before it was the program that it was to be. This process goes on a moment before that is settled: when the child
+/// has left the memory, be it for a new one or for good.
+fn died_before_it_began(child: Pid) -> bool {
+    loop {
+        match Process::read(child) {
+            Some(Process { unexecuted: true, zombie: false, .. }) => thread::yield_now(),
+            Some(Process { unexecuted, .. }) => return unexecuted,
+            // It cannot be gone before somebody has waited for it: there is no `/proc`.
+            None => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_arch = "x86_64")]
+mod tests {
+    use super::*;
+    use crate::shim::identity::Identity;
+    use crate::shim::program::{self, Words};
+    use nix::sys::signal::Signal;
+    use nix::sys::wait::WaitStatus;
+    use std::collections::BTreeMap;
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::os::fd::AsRawFd as _;
+
+    /// Everything that a child is given, which must be the same afterwards.
+    struct Given {
+        identity: Identity,
+        nothing: File,
+        places: Vec<CString>,
+        argv: Words,
+        environment: Words,
+    }
+
+    impl Given {
+        fn new(program: &str) -> Given {
+            let argv = [program.to_owned(), "x".repeat(100)];
+            let variables =
+                BTreeMap::from([("PATH", "/bin".into()), ("A", "b".repeat(999).into())]);
+            // Many places, so that there is much to be interrupted.
+            let path = format!("{}/usr/bin", "/no/such/place:".repeat(20));
+            Given {
+                identity: Identity::find(None).unwrap(),
+                nothing: File::options().read(true).write(true).open("/dev/null").unwrap(),
+                places: program::places(program, &path).unwrap(),
+                argv: Words::of_argv(&argv).unwrap(),
+                environment: Words::of_environment(&variables).unwrap(),
+            }
+        }
+
+        fn start(&self, stack: &Stack, within: Duration) -> Option<(Pid, Result<(), Obstacle>)> {
+            let steps = Steps {
+                identity: &self.identity,
+                umask: 0o022,
+                directory: Some(c"/"),
+                streams: [self.nothing.as_raw_fd(); 3],
+                closed: false,
+                programs: &self.places,
+                argv: &self.argv,
+                environment: &self.environment,
+            };
+            AtOnce::new(steps).start(stack, None, within)
+        }
+
+        fn as_text(&self) -> String {
+            format!("{:?} {:?} {:?}", self.places, self.argv, self.environment)
+        }
+    }
+
+    #[test]
+    fn what_stood_in_the_way_is_told() {
+        let stack = Stack::new().unwrap();
+        let second = Duration::from_secs(1);
+        let (child, begun) = Given::new("no-such-program").start(&stack, second).unwrap();
+        waitpid(child, None).unwrap();
+        assert_eq!(begun, Err((LaunchStage::Command, Errno::ENOENT)));
+        let (child, begun) = Given::new("true").start(&stack, second).unwrap();
+        assert_eq!(begun, Ok(()));
+        assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
+    }
+
+    /// Every one is killed after a time of its own: in the middle of a system call, between two of them, or when it is over.
+    #[test]
+    fn children_that_are_killed_at_any_moment_leave_their_parent_as_it_was() {
+        const ROUNDS: u64 = 5_000;
+        let stack = Stack::new().unwrap();
+        let given = Given::new("true");
+        let before = given.as_text();
+        let (mut killed, mut begun, mut kept) = (0, 0, Vec::new());
+        for round in 0..ROUNDS {
+            // Spread evenly, in an order of its own.
+            let nanoseconds = 1 + (round * 7_919) % 400_000;
+            match given.start(&stack, Duration::from_nanos(nanoseconds)) {
+                None => killed += 1,
+                Some((child, outcome)) => {
+                    assert_eq!(outcome, Ok(()), "round {round}");
+                    // A timer that fires while the kernel puts the program in place ends that.
+                    let ended = waitpid(child, None).unwrap();
+                    let killed = WaitStatus::Signaled(child, Signal::SIGKILL, false);
+                    let fine = ended == WaitStatus::Exited(child, 0) || ended == killed;
+                    assert!(fine, "round {round}: {ended:?}");
+                    begun += 1;
+                }
+            }
+            // What a child had left in the middle of a change would be met here.
+            kept.push(format!("{round}: {}", "y".repeat(usize::try_from(round % 97).unwrap())));
+            if kept.len() > 100 {
+                kept.remove(usize::try_from(round % 90).unwrap());
+            }
+        }
+        println!("{killed} were killed before they had begun, {begun} had begun");
+        assert_eq!(given.as_text(), before);
+        assert!(killed > 100, "{killed} of {ROUNDS}");
+        let (child, outcome) = given.start(&stack, Duration::from_secs(5)).unwrap();
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
+    }
+}
