@@ -3,7 +3,7 @@
 //! The part of GCC's runtime that unwinds the stack becomes part of it. It then needs nothing of a machine but its C library,
 //! and starts sooner by one library.
 //!
-//! It is loaded at a random address, and its tables are read-only once it has started (ADR 21).
+//! It is loaded at a random address, and its tables are read-only once it has started (ADR 22).
 
 use std::{env, fs, path::Path, process::Command};
 
