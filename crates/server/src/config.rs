@@ -27,6 +27,7 @@ pub struct Flags {
     pub data: Option<PathBuf>,
     pub sim_gpus: Option<u32>,
     pub config: Option<PathBuf>,
+    pub accept_loss: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -37,6 +38,10 @@ pub struct Config {
     pub sim_gpus: Option<u32>,
     pub node_name: String,
     pub cgroups: bool,
+    /// Bytes of the disk that are set aside for the time when it is full.
+    pub disk_reserve: u64,
+    /// Go on with a database that lacks what it had.
+    pub accept_loss: bool,
     /// What this machine has of named things that can be counted. Taken over live, as is the next.
     pub resources: BTreeMap<String, u32>,
     pub gpus: GpuConfig,
@@ -66,6 +71,7 @@ struct File {
     sim_gpus: Option<u32>,
     node_name: Option<String>,
     cgroups: Option<bool>,
+    disk_reserve_mb: Option<u16>,
     resources: Option<BTreeMap<String, u32>>,
     gpus: GpusInFile,
     defaults: DefaultsInFile,
@@ -131,6 +137,8 @@ pub enum ConfigError {
     Variable { name: &'static str, value: String, error: String },
 }
 
+/// Set aside for a full disk.
+const DISK_RESERVE_MB: u16 = 32;
 /// Longer files are not configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -192,6 +200,8 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
+        origin("disk_reserve_mb", if file.disk_reserve_mb.is_some() { &from } else { "default" });
+        let disk_reserve = u64::from(file.disk_reserve_mb.unwrap_or(DISK_RESERVE_MB)) << 20;
         origin("resources", if file.resources.is_some() { &from } else { "default" });
         let resources = file.resources.unwrap_or_default();
         origin("gpus.use", if file.gpus.r#use.is_some() { &from } else { "default" });
@@ -218,6 +228,8 @@ impl Config {
             sim_gpus,
             node_name,
             cgroups,
+            disk_reserve,
+            accept_loss: given.accept_loss,
             resources,
             gpus,
             task_defaults,
@@ -235,6 +247,11 @@ impl Config {
     /// The configuration file, which may be missing.
     pub fn file(&self) -> &Path {
         &self.path
+    }
+
+    /// Machines may stand in a file of their own beside it.
+    pub fn nodes_file(&self) -> PathBuf {
+        nodes_file::beside(&self.path)
     }
 
     /// As it would be if the server were started now.

@@ -3,7 +3,9 @@
 use crate::api::{self, Accounts, Api, Reach};
 use crate::auth::Auth;
 use crate::backend::{Backends, LiveGpus, Local};
+use crate::backup;
 use crate::config::{Config, ConfigError, Flags};
+use crate::data_directory::{self, DirectoryError};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::epoch;
@@ -19,14 +21,13 @@ use crate::tls::{self, TlsError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::gpu::ProbeConfig;
-use danlu_node::{AgentError, RunRoot, StationConfig};
+use danlu_node::{AgentError, RunRoot, StationConfig, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -50,12 +51,8 @@ pub enum ServeError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Agent(#[from] AgentError),
-    #[error("could not {action} {path}: {error}")]
-    File { action: &'static str, path: PathBuf, error: io::Error },
-    #[error("{path} is on a network file system ({kind})")]
-    Network { path: PathBuf, kind: String },
-    #[error("another server uses {0}")]
-    Running(PathBuf),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     #[error("could not listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
     #[error(transparent)]
@@ -75,9 +72,7 @@ impl ServeError {
             ServeError::Agent(_) => {
                 "see that the data directory is on a local disk and of one server alone"
             }
-            ServeError::File { .. } => "give another data directory with --data",
-            ServeError::Network { .. } => "give a directory on a local disk with --data",
-            ServeError::Running(_) => "stop it first: danlu down",
+            ServeError::Directory(error) => error.hint(),
             ServeError::Listen { .. } => {
                 "choose another address with --listen, for example 127.0.0.1:0"
             }
@@ -102,20 +97,22 @@ pub struct Ready {
 /// Serves until told to stop. `ready` is called once requests are accepted.
 pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let config = Config::load(flags)?;
-    let _lock = prepare(&config.data)?;
+    let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data);
+    backup::remove_leftovers(&config.data);
     // Before any thread: the agent starts the small process that starts tasks.
     let live = LiveGpus::default();
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
-    let store = Store::open(&config.data.join("danlu.db"))?;
+    let mut disk = Disk::of(&config.data, config.disk_reserve);
+    let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
-    let epoch = epoch::choose(&config.data, &store)?;
+    let life = epoch::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
-    let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
+    let (handle, engine) = Engine::start(store, disk, life, |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
@@ -138,6 +135,14 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let _ = engine.join();
     let _ = fs::remove_file(&config.socket);
     served
+}
+
+/// On a full disk with what was set aside for that.
+fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
+    match Store::open(path) {
+        Err(error) if error.is_full() && disk.give_up_reserve() => Store::open(path),
+        opened => opened,
+    }
 }
 
 /// What the addresses need beside the engine.
@@ -326,7 +331,7 @@ fn local_station(config: &Config) -> StationConfig {
     let script = config.data.join("simulated").join("gpus.json");
     // A directory of its own: every change in it wakes the probe.
     if let Some(parent) = script.parent().filter(|_| config.sim_gpus.is_some()) {
-        let _ = fs::create_dir_all(parent);
+        let _ = private::directory(parent, private::PRIVATE);
     }
     StationConfig {
         root: config.data.join("node"),
@@ -338,37 +343,8 @@ fn local_station(config: &Config) -> StationConfig {
     }
 }
 
-/// The data directory, made if need be, and locked for one server.
-fn prepare(data: &Path) -> Result<File, ServeError> {
-    // Others pass through to the socket and to their logs, and see nothing else.
-    let made = fs::DirBuilder::new().recursive(true).mode(0o711).create(data);
-    made.map_err(file("create", data))?;
-    if let Ok(Some(kind)) = danlu_node::network(data) {
-        return Err(ServeError::Network { path: data.to_owned(), kind: kind.to_string() });
-    }
-    let path = data.join("danlu.lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&path);
-    let lock = lock.map_err(file("open", &path))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(fs::TryLockError::WouldBlock) => Err(ServeError::Running(data.to_owned())),
-        Err(fs::TryLockError::Error(error)) => Err(file("lock", &path)(error)),
-    }
-}
-
-/// A socket that nobody answers on is left from a server that was killed.
 fn bind_socket(path: &Path, for_everybody: bool) -> Result<UnixListener, ServeError> {
-    if let Some(parent) = path.parent() {
-        let mode = if for_everybody { 0o755 } else { 0o700 };
-        let made = fs::DirBuilder::new().recursive(true).mode(mode).create(parent);
-        made.map_err(file("create", parent))?;
-    }
-    if path.exists() {
-        if UnixStream::connect(path).is_ok() {
-            return Err(ServeError::Running(path.to_owned()));
-        }
-        fs::remove_file(path).map_err(file("remove the old", path))?;
-    }
+    data_directory::place_for_socket(path, for_everybody)?;
     let listener = UnixListener::bind(path).map_err(file("listen on", path))?;
     // Who connects is known by the kernel; what they may do is checked for each request.
     let mode = if for_everybody { 0o666 } else { 0o600 };
@@ -382,6 +358,6 @@ fn listening(address: &SocketAddr) -> impl FnOnce(io::Error) -> ServeError {
 }
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ServeError {
-    let path = path.to_owned();
-    move |error| ServeError::File { action, path, error }
+    let failed = data_directory::failed(action, path);
+    move |error| failed(error).into()
 }

@@ -2,12 +2,11 @@
 
 use crate::config::{Config, TlsFiles};
 use axum::serve::Listener;
+use danlu_node::private;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,11 +87,10 @@ fn make(files: &TlsFiles, host: &str) -> Result<(), TlsError> {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(names).map_err(|error| TlsError::NotMade(error.to_string()))?;
     let not_made = |error: io::Error| TlsError::NotMade(error.to_string());
-    let mut key = File::options();
-    let key = key.write(true).create(true).truncate(true).mode(0o600).open(&files.key);
-    let mut key = key.map_err(not_made)?;
-    key.write_all(signing_key.serialize_pem().as_bytes()).map_err(not_made)?;
-    fs::write(&files.certificate, cert.pem()).map_err(not_made)
+    // The certificate last: without it both are made anew.
+    private::replace_durably(&files.key, signing_key.serialize_pem().as_bytes())
+        .and_then(|()| private::replace_durably(&files.certificate, cert.pem().as_bytes()))
+        .map_err(not_made)
 }
 
 /// Sends small answers at once: what is live on a page does not wait for more to send.

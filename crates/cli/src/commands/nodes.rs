@@ -7,6 +7,7 @@ use danlu_server::nodes::words;
 use danlu_wire::api::{Document, NodeView, Nodes};
 use jiff::Timestamp;
 
+use super::notices;
 use crate::{
     client::{Client, read},
     failure::Failure,
@@ -35,7 +36,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if arguments.json {
         return screen::print_document(&document);
     }
-    let nodes = read::<Document<Nodes>>(&document)?.content.nodes;
+    let Nodes { nodes, notices } = read::<Document<Nodes>>(&document)?.content;
     let mut table = Table::new(vec![
         Column::left(text("NODE", "机器")),
         Column::left(text("STATE", "状态")),
@@ -57,7 +58,8 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
             node.version.as_deref().unwrap_or_default().into(),
         ]);
     }
-    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
+    let table = table.render(width::of_stdout(), colour::wanted(&io::stdout()));
+    screen::print(&format!("{}{table}", notices::lines(&notices)))?;
     let now = Timestamp::now();
     for node in &nodes {
         if let Some(words) = trouble(node, now) {

@@ -44,11 +44,17 @@ pub(crate) struct Arguments {
 
     #[arg(long, value_name = "FILE", help = text("The configuration file", "配置文件"))]
     config: Option<PathBuf>,
+
+    #[arg(long, help = text(
+        "Go on with a database that is older than it was; open tasks are held",
+        "接受较旧的数据库并继续；未结束的任务会被扣住",
+    ))]
+    accept_loss: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { listen, data, sim_gpus, config } = arguments;
-    serve(Flags { listen, data, sim_gpus, config }, announce)
+    let Arguments { listen, data, sim_gpus, config, accept_loss } = arguments;
+    serve(Flags { listen, data, sim_gpus, config, accept_loss }, announce)
         .map_err(|error| Failure::new(Exit::Refused, error.to_string()).hint(error.hint()))
 }
 

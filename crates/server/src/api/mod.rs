@@ -3,6 +3,7 @@
 mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
+mod backup;
 mod body;
 pub(crate) mod caller;
 mod chinese;
@@ -18,6 +19,7 @@ pub(crate) mod logs;
 pub(crate) mod me;
 pub(crate) mod me_nodes;
 pub(crate) mod nodes;
+pub(crate) mod notices;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;

@@ -3,8 +3,9 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
-    openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
+    Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
+    nodes, notices, openapi, overview, reports, session, settings, setup, submit, tasks, tokens,
+    users, wait,
 };
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
@@ -111,6 +112,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
         Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
+        Route::new(("get", "/notices"), "What has to be known about the server itself", Reader, || get(notices::list), json::<wire::NoticeList>()),
+        Route::new(("post", "/notices/{id}/acknowledge"), "Acknowledge a notice; scheduling that was paused by an error is resumed", Admin, || post(notices::acknowledge), json::<wire::NoticeList>()),
         Route::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),
         Route::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),
@@ -140,6 +143,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Route::new(("get", "/whoami"), "Who I am, in short", Reader, || get(daemon::whoami), json::<Value>()),
         Route::new(("get", "/server/logs"), "The server's own log", Admin, || get(logs::of_server), Answer::Log).query::<logs::Wanted>(),
+        Route::new(("get", "/server/backup"), "A backup of database, keys and configuration, as a tar archive", Admin, || get(backup::backup), Answer::Log).query::<backup::Wanted>(),
+        Route::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Route::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Route::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),
         Route::new(("get", "/openapi.json"), "This description", Anybody, || get(openapi::document), json::<Value>()),

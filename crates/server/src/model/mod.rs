@@ -67,6 +67,11 @@ impl Publisher {
         (publisher, reader)
     }
 
+    /// As of the last commit.
+    pub(crate) fn node_name(&self, node: NodeId) -> String {
+        self.current.nodes.get(&node).map_or_else(|| node.to_string(), |node| node.name.clone())
+    }
+
     pub(crate) fn publish_all(&mut self, state: &State) {
         self.current = ReadModel::default();
         for row in state.rows() {

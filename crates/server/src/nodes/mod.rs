@@ -158,6 +158,10 @@ impl Nodes {
         self.connections().clear();
     }
 
+    pub(crate) fn drop_connection(&self, node: NodeId) {
+        self.connections().remove(&node);
+    }
+
     pub(crate) fn is_remote(&self, model: &ReadModel, node: NodeId) -> bool {
         let known = self.known();
         model.nodes.get(&node).is_some_and(|node| known.contains_key(&node.name))

@@ -90,6 +90,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/admin/settings", get(admin::settings::list).post(admin::settings::change))
         .route("/admin/quotas", get(admin::quotas::list).post(admin::quotas::change))
         .route("/admin/commands", get(admin::commands::form).post(admin::commands::send))
+        .route("/admin/notices", post(admin::notices::acknowledge))
         .route("/admin/audit", get(admin::audit::list))
         .route("/preferences", post(preferences::change))
         .route("/docs/api", get(manual::manual))

@@ -27,7 +27,10 @@ use danlu_wire::api::{
 };
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Nodes>> {
-    Json(Document::new(Nodes { nodes: views(&api, &caller) }))
+    Json(Document::new(Nodes {
+        nodes: views(&api, &caller),
+        notices: api.handle.notices().seen_by(caller.admin),
+    }))
 }
 
 pub(super) async fn one(
