@@ -149,7 +149,7 @@ impl Engine {
     }
 
     fn carry_out(&mut self, batch: &Batch, pending: Pending) {
-        self.publisher.publish(batch);
+        self.publisher.publish(batch, self.store.newest_event());
         for (waiting, answer) in pending.replies {
             // Whoever asked may have gone; what was asked for has happened all the same.
             let _ = waiting.send(answer);

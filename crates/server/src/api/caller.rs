@@ -4,20 +4,20 @@ use super::{Api, ApiError};
 use crate::auth::{Digest, origin};
 use crate::handle::{Answer, Asked, Asker};
 use crate::store::Environment;
-use crate::tls::{PromptListener, TlsListener};
-use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use axum::serve::IncomingStream;
-use danlu_core::{Actor, Input, Refusal, Reply, Task, User, UserId};
+use danlu_core::{Actor, Event, Input, Refusal, Reply, Task, User, UserId};
 use danlu_wire::api::{ErrorCode, Scope};
 use std::net::IpAddr;
 use std::sync::Arc;
-use tokio::net::UnixListener;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 
 pub(crate) const SESSION_COOKIE: &str = "danlu_session";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
+/// Whether somebody whose answer goes on for long is still let in.
+const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy)]
@@ -30,24 +30,6 @@ pub enum Peer {
         address: IpAddr,
         encrypted: bool,
     },
-}
-
-impl Connected<IncomingStream<'_, UnixListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Peer {
-        Peer::Local { uid: stream.io().peer_cred().map(|credentials| credentials.uid()).ok() }
-    }
-}
-
-impl Connected<IncomingStream<'_, PromptListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, PromptListener>) -> Peer {
-        Peer::Network { address: stream.remote_addr().ip(), encrypted: false }
-    }
-}
-
-impl Connected<IncomingStream<'_, TlsListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> Peer {
-        Peer::Network { address: stream.remote_addr().ip(), encrypted: true }
-    }
 }
 
 impl Peer {
@@ -78,10 +60,13 @@ pub(crate) struct Caller {
     /// Of the session, if it is a browser's: what every change has to come with.
     pub(crate) csrf: Option<String>,
     pub(crate) session: Option<Digest>,
+    token: Option<Digest>,
     /// Somebody else has chosen the password.
     pub(crate) must_change_password: bool,
     /// Came through the machine's own socket: the kernel says who it is.
     pub(crate) local: bool,
+    /// Root, or the user that the server runs as: an admin whatever the account says.
+    powerful: bool,
     address: Option<IpAddr>,
 }
 
@@ -128,10 +113,24 @@ impl Caller {
         Err(Refusal::NotPermitted.into())
     }
 
-    /// For answers that go on for long: not locked, not logged out.
+    /// For answers that go on for long: not locked, not logged out, the token not revoked, and no less than they were.
     pub(crate) fn is_still_in(&self, api: &Api) -> bool {
-        let active = api.handle.model().users.get(&self.id).is_some_and(|user| user.is_active());
-        active && self.session.as_ref().is_none_or(|session| api.auth.has_session(session))
+        let model = api.handle.model();
+        let Some(user) = model.users.get(&self.id).filter(|user| user.is_active()) else {
+            return false;
+        };
+        (!self.admin || self.powerful || user.admin)
+            && self.session.as_ref().is_none_or(|session| api.auth.has_session(session))
+            && self.token.as_ref().is_none_or(|token| api.auth.has_token(token))
+    }
+
+    /// Returns when they are not let in any more.
+    pub(crate) async fn thrown_out(&self, api: &Api) {
+        let mut changes = api.auth.changes();
+        while self.is_still_in(api) {
+            // Some end by the clock alone.
+            let _ = tokio::time::timeout(LOOK_AGAIN, changes.changed()).await;
+        }
     }
 
     pub(crate) fn require_admin(&self) -> Result<(), ApiError> {
@@ -155,7 +154,8 @@ impl Caller {
         let address = peer.address();
         if let Some(secret) = bearer(&parts.headers) {
             let token = api.auth.token(secret).ok_or_else(ApiError::unauthenticated)?;
-            return Caller::new(api, token.user, token.scope, address);
+            let caller = Caller::new(api, token.user, token.scope, address)?;
+            return Ok(Caller { token: Some(token.digest), ..caller });
         }
         if let Peer::Local { uid } = peer {
             return on_socket(api, uid.ok_or_else(ApiError::unauthenticated)?).await;
@@ -190,8 +190,10 @@ impl Caller {
             scope,
             csrf: None,
             session: None,
+            token: None,
             must_change_password: false,
             local: false,
+            powerful: false,
             address,
         })
     }
@@ -271,8 +273,23 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     };
     let mut caller = Caller::new(api, id, Scope::Admin, None)?;
     caller.admin |= powerful;
+    caller.powerful = powerful;
     caller.local = true;
     Ok(caller)
+}
+
+/// Tells open answers to look again whenever an account has changed.
+pub(crate) async fn watch_accounts(api: Api) {
+    let mut news = api.handle.reader().news();
+    let is_of_account =
+        |event: &Event| matches!(event, Event::UserAdded { .. } | Event::UserChanged { .. });
+    loop {
+        match news.recv().await {
+            Ok(news) if !news.events.iter().any(|(_, event)| is_of_account(event)) => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => api.auth.tell_of_change(),
+            Err(RecvError::Closed) => return,
+        }
+    }
 }
 
 /// Not one that is gone.

@@ -29,7 +29,7 @@ use std::time::Duration;
 use strangers::Strangers;
 use system::SystemPasswords;
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
@@ -41,6 +41,8 @@ pub struct Auth {
     book: RwLock<Book>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
+    /// Somebody may not be let in any more.
+    changed: watch::Sender<()>,
     attempts: Attempts,
     pub(crate) strangers: Strangers,
     hashing: Semaphore,
@@ -78,6 +80,7 @@ impl Auth {
             system: SystemPasswords::new(config.pam.clone()),
             book: RwLock::new(Book::load(store)?),
             changing: tokio::sync::Mutex::default(),
+            changed: watch::Sender::default(),
             attempts: Attempts::default(),
             strangers: Strangers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
@@ -227,8 +230,22 @@ impl Auth {
         let _one_at_a_time = self.changing.lock().await;
         handle.keep(changes.iter().map(Change::stored).collect(), deed).await?;
         let mut book = self.book.write().unwrap_or_else(PoisonError::into_inner);
+        let ends_something = changes.iter().any(Change::ends_something);
         changes.into_iter().for_each(|change| book.apply(change));
+        drop(book);
+        if ends_something {
+            self.tell_of_change();
+        }
         Ok(())
+    }
+
+    /// For those whose answers go on for long.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    pub(crate) fn tell_of_change(&self) {
+        self.changed.send_replace(());
     }
 
     /// Not on the thread that serves everybody.

@@ -99,6 +99,16 @@ impl Book {
 }
 
 impl Change {
+    /// Somebody who was let in may not be any more.
+    pub(crate) fn ends_something(&self) -> bool {
+        match self {
+            Change::NoPassword(_) | Change::NoToken(_) | Change::NoSession(_) => true,
+            Change::Password(_) | Change::Token(_) | Change::Session(_) | Change::Notice(_) => {
+                false
+            }
+        }
+    }
+
     /// As the store keeps it.
     pub(crate) fn stored(&self) -> RecordChange {
         let put = |kind, id: String, json: Result<String, _>| RecordChange::Put {

@@ -68,8 +68,11 @@ impl Auth {
         Some(session)
     }
 
+    /// Of one whose page is open: it is used, however long ago that was written down.
     pub(crate) fn has_session(&self, session: &Digest) -> bool {
-        self.read().sessions.contains_key(session)
+        let longest = self.config.session_longest;
+        let lives = |session: &Session| clock::now().since(session.created_at) < longest;
+        self.read().sessions.get(session).is_some_and(lives)
     }
 
     pub(crate) fn sessions_of(&self, user: UserId) -> Vec<Session> {
