@@ -16,11 +16,11 @@ pub(crate) use descriptors::Shares;
 pub(crate) use listener::{Socket, serve};
 
 use crate::api::{self, Api};
-use crate::config::Limits;
+use crate::config::{Config, Limits};
 use bodies::Bodies;
 use door::Door;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -48,10 +48,12 @@ pub struct Doors {
     bodies: Arc<Bodies>,
     idle_millis: AtomicU64,
     first_reserved: AtomicUsize,
+    proxies: Arc<[IpAddr]>,
 }
 
 impl Doors {
-    pub(crate) fn new(limits: &Limits) -> Doors {
+    pub(crate) fn new(config: &Config) -> Doors {
+        let limits = &config.limits;
         let shares = Shares::now(limits);
         Doors {
             network: Arc::new(Door::new(shares.network, shares.per_address)),
@@ -59,6 +61,7 @@ impl Doors {
             bodies: Arc::new(Bodies::new(limits.request_bytes, limits.request_bytes_per_user)),
             idle_millis: AtomicU64::new(limits.idle.0),
             first_reserved: AtomicUsize::new(shares.first_reserved),
+            proxies: config.auth.trusted_proxies.as_slice().into(),
         }
     }
 

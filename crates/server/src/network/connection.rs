@@ -13,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -33,6 +34,8 @@ pub(super) struct Serving {
     pub(super) router: Router,
     pub(super) bodies: Arc<Bodies>,
     pub(super) idle: Duration,
+    /// Whose word on where a request comes from counts.
+    pub(super) proxies: Arc<[IpAddr]>,
 }
 
 /// Until the client hangs up, has to leave or is idle for too long, or the server ends.
@@ -40,7 +43,7 @@ pub(super) async fn serve<I>(
     stream: I,
     (peer, source): (Peer, Source),
     place: Place,
-    Serving { router, bodies, idle }: Serving,
+    Serving { router, bodies, idle, proxies }: Serving,
     mut end: watch::Receiver<bool>,
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -48,6 +51,8 @@ pub(super) async fn serve<I>(
     let line = Arc::clone(&place.line);
     let answer = service_fn(|request: Request<Incoming>| {
         let (mut router, line) = (router.clone(), Arc::clone(&line));
+        let peer = peer.behind(&proxies, request.headers());
+        let source = peer.address().map_or(source, Source::of_address);
         let share = (!request.body().is_end_stream()).then(|| bodies.share(source));
         async move {
             if !line.begin_answer() {
@@ -64,7 +69,11 @@ pub(super) async fn serve<I>(
             let answer = router.call(request).await;
             // What came is being worked on until here.
             drop(share);
-            answer.map(|answer| ended_with(answer, line))
+            answer.map(|mut answer| {
+                let nosniff = HeaderValue::from_static("nosniff");
+                answer.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+                ended_with(answer, line)
+            })
         }
     });
     let connection = http1::Builder::new()

@@ -72,7 +72,9 @@ fn take(stream: Stream, socket: &Socket, api: &Api, router: &Router, ending: &wa
         return;
     }
     let (peer, source) = stream.greet();
-    let place = match door.enter(source, false) {
+    // Many people come through a proxy.
+    let shared = peer.address().is_some_and(|it| api.doors.proxies.contains(&it.to_canonical()));
+    let place = match door.enter(source, shared) {
         Ok(place) => place,
         Err(full) => return tell(stream, full, door),
     };
@@ -80,6 +82,7 @@ fn take(stream: Stream, socket: &Socket, api: &Api, router: &Router, ending: &wa
         router: router.clone(),
         bodies: Arc::clone(&api.doors.bodies),
         idle: api.doors.idle(),
+        proxies: Arc::clone(&api.doors.proxies),
     };
     let (who, end) = ((peer, source), ending.subscribe());
     match stream {
