@@ -4,13 +4,14 @@ use super::{Api, ApiError};
 use crate::auth::{Digest, Session, origin};
 use crate::handle::{Answer, Asked, Asker};
 use crate::model::ReadModel;
+use crate::network::owner;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use danlu_core::{Actor, Event, Input, Refusal, Reply, Task, User, UserId};
 use danlu_wire::api::{ErrorCode, Scope};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -27,12 +28,12 @@ const LOOK_AGAIN: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone, Copy)]
 pub enum Peer {
     /// The credentials of the process that connected.
-    Local {
-        uid: Option<u32>,
-    },
+    Local { uid: Option<u32> },
     Network {
         address: IpAddr,
         encrypted: bool,
+        /// Theirs and ours, where nobody stands in between.
+        ends: Option<(SocketAddr, SocketAddr)>,
     },
 }
 
@@ -68,7 +69,17 @@ impl Peer {
         let client = addresses.map(|it: IpAddr| it.to_canonical()).find(|it| !is_proxy(it));
         let encrypted = text(headers, "x-forwarded-proto")
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
-        Peer::Network { address: client.unwrap_or(address), encrypted }
+        Peer::Network { address: client.unwrap_or(address), encrypted, ends: None }
+    }
+
+    /// Which OS user of this machine it is, where the cookie of a session would go to every port of it.
+    pub(crate) fn os_user(self) -> Option<u32> {
+        match self {
+            Peer::Network { encrypted: false, ends: Some((theirs, ours)), .. } => {
+                owner(theirs, ours)
+            }
+            Peer::Network { .. } | Peer::Local { .. } => None,
+        }
     }
 
     pub(crate) fn is_encrypted(self) -> bool {
@@ -196,7 +207,7 @@ impl Caller {
         let secret = cookie(&parts.headers, peer.session_cookie());
         let secret = secret.ok_or_else(ApiError::unauthenticated)?;
         let session = api.auth.session(&api.handle, secret).await;
-        let from_here = |session: &Session| peer.is_encrypted() || is_at(session, address);
+        let from_here = |session: &Session| peer.is_encrypted() || is_at(session, peer);
         let session = session.filter(from_here).ok_or_else(ApiError::unauthenticated)?;
         let mut caller = Caller::new(api, session.user, Scope::Admin, address)?;
         caller.must_change_password = api.auth.must_change_password(caller.id);
@@ -334,8 +345,12 @@ fn of_another_os_user(user: &User) -> ApiError {
 }
 
 /// Where it began: a cookie that went to another port of the host is no good elsewhere.
-fn is_at(session: &Session, address: Option<IpAddr>) -> bool {
+fn is_at(session: &Session, peer: Peer) -> bool {
+    let address = peer.address();
     let began: Option<IpAddr> = session.origin.parse().ok();
+    if session.os_user.is_some() && session.os_user != peer.os_user() {
+        return false;
+    }
     let one = |address: IpAddr| match address.to_canonical() {
         address if address.is_loopback() => None,
         address => Some(address),
@@ -406,7 +421,8 @@ mod tests {
         headers.insert("x-forwarded-for", forwarded.parse().expect("a value"));
         let proxies: Vec<IpAddr> =
             proxies.iter().map(|it| it.parse().expect("an address")).collect();
-        let peer = Peer::Network { address: peer.parse().expect("an address"), encrypted: false };
+        let address = peer.parse().expect("an address");
+        let peer = Peer::Network { address, encrypted: false, ends: None };
         peer.behind(&proxies, &headers).address().expect("over the network")
     }
 

@@ -43,7 +43,7 @@ pub(crate) async fn start(
 ) -> Result<(HeaderValue, LoggedIn), ApiError> {
     let user = user_named(api, name);
     let browser = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
-    let from = (peer.address(), browser.unwrap_or_default());
+    let from = (peer.address(), browser.unwrap_or_default(), peer.os_user());
     let user = match user {
         Some(user) => Some(user),
         None => first_time(api, peer, (name, password)).await?,

@@ -76,7 +76,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/gpus/act", post(gpus::act))
         .route("/nodes", get(nodes::list).post(nodes::add))
         .route("/nodes/{name}", get(nodes::one).post(nodes::act))
-        .route("/login", get(login::form).post(login::log_in).layer(short.clone()))
+        .route("/login", get(login::form).post(login::log_in).layer(short))
         .route("/setup", get(setup::form).post(setup::send).layer(short))
         .route("/me", get(me::me))
         .route("/me/session", post(login::log_out))
