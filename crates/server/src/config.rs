@@ -1,8 +1,10 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
 mod auth;
+mod limits;
 
 pub use auth::AuthConfig;
+pub use limits::Limits;
 
 use crate::nodes::file::{self as nodes_file, BadEntry, NodesFile};
 use crate::template;
@@ -10,6 +12,7 @@ use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_wire::api::NewNode;
+use limits::LimitsInFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +57,8 @@ pub struct Config {
     /// Passwords go over the network as they are.
     pub plain_http: bool,
     pub auth: AuthConfig,
+    /// Taken over live.
+    pub limits: Limits,
     /// Other machines. Taken over live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -79,6 +84,7 @@ struct File {
     tls: Option<TlsFiles>,
     plain_http: Option<bool>,
     auth: AuthInFile,
+    limits: LimitsInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -129,6 +135,8 @@ pub enum ConfigError {
     Gpus { path: PathBuf, key: String },
     #[error("{path}: [auth] {key}: `{value}` is not a length of time such as 12h or 30d")]
     Auth { path: PathBuf, key: &'static str, value: String },
+    #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
+    Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -219,7 +227,12 @@ impl Config {
         origin("auth.session_idle", said(file.auth.session_idle.is_some()));
         origin("auth.session_longest", said(file.auth.session_longest.is_some()));
         origin("auth.pam", said(file.auth.pam));
+        origin("auth.trusted_proxies", said(!file.auth.trusted_proxies.is_empty()));
         let auth = file.auth.parse(&from)?;
+        for (key, is_said) in file.limits.said() {
+            origin(key, said(is_said));
+        }
+        let limits = file.limits.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -237,6 +250,7 @@ impl Config {
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
             auth,
+            limits,
             nodes,
             path,
             origins,
@@ -263,7 +277,10 @@ impl Config {
     pub fn changed(&self, newer: &Config) -> Vec<Entry> {
         let before = self.entries();
         let now = newer.entries().into_iter();
-        let now = now.filter(|entry| entry.key != "resources" && !entry.key.starts_with("gpus."));
+        let live = |key: &str| {
+            key == "resources" || key.starts_with("gpus.") || key.starts_with("limits.")
+        };
+        let now = now.filter(|entry| !live(entry.key));
         now.filter(|entry| !before.contains(entry)).collect()
     }
 
@@ -282,6 +299,8 @@ impl Config {
         let slots: Vec<String> = slots.collect();
         let resources = self.resources.iter().map(|(name, count)| format!("{name} = {count}"));
         let resources: Vec<String> = resources.collect();
+        let proxies = self.auth.trusted_proxies.iter().map(ToString::to_string);
+        let proxies: Vec<String> = proxies.collect();
         let values = [
             ("listen", listen.join(", ")),
             ("data", self.data.display().to_string()),
@@ -307,9 +326,11 @@ impl Config {
             ("auth.session_idle", self.auth.session_idle.in_words()),
             ("auth.session_longest", self.auth.session_longest.in_words()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
+            ("auth.trusted_proxies", proxies.join(", ")),
         ];
+        let values = values.into_iter().chain(self.limits.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
-        values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
+        values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }
 }
 

@@ -215,7 +215,7 @@ impl Engine {
     }
 
     fn carry_out(&mut self, batch: &Batch, pending: Pending) {
-        self.publisher.publish(batch);
+        self.publisher.publish(batch, self.store.newest_event());
         self.notices.take_over(&batch.records);
         self.trouble.look_at(&self.notices);
         let effects = pending.answer();

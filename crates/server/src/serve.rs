@@ -1,6 +1,6 @@
 //! The daemon from start to end.
 
-use crate::api::{self, Accounts, Api, Reach};
+use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
 use crate::backend::{Backends, LiveGpus, Local};
 use crate::backup;
@@ -13,7 +13,7 @@ use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
 use crate::logins::Logins;
-use crate::network::{self, Network, told_to_end};
+use crate::network::{self, Doors, Network, Socket, told_to_end};
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
@@ -174,12 +174,15 @@ async fn listen(
         live,
         accounts: Accounts::default(),
         auth,
+        doors: Doors::new(config),
+        streams: Streams::new(&config.limits),
         lists: Kept::default(),
         addresses: OnceLock::new(),
         stop,
         own_uid,
     });
     let tidying = tokio::spawn(crate::archive::tidy_up(api.clone()));
+    let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());
     let mut addresses = Vec::new();
@@ -190,6 +193,9 @@ async fn listen(
             .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name))
             .transpose()?;
         let scheme = if acceptor.is_some() { "https" } else { "http" };
+        if acceptor.is_none() && !address.ip().is_loopback() {
+            warn!(%address, "not encrypted: passwords and tokens can be read on the network");
+        }
         match network.serve(*address, acceptor.as_ref(), &api, &end, &mut servers) {
             Ok(bound) => addresses.push(format!("{scheme}://{bound}")),
             // A machine without IPv6 still has the other address.
@@ -199,9 +205,8 @@ async fn listen(
             Err(error) => return Err(listening(address)(error)),
         }
     }
-    let local = api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
-    let served = axum::serve(socket, local);
-    servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+    let (socket, router) = (Socket::Local(socket), api::router(api.clone()));
+    servers.spawn(network::serve(socket, api.clone(), router, told_to_end(&end)));
     let _ = api.addresses.set(addresses.clone());
     let setup = addresses.first().and_then(|address| setup_link(handle, &api.auth, address));
     ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
@@ -222,6 +227,7 @@ async fn listen(
     }
     systemd::notify("STOPPING=1");
     tidying.abort();
+    watching.abort();
     // Who is being answered gets the answer; who follows a log or waits does not hold us up.
     drop(end);
     let _ =
@@ -255,6 +261,7 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
+    api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");

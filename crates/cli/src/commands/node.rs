@@ -19,6 +19,7 @@ use crate::{
     screen::{
         self,
         colour::{self, Colour},
+        escapes::plain,
         places, width,
     },
 };

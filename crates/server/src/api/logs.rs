@@ -1,8 +1,10 @@
 //! What a run has printed: a part of it, its tail, or all that comes.
 
 use super::caller::Caller;
+use super::streams::Stream as OpenStream;
 use super::{Api, ApiError};
 use crate::logs::{self as store, Log, Which};
+use crate::model::News;
 use crate::nodes::KeptLines;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -11,7 +13,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use danlu_core::{NodeId, Refusal, Run, RunId, TaskId};
+use danlu_core::{NodeId, Refusal, RowKey, Run, RunId, TaskId};
 use danlu_wire::agent::{LogPlace, LogStart};
 use danlu_wire::launch::Sink;
 use futures_core::Stream;
@@ -19,6 +21,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::io::ErrorKind;
+use std::pin::pin;
+use std::sync::Arc;
+use tokio::sync::broadcast;
 
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
@@ -64,9 +69,9 @@ pub(super) async fn logs(
         Ok(start) => start,
     };
     if follow {
-        return Ok(
-            Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response()
-        );
+        let open = api.streams.open(&caller)?;
+        let log = follow_log(api, (caller, open), TaskId(id), run, which, log, start);
+        return Ok(Sse::new(log).into_response());
     }
     let over = is_over(&api, run);
     match wanted.part(log, start, over).await {
@@ -151,7 +156,7 @@ pub(crate) fn find_run(
 ) -> Result<RunId, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
     let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {
@@ -236,7 +241,7 @@ async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<Log> {
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
 fn follow_log(
     api: Api,
-    caller: Caller,
+    (caller, open): (Caller, OpenStream),
     task: TaskId,
     run: RunId,
     which: (Which, Option<NodeId>),
@@ -244,6 +249,9 @@ fn follow_log(
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
+        let _open = open;
+        let (watched, watching) = (api.clone(), caller.clone());
+        let mut thrown_out = pin!(watching.thrown_out(&watched));
         let mut news = api.handle.reader().news();
         loop {
             // Asked before the file is read: what is printed in between comes with the next round.
@@ -274,12 +282,23 @@ fn follow_log(
             }
             tokio::select! {
                 () = log.changed(offset) => {}
-                _ = news.recv() => {}
+                () = news_of(&mut news, task) => {}
+                () = &mut thrown_out => return,
             }
             if log.may_move()
                 && let Ok(reopened) = open_part(&api, task, run, which).await {
                 log = reopened.keeping_watch(log);
             }
+        }
+    }
+}
+
+/// Returns when something has happened to the task, or may have.
+async fn news_of(news: &mut broadcast::Receiver<Arc<News>>, task: TaskId) {
+    let is_of_task = |event: &danlu_core::Event| event.rows().contains(&RowKey::Task(task));
+    while let Ok(piece) = news.recv().await {
+        if piece.events.iter().any(|(_, event)| is_of_task(event)) {
+            return;
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
 mod sight;
+mod streams;
 pub(crate) mod submit;
 mod task_paths;
 pub(crate) mod tasks;
@@ -40,8 +41,10 @@ mod words;
 pub use accounts::Accounts;
 pub(crate) use caller::Caller;
 pub use caller::Peer;
+pub(crate) use caller::watch_accounts;
 pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
+pub use streams::Streams;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
@@ -76,6 +79,8 @@ pub struct Reach {
     pub live: crate::backend::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
+    pub doors: crate::network::Doors,
+    pub streams: Streams,
     /// Lists of tasks, by who asks for what.
     pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
     /// Where we listen, once we do: `http://…` or `https://…` each.
@@ -89,6 +94,12 @@ pub struct Reach {
 impl Api {
     pub fn new(reach: Reach) -> Api {
         Api(Arc::new(reach))
+    }
+
+    /// For what comes from now on.
+    pub(crate) fn set_limits(&self, limits: &crate::config::Limits) {
+        self.doors.set(limits);
+        self.streams.set(limits);
     }
 }
 
