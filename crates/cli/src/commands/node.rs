@@ -19,7 +19,6 @@ use crate::{
     screen::{
         self,
         colour::{self, Colour},
-        escapes::plain,
         places, width,
     },
 };

@@ -19,6 +19,8 @@ const MOST_WAIT: Duration = Duration::from_secs(30);
 pub(super) const LONGEST_TRY: Duration = Duration::from_secs(120);
 /// One that has lasted so long was a good one.
 const STEADY: Duration = Duration::from_secs(20);
+/// What comes and goes may still be a network that does: it is tried again after some seconds.
+const OFTEN: u32 = 3;
 
 impl Nodes {
     pub(super) fn keep_connected(&self, name: &str) {
@@ -117,7 +119,12 @@ async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
 
 /// A connection that is lost as soon as it is there counts as a try in vain: else it would come and go all the time.
 pub(super) fn next_try(tries: u32, was_there: bool, began: Instant) -> u32 {
-    if was_there && began.elapsed() >= STEADY { 0 } else { tries.saturating_add(1) }
+    let next = tries.saturating_add(1);
+    match was_there {
+        true if began.elapsed() >= STEADY => 0,
+        true => next.min(OFTEN),
+        false => next,
+    }
 }
 
 /// Before the next try, after so many in vain. Not all at once after the network was down.

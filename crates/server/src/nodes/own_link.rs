@@ -333,6 +333,7 @@ impl Own {
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)
             | FromAgent::Memory { .. }
+            | FromAgent::Paths(_)
             | FromAgent::Facts(_) => {}
         }
     }

@@ -6,7 +6,9 @@ use danlu_core::gpu::{GpuCondition, GpuReport};
 use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::run::{Ending, Exit, ReportedState};
-use danlu_wire::agent::{Facts, LogPiece, LogProblem, Machine};
+use danlu_wire::agent::{
+    Facts, LogPiece, LogProblem, Machine, PathProblem, PathsChecked, PathsSeen,
+};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello};
 
@@ -37,6 +39,9 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         FromAgent::Facts(facts) => FromAgent::Facts(clean_facts(facts)),
         FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(what)) }) => {
             FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(line(&what))) })
+        }
+        FromAgent::Paths(PathsChecked { ask, seen }) => {
+            FromAgent::Paths(PathsChecked { ask, seen: clean_seen(seen) })
         }
         // Numbers only; what a run has printed is shown as it is.
         said @ (FromAgent::Started { .. } | FromAgent::Memory { .. } | FromAgent::Log(_)) => said,
@@ -124,6 +129,24 @@ fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String
         }
     }
     Ok(details)
+}
+
+/// They come back as they were asked for, or a lie does.
+fn clean_seen(seen: PathsSeen) -> PathsSeen {
+    let path = |path: &str| cut(path, limits::PATH_BYTES);
+    match seen {
+        PathsSeen::Wrong(PathProblem::NoDirectory { path: it }) => {
+            PathsSeen::Wrong(PathProblem::NoDirectory { path: path(&it) })
+        }
+        PathsSeen::Wrong(PathProblem::IsDirectory { path: it }) => {
+            PathsSeen::Wrong(PathProblem::IsDirectory { path: path(&it) })
+        }
+        PathsSeen::Wrong(PathProblem::NoDirectoryFor { file, directory }) => {
+            let (file, directory) = (path(&file), path(&directory));
+            PathsSeen::Wrong(PathProblem::NoDirectoryFor { file, directory })
+        }
+        seen @ (PathsSeen::Good | PathsSeen::Silent | PathsSeen::Unseen) => seen,
+    }
 }
 
 fn clean_facts(mut facts: Facts) -> Facts {

@@ -7,6 +7,7 @@ use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::secrets;
 use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
+use crate::nodes::words;
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
@@ -36,7 +37,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: template.map(|(name, value)| (name, text(&value))).collect(),
-        nodes: me_nodes::all(&api, &visit.caller).map_err(visit.no())?,
+        nodes: in_words(me_nodes::all(&api, &visit.caller).map_err(visit.no())?, &visit.look),
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
     }))
@@ -70,6 +71,14 @@ impl MePage<'_> {
 }
 
 /// Each pretends to be the ones before it, so that the last ones are looked for first.
+/// What is wrong with own connections, in the person's language.
+fn in_words(mut nodes: Vec<MyNode>, look: &Look) -> Vec<MyNode> {
+    for problem in nodes.iter_mut().filter_map(|node| node.problem.as_mut()) {
+        *problem = words::problem(problem, "", look.language).0;
+    }
+    nodes
+}
+
 fn browser(said: &str) -> String {
     let first = |names: &[(&str, &'static str)]| {
         names.iter().find(|(word, _)| said.contains(word)).map(|(_, name)| *name)
