@@ -6,7 +6,9 @@ use danlu_core::gpu::{GpuCondition, GpuReport};
 use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::run::{Ending, Exit, ReportedState};
-use danlu_wire::agent::{Facts, LogPiece, LogProblem, Machine};
+use danlu_wire::agent::{
+    Facts, LogPiece, LogProblem, Machine, PathProblem, PathsChecked, PathsSeen,
+};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello};
 
@@ -38,6 +40,9 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(what)) }) => {
             FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(line(&what))) })
         }
+        FromAgent::Paths(PathsChecked { ask, seen }) => {
+            FromAgent::Paths(PathsChecked { ask, seen: clean_seen(seen) })
+        }
         // Numbers only; what a run has printed is shown as it is.
         said @ (FromAgent::Started { .. } | FromAgent::Memory { .. } | FromAgent::Log(_)) => said,
     })
@@ -54,6 +59,19 @@ fn clean_hello(hello: Hello) -> Hello {
     let (version, boot_id) = (cut(&hello.version, 64), hello.boot_id.as_deref().map(name));
     // What a server says is not for an agent to say.
     Hello { version, boot_id, machine, station: None, ..hello }
+}
+
+fn clean_seen(seen: PathsSeen) -> PathsSeen {
+    match seen {
+        PathsSeen::Wrong(problem) => PathsSeen::Wrong(match problem {
+            PathProblem::NoDirectory { path } => PathProblem::NoDirectory { path: line(&path) },
+            PathProblem::NoDirectoryFor { file, directory } => {
+                PathProblem::NoDirectoryFor { file: line(&file), directory: line(&directory) }
+            }
+            PathProblem::IsDirectory { path } => PathProblem::IsDirectory { path: line(&path) },
+        }),
+        seen @ (PathsSeen::Good | PathsSeen::Silent | PathsSeen::Unseen) => seen,
+    }
 }
 
 fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
