@@ -180,8 +180,12 @@ impl Engine {
 
     fn boot(&mut self) -> Result<(), StoreError> {
         let mut pending = Pending::default();
-        decide(&mut self.state, Input::Boot { epoch: self.epoch }, &mut pending)
-            .map_err(|refusal| self.store.damaged(refusal.to_string()))?;
+        decide(
+            &mut self.state,
+            Input::Boot { epoch: self.epoch, restored: false, ids_from: 0 },
+            &mut pending,
+        )
+        .map_err(|refusal| self.store.damaged(refusal.to_string()))?;
         self.store.commit(&pending.take_batch(&self.state))?;
         self.publisher.publish_all(&self.state);
         self.backends.reconnect(&self.state);
