@@ -3,8 +3,7 @@
 //! The part of GCC's runtime that unwinds the stack becomes part of it. It then needs nothing of a machine but its C library,
 //! and starts sooner by one library.
 //!
-//! A released program is loaded at a fixed address: otherwise every start would first correct some eighteen thousand
-//! pointers, spread over seventy pages (ADR 18).
+//! It is loaded at a random address, and its tables are read-only once it has started (ADR 22).
 
 use std::{env, fs, path::Path, process::Command};
 
@@ -15,11 +14,11 @@ fn main() {
     else {
         return;
     };
+    if target.contains("-linux-") {
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,relro,-z,now");
+    }
     if host != target || !target.ends_with("-linux-gnu") || !has_static_unwinder() {
         return;
-    }
-    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
-        println!("cargo:rustc-link-arg-bins=-no-pie");
     }
     // Found before the shared library of that name, and says to take the static one.
     if fs::write(Path::new(&out).join("libgcc_s.so"), "INPUT(-lgcc_eh)\n").is_ok() {

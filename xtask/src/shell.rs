@@ -54,6 +54,12 @@ pub(crate) fn succeeds_silently(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// What the program says, if it ends well.
+pub(crate) fn output_of(command: &mut Command) -> Option<String> {
+    let output = command.current_dir(root()).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 pub(crate) struct Finished {
     pub(crate) success: bool,
     /// Everything it said on either stream, in order.

@@ -32,7 +32,8 @@ pub(crate) fn run() -> bool {
     steps
         .run("documentation tests", || test_runner(cargo("test --workspace --doc --no-fail-fast")));
     steps.command("documentation", documentation());
-    steps.run("chaos", chaos);
+    steps.run("chaos, fixed seeds", || chaos(0));
+    steps.run("chaos, fresh seeds", fresh_chaos);
     let mut deny = false;
     steps.run("cargo-deny", || {
         deny = have_cargo_deny();
@@ -133,8 +134,14 @@ fn documentation() -> Command {
     command
 }
 
-fn chaos() -> Tally {
-    passed_if(tee(chaos::command(0, chaos::SEEDS_IN_TESTS)).success)
+fn chaos(first: u64) -> Tally {
+    passed_if(tee(chaos::command(first, chaos::SEEDS_IN_TESTS)).success)
+}
+
+fn fresh_chaos() -> Tally {
+    let (first, source) = chaos::fresh_seeds();
+    println!("seeds {first} to {}, from {source}", first + chaos::SEEDS_IN_TESTS - 1);
+    chaos(first)
 }
 
 fn have_cargo_deny() -> bool {

@@ -4,15 +4,20 @@
 
 mod daemon;
 mod danlu;
+mod guest;
+mod http;
 
 use std::{
     fs,
     net::TcpListener,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, chown, symlink},
     process::{Child, Command, Stdio},
 };
 
 use daemon::{Daemon, Setup, until};
+use guest::{Guest, open_to_all};
+use http::Connection;
+use serde_json::json;
 
 struct Place {
     daemon: Daemon,
@@ -244,6 +249,104 @@ fn logs_in_a_shared_directory_are_read_while_the_machine_is_away() {
     let said = place.daemon.ask(&["logs", &id]);
     assert_eq!((said.status, said.stdout.as_str()), (0, "one\ntwo\n"), "{said:?}");
     assert_eq!(said.stderr, "", "all of it is there, not only the last lines");
+}
+
+/// Everybody may write to the directory, and knows what the next log will be called.
+#[test]
+fn logs_in_a_shared_directory_are_the_owners_alone() {
+    let (Some(owner), Some(other)) = (Guest::new(), Guest::new()) else { return };
+    let Some(place) = place() else { return };
+    let danlu = open_to_all(place.daemon.directory());
+    let shared = place.daemon.directory().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+    let token = place.add_with("far", &["--logs", shared.to_str().unwrap()]);
+    let _agent = place.join(&token);
+    place.wait_for("far", "ready");
+    let ask = |arguments: &[&str]| owner.ask(&danlu, place.daemon.socket(), arguments);
+    let submit = |line: &str| {
+        let said = ask(&["submit", "-q", "-w", "far", "--dir", "/", "--", "sh", "-c", line]);
+        assert_eq!(said.status, 0, "{said:?}");
+        said.stdout.trim().to_owned()
+    };
+    let log_of = |id: &str| {
+        let run = place.daemon.show(id)["runs"][0]["run"].as_str().unwrap().to_owned();
+        (shared.join(format!("danlu-{run}.log")), run)
+    };
+
+    let first = submit("echo mine");
+    assert_eq!(ask(&["wait", &first]).status, 0);
+    let (log, run) = log_of(&first);
+    assert_eq!(ask(&["logs", &first]).stdout, "mine\n");
+
+    // Files and links that wait for the next ones.
+    let (epoch, number) = run.split_once('-').unwrap();
+    let number: u64 = number.parse().unwrap();
+    let next = |more: u64| shared.join(format!("danlu-{epoch}-{}.log", number + more));
+    let theirs = other.directory(shared.join("theirs"));
+    for more in 1..=8 {
+        if more % 2 == 0 {
+            symlink(theirs.join("log"), next(more)).unwrap();
+        } else {
+            fs::write(next(more), "").unwrap();
+            fs::set_permissions(next(more), fs::Permissions::from_mode(0o666)).unwrap();
+            chown(next(more), Some(other.uid), Some(other.gid)).unwrap();
+        }
+    }
+    fs::set_permissions(&theirs, fs::Permissions::from_mode(0o777)).unwrap();
+    for _ in 0..2 {
+        let id = submit("echo secret");
+        assert_ne!(ask(&["wait", &id]).status, 0);
+        let failure = place.daemon.show(&id)["failure"].take();
+        assert_eq!(failure["class"], "launch", "{failure}");
+    }
+    for more in (1..=8).step_by(2) {
+        assert_eq!(fs::read_to_string(next(more)).unwrap(), "", "what somebody else has made");
+    }
+    assert!(!theirs.join("log").exists(), "where a link of somebody else leads");
+
+    assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+
+    // The owner's own link leads to nothing that the owner could not read.
+    let secret = place.daemon.directory().join("secret");
+    fs::write(&secret, "secret\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::remove_file(&log).unwrap();
+    symlink(&secret, &log).unwrap();
+    for way in [&["logs", first.as_str()][..], &["logs", &first, "--tail", "1"]] {
+        let said = ask(way);
+        assert!(!said.stdout.contains("secret") && said.status != 0, "{said:?}");
+    }
+}
+
+#[test]
+fn paths_are_looked_at_on_the_machine_that_would_run_the_task() {
+    if !is_root() {
+        return;
+    }
+    let Some(place) = place() else { return };
+    let token = place.add("far");
+    let _agent = place.join_as(&token, "far");
+    place.wait_for("far", "ready");
+    // Its disk has its data there, and nothing of ours.
+    let [here, there] = ["data", "far"].map(|name| place.daemon.directory().join(name));
+    let submit = |directory: &std::path::Path, node: Option<&str>| {
+        let mut task =
+            json!({ "command": ["true"], "gpus": 0, "hold": true, "directory": directory });
+        if let Some(node) = node {
+            task["node"] = json!({ "name": node });
+        }
+        let mut connection = Connection::open(place.daemon.socket());
+        let reply = connection.json("POST /api/v1/tasks", &task);
+        reply.body["error"]["message"].as_str().map(str::to_owned)
+    };
+    assert_eq!(submit(&here, None), None);
+    assert_eq!(submit(&there, Some("far")), None);
+    assert_eq!(submit(&there, None), None, "one machine has it");
+    let missing = format!("there is no directory {}", here.display());
+    assert_eq!(submit(&here, Some("far")), Some(format!("{missing} on far")));
+    let nowhere = place.daemon.directory().join("nowhere");
+    assert!(submit(&nowhere, None).is_some_and(|it| it.contains("there is no directory")));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::Command,
+    time::{Duration, Instant},
 };
 
 use daemon::{Daemon, Setup, until};
@@ -22,7 +23,7 @@ impl SmallDisk {
     fn mount(directory: &Path) -> Option<SmallDisk> {
         fs::create_dir(directory).expect("it can be made");
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=100m", "danlu-test"]).arg(directory);
+        mount.args(["-t", "tmpfs", "-o", "size=100m,mode=0700", "danlu-test"]).arg(directory);
         if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
             println!("skipped: only root can mount a small disk, and not everywhere");
             return None;
@@ -130,4 +131,46 @@ fn a_task_that_fills_the_disk_ends_with_its_own_code() {
     let next = daemon.submit("", "echo again");
     assert_eq!(daemon.ask(&["wait", &next]).status, 0);
     assert_eq!(daemon.say(&["logs", &next]), "again\n");
+}
+
+#[test]
+fn what_is_set_aside_lets_people_act_on_a_full_disk() {
+    let Some((daemon, disk)) = server() else { return };
+    let reserve = disk.0.join("reserve");
+    assert!(fs::metadata(&reserve).is_ok_and(|facts| facts.len() > 8 << 20), "space is set aside");
+    let first = daemon.submit("", "exit 3");
+    assert_eq!(daemon.ask(&["wait", &first]).status, 3);
+    daemon.say(&["submit", "-q", "--hold", "--array", "0-9999", "--", "true"]);
+    let filler = disk.fill();
+    assert_eq!(daemon.ask(&["submit", "--", "true"]).status, 75);
+    let since = Instant::now();
+    daemon.say(&["rm", &first]);
+    // More than what fits into the log that SQLite has already.
+    daemon.say(&["cancel", "--all", "--yes"]);
+    let ended = daemon.json(&["status", "--json"])["tasks"]["cancelled"].take();
+    assert_eq!(ended, 10_000);
+    assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+    assert_eq!(daemon.ask(&["submit", "--", "true"]).status, 75);
+    fs::remove_file(filler).expect("it is there");
+    until("space is set aside again", || reserve.exists());
+    let next = daemon.submit("", "exit 4");
+    assert_eq!(daemon.ask(&["wait", &next]).status, 4);
+}
+
+#[test]
+fn a_start_on_a_full_disk_says_so() {
+    let Some((mut daemon, disk)) = server() else { return };
+    let task = daemon.submit("--hold", "true");
+    daemon.terminate();
+    let _ = fs::remove_file(disk.0.join("reserve"));
+    let filler = disk.fill();
+    daemon.begin_again();
+    until("it refuses to start", || daemon.has_ended());
+    let said = daemon.errors();
+    let last: Vec<&str> = said.lines().rev().take(2).collect();
+    assert!(last[1].starts_with("error: the disk of ") && last[1].ends_with(" is full"), "{said}");
+    assert!(last[0].starts_with("hint: make room"), "{said}");
+    fs::remove_file(filler).expect("it is there");
+    daemon.start_again();
+    assert_eq!(daemon.state(&task), "held");
 }

@@ -19,7 +19,7 @@ fn help_is_in_the_language_of_the_person() {
     check("zh", "--help", "选项：", "显示本帮助");
 }
 
-const VERBS: [&str; 39] = [
+const VERBS: [&str; 48] = [
     "submit",
     "run",
     "ls",
@@ -53,6 +53,15 @@ const VERBS: [&str; 39] = [
     "set",
     "config",
     "config show",
+    "notices",
+    "service",
+    "service install",
+    "service uninstall",
+    "backup",
+    "restore",
+    "db",
+    "db check",
+    "reset",
     "demo",
     "sim",
     "completions",

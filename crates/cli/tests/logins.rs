@@ -2,6 +2,9 @@
 
 mod daemon;
 mod danlu;
+mod guest;
+mod lab;
+mod person;
 
 use std::{
     fs,
@@ -11,12 +14,15 @@ use std::{
 };
 
 use daemon::{Daemon, until};
+use lab::Lab;
+use person::Person;
 
-/// A machine that nobody answers at, so that nobody knows whether the server would be root there.
-fn with_machine() -> Option<Daemon> {
-    let daemon = Daemon::start()?;
-    daemon.say(&["node", "add", "n9", "--ssh", "nobody@127.0.0.1:1"]);
-    Some(daemon)
+/// A machine where the server is not root, called `n9`.
+fn with_machine() -> Option<(Lab, Person)> {
+    let lab = Lab::new(1)?;
+    let ops = Person::new(&lab)?;
+    ops.add(&lab, "n9", &lab.machines[0]);
+    Some((lab, ops))
 }
 
 /// `None`, with a line that says so, where keys cannot be made.
@@ -56,8 +62,9 @@ fn files_with(words: &str, directory: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_key_is_a_file_of_the_server_alone_and_told_to_nobody() {
-    let Some(daemon) = with_machine() else { return };
-    let Some(file) = key(&daemon, "mine", "") else { return };
+    let Some((lab, _ops)) = with_machine() else { return };
+    let daemon = &lab.daemon;
+    let Some(file) = key(daemon, "mine", "") else { return };
     let listed = || daemon.json(&["user", "ssh", "--json"])["nodes"].clone();
     let n9 = || listed().as_array().expect("a list").iter().find(|it| it["node"] == "n9").cloned();
     assert_eq!(n9().expect("it is there")["takes_keys"], true);
@@ -101,8 +108,9 @@ fn a_key_is_a_file_of_the_server_alone_and_told_to_nobody() {
 
 #[test]
 fn what_is_no_key_is_refused_with_what_to_do() {
-    let Some(daemon) = with_machine() else { return };
-    let Some(file) = key(&daemon, "locked", "a passphrase") else { return };
+    let Some((lab, ops)) = with_machine() else { return };
+    let daemon = &lab.daemon;
+    let Some(file) = key(daemon, "locked", "a passphrase") else { return };
     let check = |file: &Path, user: &str, words: &str| {
         let user = format!("--user={user}");
         let said = daemon.ask(&["user", "ssh", "n9", &user, "--key", text(file)]);
@@ -118,9 +126,13 @@ fn what_is_no_key_is_refused_with_what_to_do() {
     check(&other, "ann", "larger than any");
     check(&file, "-oProxyCommand=id", "cannot be the name of a user");
     check(&daemon.directory().join("none"), "ann", "could not read");
+    check(&daemon.directory().join("id"), "root", "as root");
+    check(&daemon.directory().join("id"), &ops.guest.name, "the server's own login");
     assert!(!daemon.data().join("keys").exists());
     // Here nobody needs one: the server becomes whom an admin names.
-    let here = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].clone();
+    let nodes = daemon.json(&["nodes", "--json"])["nodes"].clone();
+    let mut names = nodes.as_array().expect("a list").iter().map(|node| node["name"].clone());
+    let here = names.find(|name| name != "n9").expect("this machine");
     let here = here.as_str().expect("a name");
     let said = daemon.ask(&["user", "ssh", here, "--user", "root", "--key", text(&file)]);
     assert_eq!(said.status, 64, "{said:?}");
@@ -133,7 +145,8 @@ fn what_is_no_key_is_refused_with_what_to_do() {
 
 #[test]
 fn an_admin_names_whom_tasks_run_as_on_one_machine() {
-    let Some(daemon) = with_machine() else { return };
+    let Some(daemon) = Daemon::start() else { return };
+    daemon.say(&["node", "add", "n9", "--ssh", "nobody@127.0.0.1:1"]);
     let nodes = daemon.json(&["nodes", "--json"])["nodes"].clone();
     let mut names = nodes.as_array().expect("a list").iter().map(|node| node["name"].clone());
     let here = names.find(|name| name != "n9").expect("this machine");

@@ -133,6 +133,55 @@ fn what_is_known_of_machines_is_shown_and_checked() {
 }
 
 #[test]
+fn two_names_of_one_machine_do_not_end_each_other_for_ever() {
+    let Some(lab) = Lab::new(1) else { return };
+    lab.add_all(1);
+    let (ssh, key) = (format!("root@{}", lab.machines[0].address), lab.key());
+    let data = lab.daemon.directory().join("machine1/runs").display().to_string();
+    let words = ["node", "add", "twin", "--ssh", &ssh, "--identity", &key, "--data", &data];
+    let said = lab.daemon.ask(&[&words[..], &["--sim-gpus", "1"]].concat());
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.stderr.contains("same machine as n1"), "{said:?}");
+    until("the first is told why it is away", || {
+        let n1 = lab.node("n1");
+        let problem = n1["problem"].as_str().unwrap_or_default().to_owned();
+        n1["state"] == "down" && problem.contains("twin is the same machine")
+    });
+    lab.wait_for("twin", "ready");
+    let said = lab.daemon.say(&["nodes"]);
+    assert!(said.contains("twin is the same machine"), "{said}");
+    assert!(said.contains("danlu node remove n1"), "{said}");
+    lab.daemon.say(&["node", "remove", "twin"]);
+    lab.wait_for("n1", "ready");
+}
+
+#[test]
+fn a_changed_host_key_is_not_accepted_by_name() {
+    let Some(mut lab) = Lab::new(1) else { return };
+    lab.add_all(1);
+    lab.machines[0].switch_off();
+    let host_key = lab.daemon.directory().join("hostkey");
+    std::fs::remove_file(&host_key).unwrap();
+    let mut make = Command::new("ssh-keygen");
+    make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&host_key);
+    assert!(make.status().unwrap().success());
+    lab.machines[0].switch_on();
+    until("it is noticed", || {
+        let problem = lab.node("n1")["problem"].as_str().unwrap_or_default().to_owned();
+        problem.contains("another host key")
+    });
+    let said = lab.daemon.ask(&["node", "accept", "n1"]);
+    assert_eq!(said.status, 75, "{said:?}");
+    let hint = said.stderr.split("ssh-keygen ").nth(1).expect("what to do").trim().to_owned();
+    assert!(!hint.contains("HOST") && !hint.contains("DATA"), "{said:?}");
+    // As the hint says.
+    let done = Command::new("sh").args(["-c", &format!("ssh-keygen {hint}")]).status();
+    assert!(done.unwrap().success());
+    lab.daemon.say(&["node", "accept", "n1"]);
+    lab.wait_for("n1", "ready");
+}
+
+#[test]
 fn what_cannot_be_a_machine_is_refused() {
     let Some(lab) = Lab::new(0) else { return };
     let refused = |arguments: &[&str]| {

@@ -3,7 +3,7 @@
 mod daemon;
 mod danlu;
 
-use daemon::Daemon;
+use daemon::{Daemon, until};
 use std::fs;
 
 #[test]
@@ -23,6 +23,10 @@ fn a_restored_backup_forgets_what_came_after_it_and_nothing_else() {
     // Into the same file, as `cp` does it.
     let bytes = fs::read(&backup).expect("the backup");
     fs::write(&database, bytes).expect("a restore");
+    daemon.begin_again();
+    until("it refuses to start", || daemon.has_ended());
+    assert!(daemon.errors().contains("danlu up --accept-loss"), "{}", daemon.errors());
+    daemon.add_argument("--accept-loss");
     daemon.start_again();
     assert_eq!(daemon.ask(&["show", &after]).status, 69, "it was submitted after the backup");
     assert_eq!(daemon.say(&["logs", &before]), "before\n");

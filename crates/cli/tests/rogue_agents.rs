@@ -11,6 +11,7 @@ use daemon::{Daemon, Setup, until};
 use danlu_core::input::NodeReport;
 use danlu_core::run::{ReportedState, RunReport};
 use danlu_core::{Epoch, RunId, Time};
+use danlu_wire::agent::Facts;
 use danlu_wire::{FromAgent, ToAgent};
 use fakeagent::{FakeAgent, ended, facts, idle, started};
 
@@ -132,9 +133,81 @@ fn what_makes_no_sense_ends_the_connection() {
 }
 
 #[test]
+fn what_an_agent_tells_of_itself_is_short_and_plain() {
+    let Some(daemon) = daemon() else { return };
+    let token = token(&daemon, "loud");
+    let loud = format!("\u{1b}]0;pwned\u{7}\u{9b}2J\r\n\u{202e}{}", "x".repeat(100_000));
+    let mut agent = FakeAgent::dial(daemon.address(), &token).unwrap();
+    let shout = |hello: &mut danlu_wire::Hello| {
+        hello.version.clone_from(&loud);
+        hello.boot_id = Some(loud.clone());
+        let machine = hello.machine.as_mut().unwrap();
+        (machine.host_name, machine.login) = (loud.clone(), loud.clone());
+        machine.id.clone_from(&loud);
+    };
+    agent.greet_as("loud", shout).unwrap();
+    let mut gpus = idle("loud", 2);
+    gpus.gpus[0].model.clone_from(&loud);
+    gpus.gpus[1].broken = Some(loud.clone());
+    report(&mut agent, &gpus);
+    until("it is ready", || state(&daemon, "loud") == "ready");
+    let facts = Facts {
+        probe: loud.clone(),
+        system: loud.clone(),
+        directory: loud.clone(),
+        file_system: loud.clone(),
+        driver: Some(loud.clone()),
+        disk_free: Some(1 << 40),
+        disk_total: Some(1 << 41),
+        now: Time(0),
+        ..Facts::default()
+    };
+    agent.say(&FromAgent::Facts(facts)).unwrap();
+    until("it is known", || daemon.say(&["nodes", "--json"]).contains("pwned"));
+    until("facts are known", || {
+        let said = daemon.json(&["nodes", "--json"])["nodes"].clone();
+        said.as_array().unwrap().iter().any(|node| node["disk_free"] == 1_u64 << 40)
+    });
+    let id = daemon.submit("-w loud -g 1", "true");
+    let run = run_id_of_launch(&mut agent);
+    let FromAgent::Ended { mut ending, used, .. } = ended(run, 1) else { unreachable!() };
+    ending.exit = danlu_core::run::Exit::Launch { message: loud.clone() };
+    agent.say(&FromAgent::Ended { run, ending, used }).unwrap();
+    daemon.wait_until(&id, "failed");
+    let pages = [
+        daemon.say(&["nodes", "--json"]),
+        daemon.say(&["nodes"]),
+        // Its clock is wrong.
+        daemon.ask(&["node", "check", "loud"]).stdout,
+        daemon.ask(&["node", "check", "loud"]).stderr,
+        daemon.ask(&["node", "check", "loud", "--json"]).stdout,
+        daemon.say(&["gpus", "--json"]),
+        daemon.say(&["show", &id, "--json"]),
+    ];
+    for page in pages {
+        assert!(page.len() < 20_000, "{} bytes: {:.300}", page.len(), page);
+        let odd = |it: char| it.is_control() && it != '\n' || it == '\u{202e}';
+        assert!(!page.contains(odd) && !page.contains("\\u001b"), "{page:.2000}");
+    }
+    // What would have to be changed to be used is refused.
+    gpus.gpus[0].id = loud.as_str().into();
+    agent.say(&FromAgent::Report(gpus)).unwrap();
+    is_thrown_out(&mut agent);
+}
+
+fn run_id_of_launch(agent: &mut FakeAgent) -> RunId {
+    loop {
+        let heard = agent.hear().expect("a server that speaks").expect("a connection");
+        if let ToAgent::Launch(order) = heard {
+            return order.run;
+        }
+    }
+}
+
+#[test]
 fn agents_of_neighbouring_releases_are_spoken_with() {
     let Some(daemon) = daemon() else { return };
-    let cases = [(1, None, true), (2, Some(1), true), (2, Some(2), false), (0, None, false)];
+    let cases = [(1, None, true), (3, Some(2), true), (3, Some(3), false), (0, None, false)];
     for (number, (protocol, oldest, good)) in cases.into_iter().enumerate() {
         let name = format!("m{number}");
         let token = token(&daemon, &name);

@@ -311,7 +311,9 @@ impl State {
             }
         }
         let sharing = self.tasks[&run.task].spec.request.is_shared() && !run.is_ended();
-        let nodes: Vec<NodeId> = run.parts.iter().map(|part| part.node).collect();
+        // Where a part of it has ended, the node may have been removed since.
+        let open = run.parts.iter().filter(|part| !part.is_ended());
+        let nodes: Vec<NodeId> = open.map(|part| part.node).collect();
         self.runs.insert(run.id, run);
         if sharing {
             nodes.into_iter().for_each(|node| self.refresh_ripening(node));

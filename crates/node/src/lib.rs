@@ -31,6 +31,7 @@ mod shim;
 mod signals;
 mod station;
 pub mod user;
+pub mod user_files;
 mod vfork;
 
 pub use agent::{Agent, AgentError, Inventory, SendError, Settings};

@@ -8,11 +8,10 @@ use crate::model::ReadModel;
 use crate::store::{ARCHIVED, RecordChange, Store};
 use danlu_core::task::{Dependency, DependencyKind, Outcome};
 use danlu_core::{Actor, Input, Task, TaskId, UserId};
+use danlu_node::private;
 use danlu_wire::api::ErrorCode;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +95,7 @@ fn line(model: &ReadModel, task: &Task) -> Vec<u8> {
 }
 
 fn append(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
-    let mut file = File::options().append(true).create(true).mode(0o600).open(path)?;
+    let mut file = private::append(path)?;
     file.write_all(&lines.concat())?;
     file.sync_data()
 }

@@ -1,8 +1,10 @@
 //! What was configured, and where each value comes from: flag, variable, file or default.
 
 mod auth;
+mod limits;
 
 pub use auth::AuthConfig;
+pub use limits::Limits;
 
 use crate::nodes::file::{self as nodes_file, BadEntry, NodesFile};
 use crate::template;
@@ -10,6 +12,7 @@ use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_wire::api::NewNode;
+use limits::LimitsInFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +30,7 @@ pub struct Flags {
     pub data: Option<PathBuf>,
     pub sim_gpus: Option<u32>,
     pub config: Option<PathBuf>,
+    pub accept_loss: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -37,6 +41,10 @@ pub struct Config {
     pub sim_gpus: Option<u32>,
     pub node_name: String,
     pub cgroups: bool,
+    /// Bytes of the disk that are set aside for the time when it is full.
+    pub disk_reserve: u64,
+    /// Go on with a database that lacks what it had.
+    pub accept_loss: bool,
     /// What this machine has of named things that can be counted. Taken over live, as is the next.
     pub resources: BTreeMap<String, u32>,
     pub gpus: GpuConfig,
@@ -49,6 +57,8 @@ pub struct Config {
     /// Passwords go over the network as they are.
     pub plain_http: bool,
     pub auth: AuthConfig,
+    /// Taken over live.
+    pub limits: Limits,
     /// Other machines. Taken over live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -66,6 +76,7 @@ struct File {
     sim_gpus: Option<u32>,
     node_name: Option<String>,
     cgroups: Option<bool>,
+    disk_reserve_mb: Option<u16>,
     resources: Option<BTreeMap<String, u32>>,
     gpus: GpusInFile,
     defaults: DefaultsInFile,
@@ -73,6 +84,7 @@ struct File {
     tls: Option<TlsFiles>,
     plain_http: Option<bool>,
     auth: AuthInFile,
+    limits: LimitsInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -123,6 +135,8 @@ pub enum ConfigError {
     Gpus { path: PathBuf, key: String },
     #[error("{path}: [auth] {key}: `{value}` is not a length of time such as 12h or 30d")]
     Auth { path: PathBuf, key: &'static str, value: String },
+    #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
+    Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -131,6 +145,8 @@ pub enum ConfigError {
     Variable { name: &'static str, value: String, error: String },
 }
 
+/// Set aside for a full disk.
+const DISK_RESERVE_MB: u16 = 32;
 /// Longer files are not configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -192,6 +208,8 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
+        origin("disk_reserve_mb", if file.disk_reserve_mb.is_some() { &from } else { "default" });
+        let disk_reserve = u64::from(file.disk_reserve_mb.unwrap_or(DISK_RESERVE_MB)) << 20;
         origin("resources", if file.resources.is_some() { &from } else { "default" });
         let resources = file.resources.unwrap_or_default();
         origin("gpus.use", if file.gpus.r#use.is_some() { &from } else { "default" });
@@ -209,7 +227,12 @@ impl Config {
         origin("auth.session_idle", said(file.auth.session_idle.is_some()));
         origin("auth.session_longest", said(file.auth.session_longest.is_some()));
         origin("auth.pam", said(file.auth.pam));
+        origin("auth.trusted_proxies", said(!file.auth.trusted_proxies.is_empty()));
         let auth = file.auth.parse(&from)?;
+        for (key, is_said) in file.limits.said() {
+            origin(key, said(is_said));
+        }
+        let limits = file.limits.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -218,6 +241,8 @@ impl Config {
             sim_gpus,
             node_name,
             cgroups,
+            disk_reserve,
+            accept_loss: given.accept_loss,
             resources,
             gpus,
             task_defaults,
@@ -225,6 +250,7 @@ impl Config {
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
             auth,
+            limits,
             nodes,
             path,
             origins,
@@ -237,6 +263,11 @@ impl Config {
         &self.path
     }
 
+    /// Machines may stand in a file of their own beside it.
+    pub fn nodes_file(&self) -> PathBuf {
+        nodes_file::beside(&self.path)
+    }
+
     /// As it would be if the server were started now.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())
@@ -246,7 +277,10 @@ impl Config {
     pub fn changed(&self, newer: &Config) -> Vec<Entry> {
         let before = self.entries();
         let now = newer.entries().into_iter();
-        let now = now.filter(|entry| entry.key != "resources" && !entry.key.starts_with("gpus."));
+        let live = |key: &str| {
+            key == "resources" || key.starts_with("gpus.") || key.starts_with("limits.")
+        };
+        let now = now.filter(|entry| !live(entry.key));
         now.filter(|entry| !before.contains(entry)).collect()
     }
 
@@ -265,6 +299,8 @@ impl Config {
         let slots: Vec<String> = slots.collect();
         let resources = self.resources.iter().map(|(name, count)| format!("{name} = {count}"));
         let resources: Vec<String> = resources.collect();
+        let proxies = self.auth.trusted_proxies.iter().map(ToString::to_string);
+        let proxies: Vec<String> = proxies.collect();
         let values = [
             ("listen", listen.join(", ")),
             ("data", self.data.display().to_string()),
@@ -290,9 +326,11 @@ impl Config {
             ("auth.session_idle", self.auth.session_idle.in_words()),
             ("auth.session_longest", self.auth.session_longest.in_words()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
+            ("auth.trusted_proxies", proxies.join(", ")),
         ];
+        let values = values.into_iter().chain(self.limits.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
-        values.into_iter().map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
+        values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }
 }
 

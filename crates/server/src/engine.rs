@@ -2,21 +2,26 @@
 //!
 //! Invariant: nothing is answered and no effect is carried out before the batch is committed.
 
-use crate::audit;
+mod pending;
+mod trouble;
+
 use crate::backend::Backends;
 use crate::clock;
 use crate::disk::Disk;
-use crate::epoch::Witness;
-use crate::handle::{Answer, Handle, Message, NotNow};
+use crate::epoch::{Life, Loss, Witness};
+use crate::handle::{Handle, Message, NotNow};
 use crate::model::{Publisher, Reader};
-use crate::store::{Batch, Deed, Environment, RecordChange, Store, StoreError};
-use danlu_core::{Effect, Epoch, Event, Input, Reply, RowKey, State, Step, Time, step};
-use std::collections::BTreeSet;
+use crate::notices::{self, NoticeKind, Notices};
+use crate::panics;
+use crate::store::{Batch, RecordChange, Store, StoreError};
+use danlu_core::{Epoch, Input, State};
+use pending::{Job, Pending};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
 use tracing::{error, info, warn};
+use trouble::Trouble;
 
 /// Inputs that are decided and committed together, at most.
 const MOST_IN_A_BATCH: usize = 1_000;
@@ -24,6 +29,10 @@ const MOST_IN_A_BATCH: usize = 1_000;
 const NEWS_WAIT: Duration = Duration::from_millis(10);
 /// How often a store that cannot be written is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+/// After so long without a commit what is in SQLite's log goes to the database itself: a copy of that alone is whole.
+const IDLE: Duration = Duration::from_secs(1);
+/// And never later than this.
+const LONGEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub struct Engine {
@@ -31,26 +40,22 @@ pub struct Engine {
     store: Store,
     disk: Disk,
     epoch: Epoch,
+    /// No task has a smaller number, whatever the store says.
+    ids_from: u64,
+    /// Until the first step has taken it over.
+    loss: Option<Loss>,
     witness: Witness,
     inbox: Receiver<Message>,
     publisher: Publisher,
+    notices: Notices,
     backends: Backends,
+    /// For reports of our own bugs.
+    data: PathBuf,
+    trouble: Trouble,
     /// Nothing is started any more.
     closed: bool,
-}
-
-/// What an input leads to, kept back until it is committed.
-#[derive(Default)]
-struct Pending {
-    changed: BTreeSet<RowKey>,
-    events: Vec<(Time, Event)>,
-    environments: Vec<Environment>,
-    records: Vec<RecordChange>,
-    deeds: Vec<(Time, Deed)>,
-    replies: Vec<(oneshot::Sender<Answer>, Answer)>,
-    effects: Vec<Effect>,
-    /// Since when there has been nothing but news.
-    news_since: Option<Instant>,
+    /// When the log got what the database itself has not: the first of it, and the last.
+    unsettled: Option<(Instant, Instant)>,
 }
 
 impl Engine {
@@ -58,26 +63,36 @@ impl Engine {
     pub fn start(
         store: Store,
         disk: Disk,
-        (epoch, witness): (Epoch, Witness),
+        life: Life,
         backends: impl FnOnce(&Handle) -> Backends,
     ) -> Result<(Handle, JoinHandle<()>), StoreError> {
         let state = load(&store)?;
+        let (notices, over) = Notices::load(&store)?;
         let (sender, inbox) = mpsc::channel();
         let (publisher, reader): (Publisher, Reader) = Publisher::new(&state);
-        let handle = Handle::new(sender, reader);
+        let handle = Handle::new(sender, reader, notices.clone());
         let backends = backends(&handle);
+        let Life { epoch, ids_from, loss, witness } = life;
         let mut engine = Engine {
             state,
+            data: store.directory().to_owned(),
             store,
             disk,
             epoch,
+            ids_from,
+            loss,
             witness,
             inbox,
             publisher,
+            notices,
             backends,
+            trouble: Trouble::default(),
             closed: false,
+            unsettled: None,
         };
-        engine.boot()?;
+        engine.disk.set_space_aside();
+        engine.boot(over)?;
+        engine.settle();
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || engine.run())
@@ -87,10 +102,13 @@ impl Engine {
 
     fn run(mut self) {
         let mut pending = Pending::default();
-        while let Some(first) = self.next_message(pending.is_only_news()) {
+        while let Some(first) = self.next_message(&mut pending) {
             let mut stop = None;
-            for message in std::iter::once(first).chain(self.inbox.try_iter()).take(MOST_IN_A_BATCH)
-            {
+            let mut next = Some(first);
+            for _ in 0..MOST_IN_A_BATCH {
+                let Some(message) = next.take().or_else(|| self.inbox.try_recv().ok()) else {
+                    break;
+                };
                 match message {
                     Message::Stop(done) => {
                         stop = Some(done);
@@ -99,27 +117,27 @@ impl Engine {
                     Message::CloseQueue => self.closed = true,
                     Message::ConnectLocal => self.backends.reconnect(&self.state),
                     message => {
-                        take(&mut self.state, &self.store, &self.disk, message, &mut pending);
+                        pending.add(message, &self.disk);
+                        if pending.has_question() && !self.decide_all(&mut pending) {
+                            pending = Pending::default();
+                        }
+                        pending.answer_question(&self.state, &self.store);
                     }
                 }
             }
-            if !self.closed {
-                // A pass refuses nothing.
-                let _ = decide(&mut self.state, Input::Schedule, &mut pending);
+            if !self.closed && !self.trouble.scheduling_is_paused() {
+                pending.push(Job::Schedule { panics: 0 });
             }
-            if pending.is_only_news() && stop.is_none() && self.may_wait(&mut pending) {
+            if !self.decide_all(&mut pending) {
+                pending = Pending::default();
                 continue;
             }
-            let mut pending = std::mem::take(&mut pending);
-            let batch = pending.take_batch(&self.state);
-            match self.store.commit(&batch) {
-                Ok(()) => {
-                    self.witness.note(self.store.newest_event());
-                    self.carry_out(&batch, pending);
-                }
-                Err(error) => self.recover(&error, pending),
+            if pending.is_only_news() && stop.is_none() && pending.may_wait() {
+                continue;
             }
+            self.commit(std::mem::take(&mut pending));
             if let Some(done) = stop {
+                self.settle();
                 info!("engine stopped");
                 let _ = done.send(());
                 return;
@@ -127,46 +145,98 @@ impl Engine {
         }
     }
 
-    /// News that lead to nothing share the commit of what comes next, if that comes soon.
-    fn may_wait(&self, pending: &mut Pending) -> bool {
-        let since = *pending.news_since.get_or_insert_with(Instant::now);
-        since.elapsed() < NEWS_WAIT
-    }
-
     /// `None` when nobody is left who could send one.
-    fn next_message(&self, news_wait: bool) -> Option<Message> {
+    fn next_message(&mut self, pending: &mut Pending) -> Option<Message> {
+        if self.trouble.has_just_ended() {
+            return Some(Message::Wake);
+        }
         let now = clock::now();
         // Nothing is started any more, so nothing is due.
-        let wake = self.state.wake_at(now).filter(|_| !self.closed);
+        let wakes = !self.closed && !self.trouble.scheduling_is_paused();
+        let wake = if wakes { self.wake_at(now, pending) } else { None };
         let wake = wake.map(|at| Duration::from_millis(at.since(now).0));
-        let wait = wake.into_iter().chain(news_wait.then_some(NEWS_WAIT)).min();
-        let Some(wait) = wait else { return self.inbox.recv().ok() };
+        let news = pending.is_only_news().then_some(NEWS_WAIT);
+        let due = [wake, news, self.settles_in(), self.trouble.next_due(), self.disk.looks_in()];
+        let Some(wait) = due.into_iter().flatten().min() else { return self.inbox.recv().ok() };
         match self.inbox.recv_timeout(wait) {
             Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout) => Some(Message::Wake),
+            Err(RecvTimeoutError::Timeout) => {
+                self.do_what_is_due();
+                Some(Message::Wake)
+            }
             Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
-    fn carry_out(&mut self, batch: &Batch, pending: Pending) {
-        self.publisher.publish(batch);
-        for (waiting, answer) in pending.replies {
-            // Whoever asked may have gone; what was asked for has happened all the same.
-            let _ = waiting.send(answer);
+    fn do_what_is_due(&mut self) {
+        if self.settles_in().is_some_and(|wait| wait.is_zero()) {
+            self.settle();
         }
-        for effect in pending.effects {
-            self.backends.carry_out(&self.state, &self.store, effect);
+        self.disk.set_space_aside();
+        for node in self.trouble.due() {
+            self.backends.reconnect_one(&self.state, node);
+        }
+    }
+
+    fn settles_in(&self) -> Option<Duration> {
+        let (first, last) = self.unsettled?;
+        Some(IDLE.saturating_sub(last.elapsed()).min(LONGEST.saturating_sub(first.elapsed())))
+    }
+
+    fn note_commit(&mut self) {
+        self.witness.note(self.store.newest_event(), &self.state.ledger);
+        let now = Instant::now();
+        self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
+    }
+
+    /// Nothing but the database itself is needed to read what has been committed.
+    fn settle(&mut self) {
+        self.unsettled = None;
+        if let Err(cause) = self.store.settle() {
+            warn!(%cause, "the database could not be brought up to date; its log has everything");
+        }
+    }
+
+    fn commit(&mut self, mut pending: Pending) {
+        let batch = pending.take_batch(&self.state);
+        let mut committed = self.store.commit(&batch);
+        if committed.as_ref().is_err_and(StoreError::is_full) && self.disk.give_up_reserve() {
+            committed = self.store.commit(&batch);
+        }
+        match committed {
+            Ok(()) => {
+                if !batch.is_empty() {
+                    self.note_commit();
+                }
+                self.carry_out(&batch, pending);
+            }
+            Err(error) => self.recover(&error, pending),
+        }
+    }
+
+    fn carry_out(&mut self, batch: &Batch, pending: Pending) {
+        self.publisher.publish(batch, self.store.newest_event());
+        self.notices.take_over(&batch.records);
+        self.trouble.look_at(&self.notices);
+        let effects = pending.answer();
+        for effect in effects {
+            let Engine { backends, state, store, .. } = self;
+            // What is lost here is repaired by the next report of that machine.
+            let _ = panics::guarded(|| backends.carry_out(state, store, effect));
         }
     }
 
     /// The batch is not durable, so it has not happened: back to what the store holds.
     fn recover(&mut self, cause: &StoreError, pending: Pending) {
         error!(%cause, "commit failed; starting again from the store");
-        refuse_all(pending.replies, cause);
+        pending.refuse(&NotNow::from(cause));
         loop {
+            if cause.is_full() {
+                self.disk.give_up_reserve();
+            }
             match load(&self.store).and_then(|state| {
                 self.state = state;
-                self.boot()
+                self.boot(Vec::new())
             }) {
                 Ok(()) => return info!("the store can be written again"),
                 Err(error) => warn!(%error, "the store still cannot be written"),
@@ -178,78 +248,37 @@ impl Engine {
         }
     }
 
-    fn boot(&mut self) -> Result<(), StoreError> {
+    fn boot(&mut self, records: Vec<RecordChange>) -> Result<(), StoreError> {
         let mut pending = Pending::default();
-        decide(&mut self.state, Input::Boot { epoch: self.epoch }, &mut pending)
-            .map_err(|refusal| self.store.damaged(refusal.to_string()))?;
-        self.store.commit(&pending.take_batch(&self.state))?;
+        let (epoch, ids_from, restored) = (self.epoch, self.ids_from, self.loss.is_some());
+        pending.push(Job::Keep { changes: records, deed: None, reply: None });
+        if let Some(loss) = &self.loss {
+            let (record, deed) = notices::record(NoticeKind::from(loss), clock::now());
+            warn!(what = deed.detail, "the database is older than it was");
+            pending.push(Job::Keep { changes: vec![record], deed: Some(deed), reply: None });
+        }
+        let _ = (restored, ids_from);
+        pending.push(Job::Boot(Input::Boot { epoch }));
+        while pending.has_more() {
+            let state = &mut self.state;
+            let done = panics::guarded(|| pending.decide_next(state));
+            done.map_err(|panic| panic.message)
+                .and_then(|refused| refused.map_or(Ok(()), Err))
+                .map_err(|what| self.store.damaged(what))?;
+        }
+        let batch = pending.take_batch(&self.state);
+        self.store.commit(&batch)?;
+        self.loss = None;
+        self.note_commit();
+        self.notices.take_over(&batch.records);
         self.publisher.publish_all(&self.state);
         self.backends.reconnect(&self.state);
         Ok(())
     }
 }
 
-impl Pending {
-    /// Nobody waits for it and nothing is to be done because of it: that a task has begun, for one.
-    fn is_only_news(&self) -> bool {
-        !self.events.is_empty() && self.replies.is_empty() && self.effects.is_empty()
-    }
-
-    /// The rows as they are now, after all inputs of the batch.
-    fn take_batch(&mut self, state: &State) -> Batch {
-        let changed = std::mem::take(&mut self.changed);
-        Batch {
-            rows: changed.into_iter().map(|key| (key, state.row(key))).collect(),
-            events: std::mem::take(&mut self.events),
-            environments: std::mem::take(&mut self.environments),
-            records: std::mem::take(&mut self.records),
-            deeds: std::mem::take(&mut self.deeds),
-        }
-    }
-}
-
 fn load(store: &Store) -> Result<State, StoreError> {
-    State::from_rows(store.rows()?).map_err(|what| store.damaged(what))
-}
-
-fn take(state: &mut State, store: &Store, disk: &Disk, message: Message, pending: &mut Pending) {
-    match message {
-        Message::Ask { input, environment, by, reply } => {
-            let adds = matches!(input, Input::Submit { .. });
-            if let Some(not_now) = disk.full().filter(|_| adds) {
-                pending.replies.push((reply, Err(not_now.into())));
-                return;
-            }
-            pending.environments.extend(environment);
-            let deed = by.and_then(|by| audit::deed(state, by, &input));
-            let answer = decide(state, input, pending);
-            if let (Some(deed), Ok(reply)) = (deed, &answer) {
-                pending.deeds.push((clock::now(), audit::with_reply(deed, *reply)));
-            }
-            pending.replies.push((reply, answer));
-        }
-        Message::Keep { changes, deed, reply } => {
-            pending.records.extend(changes);
-            pending.deeds.extend(deed.map(|deed| (clock::now(), deed)));
-            pending.replies.push((reply, Ok(Reply::Done)));
-        }
-        Message::Node(input) => drop(decide(state, input, pending)),
-        Message::Look(look) => look(state, store, clock::now()),
-        Message::Wake | Message::CloseQueue | Message::ConnectLocal | Message::Stop(_) => {}
-    }
-}
-
-fn decide(state: &mut State, input: Input, pending: &mut Pending) -> Answer {
-    let now = clock::now();
-    let Step { events, effects, reply } = step(state, input, now);
-    pending.changed.extend(events.iter().flat_map(Event::rows));
-    pending.events.extend(events.into_iter().map(|event| (now, event)));
-    pending.effects.extend(effects);
-    reply.map_err(Into::into)
-}
-
-fn refuse_all(replies: Vec<(oneshot::Sender<Answer>, Answer)>, cause: &StoreError) {
-    for (waiting, _) in replies {
-        let _ = waiting.send(Err(NotNow::from(cause).into()));
-    }
+    let rows = store.rows()?;
+    let state = panics::guarded(|| State::from_rows(rows)).map_err(|panic| panic.message);
+    state.and_then(|state| state).map_err(|what| store.damaged(what))
 }

@@ -1,73 +1,150 @@
-//! Which life of the store this is. A restored backup begins a new one, so that no run directory is met twice.
+//! Which life of the store this is, and whether the database is as new as it was. A file beside it tells: what a copy of
+//! the database alone does not bring back.
 
 use crate::store::{Store, StoreError};
 use danlu_core::Epoch;
+use danlu_core::rows::Ledger;
+use danlu_node::private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// Beside the database, and not in it: what a backup of the database does not bring back.
+/// How the store was found, and what the first step has to know about it.
 #[derive(Debug)]
-pub struct Witness {
-    /// `None` when it could not be made; a restored backup may then go unnoticed.
+pub struct Life {
+    pub(crate) epoch: Epoch,
+    /// No task id below this is given out again.
+    pub(crate) ids_from: u64,
+    /// What was acknowledged and is not there any more.
+    pub(crate) loss: Option<Loss>,
+    pub(crate) witness: Witness,
+}
+
+/// The database is older than what people were told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Loss {
+    /// Somebody said to go on without it.
+    Accepted { known: i64, found: i64 },
+    /// By `danlu restore`, from a backup that was begun then.
+    Restored { backup_at: String },
+}
+
+/// Kept up to date for as long as the server runs.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    /// `None` when it could not be made; an older database may then go unnoticed.
     file: Option<File>,
     seen: Seen,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Seen {
-    epoch: u32,
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Seen {
+    pub(crate) epoch: u32,
     /// The file that held the database.
-    inode: u64,
+    pub(crate) inode: u64,
     /// The number of the newest event.
-    events: i64,
+    pub(crate) events: i64,
+    /// The number that the next task and the next run would have had.
+    pub(crate) next_task: u64,
+    pub(crate) next_run: u64,
+    /// Found or made, and not yet in the database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loss: Option<Loss>,
 }
 
-/// The stored epoch, or a new one where the database is not the one that was here last.
-pub(crate) fn choose(data: &Path, store: &Store) -> Result<(Epoch, Witness), StoreError> {
-    let stored = store.ledger()?.map(|ledger| ledger.epoch.0);
-    let path = data.join("epoch.json");
-    let seen: Option<Seen> =
-        fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+pub(crate) fn path(data: &Path) -> PathBuf {
+    data.join("epoch.json")
+}
+
+pub(crate) fn read(data: &Path) -> Option<Seen> {
+    fs::read_to_string(path(data)).ok().and_then(|text| serde_json::from_str(&text).ok())
+}
+
+/// The stored epoch, or a new one where the database is not the one that was here last. One that lacks what it had is
+/// refused, unless that was said to be well.
+pub(crate) fn choose(data: &Path, store: &Store, accept_loss: bool) -> Result<Life, StoreError> {
+    let ledger = store.ledger()?;
+    let stored = ledger.as_ref().map(|ledger| ledger.epoch.0);
+    let seen = read(data);
     let inode = fs::metadata(data.join("danlu.db")).map_or(0, |facts| facts.ino());
-    let events = store.newest_event();
+    let found = store.newest_event();
+    let known = seen.as_ref().map_or(0, |seen| seen.events);
+    let loss = match seen.as_ref().and_then(|seen| seen.loss.clone()) {
+        Some(loss) => Some(loss),
+        None if found >= known => None,
+        None if accept_loss => Some(Loss::Accepted { known, found }),
+        None => return Err(store.behind(found, known)),
+    };
+    let last = seen.as_ref().map_or(0, |seen| seen.epoch);
     let epoch = match (&seen, stored) {
         (None, None) => 1,
-        (Some(seen), Some(stored)) if seen.inode == inode && seen.events <= events => {
+        (Some(seen), Some(stored)) if seen.inode == inode && loss.is_none() => {
             stored.max(seen.epoch)
         }
-        (seen, stored) => stored.unwrap_or(0).max(seen.as_ref().map_or(0, |it| it.epoch)) + 1,
+        (_, stored) => stored.unwrap_or(0).max(last) + 1,
     };
-    let seen = Seen { epoch, inode, events };
+    let (next_task, next_run) = next_ids(ledger.as_ref());
+    let ids_from = seen.as_ref().map_or(0, |seen| seen.next_task);
+    let seen = Seen {
+        epoch,
+        inode,
+        events: found,
+        next_task: next_task.max(ids_from),
+        next_run: next_run.max(seen.map_or(0, |seen| seen.next_run)),
+        loss: loss.clone(),
+    };
     let file = make(data, &seen)
         .inspect_err(|cause| warn!(%cause, "could not note the epoch beside the database"));
-    Ok((Epoch(epoch), Witness { file: file.ok(), seen }))
+    let witness = Witness { file: file.ok(), seen };
+    Ok(Life { epoch: Epoch(epoch), ids_from, loss, witness })
+}
+
+fn next_ids(ledger: Option<&Ledger>) -> (u64, u64) {
+    ledger.map_or((0, 0), |ledger| (ledger.next_task.0, ledger.next_run))
 }
 
 fn make(data: &Path, seen: &Seen) -> io::Result<File> {
-    let fresh = data.join("epoch.json.new");
-    let file = File::create(&fresh)?;
-    write(&file, seen)?;
-    file.sync_all()?;
-    fs::rename(&fresh, data.join("epoch.json"))?;
-    Ok(file)
+    let path = path(data);
+    private::replace_durably(&path, line(seen)?.as_bytes())?;
+    private::lock_file(&path)
 }
 
-/// Always as long, so that one write replaces it. It need not reach the disk: an older number is noticed less.
-fn write(file: &File, seen: &Seen) -> io::Result<()> {
+/// For `danlu restore`: what the next start has to know.
+pub(crate) fn write(data: &Path, seen: &Seen) -> io::Result<()> {
+    private::replace_durably(&path(data), line(seen)?.as_bytes())
+}
+
+/// Always as long, so that one write replaces it.
+fn line(seen: &Seen) -> io::Result<String> {
     let text = serde_json::to_string(seen)?;
-    file.write_all_at(format!("{text:<120}\n").as_bytes(), 0)
+    Ok(format!("{text:<320}\n"))
+}
+
+impl Life {
+    /// A new directory, or none that is looked at: for tests and tools that have no file beside the database.
+    pub fn first() -> Life {
+        let witness = Witness { file: None, seen: Seen::default() };
+        Life { epoch: Epoch(1), ids_from: 0, loss: None, witness }
+    }
 }
 
 impl Witness {
-    /// A commit has brought the events up to this number.
-    pub(crate) fn note(&mut self, events: i64) {
-        if let Some(file) = self.file.as_ref().filter(|_| events > self.seen.events) {
-            self.seen.events = events;
-            if let Err(cause) = write(file, &self.seen) {
+    /// A commit has brought the events up to this number. It need not reach the disk: an older number is noticed less.
+    pub(crate) fn note(&mut self, events: i64, ledger: &Ledger) {
+        let (next_task, next_run) = next_ids(Some(ledger));
+        let seen = &mut self.seen;
+        let settled = seen.loss.take().is_some();
+        if let Some(file) = self.file.as_ref().filter(|_| events > seen.events || settled) {
+            seen.events = events;
+            seen.next_task = seen.next_task.max(next_task);
+            seen.next_run = seen.next_run.max(next_run);
+            let written = line(seen).and_then(|text| file.write_all_at(text.as_bytes(), 0));
+            if let Err(cause) = written {
                 warn!(%cause, "could not note the newest event beside the database");
             }
         }

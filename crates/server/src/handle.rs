@@ -1,6 +1,7 @@
 //! How everything else reaches the engine.
 
 use crate::model::{ReadModel, Reader};
+use crate::notices::Notices;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use tokio::sync::oneshot;
 pub struct Handle {
     inbox: Sender<Message>,
     reader: Reader,
+    notices: Notices,
 }
 
 pub(crate) enum Message {
@@ -46,7 +48,7 @@ pub struct Asker {
     pub origin: String,
 }
 
-type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
+pub(crate) type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
 
 pub type Answer = Result<Reply, AskError>;
 
@@ -67,8 +69,13 @@ pub struct NotNow {
 }
 
 impl Handle {
-    pub(crate) fn new(inbox: Sender<Message>, reader: Reader) -> Handle {
-        Handle { inbox, reader }
+    pub(crate) fn new(inbox: Sender<Message>, reader: Reader, notices: Notices) -> Handle {
+        Handle { inbox, reader, notices }
+    }
+
+    /// What people have to know about the server itself.
+    pub fn notices(&self) -> &Notices {
+        &self.notices
     }
 
     /// Answers when it is durable.

@@ -1,15 +1,15 @@
 //! From a decision of the core to an order for a node.
 
 use crate::environment;
+use crate::logins::Logins;
 use crate::store::Store;
 use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
-use danlu_core::{GpuId, State, Task};
+use danlu_core::{GpuId, State, TaskId, User};
 use danlu_wire::launch::{
     AssignedGpu, Command, DEFAULT_UMASK, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder,
     Ranks, Sink,
 };
-use std::path::Path;
 
 /// Everything the node needs. The environment comes from the store, where it is kept once.
 ///
@@ -46,7 +46,7 @@ pub(crate) fn order(
     order.python.clone_from(&how.python);
     order.user = user;
     order.umask = how.umask.unwrap_or(DEFAULT_UMASK);
-    order.output = output(task, &how.output);
+    order.output = output(task.id, &how.output);
     order.gpus = GpuOrder {
         assigned: assigned.collect(),
         named_by: if how.gpus_by_uuid { GpuNames::Uuid } else { GpuNames::Index },
@@ -60,6 +60,12 @@ pub(crate) fn order(
     order.node = node.name.clone();
     order.ranks = ranks(state, launch);
     order
+}
+
+/// The OS user that somebody's tasks run as on a machine, and whose files theirs are there. Named by admins, or the name of
+/// the account: nothing that people say about themselves changes it.
+pub(crate) fn runs_as(logins: &Logins, owner: &User, node: &str) -> String {
+    logins.os_user(owner.id, node).unwrap_or_else(|| owner.os_name().to_owned())
 }
 
 /// For a run on several nodes: where its parts meet.
@@ -99,27 +105,33 @@ fn swept(name: &str, value: &str) -> String {
     format!("DANLU_GRID_{name}={value}")
 }
 
-pub(crate) fn output(task: &Task, wanted: &Output) -> danlu_wire::launch::Output {
+pub(crate) fn output(task: TaskId, wanted: &Output) -> danlu_wire::launch::Output {
     let sink = |stream: &Stream| match stream {
-        Stream::Append { path } => Sink::File { path: path.clone(), append: true },
-        Stream::Truncate { path } => Sink::File { path: path.clone(), append: false },
+        Stream::Append { path } => Sink::file(path, true),
+        Stream::Truncate { path } => Sink::file(path, false),
         Stream::Discard => Sink::Discard,
     };
-    let both = wanted
-        .both
-        .as_ref()
-        .map(|path| Sink::File { path: in_directory(task, path), append: true });
+    // Whether it is a directory is found out where it is opened, by the user.
+    let both = wanted.both.as_ref().map(|path| Sink::File {
+        path: path.clone(),
+        append: true,
+        task_in_directory: Some(task),
+        own: false,
+    });
     let stdout = wanted.stdout.as_ref().map(sink).or(both);
     let stderr = match &wanted.stderr {
         // The same file twice is one stream.
-        Some(stream) if Some(sink(stream)) != stdout => ErrorSink::Own(sink(stream)),
+        Some(stream) if !is_same(&sink(stream), stdout.as_ref()) => ErrorSink::Own(sink(stream)),
         _ => ErrorSink::WithStdout,
     };
     danlu_wire::launch::Output { stdout: stdout.unwrap_or_default(), stderr }
 }
 
-/// A directory gets `<id>.log`.
-fn in_directory(task: &Task, path: &str) -> String {
-    let whole = Path::new(&task.spec.launch.directory).join(path);
-    if whole.is_dir() { format!("{path}/{}.log", task.id) } else { path.to_owned() }
+fn is_same(stream: &Sink, stdout: Option<&Sink>) -> bool {
+    match (stream, stdout) {
+        (Sink::File { path, append, .. }, Some(Sink::File { path: other, append: also, .. })) => {
+            path == other && append == also
+        }
+        (stream, stdout) => Some(stream) == stdout,
+    }
 }

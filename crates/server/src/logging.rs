@@ -1,8 +1,8 @@
 //! The server's own log: to standard error, and to a file that does not grow for ever.
 
+use danlu_node::private;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing::Level;
@@ -55,8 +55,7 @@ impl Log {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                let file =
-                    File::options().append(true).create(true).mode(0o600).open(&self.path)?;
+                let file = private::append(&self.path)?;
                 self.written = file.metadata()?.len();
                 self.file.insert(file)
             }

@@ -1,14 +1,30 @@
-//! The threads that serve the network.
+//! The threads that serve the network, and the doors that everybody comes through.
 //!
 //! Who comes over the network, agents among them, does not keep people on this machine waiting: their one thread has nothing to
 //! share, and answers soonest. Each thread here has a runtime of its own and takes connections from all addresses; a connection
 //! stays where it was taken. (A runtime of several threads would do floating-point statistics, and need a library for them that
 //! every start of the program would have to load.)
 
+mod bodies;
+mod connection;
+mod descriptors;
+mod door;
+mod listener;
+mod owner;
+
+pub(crate) use bodies::Refused;
+pub(crate) use descriptors::Shares;
+pub(crate) use listener::{Socket, serve};
+pub(crate) use owner::owner;
+
 use crate::api::{self, Api};
-use crate::tls::{PromptListener, TlsListener};
+use crate::config::{Config, Limits};
+use bodies::{Bodies, Way};
+use door::Door;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
@@ -24,6 +40,57 @@ const WAITING: u32 = 1024;
 pub(crate) struct Network {
     threads: Vec<(Handle, JoinHandle<()>)>,
     end: watch::Sender<()>,
+}
+
+/// Where people come in, and how many may at a time.
+#[derive(Debug)]
+pub struct Doors {
+    network: Arc<Door>,
+    local: Arc<Door>,
+    bodies: Arc<Bodies>,
+    answers: Arc<Bodies>,
+    idle_millis: AtomicU64,
+    first_reserved: AtomicUsize,
+    proxies: Arc<[IpAddr]>,
+}
+
+impl Doors {
+    pub(crate) fn new(config: &Config) -> Doors {
+        let limits = &config.limits;
+        let shares = Shares::now(limits);
+        Doors {
+            network: Arc::new(Door::new(shares.network, shares.per_address)),
+            local: Arc::new(Door::new(shares.local, shares.per_user)),
+            bodies: Arc::new(Bodies::new(
+                Way::In,
+                limits.request_bytes,
+                limits.request_bytes_per_user,
+            )),
+            answers: Arc::new(Bodies::new(
+                Way::Out,
+                limits.answer_bytes,
+                limits.answer_bytes_per_user,
+            )),
+            idle_millis: AtomicU64::new(limits.idle.0),
+            first_reserved: AtomicUsize::new(shares.first_reserved),
+            proxies: config.auth.trusted_proxies.as_slice().into(),
+        }
+    }
+
+    /// For what comes from now on.
+    pub(crate) fn set(&self, limits: &Limits) {
+        let shares = Shares::now(limits);
+        self.network.set(shares.network, shares.per_address);
+        self.local.set(shares.local, shares.per_user);
+        self.bodies.set(limits.request_bytes, limits.request_bytes_per_user);
+        self.answers.set(limits.answer_bytes, limits.answer_bytes_per_user);
+        self.idle_millis.store(limits.idle.0, Ordering::Relaxed);
+        self.first_reserved.store(shares.first_reserved, Ordering::Relaxed);
+    }
+
+    fn idle(&self) -> Duration {
+        Duration::from_millis(self.idle_millis.load(Ordering::Relaxed))
+    }
 }
 
 impl Network {
@@ -56,18 +123,10 @@ impl Network {
         let socket = listen(address)?;
         for (thread, _) in &self.threads {
             let _within = thread.enter();
-            let listener = PromptListener(TcpListener::from_std(socket.try_clone()?)?);
-            let router = api::router(api.clone());
-            let router = router.into_make_service_with_connect_info::<api::Peer>();
-            let end = told_to_end(end);
-            if let Some(acceptor) = acceptor {
-                let listener = TlsListener::new(listener, acceptor.clone())?;
-                let served = axum::serve(listener, router).with_graceful_shutdown(end);
-                servers.spawn_on(served.into_future(), thread);
-            } else {
-                let served = axum::serve(listener, router).with_graceful_shutdown(end);
-                servers.spawn_on(served.into_future(), thread);
-            }
+            let tcp = TcpListener::from_std(socket.try_clone()?)?;
+            let socket = Socket::Network(tcp, acceptor.cloned());
+            let served = serve(socket, api.clone(), api::router(api.clone()), told_to_end(end));
+            servers.spawn_on(served, thread);
         }
         socket.local_addr()
     }

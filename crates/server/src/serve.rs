@@ -1,9 +1,11 @@
 //! The daemon from start to end.
 
-use crate::api::{self, Accounts, Api, Reach};
+use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
 use crate::backend::{Backends, LiveGpus, Local};
+use crate::backup;
 use crate::config::{Config, ConfigError, Flags};
+use crate::data_directory::{self, DirectoryError};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::epoch;
@@ -11,7 +13,7 @@ use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
 use crate::logins::Logins;
-use crate::network::{self, Network, told_to_end};
+use crate::network::{self, Doors, Network, Socket, told_to_end};
 use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
@@ -19,14 +21,13 @@ use crate::tls::{self, TlsError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_node::gpu::ProbeConfig;
-use danlu_node::{AgentError, RunRoot, StationConfig};
+use danlu_node::{AgentError, RunRoot, StationConfig, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -50,12 +51,8 @@ pub enum ServeError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Agent(#[from] AgentError),
-    #[error("could not {action} {path}: {error}")]
-    File { action: &'static str, path: PathBuf, error: io::Error },
-    #[error("{path} is on a network file system ({kind})")]
-    Network { path: PathBuf, kind: String },
-    #[error("another server uses {0}")]
-    Running(PathBuf),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     #[error("could not listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
     #[error(transparent)]
@@ -75,9 +72,7 @@ impl ServeError {
             ServeError::Agent(_) => {
                 "see that the data directory is on a local disk and of one server alone"
             }
-            ServeError::File { .. } => "give another data directory with --data",
-            ServeError::Network { .. } => "give a directory on a local disk with --data",
-            ServeError::Running(_) => "stop it first: danlu down",
+            ServeError::Directory(error) => error.hint(),
             ServeError::Listen { .. } => {
                 "choose another address with --listen, for example 127.0.0.1:0"
             }
@@ -102,20 +97,22 @@ pub struct Ready {
 /// Serves until told to stop. `ready` is called once requests are accepted.
 pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let config = Config::load(flags)?;
-    let _lock = prepare(&config.data)?;
+    let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data);
+    backup::remove_leftovers(&config.data);
     // Before any thread: the agent starts the small process that starts tasks.
     let live = LiveGpus::default();
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
-    let store = Store::open(&config.data.join("danlu.db"))?;
+    let mut disk = Disk::of(&config.data, config.disk_reserve);
+    let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
-    let epoch = epoch::choose(&config.data, &store)?;
+    let life = epoch::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
-    let (handle, engine) = Engine::start(store, Disk::of(&config.data), epoch, |handle| {
+    let (handle, engine) = Engine::start(store, disk, life, |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
@@ -140,6 +137,14 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     served
 }
 
+/// On a full disk with what was set aside for that.
+fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
+    match Store::open(path) {
+        Err(error) if error.is_full() && disk.give_up_reserve() => Store::open(path),
+        opened => opened,
+    }
+}
+
 /// What the addresses need beside the engine.
 struct Parts<'a> {
     live: LiveGpus,
@@ -162,18 +167,22 @@ async fn listen(
     let api = Api::new(Reach {
         handle: handle.clone(),
         files: Arc::new(files),
+        user_files: danlu_node::user_files::UserFiles::default(),
         nodes,
         logins,
         config: config.clone(),
         live,
         accounts: Accounts::default(),
         auth,
+        doors: Doors::new(config),
+        streams: Streams::new(&config.limits),
         lists: Kept::default(),
         addresses: OnceLock::new(),
         stop,
         own_uid,
     });
     let tidying = tokio::spawn(crate::archive::tidy_up(api.clone()));
+    let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());
     let mut addresses = Vec::new();
@@ -184,6 +193,9 @@ async fn listen(
             .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name))
             .transpose()?;
         let scheme = if acceptor.is_some() { "https" } else { "http" };
+        if acceptor.is_none() && !address.ip().is_loopback() {
+            warn!(%address, "not encrypted: passwords and tokens can be read on the network");
+        }
         match network.serve(*address, acceptor.as_ref(), &api, &end, &mut servers) {
             Ok(bound) => addresses.push(format!("{scheme}://{bound}")),
             // A machine without IPv6 still has the other address.
@@ -193,9 +205,8 @@ async fn listen(
             Err(error) => return Err(listening(address)(error)),
         }
     }
-    let local = api::router(api.clone()).into_make_service_with_connect_info::<api::Peer>();
-    let served = axum::serve(socket, local);
-    servers.spawn(served.with_graceful_shutdown(told_to_end(&end)).into_future());
+    let (socket, router) = (Socket::Local(socket), api::router(api.clone()));
+    servers.spawn(network::serve(socket, api.clone(), router, told_to_end(&end)));
     let _ = api.addresses.set(addresses.clone());
     let setup = addresses.first().and_then(|address| setup_link(handle, &api.auth, address));
     ready(&Ready { addresses, socket: config.socket.clone(), single_user: own_uid != 0, setup });
@@ -216,6 +227,7 @@ async fn listen(
     }
     systemd::notify("STOPPING=1");
     tidying.abort();
+    watching.abort();
     // Who is being answered gets the answer; who follows a log or waits does not hold us up.
     drop(end);
     let _ =
@@ -249,6 +261,7 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
+    api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");
@@ -325,7 +338,7 @@ fn local_station(config: &Config) -> StationConfig {
     let script = config.data.join("simulated").join("gpus.json");
     // A directory of its own: every change in it wakes the probe.
     if let Some(parent) = script.parent().filter(|_| config.sim_gpus.is_some()) {
-        let _ = fs::create_dir_all(parent);
+        let _ = private::directory(parent, private::PRIVATE);
     }
     StationConfig {
         root: config.data.join("node"),
@@ -337,37 +350,8 @@ fn local_station(config: &Config) -> StationConfig {
     }
 }
 
-/// The data directory, made if need be, and locked for one server.
-fn prepare(data: &Path) -> Result<File, ServeError> {
-    // Others pass through to the socket and to their logs, and see nothing else.
-    let made = fs::DirBuilder::new().recursive(true).mode(0o711).create(data);
-    made.map_err(file("create", data))?;
-    if let Ok(Some(kind)) = danlu_node::network(data) {
-        return Err(ServeError::Network { path: data.to_owned(), kind: kind.to_string() });
-    }
-    let path = data.join("danlu.lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&path);
-    let lock = lock.map_err(file("open", &path))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(fs::TryLockError::WouldBlock) => Err(ServeError::Running(data.to_owned())),
-        Err(fs::TryLockError::Error(error)) => Err(file("lock", &path)(error)),
-    }
-}
-
-/// A socket that nobody answers on is left from a server that was killed.
 fn bind_socket(path: &Path, for_everybody: bool) -> Result<UnixListener, ServeError> {
-    if let Some(parent) = path.parent() {
-        let mode = if for_everybody { 0o755 } else { 0o700 };
-        let made = fs::DirBuilder::new().recursive(true).mode(mode).create(parent);
-        made.map_err(file("create", parent))?;
-    }
-    if path.exists() {
-        if UnixStream::connect(path).is_ok() {
-            return Err(ServeError::Running(path.to_owned()));
-        }
-        fs::remove_file(path).map_err(file("remove the old", path))?;
-    }
+    data_directory::place_for_socket(path, for_everybody)?;
     let listener = UnixListener::bind(path).map_err(file("listen on", path))?;
     // Who connects is known by the kernel; what they may do is checked for each request.
     let mode = if for_everybody { 0o666 } else { 0o600 };
@@ -381,6 +365,6 @@ fn listening(address: &SocketAddr) -> impl FnOnce(io::Error) -> ServeError {
 }
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ServeError {
-    let path = path.to_owned();
-    move |error| ServeError::File { action, path, error }
+    let failed = data_directory::failed(action, path);
+    move |error| failed(error).into()
 }

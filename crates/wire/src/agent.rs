@@ -9,7 +9,9 @@ use danlu_core::{RunId, SessionId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+/// The first one that knows [`ToAgent::CheckPaths`].
+pub const CHECKS_PATHS: u32 = 2;
 /// The oldest one that is still understood: that of the release before.
 pub const OLDEST_PROTOCOL: u32 = 1;
 
@@ -50,6 +52,8 @@ pub enum ToAgent {
     /// Also shows that somebody is still there.
     AskFacts,
     ReadLog(ReadLog),
+    /// Since [`CHECKS_PATHS`].
+    CheckPaths(CheckPaths),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +82,7 @@ pub enum FromAgent {
     },
     Facts(Facts),
     Log(LogPiece),
+    Paths(PathsChecked),
 }
 
 /// The first message both ways.
@@ -213,6 +218,57 @@ pub enum LogProblem {
     Other(String),
 }
 
+/// Would a task of this user find what it names?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckPaths {
+    /// Comes back with the answer.
+    pub ask: u64,
+    /// The OS user by name, whose rights count.
+    pub owner: String,
+    pub paths: TaskPaths,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskPaths {
+    /// The working directory, an absolute path.
+    pub directory: String,
+    /// Relative to it.
+    pub outputs: Vec<OutputPath>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputPath {
+    pub path: String,
+    /// A directory gets a file for each task.
+    pub may_be_directory: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathsChecked {
+    pub ask: u64,
+    pub seen: PathsSeen,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathsSeen {
+    /// As far as the user may look.
+    Good,
+    Wrong(PathProblem),
+    /// The file system did not answer in time.
+    Silent,
+    /// Nobody could look: there is no such user, for one.
+    Unseen,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathProblem {
+    NoDirectory { path: String },
+    NoDirectoryFor { file: String, directory: String },
+    IsDirectory { path: String },
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopWhy {
@@ -260,7 +316,8 @@ impl FromAgent {
             FromAgent::Hello(_)
             | FromAgent::Details(_)
             | FromAgent::Facts(_)
-            | FromAgent::Log(_) => None,
+            | FromAgent::Log(_)
+            | FromAgent::Paths(_) => None,
             FromAgent::Report(report) => Some(NodeMessage::Report(report)),
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),

@@ -87,6 +87,13 @@ pub enum Sink {
     File {
         path: String,
         append: bool,
+        /// Where the path is a directory, the file is `<id>.log` in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_in_directory: Option<TaskId>,
+        /// Others may write to its directory: the file must be new or one of the user's own, not a link, and only the
+        /// user may read it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        own: bool,
     },
     Discard,
 }
@@ -146,6 +153,12 @@ pub struct Ranks {
 
 pub const DEFAULT_GRACE: Span = Span::from_secs(10);
 pub const DEFAULT_UMASK: u32 = 0o022;
+
+impl Sink {
+    pub fn file(path: impl Into<String>, append: bool) -> Sink {
+        Sink::File { path: path.into(), append, task_in_directory: None, own: false }
+    }
+}
 
 impl LaunchOrder {
     /// An order with everything left at its default but what must be said.

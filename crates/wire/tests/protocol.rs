@@ -59,8 +59,9 @@ fn neighbours_speak_with_each_other() {
     for (protocol, oldest, good) in [
         (1, None, true),
         (1, Some(1), true),
-        (2, Some(1), true),
-        (2, Some(2), false),
+        (2, Some(2), true),
+        (3, Some(2), true),
+        (3, Some(3), false),
         (0, None, false),
     ] {
         assert_eq!(hello(protocol, oldest).is_compatible(), good, "{protocol} {oldest:?}");

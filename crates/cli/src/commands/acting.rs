@@ -1,6 +1,6 @@
 //! What `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move` and `rm` have in common.
 
-use std::process::ExitCode;
+use std::{collections::BTreeMap, process::ExitCode};
 
 use danlu_wire::api::{Act, ActName, Acted, Document, ErrorBody, ErrorCode, TaskStateName};
 
@@ -8,7 +8,7 @@ use crate::{
     client::{Client, read},
     failure::Failure,
     language::{say, text},
-    screen::{self, confirm::confirm, places},
+    screen::{self, confirm::confirm, places, width},
     selection::{Selected, Selection},
 };
 
@@ -100,9 +100,13 @@ pub(super) fn report(
     let acted: Document<Acted> = read(&document)?;
     let mut done = Vec::new();
     let mut refused = Vec::new();
+    let mut later: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for result in acted.content.results {
         let missing = selected.may_be_missing.contains(&result.id);
         match result.error {
+            None if !result.waits_for.is_empty() => {
+                later.entry(result.waits_for.join(", ")).or_default().push(result.id);
+            }
             None => done.push(result.id),
             Some(error) if missing && error.code == ErrorCode::NotFound => {}
             Some(error) => refused.push((result.id, error)),
@@ -110,11 +114,21 @@ pub(super) fn report(
     }
     if json {
         screen::print_document(&document)?;
-    } else if !done.is_empty() {
-        screen::print(&format!("{}\n", done_words(&tasks(&done))))?;
+    } else if !done.is_empty() || !later.is_empty() {
+        if !done.is_empty() {
+            screen::print(&format!("{}\n", done_words(&tasks(&done))))?;
+        }
+        for (away, ids) in &later {
+            let (tasks, away) = (tasks(ids), width::plain(away));
+            screen::print(&say!(
+                "{tasks} will be cancelled when {away} is back\n",
+                "{tasks} 将在 {away} 恢复连接后取消\n"
+            ))?;
+        }
     } else if refused.is_empty() {
         screen::note(text("there is no such task", "没有符合条件的任务"));
     }
+    done.extend(later.into_values().flatten());
     let refused = grouped(refused);
     refused.iter().for_each(Failure::print);
     let status = refused.first().map_or(0, Failure::status);

@@ -9,6 +9,7 @@ use clap::Args;
 use danlu_wire::api::{ME, Overview, TaskView};
 use jiff::Timestamp;
 
+use super::notices;
 use crate::{
     client::{Client, Query},
     failure::Failure,
@@ -88,7 +89,8 @@ fn listed(client: &Client, query: Query) -> Result<(Vec<TaskView>, usize), Failu
 
 fn show(overview: &Overview, with_user: bool) -> Result<(), Failure> {
     let (columns, colour) = (width::of_stdout(), colour::wanted(&io::stdout()));
-    let mut out = summary::line(overview, columns);
+    let mut out = notices::lines(&overview.notices);
+    out += &summary::line(overview, columns);
     if overview.lines.is_empty() {
         out += text("\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n");
     } else {

@@ -5,11 +5,13 @@ mod agent;
 mod announce;
 mod archive;
 mod audit;
+mod backup;
 mod cancel;
 mod cascade;
 mod clone;
 mod completions;
 mod config;
+mod db;
 mod debug;
 mod demo;
 mod doctor;
@@ -29,6 +31,7 @@ mod move_task;
 mod node;
 mod node_import;
 mod nodes;
+mod notices;
 mod pause;
 mod pause_queue;
 mod policy;
@@ -36,11 +39,14 @@ mod registry;
 mod release;
 mod reload;
 mod report;
+mod reset;
+mod restore;
 mod resume;
 mod resume_queue;
 mod retry;
 mod rm;
 mod run;
+mod service;
 mod set;
 mod show;
 mod sim;
@@ -97,11 +103,17 @@ verbs! {
     User(user::Arguments) = "user" [],
     Token(token::Arguments) = "token" [],
     Announce(announce::Arguments) = "announce" [],
+    Notices(notices::Arguments) = "notices" [],
     Audit(audit::Arguments) = "audit" [],
     Archive(archive::Arguments) = "archive" ["dump"],
     PauseQueue(pause_queue::Arguments) = "pause-queue" [],
     ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
     Config(config::Arguments) = "config" [],
+    Service(service::Arguments) = "service" [],
+    Backup(backup::Arguments) = "backup" [],
+    Restore(restore::Arguments) = "restore" [],
+    Db(db::Arguments) = "db" [],
+    Reset(reset::Arguments) = "reset" [],
     Demo(demo::Arguments) = "demo" [],
     Sim(sim::Arguments) = "sim" [],
     Completions(completions::Arguments) = "completions" [],
@@ -151,11 +163,17 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::User(arguments) => user::run(&client()?, &arguments),
         Verb::Token(arguments) => token::run(&client()?, &arguments),
         Verb::Announce(arguments) => announce::run(&client()?, &arguments),
+        Verb::Notices(arguments) => notices::run(&client()?, &arguments),
         Verb::Audit(arguments) => audit::run(&client()?, &arguments),
         Verb::Archive(arguments) => archive::run(&client()?, &arguments),
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),
         Verb::ResumeQueue(arguments) => resume_queue::run(&client()?, &arguments),
         Verb::Config(arguments) => config::run(&client()?, &arguments),
+        Verb::Service(arguments) => service::run(&arguments),
+        Verb::Backup(arguments) => backup::run(&client()?, &arguments),
+        Verb::Restore(arguments) => restore::run(&arguments),
+        Verb::Db(arguments) => db::run(server, &arguments),
+        Verb::Reset(arguments) => reset::run(&arguments),
         Verb::Demo(arguments) => return demo::run(&arguments),
         Verb::Sim(arguments) => sim::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
+use danlu_server::nodes::words;
 use danlu_wire::api::{
     AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeChange, NodeCheck,
     NodeRole, OneNode,
@@ -14,10 +15,11 @@ use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     given::pair::{Pair, parse_pair},
-    language::{say, text},
+    language::{Language, say, text},
     screen::{
         self,
         colour::{self, Colour},
+        escapes::plain,
         places, width,
     },
 };
@@ -259,7 +261,10 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
         return screen::print_document(&document);
     }
     let name = &new.name;
-    let AddedNode { token, addresses, .. } = read::<Document<AddedNode>>(&document)?.content;
+    let AddedNode { node, token, addresses } = read::<Document<AddedNode>>(&document)?.content;
+    if let Some(words) = nodes::same_as(&node) {
+        screen::note(&words);
+    }
     if let Some(token) = token {
         return screen::print(&how_to_join(name, &token, &addresses));
     }
@@ -426,16 +431,17 @@ fn check(client: &Client, which: &Which) -> Result<(), Failure> {
             screen::print_document(&document)?;
         }
         for step in &checked.steps {
+            let (message, hint) = words::problem(&step.message, &step.hint, Language::current());
             let (mark, colour) =
                 if step.ok { ("✓", Colour::Green) } else { ("✗", Colour::Red) };
             if !which.json {
                 let mark = colour::paint(mark, Some(colour), coloured);
-                screen::print(&format!("{mark} {name}  {:<7} {}\n", step.step, step.message))?;
+                let message = width::plain(&message);
+                screen::print(&format!("{mark} {name}  {:<7} {message}\n", step.step))?;
             }
             if !step.ok {
-                let hint = step.hint.replace("NAME", name);
-                let message = format!("{name}: {}: {}", step.step, step.message);
-                failed = Some(Failure::new(Exit::Unreachable, message).hint(hint));
+                let message = format!("{name}: {}: {}", step.step, width::plain(&message));
+                failed = Some(Failure::new(Exit::Unreachable, message).hint(width::plain(&hint)));
             }
         }
     }

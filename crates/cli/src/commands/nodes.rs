@@ -3,14 +3,17 @@
 use std::io;
 
 use clap::Args;
+use danlu_server::nodes::words;
 use danlu_wire::api::{Document, NodeView, Nodes};
+use jiff::Timestamp;
 
+use super::notices;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::text,
+    language::{Language, say, text},
     screen::{
-        self, amounts,
+        self, amounts, clock,
         colour::{self, Colour},
         states,
         table::{Cell, Column, Table},
@@ -33,7 +36,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if arguments.json {
         return screen::print_document(&document);
     }
-    let nodes = read::<Document<Nodes>>(&document)?.content.nodes;
+    let Nodes { nodes, notices } = read::<Document<Nodes>>(&document)?.content;
     let mut table = Table::new(vec![
         Column::left(text("NODE", "机器")),
         Column::left(text("STATE", "状态")),
@@ -55,7 +58,62 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
             node.version.as_deref().unwrap_or_default().into(),
         ]);
     }
-    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))
+    let table = table.render(width::of_stdout(), colour::wanted(&io::stdout()));
+    screen::print(&format!("{}{table}", notices::lines(&notices)))?;
+    let now = Timestamp::now();
+    for node in &nodes {
+        if let Some(words) = trouble(node, now) {
+            screen::print(&words)?;
+        }
+    }
+    nodes.iter().filter(|node| is_first(node)).filter_map(same_as).for_each(|it| screen::note(&it));
+    Ok(())
+}
+
+/// What is wrong with a machine, since when, and what to do about it.
+fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
+    let name = &node.name;
+    let is_down = node.state == "down";
+    if !is_down && node.problem.is_none() {
+        return None;
+    }
+    let (problem, hint) = words::problem(
+        node.problem.as_deref().unwrap_or("not connected"),
+        node.hint.as_deref().unwrap_or_default(),
+        Language::current(),
+    );
+    let (problem, hint) = (width::plain(&problem), width::plain(&hint));
+    let since = node.since.as_deref().and_then(clock::read).filter(|_| is_down);
+    let line = match since {
+        Some(since) => {
+            let (at, ago) = (clock::short(since, now), clock::rough(clock::between(since, now)));
+            say!(
+                "{name}: down since {at} ({ago}): {problem}\n",
+                "{name}：自 {at} 起离线（{ago}）：{problem}\n"
+            )
+        }
+        None => say!("{name}: {problem}\n", "{name}：{problem}\n"),
+    };
+    let hint = if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
+    Some(line + &hint)
+}
+
+/// Each group of names is told once.
+fn is_first(node: &NodeView) -> bool {
+    node.same_as.iter().all(|other| node.name < *other)
+}
+
+/// Only a warning: containers and cloned disks look like that, too.
+pub(super) fn same_as(node: &NodeView) -> Option<String> {
+    let (name, others) = (&node.name, width::plain(&node.same_as.join(", ")));
+    (!node.same_as.is_empty()).then(|| {
+        say!(
+            "{name} looks like the same machine as {others} (equal machine id, boot id or address). \
+             Containers and cloned disks look like that, too; otherwise remove one of them: danlu node remove {name}",
+            "{name} 与 {others} 似乎是同一台机器（机器标识、启动标识或地址相同）。\
+             容器和克隆的磁盘也会如此；否则请移除其中一个：danlu node remove {name}"
+        )
+    })
 }
 
 fn memory(node: &NodeView) -> String {

@@ -6,6 +6,7 @@ use clap::Args;
 use danlu_wire::api::{Document, NodeView, Status, TaskView};
 use jiff::Timestamp;
 
+use super::notices;
 use crate::{
     client::{Client, read},
     failure::Failure,
@@ -33,7 +34,8 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         return screen::print_document(&document);
     }
     let status = read::<Document<Status>>(&document)?.content;
-    let mut out = totals(&status);
+    let mut out = notices::lines(&status.notices);
+    out += &totals(&status);
     out += &status.per_node.iter().map(node).collect::<String>();
     if !status.running.is_empty() {
         let on = colour::wanted(&io::stdout());

@@ -110,7 +110,10 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if task.dry_run {
         return show_dry_run(&document);
     }
-    let Submitted { id, count } = submitted(&document)?;
+    let Submitted { id, count, paths_unanswered } = submitted(&document)?;
+    if paths_unanswered {
+        eprintln!("{}", unanswered(id));
+    }
     if arguments.quiet {
         return screen::print(&format!("{id}\n"));
     }
@@ -119,6 +122,16 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
 
 pub(super) fn submitted(document: &str) -> Result<Submitted, Failure> {
     Ok(read::<Document<Submitted>>(document)?.content)
+}
+
+/// It was accepted nevertheless.
+fn unanswered(id: u64) -> String {
+    say!(
+        "note: the file system of its directory or output did not answer; the task starts when it does\n\
+         hint: danlu why {id}",
+        "注意：工作目录或输出所在的文件系统没有响应；响应后任务才会开始\n\
+         hint: danlu why {id}"
+    )
 }
 
 /// Scripts wait for this line.

@@ -37,6 +37,18 @@ pub(crate) fn duration(task: &TaskView, now: Timestamp) -> Option<u64> {
 
 /// Why it waits, where it runs, how it ended.
 pub(crate) fn why_or_where(task: &TaskView, now: Timestamp) -> String {
+    let known = why_or_where_of(task, now);
+    if task.silent_paths.is_empty() {
+        return known;
+    }
+    let paths = task.silent_paths.join(", ");
+    say!(
+        "{known}; the file system of {paths} does not answer",
+        "{known}；{paths} 所在的文件系统没有响应"
+    )
+}
+
+fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
     match task.state {
         TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => why(task, now),
         TaskStateName::Starting

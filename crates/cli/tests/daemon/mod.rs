@@ -199,6 +199,11 @@ impl Daemon {
         assert!(self.child.wait().expect("it ends").success());
     }
 
+    /// From the next start on.
+    pub(crate) fn add_argument(&mut self, argument: &str) {
+        self.setup.arguments.push(argument.to_owned());
+    }
+
     /// Starts another on the same data, without waiting for it.
     pub(crate) fn begin_again(&mut self) {
         self.child = begin(self.directory.path(), &self.setup);

@@ -66,7 +66,8 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        let _ = Command::new("userdel").arg(&self.name).status();
+        // Also where something of theirs has not quite ended.
+        let _ = Command::new("userdel").args(["-f", &self.name]).stderr(Stdio::null()).status();
     }
 }
 

@@ -40,6 +40,18 @@ pub(crate) struct Machine {
 impl Lab {
     /// `None`, with a line that says so, where such machines cannot be made.
     pub(crate) fn new(machines: usize) -> Option<Lab> {
+        Lab::build(machines, None)
+    }
+
+    /// The server's user has this configuration of `ssh`, made of the directory of the test and the address of the first machine.
+    pub(crate) fn with_ssh_config(
+        machines: usize,
+        config: impl FnOnce(&Path, &str) -> String,
+    ) -> Option<Lab> {
+        Lab::build(machines, Some(Box::new(config)))
+    }
+
+    fn build(machines: usize, config: Option<SshConfig<'_>>) -> Option<Lab> {
         if !nix::unistd::geteuid().is_root() {
             println!("skipped: machines of a test's own need root");
             return None;
@@ -73,7 +85,10 @@ impl Lab {
         }
         must("ip", &["addr", "add", &format!("{net}.254/24"), "dev", &bridge]);
         must("ip", &["link", "set", &bridge, "up"]);
-        let program = small_program(&here);
+        let mut program = small_program(&here);
+        if let Some(config) = config {
+            program = with_home(&here, &program, &config(&here, &format!("{net}.1")));
+        }
         let setup = Setup { program, ..Setup::simulated(1) };
         let daemon = Daemon::start_in(directory, setup)?;
         let mut lab = Lab { daemon, machines: Vec::new(), bridge };
@@ -213,6 +228,11 @@ impl Machine {
         }
     }
 
+    /// What its sshd has written down.
+    pub(crate) fn sshd_log(&self) -> String {
+        fs::read_to_string(self.directory.join("sshd.log")).unwrap_or_default()
+    }
+
     /// Processes there whose command line has this in it, by their ids here.
     pub(crate) fn processes(&self, part: &str) -> Vec<i32> {
         let own = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
@@ -242,6 +262,22 @@ impl Machine {
         self.switch_on();
         self.name = before;
     }
+}
+
+type SshConfig<'a> = Box<dyn FnOnce(&Path, &str) -> String + 'a>;
+
+/// The program in a world where root's home is another one, with this configuration of `ssh`.
+fn with_home(here: &Path, program: &Path, config: &str) -> PathBuf {
+    let home = here.join("servers-home");
+    fs::create_dir_all(home.join(".ssh")).expect("it can be made");
+    fs::write(home.join(".ssh/config"), config).expect("a file");
+    let (script, home, program) = (here.join("with-home"), home.display(), program.display());
+    let text = format!(
+        "#!/bin/sh\nexec unshare --mount sh -c 'mount --bind {home} /root && exec {program} \"$@\"' sh \"$@\"\n"
+    );
+    fs::write(&script, text).expect("a file");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    script
 }
 
 /// What is only for debuggers is most of the program in tests, and would be sent to every machine.

@@ -75,6 +75,7 @@ pub(super) fn plan(view: View<'_>) -> Plan {
     let mut pass = Pass::new(view);
     if let Some(head) = pass.start_what_fits() {
         let mut reservation = pass.reserve_for(head);
+        pass.view.set_named_aside(reservation.head);
         pass.start_what_does_not_delay(&mut reservation);
     }
     pass.plan

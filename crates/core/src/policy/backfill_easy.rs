@@ -46,13 +46,19 @@ fn start_until_reserved<'a>(
         let reservation = Reservation::make(view, rank, plan, Overrun::GoesOn);
         // Guesses have let others pass for long enough.
         if reservation.begins_at.is_some() && !view.state.settings().predictions {
+            view.set_named_aside(reservation.head);
             return Some(reservation);
         }
         view.set_place_aside(reservation.head);
     }
     let (lane, head) = start_in_order(line, view, plan)?;
     line.pass_over(lane, head);
-    something_fits(view).then(|| Reservation::make(view, head, plan, Overrun::GoesOn))
+    let reservation =
+        something_fits(view).then(|| Reservation::make(view, head, plan, Overrun::GoesOn))?;
+    // While somebody else has one that it has named, it holds up nobody: each time that happened, others would start
+    // without regard to its reservation, and it could wait for ever.
+    view.set_named_aside(reservation.head);
+    Some(reservation)
 }
 
 /// Working out a reservation looks at all that runs: not worth it when nobody could overtake.
@@ -77,7 +83,7 @@ pub(super) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
 
 /// The start that is kept free for the head of the queue.
 pub(super) struct Reservation<'a> {
-    head: &'a Request,
+    pub(super) head: &'a Request,
     /// When enough runs have ended; `None` when nobody knows.
     pub(super) begins_at: Option<Time>,
     /// The resources as they will be then.

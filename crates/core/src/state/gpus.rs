@@ -157,11 +157,12 @@ impl State {
         self.refresh_ripening(id);
     }
 
-    /// When time alone next changes something there.
+    /// When time alone next changes something there: nothing ever does on a node that was removed.
     pub(super) fn refresh_ripening(&mut self, id: NodeId) {
         let settings = self.settings();
         let settles = self.settling(id).map(|(_, _, grown_at)| grown_at + settings.settle_time);
-        let left = self.nodes[&id].gpus.iter().filter_map(|gpu| gpu.left_at);
+        let gpus = self.nodes.get(&id).into_iter().flat_map(|node| &node.gpus);
+        let left = gpus.filter_map(|gpu| gpu.left_at);
         let next = settles.chain(left.map(|at| at + settings.idle_delay)).min();
         match next {
             Some(at) => self.index.ripens_at.insert(id, at),
@@ -171,7 +172,7 @@ impl State {
 
     /// Shared runs that may still grow, the positions of their GPUs, and since when they have not.
     fn settling(&self, id: NodeId) -> impl Iterator<Item = (usize, RunId, Time)> {
-        let gpus = self.nodes[&id].gpus.iter().enumerate();
+        let gpus = self.nodes.get(&id).into_iter().flat_map(|node| node.gpus.iter().enumerate());
         gpus.flat_map(move |(at, gpu)| {
             gpu.holders.iter().filter_map(move |run| {
                 let run = self.runs.get(run)?;

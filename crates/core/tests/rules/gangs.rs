@@ -341,3 +341,23 @@ fn spread_takes_the_emptiest_node_and_the_emptiest_gpu() {
     lab.schedule();
     assert_ne!(lab.task(6), lab.task(7));
 }
+
+#[test]
+fn a_node_is_removed_where_a_part_of_a_shared_gang_has_ended() {
+    let mut lab = lab(&[1, 1]);
+    let mut spec = gang(2, 1);
+    spec.request.sharing = Sharing::Shared { idle_utilization: 0 };
+    spec.request.gpu_memory = 8 << 30;
+    lab.submit(spec);
+    lab.schedule();
+    lab.started(1);
+    let run = lab.run_of(1);
+    lab.hear(1, NodeMessage::Ended { run, ending: ending(Exit::Code(0), false) });
+    // Every step is checked, and so is that the rows can be read again.
+    lab.act(Input::RemoveNode { by: Actor::Daemon, node: NodeId(1) });
+    lab.after_secs(60);
+    lab.schedule();
+    assert!(lab.state.wake_at(lab.now).is_none());
+    lab.ended(1, Exit::Code(0));
+    assert_eq!(lab.task(1), "succeeded");
+}

@@ -157,3 +157,37 @@ fn who_was_queued_before_the_clock_was_set_back_has_waited_longest() {
     lab.schedule();
     assert_eq!(lab.task(3), "starting n1[0,1]");
 }
+
+/// Small tasks that say they may take long and do not: each is let pass, since it promises to be over in time.
+#[test]
+fn a_task_that_names_one_of_its_gpus_does_not_starve_behind_small_ones() {
+    let mut lab = lab(&[GPUS]);
+    lab.policy(Order::Fifo, Backfill::Easy);
+    let mut large = wants(GPUS);
+    large.request.gpu_ids = vec![2];
+    let mut ends: Vec<(Time, u64)> = Vec::new();
+    for seconds in 0_u64..600 {
+        lab.now = Time::from_secs(1_000) + Span::from_secs(seconds);
+        let (due, rest): (Vec<_>, Vec<_>) = ends.into_iter().partition(|(at, _)| *at <= lab.now);
+        ends = rest;
+        due.iter().for_each(|(_, task)| lab.ended(*task, Exit::Code(0)));
+        while lab.state.waiting_of(BOB).tasks < 4 {
+            let limit = Span::from_secs(9 + lab.state.ledger.next_task.0 * 7 % 50);
+            let small = TaskSpec { time_limit: Some(limit), priority: 100, ..wants(1) };
+            submit(&mut lab, BOB, small);
+        }
+        if seconds == 10 {
+            submit(&mut lab, ANN, large.clone());
+        }
+        let before: Vec<RunId> = lab.state.runs.keys().copied().collect();
+        lab.schedule();
+        for run in lab.state.runs.values().filter(|run| !before.contains(&run.id)) {
+            if lab.state.tasks[&run.task].owner == ANN {
+                assert!(seconds < 10 + 2 * 60, "it waits for {seconds} s");
+                return;
+            }
+            ends.push((lab.now + Span::from_secs(2 + run.task.0 % 5), run.task.0));
+        }
+    }
+    panic!("it starves");
+}

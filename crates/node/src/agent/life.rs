@@ -126,7 +126,7 @@ impl Life {
             ToAgent::DropLog { run } => self.runs.drop_log(run),
             ToAgent::AskReport => self.report(),
             // For the station around this agent.
-            ToAgent::AskFacts | ToAgent::ReadLog(_) => {}
+            ToAgent::AskFacts | ToAgent::ReadLog(_) | ToAgent::CheckPaths(_) => {}
         }
     }
 

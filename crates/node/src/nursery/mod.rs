@@ -12,7 +12,7 @@ mod users;
 pub(crate) use link::{Answer, Link, ShimNews};
 
 use crate::cgroup::Cgroups;
-use crate::{shim, signals};
+use crate::{shim, signals, user_files};
 use link::{is_waiting, receive, send};
 use nix::fcntl::{OFlag, open};
 use nix::libc;
@@ -36,7 +36,12 @@ pub(crate) const WITHOUT_CGROUPS: &str = "--without-cgroups";
 /// its command line seems to say, and has been.
 pub fn dispatch() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != ARGUMENT {
+    let first = arguments.next()?;
+    if first == user_files::helper::ARGUMENT {
+        let user = arguments.next().map(|user| user.to_string_lossy().into_owned());
+        return Some(user_files::helper::main(user.as_deref()));
+    }
+    if first != ARGUMENT {
         return None;
     }
     let root = PathBuf::from(arguments.next()?);

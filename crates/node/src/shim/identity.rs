@@ -56,7 +56,7 @@ impl Identity {
     }
 
     /// For good: nothing of the shim's rights is left. Makes system calls and nothing else (`steps`).
-    pub(super) fn assume(&self) -> Result<(), Errno> {
+    pub(crate) fn assume(&self) -> Result<(), Errno> {
         let Account { uid, gid, groups, .. } = &self.account;
         let (user, group) = (*uid as usize, *gid as usize);
         if self.switch {

@@ -4,6 +4,7 @@
 //! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
 
 mod at_once;
+mod file_target;
 pub(crate) mod identity;
 mod kernel;
 mod launching;

@@ -10,6 +10,7 @@ use crate::fork::{Fork, fork};
 use crate::launch::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::at_once::AtOnce;
+use crate::shim::file_target::FileTarget;
 use crate::shim::identity::Identity;
 use crate::shim::launching::{self, Launching, Obstacle, Problem};
 use crate::shim::program;
@@ -57,7 +58,7 @@ struct Program {
 enum Target {
     Opened(OwnedFd),
     /// To be opened as the user.
-    Path(CString, OFlag),
+    Path(FileTarget),
 }
 
 const NOTHING: &CStr = c"/dev/null";
@@ -229,7 +230,7 @@ impl<'a> Plan<'a> {
 
     /// Files that others have written to before: what they wrote says nothing about this run.
     fn tell_starts(&self, link: &mut UnixStream, streams: &[OwnedFd; 2]) {
-        let appends = |target: &Target| matches!(target, Target::Path(_, flags) if !flags.contains(OFlag::O_TRUNC));
+        let appends = |target: &Target| matches!(target, Target::Path(file) if file.appends());
         if appends(&self.stdout) || self.stderr.as_ref().is_some_and(appends) {
             let size = |fd: &OwnedFd| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
             launching::tell_starts(link, streams.each_ref().map(size));
@@ -256,11 +257,7 @@ impl Target {
     fn open(&self) -> Result<OwnedFd, Errno> {
         match self {
             Target::Opened(fd) => fd.try_clone().map_err(|error| errno(&error)),
-            Target::Path(path, flags) => {
-                let flags =
-                    *flags | OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-                open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666))
-            }
+            Target::Path(file) => file.open(),
         }
     }
 }
@@ -281,12 +278,9 @@ fn target(
                 opened.map_err(|error| Refusal::run_directory("open the log", &error))?;
             Ok(Target::Opened(log.into()))
         }
-        Sink::File { path, append } => {
-            let path = CString::new(words.put_into(path).into_owned())
-                .map_err(|_| Refusal::order(ZERO_BYTE))?;
-            // Appending in both cases: several writers then never write over each other.
-            let start = if *append { OFlag::empty() } else { OFlag::O_TRUNC };
-            Ok(Target::Path(path, start | OFlag::O_APPEND))
+        Sink::File { path, append, task_in_directory, own } => {
+            let file = FileTarget::new(&words.put_into(path), *append, *task_in_directory, *own);
+            Ok(Target::Path(file.map_err(|_| Refusal::order(ZERO_BYTE))?))
         }
         Sink::Discard => {
             let nothing = open(NOTHING, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty());

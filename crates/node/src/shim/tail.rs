@@ -44,9 +44,11 @@ pub(super) fn tail(
         let part = match sink {
             Sink::Log => dir.open(OUTPUT).and_then(|log| end_of(&log, 0)),
             Sink::Discard => Ok(Vec::new()),
-            Sink::File { path, .. } => {
+            Sink::File { path, task_in_directory, .. } => {
                 let path = Words::of(order).put_into(path).into_owned();
-                as_user(identity, &Path::new(&order.directory).join(path), start)
+                let path = Path::new(&order.directory).join(path);
+                let inside = task_in_directory.map(|task| path.join(format!("{task}.log")));
+                as_user(identity, (path, inside), start)
             }
         };
         whole.extend(part.unwrap_or_default());
@@ -70,14 +72,17 @@ fn end_of(file: &File, start: u64) -> io::Result<Vec<u8>> {
     Ok(end)
 }
 
+/// A file, and the one to take where that is a directory.
+type Place = (PathBuf, Option<PathBuf>);
+
 /// A file of the user is read with the user's rights, by a process that has no others and may be given up.
-fn as_user(identity: &Identity, path: &Path, start: u64) -> io::Result<Vec<u8>> {
+fn as_user(identity: &Identity, place: Place, start: u64) -> io::Result<Vec<u8>> {
     let (mut ours, theirs) = UnixStream::pair()?;
     // SAFETY: a shim has no threads.
     match unsafe { fork(None) }? {
         Fork::Child { .. } => {
             drop(ours);
-            read_and_exit(identity, path.to_owned(), start, theirs)
+            read_and_exit(identity, place, start, theirs)
         }
         Fork::Parent { child, pidfd } => {
             drop(theirs);
@@ -92,11 +97,17 @@ fn as_user(identity: &Identity, path: &Path, start: u64) -> io::Result<Vec<u8>> 
     }
 }
 
-fn read_and_exit(identity: &Identity, path: PathBuf, start: u64, mut to: UnixStream) -> ! {
+fn read_and_exit(identity: &Identity, (path, inside): Place, start: u64, mut to: UnixStream) -> ! {
     let read = || -> io::Result<()> {
         identity.assume()?;
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-        let file = File::options().read(true).custom_flags(flags).open(path)?;
+        let open = |path| File::options().read(true).custom_flags(flags).open(path);
+        let mut file = open(path)?;
+        if let Some(inside) = inside
+            && file.metadata()?.is_dir()
+        {
+            file = open(inside)?;
+        }
         to.write_all(&end_of(&file, start)?)
     };
     let _ = read();

@@ -1,12 +1,15 @@
-//! Reads logs for who asks from afar: one thread, so that a slow disk holds up nobody but readers of logs.
+//! Reads logs for who asks from afar: one thread, which waits for no file system but that of the run directories. Files
+//! of users are read by [`UserFiles`].
 
 use super::stdio::Mouth;
-use crate::logs::{LogFile, problem};
+use crate::logs::{LogFile, Piece, problem, user_file};
 use crate::rundir::RunRoot;
+use crate::user_files::UserFiles;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_wire::FromAgent;
 use danlu_wire::agent::{LogContent, LogPiece, LogProblem, ReadLog};
+use danlu_wire::launch::Sink;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -24,22 +27,36 @@ const MOST_BYTES: u64 = 256 << 10;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How many may wait for more at the same time.
 const MOST_WAITING: usize = 1_000;
+/// A file system of a user's has so long for one part of a file.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Files of users are looked at again and again, less often the longer nothing comes: a file on a network disk tells
+/// nobody that another machine has written to it.
+const SOONEST: Duration = Duration::from_millis(100);
+const LATEST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Logs {
-    wanted: Sender<ReadLog>,
+    news: Sender<News>,
     wake: Arc<EventFd>,
 }
 
+enum News {
+    Asked(ReadLog),
+    /// Of a user's file.
+    Read(Waiting, io::Result<Piece>),
+}
+
 /// Ends with the process.
-pub(super) fn start(root: RunRoot, mouth: Mouth) -> Logs {
-    let (wanted, asked) = channel();
+pub(super) fn start(root: RunRoot, files: UserFiles, mouth: Mouth) -> Logs {
+    let (news, heard) = channel();
     let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
     let wake = Arc::new(wake.expect("a process that begins has descriptors to spare"));
     let reader = Reader {
         root,
+        files,
         mouth,
-        asked,
+        heard,
+        news: news.clone(),
         wake: Arc::clone(&wake),
         waiting: Vec::new(),
         watched: BTreeSet::new(),
@@ -48,12 +65,12 @@ pub(super) fn start(root: RunRoot, mouth: Mouth) -> Logs {
     if let Err(error) = started {
         eprintln!("danlu: logs cannot be read: {error}");
     }
-    Logs { wanted, wake }
+    Logs { news, wake }
 }
 
 impl Logs {
     pub(super) fn read(&self, wanted: ReadLog) {
-        if self.wanted.send(wanted).is_ok() {
+        if self.news.send(News::Asked(wanted)).is_ok() {
             let _ = self.wake.write(1);
         }
     }
@@ -61,8 +78,11 @@ impl Logs {
 
 struct Reader {
     root: RunRoot,
+    files: UserFiles,
     mouth: Mouth,
-    asked: Receiver<ReadLog>,
+    heard: Receiver<News>,
+    /// For what is read elsewhere.
+    news: Sender<News>,
     wake: Arc<EventFd>,
     waiting: Vec<Waiting>,
     watched: BTreeSet<WatchDescriptor>,
@@ -71,6 +91,25 @@ struct Reader {
 struct Waiting {
     wanted: ReadLog,
     until: Instant,
+    /// When to look again, whether anything has happened or not.
+    look_at: Instant,
+    pause: Duration,
+}
+
+impl Waiting {
+    fn new(wanted: ReadLog) -> Waiting {
+        let now = Instant::now();
+        Waiting { wanted, until: now + LONGEST_WAIT, look_at: now, pause: SOONEST }
+    }
+
+    fn later(self) -> Waiting {
+        let pause = (self.pause * 2).min(LATEST);
+        Waiting { look_at: Instant::now() + self.pause, pause, ..self }
+    }
+
+    fn is_of_user(&self) -> bool {
+        matches!(self.wanted.log.sink, Sink::File { .. })
+    }
 }
 
 impl Reader {
@@ -80,7 +119,7 @@ impl Reader {
         };
         loop {
             let now = Instant::now();
-            let next = self.waiting.iter().map(|waiting| waiting.until).min();
+            let next = self.waiting.iter().map(|waiting| waiting.until.min(waiting.look_at)).min();
             let timeout = next.map_or(PollTimeout::NONE, |at| {
                 let wait = at.saturating_duration_since(now).as_millis() + 1;
                 PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX)
@@ -90,9 +129,12 @@ impl Reader {
             let _ = poll(&mut both, timeout);
             let _ = self.wake.read();
             while matches!(inotify.read_events(), Ok(events) if !events.is_empty()) {}
-            let fresh: Vec<ReadLog> = self.asked.try_iter().collect();
-            for wanted in fresh {
-                self.waiting.push(Waiting { wanted, until: Instant::now() + LONGEST_WAIT });
+            let news: Vec<News> = self.heard.try_iter().collect();
+            for one in news {
+                match one {
+                    News::Asked(wanted) => self.waiting.push(Waiting::new(wanted)),
+                    News::Read(waiting, read) => self.take(waiting, read),
+                }
             }
             self.look(&inotify);
         }
@@ -104,33 +146,35 @@ impl Reader {
         let mut watched: BTreeSet<WatchDescriptor> = BTreeSet::new();
         let waiting = std::mem::take(&mut self.waiting);
         for one in waiting {
+            if one.is_of_user() {
+                if one.look_at <= Instant::now() {
+                    self.ask_helper(one);
+                } else {
+                    self.waiting.push(one);
+                }
+                continue;
+            }
             let may_wait = one.wanted.wait && !crowded && Instant::now() < one.until;
             // Watched before it is read: what comes in between is seen.
-            let watch =
-                LogFile::of_run(&self.root, &one.wanted.log).ok().filter(|_| may_wait).map(|log| {
-                    inotify.add_watch(
-                        log.path(),
-                        AddWatchFlags::IN_MODIFY
-                            | AddWatchFlags::IN_MOVE_SELF
-                            | AddWatchFlags::IN_ATTRIB,
-                    )
-                });
+            let watch = self.open(&one.wanted).ok().filter(|_| may_wait).map(|log| {
+                inotify.add_watch(
+                    log.path(),
+                    AddWatchFlags::IN_MODIFY
+                        | AddWatchFlags::IN_MOVE_SELF
+                        | AddWatchFlags::IN_ATTRIB,
+                )
+            });
             let content = self.read(&one.wanted);
-            let nothing = match &content {
-                Ok(content) => content.base64.is_empty() && !one.wanted.log.ended,
-                Err(LogProblem::NotThere) => !one.wanted.log.ended,
-                Err(_) => false,
-            };
-            if nothing && may_wait {
+            if may_wait && is_nothing(&one.wanted, &content) {
                 match watch {
                     Some(Ok(watch)) => {
                         watched.insert(watch);
-                        self.waiting.push(one);
+                        let look_at = one.until;
+                        self.waiting.push(Waiting { look_at, ..one });
                     }
                     // Not there yet, or out of watches: soon again.
                     Some(Err(Errno::ENOSPC | Errno::ENOENT)) | None => {
-                        let until = one.until.min(Instant::now() + Duration::from_millis(200));
-                        self.waiting.push(Waiting { until, ..one });
+                        self.waiting.push(one.later());
                     }
                     Some(Err(_)) => self.answer(&one.wanted, content),
                 }
@@ -145,17 +189,59 @@ impl Reader {
         self.watched = watched;
     }
 
+    /// The answer comes as news.
+    fn ask_helper(&self, one: Waiting) {
+        let wanted = &one.wanted;
+        let limit = wanted.limit.min(MOST_BYTES);
+        let Some(file) = user_file(&wanted.log, wanted.from, limit) else { return };
+        let (news, wake) = (self.news.clone(), Arc::clone(&self.wake));
+        let owner = Some(wanted.log.owner.clone());
+        self.files.read(owner, file, PATIENCE, move |read| {
+            if news.send(News::Read(one, read)).is_ok() {
+                let _ = wake.write(1);
+            }
+        });
+    }
+
+    fn take(&mut self, one: Waiting, read: io::Result<Piece>) {
+        let content = read.map(content).map_err(|error| problem(&error));
+        let crowded = self.waiting.len() > MOST_WAITING;
+        let may_wait = one.wanted.wait && !crowded && Instant::now() < one.until;
+        if may_wait && is_nothing(&one.wanted, &content) {
+            self.waiting.push(one.later());
+        } else {
+            self.answer(&one.wanted, content);
+        }
+    }
+
     fn answer(&self, wanted: &ReadLog, content: Result<LogContent, LogProblem>) {
         self.mouth.say(FromAgent::Log(LogPiece { ask: wanted.ask, content }));
     }
 
+    /// In the run directories.
+    fn open(&self, wanted: &ReadLog) -> io::Result<LogFile> {
+        match wanted.log.sink {
+            Sink::Log => LogFile::of_run(&self.root, wanted.log.run, wanted.log.ended),
+            Sink::Discard | Sink::File { .. } => Ok(LogFile::nothing()),
+        }
+    }
+
     fn read(&self, wanted: &ReadLog) -> Result<LogContent, LogProblem> {
-        let read = || -> io::Result<LogContent> {
-            let mut log = LogFile::of_run(&self.root, &wanted.log)?;
-            let offset = log.start(wanted.from)?;
-            let bytes = log.read(offset, wanted.limit.min(MOST_BYTES))?;
-            Ok(LogContent { offset, size: log.size()?, base64: STANDARD.encode(bytes) })
-        };
-        read().map_err(|error| problem(&error))
+        let limit = wanted.limit.min(MOST_BYTES);
+        let read = self.open(wanted).and_then(|log| log.piece(wanted.from, limit));
+        read.map(content).map_err(|error| problem(&error))
+    }
+}
+
+fn content(Piece { offset, size, bytes }: Piece) -> LogContent {
+    LogContent { offset, size, base64: STANDARD.encode(bytes) }
+}
+
+/// There may be more when one looks again.
+fn is_nothing(wanted: &ReadLog, content: &Result<LogContent, LogProblem>) -> bool {
+    match content {
+        Ok(content) => content.base64.is_empty() && !wanted.log.ended,
+        Err(LogProblem::NotThere) => !wanted.log.ended,
+        Err(LogProblem::NotTheirs | LogProblem::Other(_)) => false,
     }
 }

@@ -8,12 +8,14 @@ use crate::agent::AgentError;
 use crate::gpu::ProbeConfig;
 use crate::private;
 use crate::rundir::RunRoot;
-use danlu_wire::agent::{Machine, PROTOCOL, StationOrder};
+use crate::user_files::UserFiles;
+use danlu_wire::agent::{CheckPaths, Machine, PROTOCOL, PathsChecked, StationOrder};
 use danlu_wire::frame::{Decoder, FrameError, encode};
 use danlu_wire::{FromAgent, ToAgent};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -36,6 +38,9 @@ pub enum StdioError {
 /// the next connection hears everything anew.
 const UNSAID: usize = 16_384;
 
+/// How long a file system has to tell whether the paths of a task are there; who asks waits for less.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// Until the other side closes the connection.
 pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<(), StdioError> {
     let mut orders = Orders { input, decoder: Decoder::default() };
@@ -55,7 +60,9 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     let mouth = Mouth { said, machine: facts::machine() };
     let speaker = mouth.clone();
     let station = Station::start(&config, move |said| speaker.say(said))?;
-    let logs = logs::start(RunRoot::open(&root).map_err(AgentError::from)?, mouth.clone());
+    let files = UserFiles::default();
+    let runs = RunRoot::open(&root).map_err(AgentError::from)?;
+    let logs = logs::start(runs, files.clone(), mouth.clone());
     let writer = std::thread::Builder::new()
         .name("to-server".into())
         .spawn(move || write_all(&unsaid, output))?;
@@ -68,6 +75,12 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
                 mouth.say(FromAgent::Facts(facts::facts(&root, &station.probe_in_words())));
             }
             ToAgent::ReadLog(wanted) => logs.read(wanted),
+            ToAgent::CheckPaths(CheckPaths { ask, owner, paths }) => {
+                let mouth = mouth.clone();
+                files.check(Some(owner), paths, LOOK, move |seen| {
+                    mouth.say(FromAgent::Paths(PathsChecked { ask, seen }));
+                });
+            }
             order => send(order)?,
         }
     }

@@ -120,7 +120,7 @@ pub(crate) fn missing_directory() {
 pub(crate) fn unwritable_output() {
     let mut world = World::new();
     let mut order = world.shell("echo never");
-    let file = |path: &str| Sink::File { path: path.to_owned(), append: false };
+    let file = |path: &str| Sink::file(path, false);
     order.output.stdout = file("/no/such/directory/out");
     check_refused(
         &mut world,

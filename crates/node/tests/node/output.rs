@@ -8,7 +8,7 @@ use std::fs;
 const BOTH: &str = "echo out; echo err >&2; echo out again";
 
 fn file(path: &str, append: bool) -> Sink {
-    Sink::File { path: path.to_owned(), append }
+    Sink::file(path, append)
 }
 
 pub(crate) fn both_streams_in_one_log() {

@@ -110,7 +110,7 @@ pub(crate) fn output_is_opened_as_the_user() {
     for path in [secret.clone(), world.path("not-there-yet")] {
         let mut order = world.shell("echo overwritten");
         order.user = Some(guest.name.clone());
-        order.output.stdout = Sink::File { path, append: false };
+        order.output.stdout = Sink::file(path, false);
         let exit = world.run(&order);
         let Exit::Launch { message } = exit else { panic!("{exit:?}") };
         assert!(message.contains("Permission denied"), "{message}");
@@ -123,7 +123,7 @@ pub(crate) fn output_is_opened_as_the_user() {
     let mut order = world.shell("echo mine");
     order.user = Some(guest.name.clone());
     order.directory = open.clone();
-    order.output.stdout = Sink::File { path: "out".to_owned(), append: false };
+    order.output.stdout = Sink::file("out", false);
     assert_eq!(world.run(&order), Exit::Code(0));
     let made = fs::metadata(format!("{open}/out")).unwrap();
     assert_eq!(

@@ -1,6 +1,7 @@
 //! JSON in and out. What comes in is an object: fields have names, and a list of values is not taken for them.
 
 use super::ApiError;
+use crate::network::Refused;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, Request};
@@ -74,6 +75,9 @@ impl From<JsonRejection> for ApiError {
 
 impl From<BytesRejection> for ApiError {
     fn from(rejection: BytesRejection) -> ApiError {
+        if let Some(refused) = Refused::behind(&rejection) {
+            return refused.into();
+        }
         if rejection.status() != StatusCode::PAYLOAD_TOO_LARGE {
             return ApiError::bad_request(rejection.body_text(), HINT);
         }

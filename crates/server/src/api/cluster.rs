@@ -111,5 +111,12 @@ pub(super) async fn status(
     let running = running.into_iter().take(MOST_ROWS).collect();
     let running = super::tasks::views(&api, &caller, running).await?;
     let per_node = super::nodes::views(&api, &caller);
-    Ok(Json(Document::new(Status { nodes: model.nodes.len(), gpus, tasks, per_node, running })))
+    Ok(Json(Document::new(Status {
+        nodes: model.nodes.len(),
+        gpus,
+        tasks,
+        per_node,
+        running,
+        notices: api.handle.notices().seen_by(caller.admin),
+    })))
 }

@@ -27,7 +27,7 @@ pub(super) async fn config(State(api): State<Api>, _caller: Caller) -> Json<Docu
     Json(Document::new(json!({ "config": api.config.entries() })))
 }
 
-/// What the file says now is checked. What it says about GPUs and machines is taken over; of the rest it tells what will be
+/// What the file says now is checked. What it says about GPUs, machines and limits is taken over; of the rest it tells what will be
 /// different after the next start.
 pub(super) async fn reload(
     State(api): State<Api>,
@@ -39,6 +39,7 @@ pub(super) async fn reload(
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
     crate::serve::configure_node(&api.handle, &newer).await?;
+    api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
 }

@@ -1,6 +1,6 @@
 //! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
 
-use super::chinese::{self, Words};
+use super::chinese;
 use crate::auth::AuthError;
 use crate::handle::{AskError, NotNow};
 use axum::Json;
@@ -9,9 +9,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
 use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
+use std::borrow::Cow;
 
 #[derive(Debug, Clone)]
-pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<Words>>);
+pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<(String, Cow<'static, str>)>>);
 
 impl ApiError {
     pub(crate) fn new(
@@ -23,14 +24,18 @@ impl ApiError {
     }
 
     /// The same for who reads Chinese.
-    pub(crate) fn or_chinese(mut self, message: impl Into<String>, hint: &'static str) -> ApiError {
-        self.1 = Some(Box::new((message.into(), hint)));
+    pub(crate) fn or_chinese(
+        mut self,
+        message: impl Into<String>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> ApiError {
+        self.1 = Some(Box::new((message.into(), hint.into())));
         self
     }
 
     /// What is wrong and what to do, where it is known in Chinese.
     pub(crate) fn in_chinese(&self) -> Option<(&str, &str)> {
-        self.1.as_deref().map(|(message, hint)| (message.as_str(), *hint))
+        self.1.as_deref().map(|(message, hint)| (message.as_str(), hint.as_ref()))
     }
 
     pub(crate) fn not_found(message: impl Into<String>, hint: &str) -> ApiError {
@@ -53,9 +58,12 @@ impl ApiError {
     pub(crate) fn of_another_site() -> ApiError {
         ApiError::not_permitted(
             "this did not come from a page of this server",
-            "load the page again; programs use a token, or send X-CSRF-Token",
+            "load the page again (over plain HTTP with JavaScript), or log in again; programs use a token, or send X-CSRF-Token",
         )
-        .or_chinese("该请求不是来自本服务器的页面", "请重新加载页面")
+        .or_chinese(
+            "该请求不是来自本服务器的页面",
+            "请重新加载页面或重新登录；未加密的连接需要启用 JavaScript",
+        )
     }
 
     pub(crate) fn no_such_page() -> ApiError {
@@ -103,6 +111,7 @@ impl From<AuthError> for ApiError {
         let (code, hint) = match &error {
             AuthError::Wrong => (ErrorCode::Unauthenticated, "try again, or ask an administrator"),
             AuthError::Wait(_) => (ErrorCode::TooOften, "then try again"),
+            AuthError::TooLong => (ErrorCode::BadRequest, "type them again"),
             AuthError::Unfit(_) => (ErrorCode::Refused, "choose another one"),
             AuthError::Locked => (ErrorCode::NotPermitted, "ask an administrator"),
             AuthError::TooMany(_) => (ErrorCode::Refused, "revoke some that are not used"),

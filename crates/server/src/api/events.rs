@@ -1,18 +1,21 @@
 //! What happens, as it happens, and what has happened since: `GET /events?after=`.
 
 use super::caller::Caller;
+use super::streams::Stream;
 use super::view::rfc3339;
 use super::{Api, ApiError};
+use crate::model::News;
 use crate::store::{Store, StoredEvent};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_core::Stream;
+use danlu_core::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
+use std::pin::pin;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Read from the store at once.
@@ -30,7 +33,7 @@ pub(super) async fn stream(
     caller: Caller,
     headers: HeaderMap,
     wanted: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let Query(Wanted { after }) = wanted?;
     // A browser that was cut off says where.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
@@ -38,18 +41,23 @@ pub(super) async fn stream(
         Some(after) => after,
         None => api.handle.look(|_, store: &Store, _| store.newest_event()).await?,
     };
-    Ok(Sse::new(follow(api, caller, after)).keep_alive(KeepAlive::default()))
+    let open = api.streams.open(&caller)?;
+    Ok(Sse::new(follow(api, caller, after, open)).keep_alive(KeepAlive::default()))
 }
 
 fn follow(
     api: Api,
     caller: Caller,
     mut after: i64,
-) -> impl Stream<Item = Result<Event, Infallible>> {
+    open: Stream,
+) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
-        // Before the store is read: what comes in between wakes us.
+        let (watched, watching) = (api.clone(), caller.clone());
+        let mut thrown_out = pin!(watching.thrown_out(&watched));
+        // Before the store is read: what comes in between is heard too.
         let mut news = api.handle.reader().news();
         loop {
+            // What has happened before.
             loop {
                 let page = move |_: &danlu_core::State, store: &Store, _| store.events_after(after, PAGE);
                 let Ok(Ok(events)) = api.handle.look(page).await else { return };
@@ -58,24 +66,69 @@ fn follow(
                 if !caller.is_still_in(&api) {
                     return;
                 }
-                for event in events {
-                    if let Some(event) = told(&api, &caller, &event) {
+                for stored in events {
+                    if let Some(event) = of_store(&api, &caller, stored) {
                         yield Ok(event);
                     }
                 }
             }
-            if let Err(RecvError::Closed) = news.recv().await {
-                return;
+            // What happens, from the one who has it at hand: not every stream asks the engine.
+            loop {
+                let piece = tokio::select! {
+                    piece = news.recv() => piece,
+                    () = &mut thrown_out => return,
+                };
+                let piece = match piece {
+                    Ok(piece) => piece,
+                    Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return,
+                };
+                if piece.first() > after + 1 {
+                    break;
+                }
+                if !caller.is_still_in(&api) {
+                    return;
+                }
+                for (number, data) in of_news(&api, &caller, &piece, after) {
+                    yield Ok(Event::default().id(number.to_string()).data(data));
+                }
+                after = after.max(piece.first() + piece.events.len() as i64 - 1);
+                // Many streams take what has come meanwhile in one go.
+                if let Some(pause) = open.pause() {
+                    tokio::time::sleep(pause).await;
+                }
             }
         }
     }
 }
 
-/// `{"type": "run_ended", "at": …, "task": 12, …}`; `None` where it is none of the caller's business.
-fn told(api: &Api, caller: &Caller, stored: &StoredEvent) -> Option<Event> {
+fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
     let model = api.handle.model();
-    let event = caller.sight(&model).event(stored.event.clone())?;
-    let (kind, mut fields) = match serde_json::to_value(&event).ok()? {
+    let event = caller.sight(&model).event(stored.event)?;
+    let data = encoded(stored.at, &event)?;
+    Some(Event::default().id(stored.number.to_string()).data(data))
+}
+
+/// Those after the number that are the caller's business.
+fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, String)> {
+    let model = api.handle.model();
+    let sight = caller.sight(&model);
+    let numbered = (news.first()..).zip(&news.events).enumerate();
+    let new = numbered.filter(|(_, (number, _))| *number > after);
+    let told = new.filter_map(|(index, (number, (at, event)))| {
+        let data = if sight.is_whole() {
+            news.encoded(encoded).get(index)?.clone()
+        } else {
+            encoded(*at, &sight.event(event.clone())?)
+        };
+        Some((number, data?))
+    });
+    told.collect()
+}
+
+/// `{"type": "run_ended", "at": …, "task": 12, …}`.
+fn encoded(at: Time, event: &danlu_core::Event) -> Option<String> {
+    let (kind, mut fields) = match serde_json::to_value(event).ok()? {
         Value::String(kind) => (kind, Map::new()),
         Value::Object(tagged) => {
             let (kind, fields) = tagged.into_iter().next()?;
@@ -84,7 +137,6 @@ fn told(api: &Api, caller: &Caller, stored: &StoredEvent) -> Option<Event> {
         _ => return None,
     };
     fields.insert(String::from("type"), json!(kind));
-    fields.insert(String::from("at"), json!(rfc3339(stored.at)));
-    let event = Event::default().id(stored.number.to_string());
-    event.json_data(Value::Object(fields)).ok()
+    fields.insert(String::from("at"), json!(rfc3339(at)));
+    serde_json::to_string(&fields).ok()
 }

@@ -1,8 +1,10 @@
 //! What a run has printed: a part of it, its tail, or all that comes.
 
 use super::caller::Caller;
+use super::streams::Stream as OpenStream;
 use super::{Api, ApiError};
 use crate::logs::{self as store, Log, Which};
+use crate::model::News;
 use crate::nodes::KeptLines;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -11,7 +13,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
-use danlu_core::{NodeId, Refusal, Run, RunId, TaskId};
+use danlu_core::{NodeId, Refusal, RowKey, Run, RunId, TaskId};
 use danlu_wire::agent::{LogPlace, LogStart};
 use danlu_wire::launch::Sink;
 use futures_core::Stream;
@@ -19,6 +21,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::io::ErrorKind;
+use std::pin::pin;
+use std::sync::Arc;
+use tokio::sync::broadcast;
 
 /// Bytes in one answer, unless less is asked for.
 const MOST_BYTES: u64 = 1 << 20;
@@ -64,9 +69,9 @@ pub(super) async fn logs(
         Ok(start) => start,
     };
     if follow {
-        return Ok(
-            Sse::new(follow_log(api, caller, TaskId(id), run, which, log, start)).into_response()
-        );
+        let open = api.streams.open(&caller)?;
+        let log = follow_log(api, (caller, open), TaskId(id), run, which, log, start);
+        return Ok(Sse::new(log).into_response());
     }
     let over = is_over(&api, run);
     match wanted.part(log, start, over).await {
@@ -83,7 +88,12 @@ fn last_lines(
     error: std::io::Error,
 ) -> Result<Response, ApiError> {
     let away = error.kind() == ErrorKind::NotConnected;
-    let Some(KeptLines { at, offset, bytes }) = away.then(|| api.nodes.last_lines(run)).flatten()
+    let kept = away.then(|| api.nodes.last_lines(run)).flatten();
+    let Some(KeptLines { at, offset, bytes }) =
+        kept.map(|kept| match (wanted.offset, wanted.tail) {
+            (None, Some(lines)) => kept.tail(lines),
+            (Some(_), _) | (None, None) => kept,
+        })
     else {
         return Err(unreadable(error));
     };
@@ -146,7 +156,7 @@ pub(crate) fn find_run(
 ) -> Result<RunId, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
     let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {
@@ -187,36 +197,51 @@ async fn open_part(
     run: RunId,
     (which, part): (Which, Option<NodeId>),
 ) -> Result<Log, ApiError> {
-    let (node, mut place, shared) = {
+    let (node, place, shared) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
         let first = || model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
         let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
-        let place = store::place_of(&model, task, run, node, which);
+        let place = store::place_of(&model, &api.logins, task, run, node, which);
         let name = node.and_then(|node| Some(&model.nodes.get(&node)?.name));
-        // On that machine they may have another name.
-        let owner = name.and_then(|name| api.logins.name_on(task.owner, name));
-        let place = LogPlace { owner: owner.unwrap_or(place.owner), ..place };
         (there, place, there.and(name).and_then(|name| api.nodes.shared_logs(name)))
     };
     if let Some(directory) = shared.filter(|_| place.sink == Sink::Log) {
-        place.sink = store::shared(&directory, run);
-        // One that began before the directory was shared is on its machine.
-        if let Ok(log) = Log::here(&api.files, place.clone()).await {
+        let shared = LogPlace { sink: store::shared(&directory, run), ..place.clone() };
+        if let Ok(log) = open_theirs(api, shared.clone()).await {
             return Ok(log);
         }
+        // The run's user may be another one here. One that began before the directory was shared is on its machine.
+        if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
+            match log.read(LogStart::Offset(0), 0).await {
+                Ok(_) => return Ok(Log::There(log)),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Err(unreadable(error));
+                }
+                Err(_) => {}
+            }
+        }
     }
-    match node {
-        Some(node) => Ok(Log::There(api.nodes.log(node, place))),
-        None => Log::here(&api.files, place).await.map_err(unreadable),
+    match (node, &place.sink) {
+        (Some(node), _) => Ok(Log::There(api.nodes.log(node, place))),
+        (None, Sink::File { .. }) => open_theirs(api, place).await.map_err(unreadable),
+        (None, Sink::Log | Sink::Discard) => {
+            Log::here(&api.files, &place).await.map_err(unreadable)
+        }
     }
+}
+
+/// A server without root runs everything as itself.
+async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<Log> {
+    let user = (api.own_uid == 0).then(|| place.owner.clone());
+    Log::theirs(&api.user_files, user, place).await
 }
 
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
 fn follow_log(
     api: Api,
-    caller: Caller,
+    (caller, open): (Caller, OpenStream),
     task: TaskId,
     run: RunId,
     which: (Which, Option<NodeId>),
@@ -224,6 +249,9 @@ fn follow_log(
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
+        let _open = open;
+        let (watched, watching) = (api.clone(), caller.clone());
+        let mut thrown_out = pin!(watching.thrown_out(&watched));
         let mut news = api.handle.reader().news();
         loop {
             // Asked before the file is read: what is printed in between comes with the next round.
@@ -254,12 +282,23 @@ fn follow_log(
             }
             tokio::select! {
                 () = log.changed(offset) => {}
-                _ = news.recv() => {}
+                () = news_of(&mut news, task) => {}
+                () = &mut thrown_out => return,
             }
-            // The directory may have moved when the run was forgotten.
-            if let Ok(reopened) = open_part(&api, task, run, which).await {
+            if log.may_move()
+                && let Ok(reopened) = open_part(&api, task, run, which).await {
                 log = reopened.keeping_watch(log);
             }
+        }
+    }
+}
+
+/// Returns when something has happened to the task, or may have.
+async fn news_of(news: &mut broadcast::Receiver<Arc<News>>, task: TaskId) {
+    let is_of_task = |event: &danlu_core::Event| event.rows().contains(&RowKey::Task(task));
+    while let Ok(piece) = news.recv().await {
+        if piece.events.iter().any(|(_, event)| is_of_task(event)) {
+            return;
         }
     }
 }
@@ -278,6 +317,11 @@ fn unreadable(error: std::io::Error) -> ApiError {
         std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
             "the log file does not belong to the owner of the task",
             "look at the file itself",
+        ),
+        std::io::ErrorKind::TimedOut | std::io::ErrorKind::ResourceBusy => ApiError::new(
+            danlu_wire::api::ErrorCode::Unavailable,
+            "the file system that has the log does not answer",
+            "see whether the disk or its server is reachable: ls -l FILE",
         ),
         std::io::ErrorKind::NotConnected => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,

@@ -4,7 +4,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::logins::{BadKey, LoginError};
-use crate::nodes::Route;
+use crate::nodes::NoKeys;
 use axum::extract::{Path, State};
 use danlu_core::Refusal;
 use danlu_wire::api::{Document, ErrorCode, MyNode, MyNodes, NewSshLogin};
@@ -27,8 +27,9 @@ pub(crate) fn all(api: &Api, caller: &Caller) -> Result<Vec<MyNode>, ApiError> {
         MyNode {
             node: name.clone(),
             os_user: os_user.unwrap_or_else(|| me.os_name().to_owned()),
-            takes_keys: keys_make_no_sense(api, name).is_none(),
+            takes_keys: api.nodes.takes_keys(name).is_ok(),
             ssh_user: ssh.as_ref().map(|ssh| ssh.user.clone()),
+            problem: ssh.as_ref().and_then(|_| api.nodes.own_problem(name, caller.id)),
             key: ssh.map(|ssh| format!("{} {}", ssh.key.kind, ssh.key.fingerprint)),
         }
     };
@@ -53,12 +54,16 @@ pub(crate) async fn change(
     wanted: &NewSshLogin,
 ) -> Result<(), ApiError> {
     check_node(api, name)?;
-    if let Some(no) = keys_make_no_sense(api, name) {
-        return Err(no);
+    let door = api.nodes.takes_keys(name).map_err(|no| no_keys(no, name))?;
+    let before = api.logins.of(caller.id).into_iter().find(|login| login.node == name);
+    let before = before.and_then(|login| login.ssh).map(|ssh| ssh.user);
+    if before.is_some_and(|before| before != wanted.ssh_user) {
+        check_idle(api, caller, name)?;
     }
     let (key, by) = (wanted.key.as_ref(), caller.asker());
-    api.logins.set_ssh(&api.handle, caller.id, (name, &wanted.ssh_user), key, &by).await?;
-    api.nodes.take_over_keys(name);
+    let who = (name, wanted.ssh_user.as_str());
+    api.logins.set_ssh(&api.handle, caller.id, who, &door, key, &by).await?;
+    api.nodes.take_over_key(name, caller.id);
     Ok(())
 }
 
@@ -72,8 +77,9 @@ pub(super) async fn remove(
 }
 
 pub(crate) async fn forget(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
+    check_idle(api, caller, name)?;
     api.logins.remove_ssh(&api.handle, caller.id, name, &caller.asker()).await?;
-    api.nodes.take_over_keys(name);
+    api.nodes.take_over_key(name, caller.id);
     Ok(())
 }
 
@@ -87,31 +93,58 @@ pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {
         .or_chinese(format!("没有机器 {name}"), "用 danlu nodes 查看"))
 }
 
+/// What runs there by their key can be reached by nothing else.
+fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let Some(node) = model.nodes.values().find(|node| node.name == name) else { return Ok(()) };
+    if !api.logins.of(caller.id).iter().any(|login| login.node == name && login.ssh.is_some()) {
+        return Ok(());
+    }
+    let there = |run: &&danlu_core::Run| run.part_on(node.id).is_some_and(|it| !it.is_ended());
+    let tasks = model.active_runs().filter(there).filter_map(|run| model.tasks.get(&run.task));
+    let mine: Vec<String> =
+        tasks.filter(|task| task.owner == caller.id).map(|task| task.id.to_string()).collect();
+    let (Some(first), count) = (mine.first(), mine.len()) else { return Ok(()) };
+    Err(ApiError::refused(
+        format!("{count} of your tasks run on {name} by this login"),
+        &format!("wait for them or cancel them first: danlu wait {first}"),
+    )
+    .or_chinese(
+        format!("您有 {count} 个任务正以此登录在 {name} 上运行"),
+        format!("请先等待其结束或取消：danlu wait {first}"),
+    ))
+}
+
 /// An agent that is root becomes whom an admin names; nobody can choose there whom it becomes.
-fn keys_make_no_sense(api: &Api, name: &str) -> Option<ApiError> {
-    let no = |message: String, chinese: String| {
+fn no_keys(no: NoKeys, name: &str) -> ApiError {
+    let ask_admin = |message: String, chinese: String| {
         ApiError::refused(
             message,
-            "an administrator can name your OS user there: danlu user set NAME --os-user-on MACHINE=USER",
+            &format!("an administrator can name your OS user there: danlu user set YOU --os-user-on {name}=USER"),
         )
         .or_chinese(
             chinese,
-            "管理员可以指定您在该机器上的系统用户：danlu user set 用户名 --os-user-on 机器=系统用户",
+            format!("管理员可以指定您在该机器上的系统用户：danlu user set 用户名 --os-user-on {name}=系统用户"),
         )
     };
-    let by_ssh = api.nodes.status(name).filter(|(record, _)| matches!(record.route, Route::Ssh(_)));
-    let Some((_, status)) = by_ssh else {
-        return Some(no(
+    match no {
+        NoKeys::NotBySsh => ask_admin(
             format!("{name} is not reached by SSH: no key is needed"),
             format!("{name} 不通过 SSH 连接，无需密钥"),
-        ));
-    };
-    status.machine.filter(|machine| machine.is_root).map(|_| {
-        no(
+        ),
+        NoKeys::Root => ask_admin(
             format!("the server is root on {name}: no key is needed"),
             format!("服务器在 {name} 上是 root，无需密钥"),
+        ),
+        NoKeys::Unknown => ApiError::refused(
+            format!("{name} is not connected: whether it needs a key of yours is not known now"),
+            &format!("try again when it is: danlu nodes lists {name} as ready then"),
         )
-    })
+        .or_chinese(
+            format!("{name} 未连接，目前无法确定是否需要您的密钥"),
+            "请在 danlu nodes 显示其就绪后再试",
+        ),
+    }
 }
 
 impl From<LoginError> for ApiError {
@@ -121,6 +154,13 @@ impl From<LoginError> for ApiError {
         match &error {
             LoginError::Name(name) => refused("use the name that you log in with there: ann")
                 .or_chinese(format!("{name:?} 不能是用户名"), "请填写您在该机器上的登录名，如 ann"),
+            LoginError::Root => refused("use the name of an account of your own there")
+                .or_chinese("不能用自己的密钥以 root 运行任务", "请填写您自己在该机器上的账户名"),
+            LoginError::ServersOwn(name) => refused("use the name of an account of your own there")
+                .or_chinese(
+                    format!("{name} 是服务器自己在该机器上的登录名"),
+                    "请填写您自己在该机器上的账户名",
+                ),
             LoginError::NoKey => refused("give the private key as well: --key ~/.ssh/id_ed25519")
                 .or_chinese("还没有密钥", "请同时给出私钥"),
             LoginError::Key(bad) => bad_key(*bad, message),

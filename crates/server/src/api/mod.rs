@@ -3,6 +3,7 @@
 mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
+mod backup;
 mod body;
 pub(crate) mod caller;
 mod chinese;
@@ -18,6 +19,7 @@ pub(crate) mod logs;
 pub(crate) mod me;
 pub(crate) mod me_nodes;
 pub(crate) mod nodes;
+pub(crate) mod notices;
 pub mod openapi;
 pub(crate) mod overview;
 mod reports;
@@ -26,7 +28,9 @@ pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
 mod sight;
+mod streams;
 pub(crate) mod submit;
+mod task_paths;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
@@ -37,8 +41,10 @@ mod words;
 pub use accounts::Accounts;
 pub(crate) use caller::Caller;
 pub use caller::Peer;
+pub(crate) use caller::watch_accounts;
 pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
+pub use streams::Streams;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
@@ -66,12 +72,15 @@ pub struct Api(Arc<Reach>);
 pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
+    pub user_files: danlu_node::user_files::UserFiles,
     pub nodes: crate::nodes::Nodes,
     pub logins: crate::logins::Logins,
     pub config: crate::config::Config,
     pub live: crate::backend::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
+    pub doors: crate::network::Doors,
+    pub streams: Streams,
     /// Lists of tasks, by who asks for what.
     pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
     /// Where we listen, once we do: `http://…` or `https://…` each.
@@ -85,6 +94,12 @@ pub struct Reach {
 impl Api {
     pub fn new(reach: Reach) -> Api {
         Api(Arc::new(reach))
+    }
+
+    /// For what comes from now on.
+    pub(crate) fn set_limits(&self, limits: &crate::config::Limits) {
+        self.doors.set(limits);
+        self.streams.set(limits);
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) async fn gather(
         gpus: view::gpu_states(&model),
         lines: Vec::new(),
         not_shown: 0,
+        notices: api.handle.notices().seen_by(caller.admin),
     };
     for run in model.active_runs() {
         let task = model.tasks.get(&run.task).filter(|task| task.owner == caller.id);

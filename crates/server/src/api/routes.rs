@@ -3,9 +3,11 @@
 //! The router, the OpenAPI document and the test of permissions are made from this list.
 
 use super::{
-    Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
-    openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
+    Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
+    nodes, notices, openapi, overview, reports, session, settings, setup, submit, tasks, tokens,
+    users, wait,
 };
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
 use danlu_wire::api::Document;
@@ -74,6 +76,11 @@ impl Route {
     }
 }
 
+/// For those who are not known yet: nobody's name and password are long.
+fn short(handler: MethodRouter<Api>) -> MethodRouter<Api> {
+    handler.layer(DefaultBodyLimit::max(super::session::MOST_BYTES))
+}
+
 fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -111,6 +118,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
         Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
+        Route::new(("get", "/notices"), "What has to be known about the server itself", Reader, || get(notices::list), json::<wire::NoticeList>()),
+        Route::new(("post", "/notices/{id}/acknowledge"), "Acknowledge a notice; scheduling that was paused by an error is resumed", Admin, || post(notices::acknowledge), json::<wire::NoticeList>()),
         Route::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),
         Route::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::Change>(),
         Route::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),
@@ -126,9 +135,9 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/me/nodes"), "Who I am on each machine", Reader, || get(me_nodes::list), json::<wire::MyNodes>()),
         Route::new(("put", "/me/nodes/{name}"), "My SSH user name and key for a machine where the server is not root", Person, || put(me_nodes::set), json::<wire::MyNodes>()).body::<wire::NewSshLogin>(),
         Route::new(("delete", "/me/nodes/{name}"), "Take them away", Person, || delete(me_nodes::remove), json::<wire::MyNodes>()),
-        Route::new(("post", "/session"), "Log in", Anybody, || post(session::log_in), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
+        Route::new(("post", "/session"), "Log in", Anybody, || short(post(session::log_in)), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
         Route::new(("delete", "/session"), "Log out", Person, || delete(session::log_out), json::<Value>()),
-        Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || post(setup::set_up), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),
+        Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || short(post(setup::set_up)), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),
         Route::new(("get", "/sessions"), "Where I am logged in", Reader, || get(session::list), json::<wire::Sessions>()),
         Route::new(("delete", "/sessions/{id}"), "Log out there", Person, || delete(session::end), json::<wire::Sessions>()),
         Route::new(("get", "/tokens"), "My tokens", Reader, || get(tokens::list), json::<wire::Tokens>()),
@@ -140,6 +149,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Route::new(("get", "/whoami"), "Who I am, in short", Reader, || get(daemon::whoami), json::<Value>()),
         Route::new(("get", "/server/logs"), "The server's own log", Admin, || get(logs::of_server), Answer::Log).query::<logs::Wanted>(),
+        Route::new(("get", "/server/backup"), "A backup of database, keys and configuration, as a tar archive", Admin, || get(backup::backup), Answer::Log).query::<backup::Wanted>(),
+        Route::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Route::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Route::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),
         Route::new(("get", "/openapi.json"), "This description", Anybody, || get(openapi::document), json::<Value>()),

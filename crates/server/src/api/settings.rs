@@ -55,10 +55,15 @@ pub(crate) async fn set_all(
     changes: Vec<(String, Value)>,
 ) -> Result<(), ApiError> {
     let mut settings = api.handle.model().ledger.settings.clone();
+    let mut resumes = false;
     for (key, value) in changes {
+        resumes |= key == "queue_paused" && value == Value::Bool(false);
         settings = changed(&settings, &key, value)?;
     }
     caller.ask(api, Input::Configure { by: caller.actor(), settings }).await?;
+    if resumes {
+        super::notices::resume_scheduling(api, caller).await?;
+    }
     Ok(())
 }
 

@@ -3,10 +3,9 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::me::template_of;
-use super::{Api, ApiError};
+use super::{Api, ApiError, task_paths};
 use crate::archive;
 use crate::environment;
-use crate::model::ReadModel;
 use crate::store::{Environment, Store};
 use crate::template;
 use axum::extract::rejection::PathRejection;
@@ -14,7 +13,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::resources::Sharing;
-use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, Stream, TaskSpec};
+use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
@@ -22,7 +21,6 @@ use danlu_wire::api::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::path::Path as FilePath;
 
 pub(super) async fn submit(
     State(api): State<Api>,
@@ -65,17 +63,28 @@ pub(crate) async fn accept(
     copy_of: Option<&Task>,
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
+    look_for_dependencies(api, caller, &body)?;
     let after = archive::resolve(api, body.after.clone()).await?;
-    let (mut spec, environment) = spec(api, Submit { after, ..body })?;
+    let body = Submit { after, ..body };
+    let paths_answered = task_paths::check(api, caller.id, &body).await?;
+    let (mut spec, environment) = spec(api, body)?;
     if let Some(task) = copy_of.filter(|_| environment.is_none()) {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
     }
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
-        Reply::Task(id) => Ok(Submitted { id: id.0, count }),
+        Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
         _ => Err(ApiError::new(ErrorCode::Internal, "a submit got another answer", "report this")),
     }
+}
+
+/// What somebody may not see, they cannot wait for either.
+fn look_for_dependencies(api: &Api, caller: &Caller, body: &Submit) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let there = |id| model.tasks.contains_key(&id);
+    let mut ids = body.after.iter().map(|dependency| dependency.task);
+    ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
 }
 
 /// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
@@ -111,7 +120,9 @@ pub(crate) async fn dry_run(
     body: Submit,
 ) -> Result<WouldStart, ApiError> {
     let mut body = body;
+    look_for_dependencies(api, caller, &body)?;
     body.after = archive::resolve(api, body.after).await?;
+    task_paths::check(api, caller.id, &body).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
     let look = move |state: &danlu_core::State, _: &Store, now| {
@@ -157,7 +168,7 @@ pub(super) async fn edit(
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     // Before anything is said about it.
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let mut whole = serde_json::to_value(described(task)).unwrap_or_default();
     if let Some(fields) = whole.as_object_mut() {
         fields.extend(changes);
@@ -176,6 +187,7 @@ pub(crate) async fn replace(
     task: &Task,
     body: Submit,
 ) -> Result<(), ApiError> {
+    task_paths::check(api, task.owner, &body).await?;
     let (mut spec, environment) = spec(api, body)?;
     if environment.is_none() {
         spec.launch.environment.clone_from(&task.spec.launch.environment);
@@ -187,7 +199,6 @@ pub(crate) async fn replace(
 
 fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
-    check_paths(&body, runs_elsewhere(api, model, &body))?;
     let begin = body.begin.as_deref().map(time).transpose()?;
     let environment = environment::pack(&body.environment).map_err(|message| {
         ApiError::refused(message, "variables are NAME=value, without zero bytes")
@@ -356,64 +367,4 @@ fn time(given: &str) -> Result<Time, ApiError> {
             "as in RFC 3339: 2026-11-20T22:00:00+08:00",
         )
     })
-}
-
-/// Only machines whose disks this server does not see can run it.
-fn runs_elsewhere(api: &Api, model: &ReadModel, body: &Submit) -> bool {
-    let Some(wanted) = &body.request.node else { return false };
-    let fits = |node: &&std::sync::Arc<danlu_core::Node>| wanted.matches(&node.name, &node.labels);
-    let fit: Vec<_> = model.nodes.values().filter(fits).collect();
-    !fit.is_empty() && fit.iter().all(|node| api.nodes.is_remote(model, node.id))
-}
-
-/// What can be seen to be wrong now need not fail hours later. Rights are the user's at the start.
-fn check_paths(body: &Submit, elsewhere: bool) -> Result<(), ApiError> {
-    let directory = FilePath::new(&body.directory);
-    if !directory.is_absolute() {
-        return Err(ApiError::refused(
-            "the working directory is not an absolute path",
-            "--dir /path",
-        ));
-    }
-    if elsewhere {
-        return Ok(());
-    }
-    if is_missing(directory, FilePath::is_dir) {
-        let message = format!("there is no directory {}", directory.display());
-        return Err(ApiError::refused(message, "create it, or give another with --dir"));
-    }
-    for file in output_files(body) {
-        let path = directory.join(&file);
-        let parent = path.parent().unwrap_or(directory);
-        if is_missing(parent, FilePath::is_dir) {
-            let message = format!("there is no directory {} for {file}", parent.display());
-            return Err(ApiError::refused(message, "create it, or choose another file"));
-        }
-        if path.is_dir() {
-            let message = format!("{} is a directory", path.display());
-            return Err(ApiError::refused(message, "name a file in it"));
-        }
-    }
-    Ok(())
-}
-
-/// Where the daemon may not look (a home that is closed to root), only the user can tell.
-fn is_missing(path: &FilePath, is_there: fn(&FilePath) -> bool) -> bool {
-    match path.try_exists() {
-        Ok(exists) => !exists || !is_there(path),
-        Err(_) => false,
-    }
-}
-
-fn output_files(body: &Submit) -> Vec<String> {
-    let stream = |stream: &Option<Stream>| match stream {
-        Some(Stream::Append { path } | Stream::Truncate { path }) => Some(path.clone()),
-        Some(Stream::Discard) | None => None,
-    };
-    // A directory gets a file of its own for each task.
-    let is_file = |path: &String| !FilePath::new(&body.directory).join(path).is_dir();
-    let both = body.output.both.clone().filter(is_file);
-    let all = [both, stream(&body.output.stdout), stream(&body.output.stderr)];
-    // What words in a name will stand for is not known yet.
-    all.into_iter().flatten().filter(|path| !path.contains('{')).collect()
 }

@@ -52,6 +52,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         project: spec.project.clone(),
         labels: spec.labels.clone(),
         time_limit: task.time_limit().map(|span| span.0 / 1000),
+        silent_paths: Vec::new(),
         details: None,
     }
 }
@@ -200,6 +201,12 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         system: None,
         problem: None,
         hint: None,
+        since: match node.link {
+            Link::Ready { since } | Link::Unverified { since } | Link::Down { since } => {
+                Some(rfc3339(since))
+            }
+        },
+        same_as: Vec::new(),
         role: danlu_wire::api::NodeRole::default(),
     }
 }

@@ -10,6 +10,7 @@ use danlu_core::TaskId;
 use danlu_wire::api::{Document, TaskStateName, Tasks};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::pin::pin;
 use std::time::Duration;
 
 /// A client that waits is answered at the latest after this, and asks again.
@@ -41,6 +42,8 @@ pub(super) async fn wait(
 ) -> Result<Json<Document<Tasks>>, ApiError> {
     let Query(Wanted { ids, until }) = wanted?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
+    let open = api.streams.open(&caller)?;
+    let mut thrown_out = pin!(caller.thrown_out(&api));
     let mut news = api.handle.reader().news();
     let deadline = tokio::time::sleep(LONGEST_WAIT);
     tokio::pin!(deadline);
@@ -62,6 +65,11 @@ pub(super) async fn wait(
             // Lagging behind or a closed channel only means: look again.
             _ = news.recv() => {}
             () = &mut deadline => break,
+            () = &mut thrown_out => return Err(ApiError::unauthenticated()),
+        }
+        // Many who wait look at what has come meanwhile in one go.
+        if let Some(pause) = open.pause() {
+            tokio::time::sleep(pause).await;
         }
     }
     let total = ids.len();

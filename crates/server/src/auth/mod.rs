@@ -19,6 +19,7 @@ use crate::config::AuthConfig;
 use crate::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
+use danlu_core::limits::NAME_BYTES;
 use danlu_core::{Time, User, UserId};
 use danlu_wire::api::Notify;
 use recent::Recent;
@@ -29,7 +30,7 @@ use std::time::Duration;
 use strangers::Strangers;
 use system::SystemPasswords;
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
@@ -41,6 +42,8 @@ pub struct Auth {
     book: RwLock<Book>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
+    /// Somebody may not be let in any more.
+    changed: watch::Sender<()>,
     attempts: Attempts,
     pub(crate) strangers: Strangers,
     hashing: Semaphore,
@@ -57,6 +60,11 @@ pub(crate) enum AuthError {
     Wrong,
     #[error("too many attempts: wait {} seconds", .0.as_secs() + 1)]
     Wait(Duration),
+    #[error(
+        "the name or the password is too long: at most {NAME_BYTES} and {} bytes",
+        password::LONGEST
+    )]
+    TooLong,
     #[error("{0}")]
     Unfit(&'static str),
     #[error("this account is locked")]
@@ -78,6 +86,7 @@ impl Auth {
             system: SystemPasswords::new(config.pam.clone()),
             book: RwLock::new(Book::load(store)?),
             changing: tokio::sync::Mutex::default(),
+            changed: watch::Sender::default(),
             attempts: Attempts::default(),
             strangers: Strangers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
@@ -95,22 +104,26 @@ impl Auth {
         self.read().passwords.contains_key(&user)
     }
 
-    /// Counts the attempt, and makes whoever guesses wait.
+    /// Counts the attempt, and answers whoever guesses later each time.
     pub(crate) async fn check_password(
         &self,
         user: Option<&User>,
         (name, password): (&str, &str),
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
-        if let Some(wait) = self.attempts.wait(name, address) {
-            return Err(AuthError::Wait(wait));
+        if name.len() > NAME_BYTES || password.len() > password::LONGEST {
+            return Err(AuthError::TooLong);
+        }
+        let turn = self.attempts.begin(name, address).map_err(AuthError::Wait)?;
+        if let Some(turn) = &turn {
+            tokio::time::sleep(turn.pause).await;
         }
         let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
         let given = password.to_owned();
         let fits = self.hash(move || password::fits(&given, kept.as_deref())).await;
         let same = user.is_none_or(|user| user.os_name() == name);
         if fits != Some(true) && !(same && self.system.fits(name, password).await) {
-            self.attempts.failed(name, address);
+            self.attempts.failed_at(name, address);
             return Err(AuthError::Wrong);
         }
         self.attempts.succeeded(name, address);
@@ -227,8 +240,22 @@ impl Auth {
         let _one_at_a_time = self.changing.lock().await;
         handle.keep(changes.iter().map(Change::stored).collect(), deed).await?;
         let mut book = self.book.write().unwrap_or_else(PoisonError::into_inner);
+        let ends_something = changes.iter().any(Change::ends_something);
         changes.into_iter().for_each(|change| book.apply(change));
+        drop(book);
+        if ends_something {
+            self.tell_of_change();
+        }
         Ok(())
+    }
+
+    /// For those whose answers go on for long.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    pub(crate) fn tell_of_change(&self) {
+        self.changed.send_replace(());
     }
 
     /// Not on the thread that serves everybody.

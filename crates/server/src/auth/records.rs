@@ -41,6 +41,9 @@ pub(crate) struct Session {
     pub(crate) seen_at: Time,
     pub(crate) origin: String,
     pub(crate) browser: String,
+    /// Of this machine, if it began there and without encryption: nobody else can use it.
+    #[serde(default)]
+    pub(crate) os_user: Option<u32>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -99,6 +102,16 @@ impl Book {
 }
 
 impl Change {
+    /// Somebody who was let in may not be any more.
+    pub(crate) fn ends_something(&self) -> bool {
+        match self {
+            Change::NoPassword(_) | Change::NoToken(_) | Change::NoSession(_) => true,
+            Change::Password(_) | Change::Token(_) | Change::Session(_) | Change::Notice(_) => {
+                false
+            }
+        }
+    }
+
     /// As the store keeps it.
     pub(crate) fn stored(&self) -> RecordChange {
         let put = |kind, id: String, json: Result<String, _>| RecordChange::Put {

@@ -40,8 +40,12 @@ impl Auth {
     /// Whose token it is, and what it is good for.
     pub(crate) fn token(&self, secret: &str) -> Option<Token> {
         let token = self.read().tokens.get(&Digest::of(secret)).cloned()?;
-        let now = clock::now();
-        token.expires_at.is_none_or(|end| now < end).then_some(token)
+        is_good(&token).then_some(token)
+    }
+
+    /// Not revoked, and not over.
+    pub(crate) fn has_token(&self, digest: &Digest) -> bool {
+        self.read().tokens.get(digest).is_some_and(is_good)
     }
 
     pub(crate) fn tokens_of(&self, user: UserId) -> Vec<Token> {
@@ -67,4 +71,9 @@ impl Auth {
         let deed = deed((&by.name, &by.origin), "revoke", format!("token {which}"));
         Ok(self.change(handle, found, Some(deed)).await?)
     }
+}
+
+fn is_good(token: &Token) -> bool {
+    let now = clock::now();
+    token.expires_at.is_none_or(|end| now < end)
 }

@@ -13,7 +13,7 @@ use crate::logins::Logins;
 use crate::nodes::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
-use danlu_core::{Effect, State};
+use danlu_core::{Effect, NodeId, State};
 use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 
@@ -57,8 +57,7 @@ impl Backends {
     fn order(&self, state: &State, store: &Store, launch: &Launch, is_local: bool) -> LaunchOrder {
         let owner = || {
             let owner = &state.users[&state.tasks[&launch.task].owner];
-            let named = self.logins.os_user(owner.id, &state.nodes[&launch.node].name);
-            named.unwrap_or_else(|| owner.os_name().to_owned())
+            launch::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
         let mut order = launch::order(state, store, launch, as_owner.then(owner));
@@ -85,6 +84,16 @@ impl Backends {
         }
         if let Some(remote) = &self.remote {
             remote.drop_connections();
+        }
+    }
+
+    /// A new connection to this one alone: it is to say anew what it has.
+    pub(crate) fn reconnect_one(&mut self, state: &State, node: NodeId) {
+        let Some(node) = state.nodes.get(&node) else { return };
+        match (&mut self.local, &self.remote) {
+            (Some(local), _) if local.name() == node.name => local.connect(node.id, node.session),
+            (_, Some(remote)) => remote.drop_connection(node.id),
+            (_, None) => {}
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use danlu_node::private;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -110,24 +111,15 @@ pub(super) fn place(data: &Path, user: u32, node: &str) -> PathBuf {
 pub(super) fn write(place: &Path, key: &str) -> Result<(), (PathBuf, io::Error)> {
     let directory = place.parent().unwrap_or(place);
     let keys = directory.parent().unwrap_or(directory);
-    for private in [keys, directory] {
-        let made = DirBuilder::new().mode(0o700).create(private);
-        made.or_else(there_already).map_err(|error| (private.to_owned(), error))?;
-        is_private(private).map_err(|error| (private.to_owned(), error))?;
+    for place in [keys, directory] {
+        let failed = |error| (place.to_owned(), error);
+        // One that others could look into may have shown them a key: somebody has to know.
+        if place.symlink_metadata().is_ok() {
+            is_private(place).map_err(failed)?;
+        }
+        private::directory(place, private::PRIVATE).map_err(failed)?;
     }
-    let draft = directory.join(".new");
-    let written = || {
-        let _ = fs::remove_file(&draft);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.write_all(key.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, place)?;
-        File::open(directory)?.sync_all()
-    };
-    written().map_err(|error| {
-        let _ = fs::remove_file(&draft);
-        (place.to_owned(), error)
-    })
+    private::replace_durably(place, key.as_bytes()).map_err(|error| (place.to_owned(), error))
 }
 
 pub(super) fn remove(place: &Path) {
@@ -146,10 +138,6 @@ pub(super) fn is_private(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others may look at it"));
     }
     Ok(())
-}
-
-fn there_already(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
 #[cfg(test)]

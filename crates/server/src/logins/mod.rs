@@ -10,6 +10,7 @@ pub(crate) use key::BadKey;
 pub use key::KeyNote;
 
 use crate::handle::{Asker, Handle, NotNow};
+use crate::nodes::Door;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
 use danlu_wire::api::Secret;
@@ -19,6 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use thiserror::Error;
+use tracing::info;
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
@@ -51,12 +53,19 @@ pub struct Login {
 pub struct SshLogin {
     pub user: String,
     pub key: KeyNote,
+    /// Which machine it was given for and how that was reached then; it is of no use for another.
+    #[serde(default)]
+    pub way: Option<String>,
 }
 
 #[derive(Debug, Error)]
 pub(crate) enum LoginError {
     #[error("{0:?} cannot be the name of a user there")]
     Name(String),
+    #[error("nobody's tasks run as root by a key of their own")]
+    Root,
+    #[error("{0} is the server's own login there")]
+    ServersOwn(String),
     #[error("there is no key yet")]
     NoKey,
     #[error(transparent)]
@@ -123,13 +132,6 @@ impl Logins {
         there.map(|login| login.user).collect()
     }
 
-    /// Whose files somebody's are on a machine.
-    pub(crate) fn name_on(&self, user: UserId, node: &str) -> Option<String> {
-        let known = self.read();
-        let login = known.get(&(user, node.to_owned()))?;
-        login.os_user.clone().or_else(|| Some(login.ssh.as_ref()?.user.clone()))
-    }
-
     /// Nothing for the one that they have everywhere.
     pub(crate) async fn name_os_user(
         &self,
@@ -157,10 +159,17 @@ impl Logins {
         handle: &Handle,
         user: UserId,
         (node, ssh_user): (&str, &str),
+        door: &Door,
         given: Option<&Secret>,
         by: &Asker,
     ) -> Result<(), LoginError> {
         check_name(ssh_user)?;
+        if ssh_user == "root" {
+            return Err(LoginError::Root);
+        }
+        if ssh_user == door.login {
+            return Err(LoginError::ServersOwn(ssh_user.to_owned()));
+        }
         let _turn = self.0.changing.lock().await;
         let login = self.login(user, node);
         let note = match given {
@@ -177,7 +186,8 @@ impl Logins {
         };
         let detail = format!("{ssh_user}, key {} {}", note.kind, note.fingerprint);
         let is_first = login.ssh.is_none();
-        let ssh = Some(SshLogin { user: ssh_user.to_owned(), key: note });
+        let way = Some(door.way.clone());
+        let ssh = Some(SshLogin { user: ssh_user.to_owned(), key: note, way });
         let deed = deed(by, "set SSH login on", format!("node {node}"), detail);
         let kept = self.keep(handle, Login { ssh, ..login }, deed).await;
         if kept.is_err() && is_first {
@@ -225,27 +235,45 @@ impl Logins {
         Ok(())
     }
 
+    /// The machine is another one, is reached in another way, or turns out to be one where the server is root: keys that
+    /// people gave for it before are worth nothing. Whom an admin has named stays.
+    pub(crate) async fn drop_ssh(&self, handle: &Handle, node: &str) -> Result<(), NotNow> {
+        let _turn = self.0.changing.lock().await;
+        let there = |it: &&Login| it.node == node && it.ssh.is_some();
+        let gone: Vec<Login> = self.read().values().filter(there).cloned().collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let left = gone.iter().map(|it| Login { ssh: None, ..it.clone() });
+        let left: Vec<Login> = left.collect();
+        handle.keep(left.iter().map(change).collect(), None).await?;
+        for login in left {
+            info!(node, user = login.user.0, "the key for it is removed");
+            key::remove(&self.place(login.user, node));
+            self.put(login);
+        }
+        Ok(())
+    }
+
     async fn keep(&self, handle: &Handle, login: Login, deed: Deed) -> Result<(), LoginError> {
+        let is_new = !self.read().contains_key(&(login.user, login.node.clone()));
+        if !login.is_empty() && is_new && self.of(login.user).len() >= MOST {
+            return Err(LoginError::TooMany);
+        }
+        handle.keep(vec![change(&login)], Some(deed)).await?;
+        self.put(login);
+        Ok(())
+    }
+
+    /// It is in the store already.
+    fn put(&self, login: Login) {
         let place = (login.user, login.node.clone());
-        let is_empty = login.os_user.is_none() && login.ssh.is_none();
-        let change = if is_empty {
-            RecordChange::Delete { kind: KIND, id: id(&login) }
-        } else {
-            if self.of(login.user).len() >= MOST && !self.read().contains_key(&place) {
-                return Err(LoginError::TooMany);
-            }
-            // Names only: it can be written.
-            let json = serde_json::to_string(&login).unwrap_or_default();
-            RecordChange::Put { kind: KIND, id: id(&login), json }
-        };
-        handle.keep(vec![change], Some(deed)).await?;
         let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
-        if is_empty {
+        if login.is_empty() {
             known.remove(&place)
         } else {
             known.insert(place, login)
         };
-        Ok(())
     }
 
     fn login(&self, user: UserId, node: &str) -> Login {
@@ -262,6 +290,21 @@ impl Logins {
     }
 }
 
+impl Login {
+    fn is_empty(&self) -> bool {
+        self.os_user.is_none() && self.ssh.is_none()
+    }
+}
+
+fn change(login: &Login) -> RecordChange {
+    if login.is_empty() {
+        return RecordChange::Delete { kind: KIND, id: id(login) };
+    }
+    // Names only: it can be written.
+    let json = serde_json::to_string(login).unwrap_or_default();
+    RecordChange::Put { kind: KIND, id: id(login), json }
+}
+
 /// Names of machines have no slash.
 fn id(login: &Login) -> String {
     format!("{}/{}", login.user, login.node)
@@ -269,8 +312,10 @@ fn id(login: &Login) -> String {
 
 /// Nothing that `ssh` or a shell could take for something else.
 fn check_name(name: &str) -> Result<(), LoginError> {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "._-$".contains(it);
-    if name.is_empty() || name.len() > 64 || name.starts_with('-') || !name.chars().all(plain) {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    // Accounts of machines end with a dollar sign.
+    let word = name.strip_suffix('$').unwrap_or(name);
+    if word.is_empty() || name.len() > 64 || name.starts_with('-') || !word.chars().all(plain) {
         return Err(LoginError::Name(name.chars().take(64).collect()));
     }
     Ok(())

@@ -15,7 +15,7 @@ use danlu_core::{
     Epoch, Event, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User, UserId,
 };
 use imbl::{OrdMap, OrdSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,27 @@ pub struct Reader {
 /// What one commit has brought.
 #[derive(Debug)]
 pub struct News {
+    /// The number of the last of them.
+    newest: i64,
     pub events: Vec<(Time, Event)>,
+    /// As streams tell them, made by the first that does and sent by all.
+    encoded: OnceLock<Vec<Option<String>>>,
+}
+
+impl News {
+    /// The number of the first of them.
+    pub(crate) fn first(&self) -> i64 {
+        self.newest - self.events.len() as i64 + 1
+    }
+
+    /// In the words of `encode`, which has to be the same for everybody.
+    pub(crate) fn encoded(
+        &self,
+        encode: impl Fn(Time, &Event) -> Option<String>,
+    ) -> &[Option<String>] {
+        let all = || self.events.iter().map(|(at, event)| encode(*at, event)).collect();
+        self.encoded.get_or_init(all)
+    }
 }
 
 /// Who lags behind by more than this has to read the model anew.
@@ -67,6 +87,11 @@ impl Publisher {
         (publisher, reader)
     }
 
+    /// As of the last commit.
+    pub(crate) fn node_name(&self, node: NodeId) -> String {
+        self.current.nodes.get(&node).map_or_else(|| node.to_string(), |node| node.name.clone())
+    }
+
     pub(crate) fn publish_all(&mut self, state: &State) {
         self.current = ReadModel::default();
         for row in state.rows() {
@@ -75,7 +100,8 @@ impl Publisher {
         self.shared.store(Arc::new(self.current.clone()));
     }
 
-    pub(crate) fn publish(&mut self, batch: &Batch) {
+    /// `newest` is the number of the last event that is stored.
+    pub(crate) fn publish(&mut self, batch: &Batch, newest: i64) {
         if batch.rows.is_empty() && batch.events.is_empty() {
             return;
         }
@@ -87,7 +113,8 @@ impl Publisher {
         }
         self.shared.store(Arc::new(self.current.clone()));
         // Nobody may be listening.
-        let _ = self.news.send(Arc::new(News { events: batch.events.clone() }));
+        let (events, encoded) = (batch.events.clone(), OnceLock::new());
+        let _ = self.news.send(Arc::new(News { newest, events, encoded }));
     }
 }
 

@@ -160,7 +160,14 @@ impl Nodes {
         {
             handle.ask(Input::Drain { by: Actor::Daemon, node }).await?;
         }
+        let name = record.name.clone();
+        let before = self.status(&name).map(|(before, _)| before.address());
+        let is_same = before.is_some_and(|before| before == record.address());
         self.add(record);
+        if !is_same {
+            let dropped = self.0.logins.drop_ssh(handle, &name).await;
+            dropped.map_err(|_| NotTaken::NotKept)?;
+        }
         Ok(())
     }
 
@@ -199,7 +206,9 @@ impl Nodes {
         }
         info!(node = name, "taken out by the file");
         self.remove(name);
-        handle.keep(vec![remove_record(name)], None).await.is_ok()
+        // The next machine of this name is another one.
+        let forgotten = self.0.logins.forget(handle, |login| login.node == name).await;
+        handle.keep(vec![remove_record(name)], None).await.is_ok() && forgotten.is_ok()
     }
 }
 

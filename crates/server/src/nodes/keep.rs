@@ -1,12 +1,13 @@
 //! One task for each machine that is reached by SSH: connects, speaks until the connection is gone, and connects again.
 
+use super::complaint::HostKeyPlace;
 use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};
 use super::{LinkState, Nodes, Route};
 use crate::clock;
 use danlu_core::NodeId;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tracing::{info, warn};
@@ -15,7 +16,9 @@ use tracing::{info, warn};
 const LEAST_WAIT: Duration = Duration::from_millis(500);
 const MOST_WAIT: Duration = Duration::from_secs(30);
 /// From the first word of `ssh` to the agent's.
-const LONGEST_TRY: Duration = Duration::from_secs(120);
+pub(super) const LONGEST_TRY: Duration = Duration::from_secs(120);
+/// One that has lasted so long was a good one.
+const STEADY: Duration = Duration::from_secs(20);
 
 impl Nodes {
     pub(super) fn keep_connected(&self, name: &str) {
@@ -49,15 +52,27 @@ impl Nodes {
         let node: NodeId = handle.model().nodes.values().find(|node| node.name == name)?.id;
         let far = Far { nodes: self, handle: &handle, node, record: &record };
         let greeted = match far.greet(far.next_session(), from, to).await {
+            Ok(greeted) => far.recognise(&greeted.machine).await.map(|()| greeted),
+            Err(not) => Err(not),
+        };
+        let greeted = match greeted {
             Ok(greeted) => greeted,
             Err(NotGreeted::Silent) => return Some(Ended::Never(None)),
             Err(NotGreeted::Wrong(reason)) => return Some(Ended::Never(Some(reason))),
         };
+        if greeted.machine.is_root {
+            // Whom root becomes is for administrators to say: no key that somebody gave means anything there.
+            let dropped = self.0.logins.drop_ssh(&handle, name).await;
+            if dropped.is_err() {
+                warn!(node = name, "people's own keys could not be removed; they are not used");
+            }
+        }
         began();
         info!(node = name, session = greeted.session.0, "connected");
         self.note(name, |status| {
             status.link = LinkState::Connected;
             status.problem = None;
+            status.boot_id.clone_from(&greeted.boot_id);
             status.tries += 1;
             status.version = Some(greeted.version.clone());
             status.machine = Some(greeted.machine.clone());
@@ -89,14 +104,20 @@ async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
     let mut tries = 0;
     loop {
         nodes.note(&name, |status| status.link = LinkState::Connecting);
+        let began = Instant::now();
         let Some((was_there, reason)) = once(&nodes, &name).await else { return };
         nodes.note_end(&name, reason);
-        tries = if was_there { 0 } else { tries + 1 };
+        tries = next_try(tries, was_there, began);
         tokio::select! {
             () = pause(tries) => {}
             () = poke.notified() => tries = 0,
         }
     }
+}
+
+/// A connection that is lost as soon as it is there counts as a try in vain: else it would come and go all the time.
+pub(super) fn next_try(tries: u32, was_there: bool, began: Instant) -> u32 {
+    if was_there && began.elapsed() >= STEADY { 0 } else { tries.saturating_add(1) }
 }
 
 /// Before the next try, after so many in vain. Not all at once after the network was down.
@@ -117,6 +138,13 @@ fn random() -> [u8; 2] {
 async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
     let Route::Ssh(target) = &record.route else { return None };
+    if let Some(other) = nodes.in_its_place(&record) {
+        let message = format!("{other} is the same machine with the same directory for its runs");
+        let hint = format!(
+            "remove one of them: danlu node remove {name}; or: danlu node edit {name} --data DIR"
+        );
+        return Some((false, Unreachable::new(Step::Greet, message, hint)));
+    }
     let program = match nodes.program().await {
         Ok(program) => program,
         Err(error) => {
@@ -126,9 +154,11 @@ async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
         }
     };
     let known_hosts = ssh::known_hosts(&nodes.0.data);
-    let connecting = ssh::connect(target, record.sudo, &known_hosts, program);
+    let place = HostKeyPlace::of(target, &known_hosts);
+    let command = ssh::command(target, &known_hosts);
+    let connecting = ssh::connect(command, &place, record.sudo, program);
     let mut channel = match tokio::time::timeout(LONGEST_TRY, connecting).await {
-        Ok(Ok(channel)) => channel,
+        Ok(Ok((channel, _))) => channel,
         Ok(Err(reason)) => return Some((false, reason)),
         Err(_) => {
             let (message, hint) = ("the machine does not answer", "see whether it is overloaded");

@@ -6,11 +6,14 @@ use crate::handle::Handle;
 use crate::logs::{Which, place_of};
 use crate::model::ReadModel;
 use danlu_core::{NodeId, RunId, Time};
+use danlu_node::private;
 use danlu_wire::agent::{LogPlace, LogStart};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracing::warn;
 
 const LINES: u64 = 20;
 const BYTES: u64 = 8 << 10;
@@ -33,9 +36,25 @@ pub(crate) struct Kept {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl Kept {
+    /// No more than the last so many lines.
+    pub(crate) fn tail(self, lines: u64) -> Kept {
+        let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let breaks = whole.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+        let start = match usize::try_from(lines).unwrap_or(usize::MAX).checked_sub(1) {
+            None => self.bytes.len(),
+            Some(before) => breaks.map(|(at, _)| at + 1).nth(before).unwrap_or(0),
+        };
+        let (offset, bytes) = (self.offset + start as u64, self.bytes[start..].to_vec());
+        Kept { at: self.at, offset, bytes }
+    }
+}
+
 impl LastLines {
     pub(super) fn below(data: &Path) -> LastLines {
-        LastLines { directory: data.join("last-lines"), kept: Mutex::default() }
+        let directory = data.join("last-lines");
+        keep_private(&directory);
+        LastLines { directory, kept: Mutex::default() }
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<RunId, Kept>> {
@@ -59,12 +78,14 @@ impl LastLines {
 
     fn write(&self, runs: &[RunId]) {
         let kept = self.kept().clone();
-        let _ = fs::create_dir_all(&self.directory);
+        if let Err(error) = private::directory(&self.directory, private::PRIVATE) {
+            return warn!(%error, "the last lines of what runs elsewhere are not kept");
+        }
         for (run, Kept { at, offset, bytes }) in kept.iter().filter(|it| runs.contains(it.0)) {
             let mut content = format!("{} {offset}\n", at.0).into_bytes();
             content.extend(bytes);
             // They are a help, and nothing depends on them.
-            let _ = fs::write(self.path(*run), content);
+            let _ = private::replace(&self.path(*run), &content);
         }
     }
 
@@ -80,6 +101,20 @@ impl LastLines {
     }
 }
 
+/// What an older version has made may be open to others.
+fn keep_private(directory: &Path) {
+    if !directory.exists() {
+        return;
+    }
+    if let Err(error) = private::directory(directory, private::PRIVATE) {
+        return warn!(%error, directory = %directory.display(), "others may see the last lines");
+    }
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    for file in files.filter(|file| file.file_type().is_ok_and(|kind| kind.is_file())) {
+        let _ = fs::set_permissions(file.path(), fs::Permissions::from_mode(private::FILE));
+    }
+}
+
 impl Nodes {
     /// What a run has printed last, as far as that is known while its machine is away.
     pub(crate) fn last_lines(&self, run: RunId) -> Option<Kept> {
@@ -92,13 +127,9 @@ impl Nodes {
         self.0.last_lines.forget_ended(&model);
         let places: Vec<LogPlace> = running_on(&model, node)
             .filter_map(|run| {
-                Some(place_of(
-                    &model,
-                    model.tasks.get(&run.task)?,
-                    run.id,
-                    Some(node),
-                    Which::Stdout,
-                ))
+                let task = model.tasks.get(&run.task)?;
+                let logins = &self.0.logins;
+                Some(place_of(&model, logins, task, run.id, Some(node), Which::Stdout))
             })
             .take(RUNS)
             .collect();
@@ -140,6 +171,23 @@ mod tests {
     use danlu_core::Epoch;
 
     #[test]
+    fn as_many_lines_as_wanted() {
+        let kept = || Kept { at: Time(5), offset: 100, bytes: b"one\ntwo\nthree\n".to_vec() };
+        let tail = |lines| {
+            let Kept { offset, bytes, .. } = kept().tail(lines);
+            (offset, String::from_utf8(bytes).unwrap())
+        };
+        assert_eq!(tail(0), (114, String::new()));
+        assert_eq!(tail(1), (108, "three\n".to_owned()));
+        assert_eq!(tail(2), (104, "two\nthree\n".to_owned()));
+        for more in [3, 4, u64::MAX] {
+            assert_eq!(kept().tail(more), kept());
+        }
+        let open = Kept { at: Time(5), offset: 0, bytes: b"one\ntwo".to_vec() };
+        assert_eq!(open.tail(1).bytes, b"two");
+    }
+
+    #[test]
     fn lines_are_found_again_by_another_server() {
         let directory = tempfile::tempdir().unwrap();
         let run = RunId { epoch: Epoch(1), number: 7 };
@@ -149,5 +197,22 @@ mod tests {
         lines.kept().insert(run, kept.clone());
         lines.write(&[run]);
         assert_eq!(LastLines::below(directory.path()).read(run), Some(kept));
+    }
+
+    #[test]
+    fn nobody_else_sees_lines_also_those_that_an_older_version_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let older = directory.path().join("last-lines");
+        fs::create_dir(&older).unwrap();
+        fs::write(older.join("1-6"), "5 0\nsecret\n").unwrap();
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&older, open).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let lines = LastLines::below(directory.path());
+        assert_eq!((mode(&older), mode(&older.join("1-6"))), (0o700, 0o600));
+        let run = RunId { epoch: Epoch(1), number: 7 };
+        lines.kept().insert(run, Kept { at: Time(5), offset: 0, bytes: b"one\n".to_vec() });
+        lines.write(&[run]);
+        assert_eq!(mode(&lines.path(run)), 0o600);
     }
 }

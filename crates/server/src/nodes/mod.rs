@@ -2,23 +2,32 @@
 //!
 //! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
 
+mod complaint;
 mod dial_in;
 pub(crate) mod file;
 mod keep;
+mod keys;
 mod last_lines;
+mod own_link;
+mod own_ssh;
 mod owners;
+mod paths;
 mod record;
 mod remote_log;
 mod session;
 mod ssh;
 mod status;
+mod told;
+mod twins;
+pub mod words;
 
 pub(crate) use dial_in::connect as dial_in;
+pub(crate) use keys::{Door, NoKeys};
 pub(crate) use last_lines::Kept as KeptLines;
 pub(crate) use record::{BadNode, NodeRecord, Route};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
-pub(crate) use ssh::Step;
+pub(crate) use ssh::{Step, Unreachable};
 pub(crate) use status::{LinkState, Status};
 
 use crate::backend::LiveGpus;
@@ -75,6 +84,8 @@ struct Known {
 #[derive(Debug, Clone)]
 struct Connection {
     session: SessionId,
+    /// The one that both understand.
+    protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
     owners: Owners,
@@ -127,7 +138,7 @@ impl Nodes {
                 match owner.and_then(|owner| owners.launch(owner, launch)) {
                     Some(Ok(())) => return,
                     Some(Err(why)) => {
-                        return owners::not_started(handle, (node, session), launch.run, why);
+                        return own_link::not_started(handle, (node, session), launch.run, why);
                     }
                     None => None,
                 }
@@ -139,12 +150,16 @@ impl Nodes {
             other => run_of(other).and_then(|run| owners.with(run)),
         };
         // Who does not listen any more is found out by its own task.
-        let _ = theirs.map_or(connection.orders, |(orders, _)| orders).send(order);
+        let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
     }
 
     /// All are to connect anew, as after a start of the daemon.
     pub(crate) fn drop_connections(&self) {
         self.connections().clear();
+    }
+
+    pub(crate) fn drop_connection(&self, node: NodeId) {
+        self.connections().remove(&node);
     }
 
     pub(crate) fn is_remote(&self, model: &ReadModel, node: NodeId) -> bool {
@@ -189,14 +204,6 @@ impl Nodes {
     pub(crate) fn remove(&self, name: &str) {
         if let Some(Known { task: Some(task), .. }) = self.known().remove(name) {
             task.abort();
-        }
-    }
-
-    /// Somebody's own key has changed: the machine connects anew with those that there are.
-    pub(crate) fn take_over_keys(&self, name: &str) {
-        let Some((record, status)) = self.status(name) else { return };
-        if status.machine.is_some_and(|machine| !machine.is_root) {
-            self.add(record);
         }
     }
 

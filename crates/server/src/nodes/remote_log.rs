@@ -1,11 +1,14 @@
 //! A log that lies on another machine, read a part at a time.
 
 use super::Nodes;
+use super::owners::Theirs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_core::NodeId;
 use danlu_wire::ToAgent;
-use danlu_wire::agent::{LogContent, LogPiece, LogPlace, LogProblem, LogStart, ReadLog};
+use danlu_wire::agent::{
+    LogContent, LogPiece, LogPlace, LogProblem, LogStart, PathsChecked, PathsSeen, ReadLog,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +31,7 @@ pub(super) struct Asks(Arc<Mutex<Open>>);
 struct Open {
     last: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+    checks: BTreeMap<u64, oneshot::Sender<PathsSeen>>,
 }
 
 impl Asks {
@@ -40,6 +44,24 @@ impl Asks {
         let ask = open.last;
         open.waiting.insert(ask, answer);
         (ask, answered)
+    }
+
+    /// The same for paths that a task names.
+    pub(super) fn open_check(&self) -> (u64, oneshot::Receiver<PathsSeen>) {
+        let (answer, answered) = oneshot::channel();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.checks.retain(|_, waiting| !waiting.is_closed());
+        open.last += 1;
+        let ask = open.last;
+        open.checks.insert(ask, answer);
+        (ask, answered)
+    }
+
+    pub(super) fn answer_check(&self, PathsChecked { ask, seen }: PathsChecked) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = open.checks.remove(&ask) {
+            let _ = waiting.send(seen);
+        }
     }
 
     pub(super) fn answer(&self, LogPiece { ask, content }: LogPiece) {
@@ -89,15 +111,21 @@ impl RemoteLog {
     ) -> io::Result<Piece> {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
-        let theirs = self.nodes.owner_of(self.place.run);
-        let (orders, asks) = match theirs.and_then(|owner| connection.owners.of(owner)) {
-            Some(theirs) => theirs,
+        let owner = self.nodes.owner_of(self.place.run);
+        let theirs = owner.and_then(|owner| connection.owners.of(owner));
+        let mut log = self.place.clone();
+        let (orders, asks) = match theirs {
+            Some(Theirs { orders, asks, login }) => {
+                // Their agent reads with their own rights, as the login that it was seen to have.
+                log.owner = login;
+                (orders, asks)
+            }
             None => (connection.orders, connection.asks),
         };
         let (ask, answered) = asks.open();
         // Held by the connection alone, so that its end is heard here.
         drop((asks, connection.owners));
-        let wanted = ReadLog { ask, log: self.place.clone(), from, limit, wait };
+        let wanted = ReadLog { ask, log, from, limit, wait };
         orders.send(ToAgent::ReadLog(wanted)).map_err(|_| away())?;
         drop(orders);
         let answer = tokio::time::timeout(patience, answered).await.map_err(|_| away())?;

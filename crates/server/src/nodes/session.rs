@@ -1,18 +1,18 @@
 //! What a server and an agent say to each other, from hello to the end of the connection.
 
+use super::own_link::{Answered, OwnLinks, Shared};
 use super::owners::{Owners, Together};
 use super::remote_log::Asks;
 use super::ssh::{Step, Unreachable};
+use super::told;
 use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::clock;
 use crate::handle::Handle;
 use crate::store::RecordChange;
-use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
-use danlu_core::limits;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId};
 use danlu_wire::agent::{Machine, PROTOCOL};
-use danlu_wire::frame::{Decoder, FrameError, encode};
+use danlu_wire::frame::{Decoder, encode};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::io;
@@ -63,11 +63,14 @@ impl Drop for Present<'_> {
 
 pub(super) struct Greeted {
     pub(super) session: SessionId,
+    pub(super) protocol: u32,
     pub(super) version: String,
     pub(super) machine: Machine,
     /// Milliseconds.
     pub(super) clock_ahead: i64,
     pub(super) messages: Messages,
+    /// Which boot of its machine it lives in.
+    pub(super) boot_id: Option<String>,
     /// Of its GPUs, which it looks at first.
     details: Vec<GpuDetails>,
 }
@@ -96,7 +99,7 @@ impl Far<'_> {
         let mut messages = Messages::default();
         let mut details = Vec::new();
         let answer = timeout(GREETING, async {
-            let none: Result<_, FrameError> = Ok(None);
+            let none: Result<_, String> = Ok(None);
             loop {
                 match messages.next(from).await? {
                     Some(FromAgent::Hello(hello)) => return Ok(Some(hello)),
@@ -109,7 +112,7 @@ impl Far<'_> {
         let hello = match answer.await {
             Ok(Ok(Some(hello))) => hello,
             Ok(Ok(None)) => return Err(NotGreeted::Silent),
-            Ok(Err(error)) => return Err(wrong(error.to_string(), NOT_AN_AGENT)),
+            Ok(Err(error)) => return Err(wrong(error, NOT_AN_AGENT)),
             Err(_) => {
                 return Err(wrong("its agent does not answer", "see whether it is overloaded"));
             }
@@ -127,9 +130,9 @@ impl Far<'_> {
         let now = clock::now();
         // Its clock was read some time in between.
         let clock_ahead = machine.now.0 - (said_at.0 + (now.0 - said_at.0) / 2);
-        self.recognise(&machine).await?;
-        let version = bounded(hello.version);
-        Ok(Greeted { session, version, machine, clock_ahead, messages, details })
+        let (version, boot_id) = (hello.version, hello.boot_id);
+        let protocol = hello.protocol.min(PROTOCOL);
+        Ok(Greeted { session, protocol, version, machine, clock_ahead, messages, boot_id, details })
     }
 
     /// Higher than any before, whatever has not been committed yet.
@@ -144,12 +147,13 @@ impl Far<'_> {
     }
 
     /// The machine that answers first is the one; another with its address has not got its runs.
-    async fn recognise(&self, machine: &Machine) -> Result<(), NotGreeted> {
+    pub(super) async fn recognise(&self, machine: &Machine) -> Result<(), NotGreeted> {
+        let name = &self.record.name;
         match &self.record.machine {
             Some(id) if *id == machine.id => Ok(()),
             Some(_) => Err(wrong(
                 format!("another machine ({}) answers at this address", machine.host_name),
-                "if it has replaced the old one: danlu node accept NAME",
+                format!("if it has replaced the old one: danlu node accept {name}"),
             )),
             None => {
                 let record =
@@ -172,19 +176,32 @@ impl Far<'_> {
         from: &mut (impl AsyncRead + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
     ) -> Option<Unreachable> {
-        let Greeted { session, mut messages, details, machine, .. } = greeted;
+        let Greeted { session, protocol, mut messages, details, machine, boot_id, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
         let owners = Owners::default();
-        let connection = Connection { session, orders, asks: asks.clone(), owners: owners.clone() };
+        let (kept_asks, kept_owners) = (asks.clone(), owners.clone());
+        let connection =
+            Connection { session, protocol, orders, asks: kept_asks, owners: kept_owners };
         self.nodes.connections().insert(self.node, connection);
         self.tell(session, NodeMessage::Connected);
         for first in [ToAgent::AskReport, ToAgent::AskFacts] {
             write(to, &first).await.ok()?;
         }
-        self.hear(session, FromAgent::Details(details), &asks).ok()?;
+        self.hear(session, FromAgent::Details(details), &asks);
         // Root runs tasks as anybody; any other login only its own.
-        let _own = (!machine.is_root).then(|| owners.start(self, session));
+        let mut own = (!machine.is_root).then(|| {
+            let all = Shared {
+                nodes: self.nodes.clone(),
+                handle: self.handle.clone(),
+                node: self.node,
+                record: self.record.clone(),
+                session,
+                answered: Answered { machine, boot_id },
+                owners: owners.clone(),
+            };
+            OwnLinks::start(all)
+        });
         let mut held = None;
         let mut heartbeat = interval(HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -209,18 +226,12 @@ impl Far<'_> {
                         }
                     };
                     heard_at = Instant::now();
-                    let said = match said {
+                    match said {
                         FromAgent::Report(report) => {
-                            if let Err(message) = check_gpus(&report.gpus) {
-                                return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
-                            }
                             held = self.report(session, report, &owners);
                             continue;
                         }
-                        said => said,
-                    };
-                    if let Err(message) = self.hear(session, said, &asks) {
-                        return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
+                        said => self.hear(session, said, &asks),
                     }
                     ahead += 1;
                     if ahead >= AHEAD {
@@ -229,6 +240,9 @@ impl Far<'_> {
                     }
                 }
                 () = owners.news() => {
+                    if let Some(own) = &mut own {
+                        own.take_over_keys();
+                    }
                     if let Some(lost) = owners.lost() {
                         return Some(lost);
                     }
@@ -271,12 +285,9 @@ impl Far<'_> {
         }
     }
 
-    fn hear(&self, session: SessionId, said: FromAgent, asks: &Asks) -> Result<(), String> {
+    fn hear(&self, session: SessionId, said: FromAgent, asks: &Asks) {
         match said {
-            FromAgent::Details(details) => {
-                check_details(&details)?;
-                self.nodes.0.live.note(self.node, &details);
-            }
+            FromAgent::Details(details) => self.nodes.0.live.note(self.node, &details),
             FromAgent::Facts(facts) => {
                 let now = clock::now();
                 self.nodes.note(&self.record.name, |status| {
@@ -286,16 +297,13 @@ impl Far<'_> {
                 });
             }
             FromAgent::Log(piece) => asks.answer(piece),
+            FromAgent::Paths(checked) => asks.answer_check(checked),
             said => {
-                if let FromAgent::Gpus(gpus) = &said {
-                    check_gpus(gpus)?;
-                }
                 if let Some(message) = said.into_node_message() {
                     self.tell(session, message);
                 }
             }
         }
-        Ok(())
     }
 
     fn tell(&self, session: SessionId, message: NodeMessage) {
@@ -312,28 +320,6 @@ pub(crate) fn put(record: &NodeRecord) -> RecordChange {
 
 pub(crate) fn remove(name: &str) -> RecordChange {
     RecordChange::Delete { kind: KIND, id: name.to_owned() }
-}
-
-/// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.
-fn check_gpus(gpus: &[GpuReport]) -> Result<(), String> {
-    match gpus.len() {
-        count if count > limits::GPUS_PER_NODE => Err(format!("it says that it has {count} GPUs")),
-        _ => Ok(()),
-    }
-}
-
-fn check_details(details: &[GpuDetails]) -> Result<(), String> {
-    let long = |text: &str| text.len() > 4096;
-    if details.len() > limits::GPUS_PER_NODE
-        || details.iter().any(|gpu| long(&gpu.model) || gpu.foreign.len() > 1000)
-    {
-        return Err("it says too much about its GPUs".to_owned());
-    }
-    Ok(())
-}
-
-fn bounded(text: String) -> String {
-    if text.len() > 64 { text.chars().take(64).collect() } else { text }
 }
 
 async fn write(to: &mut (impl AsyncWrite + Unpin), message: &ToAgent) -> io::Result<()> {
@@ -356,7 +342,7 @@ pub(super) async fn write_many(
     to.flush().await
 }
 
-/// What comes, whole messages at a time. It can be left and taken up again at any point.
+/// What comes, whole messages at a time, each held to what can be. It can be left and taken up again at any point.
 #[derive(Default)]
 pub(super) struct Messages {
     decoder: Decoder,
@@ -367,11 +353,13 @@ impl Messages {
     pub(super) async fn next(
         &mut self,
         from: &mut (impl AsyncRead + Unpin),
-    ) -> Result<Option<FromAgent>, FrameError> {
+    ) -> Result<Option<FromAgent>, String> {
         let mut piece = [0; 16 << 10];
         loop {
-            if let Some(message) = self.decoder.next_message()? {
-                return Ok(Some(message));
+            let message =
+                self.decoder.next_message().map_err(|error| told::line(&error.to_string()))?;
+            if let Some(message) = message {
+                return told::clean(message).map(Some);
             }
             match from.read(&mut piece).await {
                 Ok(count @ 1..) => self.decoder.feed(&piece[..count]),

@@ -1,8 +1,10 @@
-//! To a machine by the system's own `ssh`: so that its configuration, jumps, agents and known hosts are people's usual ones.
+//! To a machine by the system's own `ssh`: so that its configuration, jumps, agents and known hosts are the administrator's usual ones.
+//! How a person's own connection is opened instead: `own_ssh.rs`.
 //!
 //! Nothing that a person has written reaches a shell: the far side gets one fixed line, and hears all else from the
 //! agent that this line starts.
 
+use super::complaint::{HostKeyPlace, explain};
 use super::record::SshTarget;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
@@ -64,7 +66,7 @@ impl Program {
              echo \"danlu: send $(uname -m)\"; head -c {size} > \"$t\" || exit 82; \
              s=$(sha256sum < \"$t\"); if [ \"${{s%% *}}\" = {sum} ]; then :; else rm -f \"$t\"; exit 83; fi; \
              chmod 700 \"$t\" && mv -f \"$t\" \"$f\" || exit 82; fi; \
-             echo \"danlu: ready\"; exec {become_root}\"$f\" agent --stdio"
+             echo \"{READY}$(id -u) $(id -un)\"; exec {become_root}\"$f\" agent --stdio"
         );
         format!("exec /bin/sh -c '{script}'")
     }
@@ -90,6 +92,7 @@ pub(super) struct Channel {
     pub(super) from: BufReader<ChildStdout>,
     child: Child,
     complaints: tokio::task::JoinHandle<String>,
+    place: HostKeyPlace,
 }
 
 /// How far one got on the way to a machine.
@@ -117,31 +120,54 @@ impl Unreachable {
 
 /// What `ssh` and the far side may complain of at most.
 const MOST_COMPLAINTS: u64 = 16 << 10;
+/// Followed by the number and the name of the user there.
+const READY: &str = "danlu: ready ";
 
+/// As whom the far side has let somebody in, before anything is said to the agent there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Account {
+    pub(super) uid: u32,
+    pub(super) name: String,
+}
+
+impl Account {
+    fn read(line: &str) -> Option<Account> {
+        let (uid, name) = line.strip_prefix(READY)?.split_once(' ')?;
+        Some(Account { uid: uid.parse().ok()?, name: name.to_owned() })
+    }
+}
+
+/// `ssh` has all its options, the name of the machine among them.
 pub(super) async fn connect(
-    target: &SshTarget,
+    mut ssh: Command,
+    place: &HostKeyPlace,
     sudo: bool,
-    known_hosts: &Path,
     program: &Program,
-) -> Result<Channel, Unreachable> {
+) -> Result<(Channel, Account), Unreachable> {
     let failed = |error: io::Error| {
         let hint = "see that OpenSSH's client is installed on the server";
         Unreachable::new(Step::LogIn, format!("ssh could not be started: {error}"), hint)
     };
-    let mut child =
-        command(target, known_hosts, &program.start_line(sudo)).spawn().map_err(failed)?;
+    let mut child = ssh.arg(program.start_line(sudo)).spawn().map_err(failed)?;
     let (Some(to), Some(from), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         unreachable!("all three were asked for");
     };
     let complaints = tokio::spawn(listen_to_complaints(stderr));
-    let mut channel = Channel { to, from: BufReader::new(from), child, complaints };
+    let place = place.clone();
+    let mut channel = Channel { to, from: BufReader::new(from), child, complaints, place };
     let mut step = Step::LogIn;
     loop {
         let line = channel.line().await;
         match line.as_deref() {
-            Some("danlu: ready") => return Ok(channel),
+            Some(line) if line.starts_with(READY) => match Account::read(line) {
+                Some(account) => return Ok((channel, account)),
+                None => {
+                    let message = "the machine does not say who was logged in";
+                    return Err(Unreachable::new(Step::Start, message, "see that it has `id`"));
+                }
+            },
             Some(line) if line.starts_with("danlu: send ") => {
                 let machine = line.trim_start_matches("danlu: send ");
                 if machine != std::env::consts::ARCH {
@@ -163,36 +189,55 @@ pub(super) async fn connect(
     }
 }
 
-fn command(target: &SshTarget, known_hosts: &Path, line: &str) -> Command {
-    let mut ssh = Command::new("ssh");
-    let known = known_hosts.display();
+/// What holds for every connection, whoever opens it.
+pub(super) const ALWAYS: [&str; 9] = [
+    "BatchMode=yes",
+    "ConnectTimeout=10",
+    "ServerAliveInterval=5",
+    "ServerAliveCountMax=3",
+    "ControlPath=none",
+    "ClearAllForwardings=yes",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "LogLevel=ERROR",
+];
+
+/// The server's own connection: all that its user's configuration says counts.
+pub(super) fn command(target: &SshTarget, known_hosts: &Path) -> Command {
+    let mut ssh = bare();
     let check = if target.accept_new { "accept-new" } else { "yes" };
-    for option in [
-        "BatchMode=yes",
-        "ConnectTimeout=10",
-        "ServerAliveInterval=5",
-        "ServerAliveCountMax=3",
-        "ControlPath=none",
-        "ClearAllForwardings=yes",
-        "ForwardAgent=no",
-        "ForwardX11=no",
-        "LogLevel=ERROR",
-        &format!("StrictHostKeyChecking={check}"),
-        &format!("UserKnownHostsFile=\"{known}\" ~/.ssh/known_hosts ~/.ssh/known_hosts2"),
-    ] {
+    for option in ALWAYS {
         ssh.arg("-o").arg(option);
     }
+    ssh.arg("-o").arg(format!("StrictHostKeyChecking={check}"));
+    ssh.arg("-o").arg(trusted_hosts(known_hosts));
     ssh.arg("-T");
+    name_login(&mut ssh, target);
+    if let Some(identity) = &target.identity {
+        ssh.arg("-i").arg(identity).args(["-o", "IdentitiesOnly=yes"]);
+    }
+    ssh.arg("--").arg(&target.host);
+    ssh
+}
+
+/// As whom, and at which port, where the administrator has said so.
+pub(super) fn name_login(ssh: &mut Command, target: &SshTarget) {
     if let Some(user) = &target.user {
         ssh.arg("-l").arg(user);
     }
     if let Some(port) = target.port {
         ssh.arg("-p").arg(port.to_string());
     }
-    if let Some(identity) = &target.identity {
-        ssh.arg("-i").arg(identity).args(["-o", "IdentitiesOnly=yes"]);
-    }
-    ssh.arg("--").arg(&target.host).arg(line);
+}
+
+pub(super) fn trusted_hosts(known_hosts: &Path) -> String {
+    let known = known_hosts.display();
+    format!("UserKnownHostsFile=\"{known}\" ~/.ssh/known_hosts ~/.ssh/known_hosts2")
+}
+
+/// Without any option yet.
+pub(super) fn bare() -> Command {
+    let mut ssh = Command::new("ssh");
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     ssh.env("LC_ALL", "C").kill_on_drop(true);
     // A Ctrl-C at the server's terminal is not for it.
@@ -227,48 +272,8 @@ impl Channel {
         let _ = self.child.start_kill();
         let code = self.child.wait().await.ok().and_then(|status| status.code());
         let said = self.complaints.await.unwrap_or_default();
-        let said = said.trim();
-        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-        let (message, hint) = explain(said, last, code);
+        let (message, hint) = explain(said.trim(), &self.place, code);
         Unreachable::new(step, message, hint)
-    }
-}
-
-fn explain(said: &str, last: &str, code: Option<i32>) -> (String, &'static str) {
-    let has = |words: &str| said.contains(words);
-    if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        let hint = "if the machine was replaced, remove its old key with ssh-keygen -R HOST -f DATA/known_hosts";
-        return ("the machine shows another host key than before".to_owned(), hint);
-    }
-    if has("Host key verification failed") || has("host key is known for") {
-        let hint =
-            "log in once as the server's user with ssh, or add the node with --accept-new-key";
-        return ("the machine's host key is not known".to_owned(), hint);
-    }
-    if has("Permission denied") {
-        let hint = "see that the key is in authorized_keys there, and give it with --identity";
-        return (format!("the log-in was refused: {last}"), hint);
-    }
-    if has("sudo:") {
-        let hint =
-            "allow it without a password: USER ALL=(root) NOPASSWD: /home/USER/.cache/danlu/*";
-        return (format!("sudo was refused: {last}"), hint);
-    }
-    if has("Could not resolve") {
-        return (last.to_owned(), "see the name of the machine");
-    }
-    if has("timed out") || has("Connection refused") || has("No route") || has("unreachable") {
-        return (last.to_owned(), "see that the machine is on, and that its sshd can be reached");
-    }
-    let files = "see that its home directory is there and has room";
-    match code {
-        Some(81) => ("no directory for the program could be made there".to_owned(), files),
-        Some(82) => ("the program could not be written there".to_owned(), files),
-        Some(83) => {
-            ("the program arrived damaged".to_owned(), "it is sent again with the next try")
-        }
-        _ if last.is_empty() => ("the connection was closed".to_owned(), "see the log of its sshd"),
-        _ => (last.to_owned(), "danlu node check NAME tells how far one gets"),
     }
 }
 

@@ -11,7 +11,9 @@ pub(crate) struct Status {
     /// Why it could not be reached last, as long as it is not.
     pub(crate) problem: Option<Unreachable>,
     pub(crate) version: Option<String>,
+    /// What the agent has said of itself when it was last connected.
     pub(crate) machine: Option<Machine>,
+    pub(crate) boot_id: Option<String>,
     pub(crate) facts: Option<Facts>,
     /// How far its clock is ahead of ours, in milliseconds.
     pub(crate) clock_ahead: Option<i64>,
@@ -25,6 +27,11 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn is_connected(&self) -> bool {
         self.link == LinkState::Connected
+    }
+
+    /// The agent that is connected now. What one that has gone said counts for nothing.
+    pub(crate) fn answering(&self) -> Option<&Machine> {
+        self.machine.as_ref().filter(|_| self.is_connected())
     }
 }
 

@@ -5,25 +5,33 @@ mod error;
 mod log_room;
 mod records;
 mod schema;
+mod snapshot;
 
 pub use audit::{AuditEntry, Deed};
 pub use error::StoreError;
 pub(crate) use records::ARCHIVED;
 pub use records::RecordChange;
+pub use snapshot::Contents;
 
 use danlu_core::rows::Ledger;
 use danlu_core::{Event, Row, RowKey, Time};
+use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::{File, Permissions};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     connection: Connection,
     newest_event: i64,
+    /// No checkpoint is made: somebody copies the file.
+    frozen: Cell<bool>,
+    /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
+    file: Arc<File>,
 }
 
 /// What one batch of inputs has changed.
@@ -35,6 +43,17 @@ pub struct Batch {
     pub environments: Vec<Environment>,
     pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
+}
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        let Batch { rows, events, environments, records, deeds } = self;
+        rows.is_empty()
+            && events.is_empty()
+            && environments.is_empty()
+            && records.is_empty()
+            && deeds.is_empty()
+    }
 }
 
 /// A submitter's environment, kept once however many tasks share it.
@@ -61,13 +80,14 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        keep_private(path);
+        let file = Arc::new(keep_private(path)?);
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
         connection
             .execute_batch(
-                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                 PRAGMA journal_size_limit = 16777216;",
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
@@ -76,7 +96,8 @@ impl Store {
         connection.set_prepared_statement_cache_capacity(32);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
-        Ok(Store { path: path.to_owned(), connection, newest_event })
+        let frozen = Cell::new(false);
+        Ok(Store { path: path.to_owned(), connection, newest_event, frozen, file })
     }
 
     /// Every row, as it was committed last.
@@ -168,6 +189,32 @@ impl Store {
         self.newest_event
     }
 
+    /// The data directory.
+    pub(crate) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Everything that is in the log goes to the database itself: a copy of that alone is whole.
+    pub(crate) fn settle(&self) -> Result<(), StoreError> {
+        if self.frozen.get() {
+            return Ok(());
+        }
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        // Busy, pages in the log, and how many of them are in the database now.
+        let counts = self.connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        match counts.map_err(failed)? {
+            (0, log, moved) if log == moved => Ok(()),
+            _ => Err(StoreError::InUse { path: self.path.clone() }),
+        }
+    }
+
+    /// There was more.
+    pub(crate) fn behind(&self, found: i64, known: i64) -> StoreError {
+        StoreError::Behind { path: self.path.clone(), found, known }
+    }
+
     /// Rows that contradict each other.
     pub(crate) fn damaged(&self, what: String) -> StoreError {
         StoreError::damaged(&self.path, what)
@@ -193,12 +240,23 @@ impl Store {
 }
 
 /// It holds people's environments. What SQLite puts beside it gets the same permissions.
-fn keep_private(path: &Path) {
-    let made = File::options().create(true).truncate(false).append(true).mode(0o600).open(path);
-    // An older one may be too open. Whatever fails here fails again when it is opened, with a better message.
-    if let Ok(file) = made {
-        let _ = file.set_permissions(Permissions::from_mode(0o600));
+fn keep_private(path: &Path) -> Result<File, StoreError> {
+    let failed = |error| StoreError::from_file(path, error);
+    let file = private::append(path).map_err(failed)?;
+    // An older version, or a copy, may have left these open to others.
+    for ending in ["-wal", "-shm"] {
+        let beside = beside(path, ending);
+        if beside.symlink_metadata().is_ok() {
+            private::append(&beside).map_err(failed)?;
+        }
     }
+    Ok(file)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {

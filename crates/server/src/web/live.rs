@@ -1,12 +1,13 @@
 //! Tells open pages that something has changed, so that they fetch what they show anew.
 
 use super::look::Visit;
-use crate::api::Api;
+use crate::api::{Api, ApiError};
 use async_stream::stream;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_core::Stream;
 use std::convert::Infallible;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -18,12 +19,19 @@ const STILL_THERE: Duration = Duration::from_secs(45);
 pub(super) async fn live(
     State(api): State<Api>,
     visit: Visit,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let open = api.streams.open(&visit.caller)?;
     let mut news = api.handle.reader().news();
     let changes = stream! {
+        let _open = open;
+        let (watched, caller) = (api.clone(), visit.caller.clone());
+        let mut thrown_out = pin!(caller.thrown_out(&watched));
         yield Ok(Event::default().event("hello").data("1"));
         loop {
-            let closed = matches!(news.recv().await, Err(RecvError::Closed));
+            let closed = tokio::select! {
+                news = news.recv() => matches!(news, Err(RecvError::Closed)),
+                () = &mut thrown_out => return,
+            };
             if closed || !visit.caller.is_still_in(&api) {
                 return;
             }
@@ -33,5 +41,5 @@ pub(super) async fn live(
             tokio::time::sleep(AT_MOST_EVERY).await;
         }
     };
-    Sse::new(changes).keep_alive(KeepAlive::new().interval(STILL_THERE))
+    Ok(Sse::new(changes).keep_alive(KeepAlive::new().interval(STILL_THERE)))
 }

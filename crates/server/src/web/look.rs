@@ -4,6 +4,7 @@ use super::language::Language;
 use super::page::PageError;
 use crate::api::caller::{Peer, cookie};
 use crate::api::{Api, ApiError, Caller};
+use crate::notices;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri};
@@ -28,6 +29,8 @@ pub(super) struct Look {
     pub(super) csrf: String,
     pub(super) announcement: Option<String>,
     pub(super) queue_paused: bool,
+    /// About the server itself: which, and what to say.
+    pub(super) notices: Vec<(String, String)>,
     pub(super) now: Time,
 }
 
@@ -37,13 +40,21 @@ impl Look {
         let user = caller.and_then(|caller| model.users.get(&caller.id));
         let language = user.and_then(|user| user.profile.language.as_deref());
         let settings = &model.ledger.settings;
+        let language = Language::of(headers, language.and_then(Language::named));
+        let notices = match caller {
+            Some(caller) => api.handle.notices().seen_by(caller.admin),
+            None => Vec::new(),
+        };
         Look {
-            language: Language::of(headers, language.and_then(Language::named)),
+            notices: language.within(|| {
+                notices.iter().map(|notice| (notice.id.clone(), notices::line(notice))).collect()
+            }),
+            language,
             theme: theme(cookie(headers, "theme")),
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             user: caller.map(|caller| caller.name.clone()),
             admin: caller.is_some_and(|caller| caller.admin),
-            csrf: caller.and_then(|caller| caller.csrf.clone()).unwrap_or_default(),
+            csrf: caller.and_then(Caller::csrf_on_pages).unwrap_or_default().to_owned(),
             announcement: Some(settings.announcement.clone()).filter(|words| !words.is_empty()),
             queue_paused: settings.queue_paused,
             now: crate::clock::now(),

@@ -204,6 +204,9 @@ pub struct MyNode {
     pub ssh_user: Option<String>,
     /// Its kind and its fingerprint; the key itself is never told.
     pub key: Option<String>,
+    /// Why my own connection is not open.
+    #[serde(default)]
+    pub problem: Option<String>,
 }
 
 /// `PUT /me/nodes/{name}`.

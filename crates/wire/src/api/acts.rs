@@ -60,6 +60,9 @@ pub struct ActResult {
     /// Left out when it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
+    /// For `cancel`: machines that are away now. It is cancelled there when they are back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
 }
 
 /// `POST /archive`: which ended tasks leave the lists.

@@ -1,6 +1,6 @@
 //! Machines and GPUs.
 
-use super::{TaskStateName, TaskView};
+use super::{Notice, TaskStateName, TaskView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,9 @@ pub struct ForeignView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
     pub nodes: Vec<NodeView>,
+    /// What has to be known about the server itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +103,12 @@ pub struct NodeView {
     pub problem: Option<String>,
     #[serde(default)]
     pub hint: Option<String>,
+    /// Since when its connection has been as it is.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// Other names under which this machine seems to be listed, by its machine id, boot id or address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_as: Vec<String>,
     #[serde(default)]
     pub role: NodeRole,
 }
@@ -113,6 +122,9 @@ pub struct Status {
     pub tasks: BTreeMap<TaskStateName, usize>,
     pub per_node: Vec<NodeView>,
     pub running: Vec<TaskView>,
+    /// What has to be known about the server itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
 }
 
 /// `POST /nodes`: a machine that is reached by SSH, or that dials in.

@@ -26,3 +26,14 @@ pub struct AccuracyView {
     /// How much more was predicted than came, in sum: 0.5 is half as much again.
     pub bias: Option<f64>,
 }
+
+/// `GET /server/check`: the database is sound, and has so many of each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DatabaseCheck {
+    pub tasks: usize,
+    pub open_tasks: usize,
+    pub runs: usize,
+    pub users: usize,
+    pub nodes: usize,
+    pub events: i64,
+}

@@ -103,6 +103,9 @@ pub struct Submitted {
     pub id: u64,
     /// How many tasks there are; their ids follow each other.
     pub count: u64,
+    /// The file system of its directory or of an output did not answer in time, so that nobody knows whether they are there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paths_unanswered: bool,
 }
 
 /// The answer to `POST /tasks` with `dry_run`: nothing was queued.

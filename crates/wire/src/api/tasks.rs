@@ -1,5 +1,6 @@
 //! Tasks and their runs, one or many.
 
+use super::Notice;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
 use schemars::JsonSchema;
@@ -29,6 +30,9 @@ pub struct Overview {
     pub lines: Vec<Line>,
     /// Tasks that run or wait and have no line.
     pub not_shown: usize,
+    /// What has to be known about the server itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
 }
 
 /// A task, or an array as one of its elements and a summary of all.
@@ -90,6 +94,10 @@ pub struct TaskView {
     pub project: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub time_limit: Option<u64>,
+    /// Its directory and outputs, when a file system among theirs does not answer. Looked at only for a single task that
+    /// waits or starts, and for who may see inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent_paths: Vec<String>,
     /// Only of a single task.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<TaskDetails>,

@@ -1,23 +1,21 @@
 //! `danlu agent install`: the agent as a service of systemd.
 
 use std::{
-    fs::{self, File},
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use clap::Args;
+use danlu_node::private;
 
 use super::{Server, place::Place};
 use crate::{
-    failure::{Exit, Failure},
+    commands::service::unit::{Kind, Unit, failed, own_program, quoted},
+    failure::Failure,
     language::{say, text},
     screen,
 };
 
-const UNIT: &str = "etc/systemd/system/danlu-agent.service";
 const TOKEN: &str = "etc/danlu/agent-token";
 
 #[derive(Debug, Args)]
@@ -34,10 +32,9 @@ pub(super) struct Install {
 
 pub(super) fn run(install: &Install) -> Result<(), Failure> {
     let place = Place::of(&install.server)?;
-    let program = std::env::current_exe().map_err(failed("find", Path::new("/proc/self/exe")))?;
-    let unit = unit(&program, &install.server);
+    let unit = unit(&install.server)?;
     if install.dry_run {
-        return screen::print(&unit);
+        return screen::print(&unit.text());
     }
     let token = match place.token.fingerprint {
         Some(bytes) => {
@@ -46,23 +43,20 @@ pub(super) fn run(install: &Install) -> Result<(), Failure> {
         }
         None => format!("{}\n", place.token.secret),
     };
-    write(&install.root.join(TOKEN), &token, 0o600)?;
-    write(&install.root.join(UNIT), &unit, 0o644)?;
-    if install.root == Path::new("/") && Path::new("/run/systemd/system").exists() {
-        for arguments in [&["daemon-reload"][..], &["enable", "--now", "danlu-agent"]] {
-            let done = Command::new("systemctl").args(arguments).status();
-            let done = done.map_err(failed("run", Path::new("systemctl")))?;
-            if !done.success() {
-                let message = text("systemctl could not start the agent", "systemctl 无法启动代理");
-                return Err(Failure::new(Exit::Refused, message).hint("journalctl -u danlu-agent"));
-            }
-        }
+    let secret = install.root.join(TOKEN);
+    if let Some(parent) = secret.parent() {
+        fs::create_dir_all(parent).map_err(failed("create", parent))?;
+    }
+    private::replace_durably(&secret, token.as_bytes()).map_err(failed("write", &secret))?;
+    let shown = unit.write(&install.root)?;
+    let started = install.root == Path::new("/")
+        && unit.systemctl(&[&["daemon-reload"], &["enable", "--now", "danlu-agent"]])?;
+    if started {
         return screen::print(text(
             "installed and started; how it does: systemctl status danlu-agent\n",
             "已安装并启动；查看状态：systemctl status danlu-agent\n",
         ));
     }
-    let shown = install.root.join(UNIT);
     let shown = shown.display();
     screen::print(&say!(
         "wrote {shown}; systemd does not run here, so start it by: systemctl enable --now danlu-agent\n",
@@ -70,58 +64,21 @@ pub(super) fn run(install: &Install) -> Result<(), Failure> {
     ))
 }
 
-fn unit(program: &Path, server: &Server) -> String {
-    let quoted = |path: &Path| path.display().to_string().replace('%', "%%");
-    let mut start = format!(
-        "{} agent join {} --token-file /{TOKEN}",
-        quoted(program),
-        server.url.replace('%', "%%")
-    );
+fn unit(server: &Server) -> Result<Unit, Failure> {
+    let mut start =
+        format!("{} agent join {} --token-file /{TOKEN}", own_program()?, quoted(&server.url));
     if let Some(ca) = &server.ca {
         let ca = std::path::absolute(ca).unwrap_or_else(|_| ca.clone());
-        start += &format!(" --ca {}", quoted(&ca));
+        start += &format!(" --ca {}", quoted(&ca.display().to_string()));
     }
     if server.plain {
         start += " --plain";
     }
-    format!(
-        "[Unit]\n\
-         Description=Danlu agent: this machine works for {url}\n\
-         Wants=network-online.target\n\
-         After=network-online.target local-fs.target nss-user-lookup.target\n\
-         \n\
-         [Service]\n\
-         ExecStart={start}\n\
-         # Tasks live on while the agent restarts.\n\
-         KillMode=process\n\
-         Restart=always\n\
-         RestartSec=30\n\
-         # A task must not be counted to the agent.\n\
-         Delegate=yes\n\
-         OOMScoreAdjust=-500\n\
-         \n\
-         [Install]\n\
-         WantedBy=multi-user.target\n",
-        url = server.url.replace('%', "%%"),
-    )
-}
-
-fn write(path: &Path, content: &str, mode: u32) -> Result<(), Failure> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(failed("create", parent))?;
-    }
-    let fresh = path.with_extension("new");
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(mode);
-    let mut file = options.open(&fresh).map_err(failed("write", &fresh))?;
-    file.write_all(content.as_bytes()).map_err(failed("write", &fresh))?;
-    fs::rename(&fresh, path).map_err(failed("write", path))
-}
-
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
-    let path = path.display().to_string();
-    move |cause| {
-        let message = say!("could not {action} {path}: {cause}", "无法处理 {path}：{cause}");
-        Failure::new(Exit::Refused, message).hint(text("run it as root", "请以 root 运行"))
-    }
+    Ok(Unit {
+        name: "danlu-agent",
+        description: format!("Danlu agent: this machine works for {}", server.url),
+        start,
+        kind: Kind::Agent,
+        more: Vec::new(),
+    })
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_server::nodes::words;
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use super::path_segment;
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    language::{say, text},
+    language::{Language, say, text},
     screen::{
         self, colour,
         table::{Column, Table},
@@ -89,7 +90,7 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
         Column::left(text("KEY", "密钥")),
     ]);
     for node in nodes {
-        let runs_as = if node.takes_keys {
+        let runs_as = if node.takes_keys || node.ssh_user.is_some() {
             node.ssh_user.as_deref().unwrap_or(text("nobody yet", "尚未设置"))
         } else {
             node.os_user.as_str()
@@ -101,5 +102,16 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
             node.key.as_deref().unwrap_or_default().into(),
         ]);
     }
-    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))
+    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
+    for node in nodes {
+        if let Some(problem) = node.problem.as_deref() {
+            let (problem, _) = words::problem(problem, "", Language::current());
+            let (name, problem) = (&node.node, width::plain(&problem));
+            screen::note(&say!(
+                "{name}: your own connection is not open: {problem}",
+                "{name}：您自己的连接未建立：{problem}"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -58,6 +58,11 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
         }
     }
     steps.extend(further(&status));
+    let same_as = api.nodes.same_as(name, &api.config.node_name);
+    if !same_as.is_empty() {
+        // Only a warning: containers and cloned disks look like that, too.
+        steps.push(ok("machine", format!("looks like the same machine as {}", same_as.join(", "))));
+    }
     Ok(NodeCheck { name: name.to_owned(), steps })
 }
 

@@ -28,7 +28,10 @@ pub(in crate::api) async fn edit(
     let moves = change.data.is_some() && change.data != before.data;
     if moves && is_busy(&api, node) {
         let message = format!("tasks run on {name}, and are kept where they were begun");
-        return Err(ApiError::refused(message, "drain it first: danlu node drain NAME"));
+        return Err(ApiError::refused(
+            message,
+            &format!("drain it first: danlu node drain {name}"),
+        ));
     }
     let role = change.role;
     let mut record = NodeRecord::new(&changed(&before, change))?;
@@ -38,7 +41,12 @@ pub(in crate::api) async fn edit(
     }
     let deed = deed(&caller, "edit", &name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
+    let is_elsewhere = record.address() != before.address();
+    // From here on nobody knows who answers there, until somebody does.
     api.nodes.add(record);
+    if is_elsewhere {
+        api.logins.drop_ssh(&api.handle, &name).await?;
+    }
     let by = caller.actor();
     match role {
         Some(NodeRole::Data) => drop(caller.ask(&api, Input::Drain { by, node }).await?),

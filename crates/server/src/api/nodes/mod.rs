@@ -11,7 +11,11 @@ use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
 use crate::clock;
-use crate::nodes::{BadNode, LinkState, NodeRecord, Route, Status, put_record, remove_record};
+use crate::language::Language;
+use crate::nodes::words;
+use crate::nodes::{
+    BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
+};
 use crate::store::Deed;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -23,7 +27,10 @@ use danlu_wire::api::{
 };
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Nodes>> {
-    Json(Document::new(Nodes { nodes: views(&api, &caller) }))
+    Json(Document::new(Nodes {
+        nodes: views(&api, &caller),
+        notices: api.handle.notices().seen_by(caller.admin),
+    }))
 }
 
 pub(super) async fn one(
@@ -57,6 +64,7 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
             add_facts(&mut view, danlu_node::facts(&api.config.data, ""));
         }
     }
+    view.same_as = api.nodes.same_as(&node.name, &api.config.node_name);
     view
 }
 
@@ -152,6 +160,8 @@ pub(crate) async fn new(
     if record.role == NodeRole::Data {
         caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
     }
+    // What people said about a machine of this name was about another one.
+    api.logins.forget(&api.handle, |login| login.node == record.name).await?;
     api.nodes.add(record);
     Ok(token)
 }
@@ -237,15 +247,55 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(),
     if is_here(api, name) {
         return Err(ApiError::refused(
             format!("{name} is the machine that the server runs on"),
-            "drain it if it is to get no tasks: danlu node drain NAME",
+            &format!("drain it if it is to get no tasks: danlu node drain {name}"),
         )
         .or_chinese(format!("{name} 是服务器所在的机器"), "若不再分配任务，请排空它"));
     }
+    check_idle(api, node)?;
     caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
     api.nodes.remove(name);
     api.handle.keep(vec![remove_record(name)], None).await?;
     Ok(api.logins.forget(&api.handle, |login| login.node == name).await?)
 }
+
+/// Tasks are named as people know them; how to get rid of them depends on whether more could come.
+fn check_idle(api: &Api, node: NodeId) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let there = |run: &&danlu_core::Run| run.part_on(node).is_some_and(|part| !part.is_ended());
+    let tasks: Vec<String> =
+        model.active_runs().filter(there).map(|run| run.task.to_string()).collect();
+    let Some(node) = model.nodes.get(&node).filter(|_| !tasks.is_empty()) else { return Ok(()) };
+    let (name, few) = (&node.name, tasks.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>());
+    let (list, rest) = (few.join(", "), tasks.len() - few.len());
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let more_chinese =
+        if rest > 0 { format!(" 等共 {} 个", tasks.len()) } else { String::new() };
+    let is_away = node.live_session().is_none();
+    let (hint, chinese) = match (node.draining, is_away) {
+        (_, true) => (
+            format!(
+                "{name} is away: wait until it is back, or give them up: danlu node declare-lost {name} --force"
+            ),
+            format!(
+                "{name} 已离线：请等待其恢复，或放弃这些任务：danlu node declare-lost {name} --force"
+            ),
+        ),
+        (true, false) => (
+            format!("wait until they have ended, or cancel them: danlu cancel {}", few.join(" ")),
+            format!("请等待其结束，或取消：danlu cancel {}", few.join(" ")),
+        ),
+        (false, false) => (
+            format!("drain it first: danlu node drain {name}"),
+            format!("请先排空：danlu node drain {name}"),
+        ),
+    };
+    let message = format!("tasks run on {name}: {list}{more}");
+    Err(ApiError::refused(message, &hint)
+        .or_chinese(format!("{name} 上有任务在运行：{list}{more_chinese}"), chinese))
+}
+
+/// Tasks in one sentence.
+const MOST_NAMED: usize = 10;
 
 /// The server's own machine is reached by nothing.
 pub(crate) fn is_here(api: &Api, name: &str) -> bool {
@@ -372,6 +422,27 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     let record = NodeRecord { machine: None, ..record };
     let deed = deed(caller, "accept", name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
+    let by_ssh = matches!(record.route, Route::Ssh(_));
     api.nodes.add(record);
+    api.logins.drop_ssh(&api.handle, name).await?;
+    if by_ssh {
+        // Whether it can be reached now is part of the answer.
+        let _ = tokio::time::timeout(ACCEPTED, api.nodes.tried(name, 0)).await;
+        let problem = api.nodes.status(name).and_then(|(_, status)| status.problem);
+        return problem.map_or(Ok(()), |problem| Err(not_reached(name, &problem)));
+    }
     Ok(())
 }
+
+/// Whatever answers next will be taken for it; but so far nothing has.
+fn not_reached(name: &str, problem: &Unreachable) -> ApiError {
+    let words = |language| words::problem(&problem.message, &problem.hint, language);
+    let (message, hint) = words(Language::English);
+    let (chinese, chinese_hint) = words(Language::Chinese);
+    let message = format!("{name} still cannot be reached: {message}");
+    ApiError::new(ErrorCode::Unavailable, message, &hint)
+        .or_chinese(format!("仍然无法连接 {name}：{chinese}"), chinese_hint)
+}
+
+/// For the first try to reach a machine that was accepted.
+const ACCEPTED: std::time::Duration = std::time::Duration::from_secs(20);

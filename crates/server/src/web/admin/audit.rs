@@ -19,10 +19,12 @@ struct AuditPage<'a> {
 }
 
 #[rustfmt::skip] // pairs
-const ACTS: [(&str, &str); 36] = [
+const ACTS: [(&str, &str); 39] = [
     ("abandon", "放弃"),
     ("accept", "认可更换"),
+    ("acknowledge", "确认"),
     ("add", "添加"),
+    ("back up", "备份"),
     ("announce", "公告"),
     ("archive", "归档"),
     ("cancel", "取消"),
@@ -42,6 +44,7 @@ const ACTS: [(&str, &str); 36] = [
     ("make", "创建"),
     ("move", "移动"),
     ("name OS user of", "指定系统用户"),
+    ("note", "记录"),
     ("pause", "暂停"),
     ("release", "放行"),
     ("remove", "删除"),

@@ -2,6 +2,7 @@
 
 pub(super) mod audit;
 pub(super) mod commands;
+pub(super) mod notices;
 pub(super) mod quotas;
 mod setting_words;
 pub(super) mod settings;

@@ -30,6 +30,8 @@ struct Machine {
     state: &'static str,
     problem: Option<(String, String)>,
     last_contact: Option<Moment>,
+    /// Of its connection, where that is gone.
+    down_since: Option<Moment>,
 }
 
 #[derive(Template)]
@@ -48,11 +50,12 @@ pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
 fn machine(view: NodeView, look: &Look) -> Machine {
     let (class, state) = words::state(&view.state, look.language);
     let problem = view.problem.as_deref().map(|problem| {
-        let hint = view.hint.clone().unwrap_or_default().replace("NAME", &view.name);
-        words::problem(problem, &hint, look.language)
+        words::problem(problem, view.hint.as_deref().unwrap_or_default(), look.language)
     });
     let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
-    Machine { view, class, state, problem, last_contact }
+    let since = view.since.as_deref().filter(|_| view.state == "down");
+    let down_since = since.and_then(|at| Moment::read(at, look.now));
+    Machine { view, class, state, problem, last_contact, down_since }
 }
 
 impl Machine {
@@ -88,6 +91,18 @@ impl Machine {
     /// Nothing is known of a machine that was never reached.
     fn cores(&self) -> String {
         if self.view.cpus == 0 { "–".to_owned() } else { self.view.cpus.to_string() }
+    }
+
+    /// Only a warning: containers and cloned disks look like that, too.
+    fn same_as(&self, look: &Look) -> Option<String> {
+        let others = self.view.same_as.join(", ");
+        (!others.is_empty()).then(|| {
+            tell!(
+                look.language,
+                "looks like the same machine as {others}; if it is no container or cloned disk, remove one of them",
+                "与 {others} 似乎是同一台机器；若不是容器或克隆的磁盘，请移除其中一个"
+            )
+        })
     }
 
     fn labels(&self) -> Vec<String> {
@@ -273,8 +288,7 @@ struct CheckPage<'a> {
 impl<'a> CheckPage<'a> {
     fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
-            let hint = step.hint.replace("NAME", name);
-            (step.message, step.hint) = words::problem(&step.message, &hint, look.language);
+            (step.message, step.hint) = words::problem(&step.message, &step.hint, look.language);
             (words::step(&step.step, look.language), step)
         };
         CheckPage { look, name, steps: steps.into_iter().map(said).collect() }

@@ -1,5 +1,6 @@
 //! What is said about machines, in both languages.
 
+pub(super) use crate::nodes::words::problem;
 use crate::web::language::{Language, tell};
 
 /// The colour and the word.
@@ -8,6 +9,7 @@ pub(super) fn state(state: &str, language: Language) -> (&'static str, &'static 
         "ready" => ("good", language.say("ready", "就绪")),
         "draining" => ("warns", language.say("draining", "排空中")),
         "unverified" => ("warns", language.say("connecting", "连接中")),
+        "unfit" => ("warns", language.say("unfit", "异常")),
         _ => ("failed", language.say("not reachable", "无法连接")),
     }
 }
@@ -38,6 +40,7 @@ pub(super) fn step(step: &str, language: Language) -> &'static str {
         "clock" => ("Clock", "时钟"),
         "disk" => ("Disk", "磁盘"),
         "gpus" => ("GPUs", "GPU"),
+        "machine" => ("Identity", "机器标识"),
         _ => ("Step", "步骤"),
     };
     language.say(english, chinese)
@@ -82,82 +85,4 @@ pub(super) fn asked(
         _ => return None,
     };
     Some(words)
-}
-
-/// What went wrong on the way, as far as it is known in Chinese; what a machine said itself stays as it is.
-pub(super) fn problem(message: &str, hint: &str, language: Language) -> (String, String) {
-    let known = |table: &[(&str, &'static str)], text: &str| {
-        let found = table.iter().find_map(|(english, chinese)| {
-            let rest = text.strip_prefix(english)?;
-            Some(format!("{chinese}{rest}"))
-        });
-        found.unwrap_or_else(|| text.to_owned())
-    };
-    match language {
-        Language::English => (message.to_owned(), hint.to_owned()),
-        Language::Chinese => (known(MESSAGES, message), known(HINTS, hint)),
-    }
-}
-
-const MESSAGES: &[(&str, &str)] = &[
-    ("the machine does not answer", "机器没有应答"),
-    ("connecting anew", "正在重新连接"),
-    ("ssh could not be started", "无法启动 ssh"),
-    ("the machine shows another host key than before", "机器出示的主机密钥与以前不同"),
-    ("the machine's host key is not known", "机器的主机密钥未知"),
-    ("the log-in was refused", "登录被拒绝"),
-    ("sudo was refused", "sudo 被拒绝"),
-    ("no directory for the program could be made there", "无法在该机器上创建程序目录"),
-    ("the program could not be written there", "无法在该机器上写入程序"),
-    ("the program arrived damaged", "程序在传输中损坏"),
-    ("the connection was closed", "连接已关闭"),
-    ("it is the machine that the server runs on", "它是服务器所在的机器"),
-    ("reached: ", "已到达："),
-    ("has the program", "已有程序"),
-    ("its agent runs", "代理程序已运行"),
-    ("speaks version", "版本"),
-    ("GPUs are asked by", "GPU 查询方式"),
-];
-
-const HINTS: &[(&str, &str)] = &[
-    ("see whether it is overloaded", "请检查它是否过载"),
-    ("see the network", "请检查网络"),
-    (
-        "log in once as the server's user with ssh, or add the node with --accept-new-key",
-        "请先以服务器的用户用 ssh 登录一次，或添加时信任首次出示的主机密钥",
-    ),
-    ("if the machine was replaced, remove its old key with", "若机器已更换，请删除旧密钥："),
-    (
-        "see that the key is in authorized_keys there, and give it with --identity",
-        "请确认公钥已在该机器的 authorized_keys 中，并指定私钥文件",
-    ),
-    ("see the name of the machine", "请检查机器名称"),
-    (
-        "see that the machine is on, and that its sshd can be reached",
-        "请确认机器已开机且可以连接其 sshd",
-    ),
-    ("see that its home directory is there and has room", "请确认主目录存在且有空间"),
-    ("it is sent again with the next try", "下次尝试时会重新发送"),
-    ("see the log of its sshd", "请查看其 sshd 日志"),
-    ("see nvidia-smi there", "请在该机器上运行 nvidia-smi 检查"),
-    ("let it use NTP, as chrony does", "请使用 NTP 校时，如 chrony"),
-    ("make room there", "请清理磁盘空间"),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_machine_said_itself_stays() {
-        let (message, hint) = problem(
-            "the log-in was refused: Permission denied (publickey).",
-            "see the network",
-            Language::Chinese,
-        );
-        assert_eq!(message, "登录被拒绝: Permission denied (publickey).");
-        assert_eq!(hint, "请检查网络");
-        let odd = problem("ssh: odd", "", Language::Chinese);
-        assert_eq!(odd, ("ssh: odd".to_owned(), String::new()));
-    }
 }

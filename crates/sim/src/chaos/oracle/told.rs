@@ -26,7 +26,11 @@ pub(super) struct Heard {
 impl Told {
     pub(super) fn hear(&mut self, input: &Input, now: Time) {
         match input {
-            Input::Boot { .. } => *self = Told { booted_at: now, ..Told::default() },
+            // What was the newest connection is stored: who comes on an older one is too late also after a boot.
+            Input::Boot { .. } => {
+                let newest = std::mem::take(&mut self.newest);
+                *self = Told { booted_at: now, newest, ..Told::default() };
+            }
             Input::Node { node, session, message } => {
                 self.hear_node(*node, *session, message, now);
             }

@@ -1,0 +1,117 @@
+//! One helper, from the outside: started, asked, and given up when it takes too long.
+
+use super::helper::ARGUMENT;
+use super::message::{self, Question, Reply};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub(super) struct Link {
+    socket: UnixStream,
+    child: Child,
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// Not in time.
+    Silent,
+    /// Too much is asked for already.
+    Busy,
+    Broken(io::Error),
+}
+
+impl From<io::Error> for NoAnswer {
+    fn from(error: io::Error) -> NoAnswer {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoAnswer::Silent,
+            _ => NoAnswer::Broken(error),
+        }
+    }
+}
+
+impl Link {
+    /// This very program anew, even if its file has been replaced meanwhile. It becomes the user by itself: who that is
+    /// may have to be asked from a server that does not answer.
+    pub(super) fn start(user: Option<&str>) -> io::Result<Link> {
+        let (socket, theirs) = UnixStream::pair()?;
+        let child = Command::new("/proc/self/exe")
+            .arg0("danlu")
+            .arg(ARGUMENT)
+            .args(user)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Link { socket, child })
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        question: &Question,
+        until: Instant,
+    ) -> Result<(Reply, Vec<u8>), NoAnswer> {
+        let mut line = Until { socket: &self.socket, until };
+        message::write(&mut line, question, &[])?;
+        Ok(message::read(&mut line)?)
+    }
+
+    /// Somebody has killed it, the user for one.
+    pub(super) fn is_gone(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Comes back with a process that has been killed and nevertheless does not end.
+    pub(super) fn end(mut self) -> Option<Child> {
+        const AT_ONCE: Duration = Duration::from_millis(100);
+        let _ = self.child.kill();
+        let since = Instant::now();
+        while since.elapsed() < AT_ONCE {
+            match self.child.try_wait() {
+                Ok(None) => sleep(Duration::from_millis(1)),
+                Ok(Some(_)) | Err(_) => return None,
+            }
+        }
+        Some(self.child)
+    }
+}
+
+/// The other side has until then for all of it, however it divides it.
+struct Until<'a> {
+    socket: &'a UnixStream,
+    until: Instant,
+}
+
+impl Until<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.left()?)?;
+        (&mut &*self.socket).read(buffer)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.left()?)?;
+        (&mut &*self.socket).write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

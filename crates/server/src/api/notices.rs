@@ -1,0 +1,52 @@
+//! What people have to know about the server itself, and that somebody has taken note of it.
+
+use super::body::Json;
+use super::caller::Caller;
+use super::{Api, ApiError};
+use crate::notices;
+use crate::store::{Deed, RecordChange};
+use axum::extract::{Path, State};
+use danlu_wire::api::{Document, NoticeKind, NoticeList};
+
+pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<NoticeList>> {
+    Json(Document::new(NoticeList { notices: api.handle.notices().seen_by(caller.admin) }))
+}
+
+pub(super) async fn acknowledge(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Document<NoticeList>>, ApiError> {
+    take_note(&api, &caller, &id).await?;
+    Ok(list(State(api), caller).await)
+}
+
+/// Scheduling that was paused is resumed by that.
+pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<(), ApiError> {
+    caller.require_admin()?;
+    let all = api.handle.notices().all();
+    if !all.iter().any(|notice| notice.id == id) {
+        let error = ApiError::not_found("there is no such notice", "danlu notices lists them");
+        return Err(error.or_chinese("没有这条通知", "danlu notices 列出全部通知"));
+    }
+    let asker = caller.asker();
+    let deed = Deed {
+        user: asker.name,
+        origin: asker.origin,
+        act: "acknowledge",
+        target: format!("notice {id}"),
+        detail: String::new(),
+    };
+    let gone = RecordChange::Delete { kind: notices::KIND, id: id.to_owned() };
+    Ok(api.handle.keep(vec![gone], Some(deed)).await?)
+}
+
+/// `resume-queue` is meant for every reason why nothing starts.
+pub(super) async fn resume_scheduling(api: &Api, caller: &Caller) -> Result<(), ApiError> {
+    for notice in api.handle.notices().all().iter() {
+        if let NoticeKind::SchedulingPaused { .. } = notice.what {
+            take_note(api, caller, &notice.id).await?;
+        }
+    }
+    Ok(())
+}

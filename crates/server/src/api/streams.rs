@@ -1,0 +1,139 @@
+//! Answers that go on for long: events, followed logs, waits. How many of them one account may have at a time.
+
+use super::ApiError;
+use super::caller::Caller;
+use crate::config::Limits;
+use crate::network::Shares;
+use danlu_core::UserId;
+use danlu_wire::api::ErrorCode;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// So many are told everything at once.
+const FEW: u32 = 16;
+/// What one more adds to the pause of all.
+const EACH: Duration = Duration::from_micros(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone)]
+pub struct Streams(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    most: AtomicUsize,
+    most_each: AtomicUsize,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    all: usize,
+    of: HashMap<UserId, usize>,
+}
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    streams: Streams,
+    user: UserId,
+}
+
+impl Streams {
+    pub(crate) fn new(limits: &Limits) -> Streams {
+        let Shares { streams, streams_per_user, .. } = Shares::now(limits);
+        Streams::with(streams, streams_per_user)
+    }
+
+    fn with(most: usize, most_each: usize) -> Streams {
+        Streams(Arc::new(Shared {
+            most: most.into(),
+            most_each: most_each.into(),
+            open: Mutex::default(),
+        }))
+    }
+
+    pub(crate) fn set(&self, limits: &Limits) {
+        let Shares { streams, streams_per_user, .. } = Shares::now(limits);
+        self.0.most.store(streams, Ordering::Relaxed);
+        self.0.most_each.store(streams_per_user, Ordering::Relaxed);
+    }
+
+    pub(crate) fn open(&self, caller: &Caller) -> Result<Stream, ApiError> {
+        self.open_for(caller.id)
+    }
+
+    fn open_for(&self, user: UserId) -> Result<Stream, ApiError> {
+        let most = self.0.most.load(Ordering::Relaxed);
+        let most_each = self.0.most_each.load(Ordering::Relaxed);
+        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.all >= most {
+            return Err(ApiError::new(
+                ErrorCode::Unavailable,
+                format!("too many streams are open: at most {most}"),
+                "try again later, or ask an administrator to raise limits.streams",
+            )
+            .or_chinese(
+                format!("打开的数据流过多：最多 {most} 个"),
+                "请稍后重试，或请管理员提高 limits.streams",
+            ));
+        }
+        let own = open.of.entry(user).or_default();
+        if *own >= most_each {
+            return Err(ApiError::new(
+                ErrorCode::TooOften,
+                format!("you have too many open streams: at most {most_each}"),
+                "close some pages, logs or waits, or ask an administrator to raise limits.streams_per_user",
+            )
+            .or_chinese(
+                format!("您打开的数据流过多：最多 {most_each} 个"),
+                "请关闭一些页面、日志或等待，或请管理员提高 limits.streams_per_user",
+            ));
+        }
+        *own += 1;
+        open.all += 1;
+        drop(open);
+        Ok(Stream { streams: self.clone(), user })
+    }
+}
+
+impl Stream {
+    /// Between two rounds, where there are many: so that all of them together leave time for others.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        let all = self.streams.0.open.lock().unwrap_or_else(PoisonError::into_inner).all;
+        let all = u32::try_from(all).unwrap_or(u32::MAX);
+        (all > FEW).then(|| (EACH * all).min(LONGEST_PAUSE))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let mut open = self.streams.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.all -= 1;
+        if let Some(own) = open.of.get_mut(&self.user) {
+            *own -= 1;
+            if *own == 0 {
+                open.of.remove(&self.user);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_account_has_its_share_and_everybody_theirs() {
+        let streams = Streams::with(3, 2);
+        let ann: Vec<Stream> = (0..2).map(|_| streams.open_for(UserId(1)).expect("room")).collect();
+        let refused = streams.open_for(UserId(1)).expect_err("two are all");
+        assert!(refused.0.message.contains("at most 2"), "{refused:?}");
+        let bo = streams.open_for(UserId(2)).expect("room");
+        assert!(streams.open_for(UserId(3)).expect_err("three are all").0.message.contains('3'));
+        drop((ann, bo));
+        assert!(streams.open_for(UserId(1)).is_ok());
+        assert_eq!(streams.0.open.lock().expect("whole").all, 0);
+    }
+}

@@ -1,0 +1,159 @@
+//! Would a task find the directory and the files that it names? Looked at where it would run, as its user, and not for long:
+//! a file system may never answer.
+
+use super::{Api, ApiError};
+use crate::launch;
+use crate::model::ReadModel;
+use danlu_core::task::Stream;
+use danlu_core::{Node, User, UserId};
+use danlu_wire::agent::{OutputPath, PathProblem, PathsSeen, TaskPaths};
+use danlu_wire::api::Submit;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
+
+/// Who submits waits no longer.
+const LONGEST: Duration = Duration::from_millis(500);
+/// How many machines are asked.
+const MOST_MACHINES: usize = 16;
+
+/// False when no file system has answered in time, and everything may be there.
+pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<bool, ApiError> {
+    if !Path::new(&body.directory).is_absolute() {
+        return Err(ApiError::refused(
+            "the working directory is not an absolute path",
+            "--dir /path",
+        ));
+    }
+    let model = api.handle.model();
+    let fits = |node: &&Arc<Node>| {
+        body.request.node.as_ref().is_none_or(|wanted| wanted.matches(&node.name, &node.labels))
+    };
+    let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
+    match look(api, &model, owner, &nodes, &paths_of(body)).await {
+        Seen::Good => Ok(true),
+        Seen::Silent => Ok(false),
+        Seen::Wrong(node, problem) => {
+            let there = api.nodes.is_remote(&model, node.id).then_some(node.name.as_str());
+            Err(refusal(problem, there))
+        }
+    }
+}
+
+/// The paths of a task that a file system does not answer for, on any of the machines that it may run on, or runs on.
+pub(super) async fn silent(api: &Api, owner: UserId, body: &Submit, on: &[&str]) -> Vec<String> {
+    let model = api.handle.model();
+    let fits = |node: &&Arc<Node>| match (&body.request.node, on) {
+        (Some(wanted), []) => wanted.matches(&node.name, &node.labels),
+        (None, []) => true,
+        (_, on) => on.contains(&node.name.as_str()),
+    };
+    let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
+    let paths = paths_of(body);
+    match look(api, &model, owner, &nodes, &paths).await {
+        Seen::Good | Seen::Wrong(..) => Vec::new(),
+        Seen::Silent => {
+            let outputs = paths.outputs.into_iter().map(|output| output.path);
+            std::iter::once(paths.directory).chain(outputs).collect()
+        }
+    }
+}
+
+enum Seen<'a> {
+    /// At least on one of them, or nobody could look.
+    Good,
+    /// Wherever it was looked at.
+    Wrong(&'a Node, PathProblem),
+    Silent,
+}
+
+/// This machine first: mostly the others need not be asked then.
+async fn look<'a>(
+    api: &Api,
+    model: &ReadModel,
+    owner: UserId,
+    nodes: &[&'a Arc<Node>],
+    paths: &TaskPaths,
+) -> Seen<'a> {
+    let Some(owner) = model.users.get(&owner) else { return Seen::Good };
+    let until = Instant::now() + LONGEST;
+    let (there, here): (Vec<&Arc<Node>>, Vec<&Arc<Node>>) =
+        nodes.iter().copied().partition(|node: &&Arc<Node>| api.nodes.is_remote(model, node.id));
+    let (mut wrong, mut is_silent) = (None, false);
+    if let Some(node) = here.first() {
+        let seen = look_here(api, owner, &node.name, paths.clone());
+        match timeout_at(until, seen).await {
+            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((*node, problem)),
+            Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
+            Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
+        }
+    }
+    let asked = there.into_iter().take(MOST_MACHINES).filter_map(|node| {
+        let name = launch::runs_as(&api.logins, owner, &node.name);
+        let seen = api.nodes.check_paths(node.id, owner.id, name, paths.clone())?;
+        Some(async move { (node, timeout_at(until, seen).await) })
+    });
+    let mut asked: FuturesUnordered<_> = asked.collect();
+    while let Some((node, seen)) = asked.next().await {
+        match seen {
+            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((node, problem)),
+            Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
+            Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
+        }
+    }
+    match wrong {
+        Some((node, problem)) => Seen::Wrong(node, problem),
+        None if is_silent => Seen::Silent,
+        None => Seen::Good,
+    }
+}
+
+fn look_here(
+    api: &Api,
+    owner: &User,
+    node: &str,
+    paths: TaskPaths,
+) -> oneshot::Receiver<PathsSeen> {
+    // A server without root runs everything as itself.
+    let user = (api.own_uid == 0).then(|| launch::runs_as(&api.logins, owner, node));
+    let (answer, answered) = oneshot::channel();
+    api.user_files.check(user, paths, LONGEST, move |seen| {
+        let _ = answer.send(seen);
+    });
+    answered
+}
+
+fn paths_of(body: &Submit) -> TaskPaths {
+    let stream = |stream: &Option<Stream>| match stream {
+        Some(Stream::Append { path } | Stream::Truncate { path }) => Some((path.clone(), false)),
+        Some(Stream::Discard) | None => None,
+    };
+    let both = body.output.both.clone().map(|path| (path, true));
+    let all = [both, stream(&body.output.stdout), stream(&body.output.stderr)];
+    // What words in a name will stand for is not known yet.
+    let known = all.into_iter().flatten().filter(|(path, _)| !path.contains('{'));
+    let outputs = known.map(|(path, may_be_directory)| OutputPath { path, may_be_directory });
+    TaskPaths { directory: body.directory.clone(), outputs: outputs.collect() }
+}
+
+fn refusal(problem: PathProblem, on: Option<&str>) -> ApiError {
+    let on = on.map_or_else(String::new, |node| format!(" on {node}"));
+    match problem {
+        PathProblem::NoDirectory { path } => ApiError::refused(
+            format!("there is no directory {path}{on}"),
+            "create it, or give another with --dir",
+        ),
+        PathProblem::NoDirectoryFor { file, directory } => ApiError::refused(
+            format!("there is no directory {directory} for {file}{on}"),
+            "create it, or choose another file",
+        ),
+        PathProblem::IsDirectory { path } => {
+            ApiError::refused(format!("{path} is a directory{on}"), "name a file in it")
+        }
+    }
+}

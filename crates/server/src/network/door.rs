@@ -1,0 +1,274 @@
+//! Who is connected through one door (the machine's socket, or the network), and who has to leave when there are too many.
+//!
+//! A connection that only waits for its client to send something makes room for a newer one; one that is being answered
+//! stays. So connections that say nothing keep nobody out, wherever they come from.
+
+use crate::api::ApiError;
+use danlu_wire::api::ErrorCode;
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, Semaphore};
+
+/// Connections beyond the limits that are told so at a time; more are closed without a word.
+const TOLD_AT_ONCE: usize = 32;
+
+/// Whose connections are counted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// An OS user on the machine's socket.
+    User(u32),
+    Address(IpAddr),
+}
+
+impl Source {
+    /// Addresses that one machine, or one person, has plenty of count as one.
+    pub(crate) fn of_address(address: IpAddr) -> Source {
+        Source::Address(match address.to_canonical() {
+            IpAddr::V4(address) if address.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V4(address) => IpAddr::V4(address),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                match address.is_loopback() {
+                    true => IpAddr::V6(address),
+                    false => IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)),
+                }
+            }
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Door {
+    most: AtomicUsize,
+    most_each: AtomicUsize,
+    inside: Mutex<Inside>,
+    telling: Arc<Semaphore>,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    next: u64,
+    all: usize,
+    /// The oldest first.
+    of: HashMap<Source, BTreeMap<u64, Arc<Line>>>,
+}
+
+/// What the door knows of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    state: AtomicU8,
+    leave: Notify,
+}
+
+/// The client has to send something.
+const WAITING: u8 = 0;
+const ANSWERING: u8 = 1;
+const LEAVING: u8 = 2;
+
+/// One connection's, as long as it is open.
+#[derive(Debug)]
+pub(crate) struct Place {
+    door: Arc<Door>,
+    source: Source,
+    number: u64,
+    pub(crate) line: Arc<Line>,
+}
+
+/// Nobody could be sent away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// All that one source may have.
+    Source(Source, usize),
+    Everybody(usize),
+}
+
+impl Door {
+    pub(crate) fn new(most: usize, most_each: usize) -> Door {
+        Door {
+            most: most.into(),
+            most_each: most_each.into(),
+            inside: Mutex::default(),
+            telling: Arc::new(Semaphore::new(TOLD_AT_ONCE)),
+        }
+    }
+
+    /// For those who come from now on.
+    pub(crate) fn set(&self, most: usize, most_each: usize) {
+        self.most.store(most, Ordering::Relaxed);
+        self.most_each.store(most_each, Ordering::Relaxed);
+    }
+
+    /// `shared`: many people come from there, and only the limit for everybody counts.
+    pub(crate) fn enter(self: &Arc<Door>, source: Source, shared: bool) -> Result<Place, Full> {
+        let most_each = self.most_each.load(Ordering::Relaxed);
+        let most = self.most.load(Ordering::Relaxed);
+        let mut inside = self.inside();
+        if !shared && inside.count(source) >= most_each && !inside.send_away_one_of(source) {
+            return Err(Full::Source(source, most_each));
+        }
+        if inside.all >= most && !inside.send_away_one() {
+            return Err(Full::Everybody(most));
+        }
+        let (number, line) = (inside.next, Arc::new(Line::default()));
+        inside.next += 1;
+        inside.all += 1;
+        inside.of.entry(source).or_default().insert(number, Arc::clone(&line));
+        Ok(Place { door: Arc::clone(self), source, number, line })
+    }
+
+    /// Somebody who waits goes, whatever the limits are. Whether there was one.
+    pub(crate) fn make_room(&self) -> bool {
+        self.inside().send_away_one()
+    }
+
+    /// To tell somebody that there is no room; `None`: too many are being told already.
+    pub(crate) fn telling(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
+        Arc::clone(&self.telling).try_acquire_owned().ok()
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn count(&self, source: Source) -> usize {
+        self.of.get(&source).map_or(0, BTreeMap::len)
+    }
+
+    /// The one that has been here for longest.
+    fn send_away_one_of(&mut self, source: Source) -> bool {
+        let lines = self.of.get(&source).into_iter().flatten();
+        let mut waiting = lines.filter(|(_, line)| line.send_away()).map(|(number, _)| *number);
+        let Some(number) = waiting.next() else { return false };
+        self.remove(source, number);
+        true
+    }
+
+    /// Of whoever has the most connections.
+    fn send_away_one(&mut self) -> bool {
+        let largest = self.of.iter().max_by_key(|(_, lines)| lines.len()).map(|(it, _)| *it);
+        if largest.is_some_and(|source| self.send_away_one_of(source)) {
+            return true;
+        }
+        let all: Vec<Source> = self.of.keys().copied().collect();
+        all.into_iter().any(|source| self.send_away_one_of(source))
+    }
+
+    fn remove(&mut self, source: Source, number: u64) {
+        let Some(lines) = self.of.get_mut(&source) else { return };
+        if lines.remove(&number).is_some() {
+            self.all -= 1;
+        }
+        if lines.is_empty() {
+            self.of.remove(&source);
+        }
+    }
+}
+
+impl Line {
+    /// The whole request, or a part of it, is there. Not if it has to leave.
+    pub(crate) fn begin_answer(&self) -> bool {
+        self.change(WAITING, ANSWERING) || self.state.load(Ordering::Acquire) == ANSWERING
+    }
+
+    /// It is the client's turn.
+    pub(crate) fn end_answer(&self) {
+        self.change(ANSWERING, WAITING);
+    }
+
+    /// Returns when it has to leave.
+    pub(crate) async fn sent_away(&self) {
+        self.leave.notified().await;
+    }
+
+    fn send_away(&self) -> bool {
+        let goes = self.change(WAITING, LEAVING);
+        if goes {
+            self.leave.notify_one();
+        }
+        goes
+    }
+
+    fn change(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.door.inside().remove(self.source, self.number);
+    }
+}
+
+impl From<Full> for ApiError {
+    fn from(full: Full) -> ApiError {
+        match full {
+            Full::Source(Source::User(uid), most) => ApiError::new(
+                ErrorCode::TooOften,
+                format!("too many connections of OS user {uid}: at most {most}"),
+                "end some clients, or ask an administrator to raise limits.connections_per_user",
+            ),
+            Full::Source(Source::Address(address), most) => ApiError::new(
+                ErrorCode::TooOften,
+                format!("too many connections from {address}: at most {most}"),
+                "end some clients, or ask an administrator to raise limits.connections_per_address",
+            ),
+            Full::Everybody(most) => ApiError::new(
+                ErrorCode::Unavailable,
+                format!("too many connections: at most {most}"),
+                "try again later, or ask an administrator to raise limits.connections",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(last: u8) -> Source {
+        Source::of_address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
+    }
+
+    #[test]
+    fn the_oldest_that_waits_makes_room_and_who_is_answered_stays() {
+        let door = Arc::new(Door::new(100, 2));
+        let answered = door.enter(from(1), false).expect("room");
+        assert!(answered.line.begin_answer());
+        let idle = door.enter(from(1), false).expect("room");
+        let newer = door.enter(from(1), false).expect("the idle one leaves");
+        assert!(!idle.line.begin_answer());
+        assert!(newer.line.begin_answer());
+        let full = door.enter(from(1), false).err();
+        assert_eq!(full, Some(Full::Source(from(1), 2)));
+        assert!(door.enter(from(2), false).is_ok(), "others have their own");
+        drop(newer);
+        assert!(door.enter(from(1), false).is_ok());
+        assert!(door.enter(from(1), true).is_ok(), "a proxy may have more");
+    }
+
+    #[test]
+    fn with_all_places_taken_who_has_most_gives_one_up() {
+        let door = Arc::new(Door::new(4, 4));
+        let many: Vec<Place> = (0..3).filter_map(|_| door.enter(from(1), false).ok()).collect();
+        let alone = door.enter(from(2), false).expect("room");
+        let newcomer = door.enter(from(3), false).expect("one of the three leaves");
+        assert!(alone.line.begin_answer() && newcomer.line.begin_answer());
+        assert!(!many[0].line.begin_answer());
+        assert!(many[1..].iter().all(|place| place.line.begin_answer()));
+        assert_eq!(door.enter(from(4), false).err(), Some(Full::Everybody(4)));
+    }
+
+    #[test]
+    fn addresses_that_one_machine_has_plenty_of_are_one() {
+        let of = |text: &str| Source::of_address(text.parse().expect("an address"));
+        assert_eq!(of("127.0.0.1"), of("127.8.9.1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:2"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
+    }
+}

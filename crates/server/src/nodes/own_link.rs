@@ -1,0 +1,355 @@
+//! One person's own connection to a machine whose agent is not root: opened by that person's key, with an agent that runs
+//! that person's tasks and nobody else's.
+//!
+//! Invariant: an owner's agent is heard about its owner's runs alone.
+//! Invariant: nothing is said to an agent before it is sure that it is no root, has the login that its owner has named,
+//! and is on the machine that the server's own connection has reached.
+
+use super::Nodes;
+use super::complaint::HostKeyPlace;
+use super::keep::{LONGEST_TRY, next_try, pause};
+use super::own_ssh::{self, Person, Way};
+use super::owners::{Link, Owners, unreached};
+use super::record::{NodeRecord, Route, SshTarget};
+use super::remote_log::Asks;
+use super::session::{Far, Greeted, NotGreeted, write_many};
+use super::ssh::{self, Account, Channel, Step, Unreachable};
+use crate::clock;
+use crate::handle::Handle;
+use crate::logins::SshLogin;
+use danlu_core::input::NodeReport;
+use danlu_core::run::{Ending, Exit, RunReport};
+use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
+use danlu_wire::agent::Machine;
+use danlu_wire::{FromAgent, ToAgent};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tracing::{info, warn};
+
+/// Before the next try after a refusal: it stays one until the machine or the key is changed, and that is tried at once.
+const REFUSED: Duration = Duration::from_secs(600);
+/// After so many messages the engine must have dealt with them before more are read.
+const AHEAD: usize = 256;
+
+/// What all own connections to one machine have in common.
+pub(super) struct Shared {
+    pub(super) nodes: Nodes,
+    pub(super) handle: Handle,
+    pub(super) node: NodeId,
+    pub(super) record: NodeRecord,
+    pub(super) session: SessionId,
+    pub(super) answered: Answered,
+    pub(super) owners: Owners,
+}
+
+/// Who has answered the server's own connection.
+pub(super) struct Answered {
+    pub(super) machine: Machine,
+    pub(super) boot_id: Option<String>,
+}
+
+/// All of them; they end with it.
+pub(super) struct OwnLinks {
+    shared: Arc<Shared>,
+    tasks: JoinSet<()>,
+    kept: BTreeMap<UserId, AbortHandle>,
+}
+
+impl OwnLinks {
+    pub(super) fn start(shared: Shared) -> OwnLinks {
+        let users = shared.nodes.0.logins.with_keys_on(&shared.record.name);
+        let (tasks, kept) = (JoinSet::new(), BTreeMap::new());
+        let mut links = OwnLinks { shared: Arc::new(shared), tasks, kept };
+        users.into_iter().for_each(|user| links.open(user));
+        links
+    }
+
+    fn open(&mut self, user: UserId) {
+        self.shared.owners.links().insert(user, Link::default());
+        let own = Own { shared: Arc::clone(&self.shared), user };
+        self.kept.insert(user, self.tasks.spawn(own.keep()));
+    }
+
+    /// Who has another key is connected anew; who has none any more is not.
+    pub(super) fn take_over_keys(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        for user in shared.owners.take_changed() {
+            if let Some(before) = self.kept.remove(&user) {
+                before.abort();
+                shared.note_end(user, "their key was changed");
+            }
+            let is_lost = shared.owners.links().get(&user).is_some_and(|link| link.is_lost);
+            if is_lost {
+                // All begins anew, and finds out what runs there.
+                return;
+            }
+            shared.owners.links().remove(&user);
+            if shared.nodes.0.logins.with_keys_on(&shared.record.name).contains(&user) {
+                self.open(user);
+            }
+        }
+        while self.tasks.try_join_next().is_some() {}
+    }
+}
+
+impl Shared {
+    fn note_end(&self, user: UserId, reason: &str) {
+        let model = self.handle.model();
+        let is_active = |run: &RunId| model.runs.get(run).is_some_and(|run| !run.is_ended());
+        let mut links = self.owners.links();
+        let Some(link) = links.get_mut(&user) else { return };
+        (link.orders, link.login) = (None, None);
+        link.problem = Some(reason.to_owned());
+        link.is_lost = link.runs.iter().any(is_active);
+        let waiting = std::mem::take(&mut link.waiting);
+        drop(links);
+        for order in waiting {
+            not_started(&self.handle, (self.node, self.session), order.run, unreached(reason));
+        }
+        self.owners.tell_news();
+    }
+}
+
+/// A launch that reached nobody has ended.
+pub(super) fn not_started(
+    handle: &Handle,
+    (node, session): (NodeId, SessionId),
+    run: RunId,
+    why: String,
+) {
+    let ending = Ending {
+        exit: Exit::Launch { message: why },
+        stopped: false,
+        failure: None,
+        started_at: None,
+        ended_at: clock::now(),
+    };
+    handle.tell(Input::Node { node, session, message: NodeMessage::Ended { run, ending } });
+}
+
+/// One person's, from the server's side.
+struct Own {
+    shared: Arc<Shared>,
+    user: UserId,
+}
+
+/// Why there is no connection.
+enum Closed {
+    Lost(Unreachable),
+    Never(Unreachable),
+    /// Whoever answered is not whom it was opened for.
+    Refused(Unreachable),
+}
+
+impl Own {
+    async fn keep(self) {
+        let mut tries = 0;
+        loop {
+            let began = Instant::now();
+            let closed = self.once().await;
+            let (reason, was_there) = match &closed {
+                Closed::Lost(reason) => (reason, true),
+                Closed::Never(reason) | Closed::Refused(reason) => (reason, false),
+            };
+            let name = &self.shared.record.name;
+            warn!(node = name, user = self.user.0, %reason, "own connection");
+            self.shared.note_end(self.user, &reason.message);
+            tries = next_try(tries, was_there, began);
+            match closed {
+                Closed::Refused(_) => tokio::time::sleep(REFUSED).await,
+                Closed::Lost(_) | Closed::Never(_) => pause(tries).await,
+            }
+        }
+    }
+
+    async fn once(&self) -> Closed {
+        let Shared { nodes, record, answered, .. } = &*self.shared;
+        let name = &record.name;
+        let again = format!("give it again: danlu user ssh {name} --user USER --key FILE");
+        let Some((login, key)) = nodes.0.logins.ssh(self.user, name) else {
+            return Closed::Refused(unusable("the key cannot be used", again));
+        };
+        if login.way.as_ref().is_some_and(|way| *way != record.way(&answered.machine.id)) {
+            let message = "the key was given when the machine was reached in another way";
+            return Closed::Refused(unusable(message, again));
+        }
+        let Route::Ssh(target) = &record.route else {
+            return Closed::Refused(unusable("it is not reached by SSH", ""));
+        };
+        let connecting = self.connect(target, &login, &key);
+        let (mut channel, account) = match tokio::time::timeout(LONGEST_TRY, connecting).await {
+            Ok(Ok(connected)) => connected,
+            Ok(Err(reason)) => return Closed::Never(reason),
+            Err(_) => return Closed::Never(unusable("the machine does not answer", "")),
+        };
+        if let Err(reason) = self.admit(&account, &login) {
+            return Closed::Refused(reason);
+        }
+        // Their runs are in their own home.
+        let record = NodeRecord { data: None, sudo: false, ..record.clone() };
+        let Shared { handle, node, session, .. } = &*self.shared;
+        let far = Far { nodes, handle, node: *node, record: &record };
+        let greeted = match far.greet(*session, &mut channel.from, &mut channel.to).await {
+            Ok(greeted) => greeted,
+            Err(NotGreeted::Silent) => return Closed::Never(channel.reason(Step::Start).await),
+            Err(NotGreeted::Wrong(reason)) => return Closed::Never(reason),
+        };
+        if let Err(reason) = self.recognise(&greeted, &login) {
+            return Closed::Refused(reason);
+        }
+        info!(node = name, user = self.user.0, "own connection opened");
+        match self.speak(greeted, &mut channel.from, &mut channel.to).await {
+            Some(reason) => Closed::Lost(reason),
+            None => Closed::Lost(channel.reason(Step::Greet).await),
+        }
+    }
+
+    async fn connect(
+        &self,
+        target: &SshTarget,
+        login: &SshLogin,
+        key: &Path,
+    ) -> Result<(Channel, Account), Unreachable> {
+        let nodes = &self.shared.nodes;
+        let program = nodes
+            .program()
+            .await
+            .map_err(|error| Unreachable::new(Step::Upload, error.to_string(), "see /proc"))?;
+        let known_hosts = ssh::known_hosts(&nodes.0.data);
+        let way = Way::to(target).await?;
+        let person = Person { login: &login.user, key };
+        let command = own_ssh::command(target, &way, person, &known_hosts);
+        let place = HostKeyPlace::of(target, &known_hosts);
+        ssh::connect(command, &place, false, program).await
+    }
+
+    /// By what the machine says of the account, before an agent there hears of anything.
+    fn admit(&self, account: &Account, login: &SshLogin) -> Result<(), Unreachable> {
+        self.check(account.uid == 0, &account.name, login)?;
+        self.shared.owners.claim(self.user, &account.name).map_err(|()| {
+            let message = format!("somebody else is connected as {} there already", account.name);
+            unusable(message, "each person needs an account of their own")
+        })
+    }
+
+    /// By what the agent says of itself, before it is told to do anything.
+    fn recognise(&self, greeted: &Greeted, login: &SshLogin) -> Result<(), Unreachable> {
+        let Answered { machine, boot_id } = &self.shared.answered;
+        let theirs = &greeted.machine;
+        self.check(theirs.is_root, &theirs.login, login)?;
+        if theirs.id != machine.id || greeted.boot_id != *boot_id {
+            let message = format!("another machine ({}) answers to this key", theirs.host_name);
+            return Err(unusable(message, "see the ssh configuration of the server's user"));
+        }
+        Ok(())
+    }
+
+    fn check(&self, is_root: bool, name: &str, login: &SshLogin) -> Result<(), Unreachable> {
+        let hint = "give the name and the key of an account of your own";
+        if is_root {
+            return Err(unusable("this key logs in as root, and nobody's tasks run as root", hint));
+        }
+        if name == self.shared.answered.machine.login {
+            return Err(unusable(format!("{name} is the server's own login there"), hint));
+        }
+        if name != login.user {
+            let wanted = &login.user;
+            return Err(unusable(format!("this key logs in as {name}, not as {wanted}"), hint));
+        }
+        Ok(())
+    }
+
+    async fn speak(
+        &self,
+        greeted: Greeted,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> Option<Unreachable> {
+        let mut messages = greeted.messages;
+        let (orders, mut ordered) = mpsc::unbounded_channel();
+        let asks = Asks::default();
+        if let Some(link) = self.shared.owners.links().get_mut(&self.user) {
+            // What was to be started is there when it reports.
+            for order in std::mem::take(&mut link.waiting) {
+                link.runs.insert(order.run);
+                let _ = orders.send(ToAgent::Launch(Box::new(order)));
+            }
+            let _ = orders.send(ToAgent::AskReport);
+            let (runs, login) = (std::mem::take(&mut link.runs), link.login.take());
+            let (orders, asks) = (Some(orders), asks.clone());
+            *link = Link { orders, asks, login, runs, is_new: true, ..Link::default() };
+        }
+        let mut ahead = 0;
+        loop {
+            tokio::select! {
+                order = ordered.recv() => write_many(to, order?, &mut ordered).await.ok()?,
+                said = messages.next(from) => match said {
+                    Ok(Some(said)) => {
+                        self.hear(said, &asks);
+                        ahead += 1;
+                        if ahead >= AHEAD {
+                            ahead = 0;
+                            self.shared.handle.look(|_, _, _| ()).await.ok()?;
+                        }
+                    }
+                    Ok(None) => return None,
+                    Err(error) => {
+                        let message = format!("their agent makes no sense: {error}");
+                        return Some(Unreachable::new(Step::Greet, message, ""));
+                    }
+                },
+            }
+        }
+    }
+
+    /// GPUs and memory are the machine's own agent's to tell.
+    fn hear(&self, said: FromAgent, asks: &Asks) {
+        match said {
+            FromAgent::Log(piece) => asks.answer(piece),
+            FromAgent::Report(NodeReport { runs, .. }) => {
+                let runs: Vec<RunReport> =
+                    runs.into_iter().filter(|report| self.is_theirs(report.run)).collect();
+                let model = self.shared.handle.model();
+                let is_active = |run: &RunId| model.runs.get(run).is_some_and(|it| !it.is_ended());
+                let mut links = self.shared.owners.links();
+                if let Some(link) = links.get_mut(&self.user) {
+                    link.runs.retain(is_active);
+                    link.runs.extend(runs.iter().map(|report| report.run));
+                    link.reported = Some(runs);
+                }
+                drop(links);
+                self.shared.owners.tell_news();
+            }
+            FromAgent::Started { run, .. } | FromAgent::Ended { run, .. }
+                if !self.is_theirs(run) => {}
+            FromAgent::Started { run, at, .. } => self.tell(NodeMessage::Started { run, at }),
+            FromAgent::Ended { run, ending, .. } => self.tell(NodeMessage::Ended { run, ending }),
+            FromAgent::Hello(_)
+            | FromAgent::Gpus(_)
+            | FromAgent::Details(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Facts(_) => {}
+        }
+    }
+
+    /// What nobody knows is reported too: it must not run there.
+    fn is_theirs(&self, run: RunId) -> bool {
+        let model = self.shared.handle.model();
+        let Some(run) = model.runs.get(&run) else { return true };
+        model.tasks.get(&run.task).is_none_or(|task| task.owner == self.user)
+    }
+
+    fn tell(&self, message: NodeMessage) {
+        let Shared { node, session, handle, .. } = &*self.shared;
+        handle.tell(Input::Node { node: *node, session: *session, message });
+    }
+}
+
+fn unusable(message: impl Into<String>, hint: impl Into<String>) -> Unreachable {
+    Unreachable::new(Step::LogIn, message, hint)
+}

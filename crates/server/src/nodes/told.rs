@@ -1,0 +1,195 @@
+//! What an agent tells is held to what a machine can have, before anybody stores or shows it: words are short and in one
+//! line without control characters, lists have an end.
+
+use danlu_core::GpuId;
+use danlu_core::gpu::{GpuCondition, GpuReport};
+use danlu_core::input::NodeReport;
+use danlu_core::limits;
+use danlu_core::run::{Ending, Exit, ReportedState};
+use danlu_wire::agent::{Facts, LogPiece, LogProblem, Machine};
+use danlu_wire::gpu::GpuDetails;
+use danlu_wire::{FromAgent, Hello};
+
+/// Characters of what is a sentence, at most.
+const SENTENCE: usize = 300;
+/// Characters of what is a name, at most.
+const NAME: usize = 128;
+/// Of processes on a GPU, samples and the like.
+const LIST: usize = 1_000;
+/// Run directories that a machine can have.
+const RUNS: usize = 200_000;
+
+/// A sentence that came from a machine.
+pub(super) fn line(words: &str) -> String {
+    cut(words, SENTENCE)
+}
+
+/// An error where so much is wrong that the agent is none.
+pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
+    Ok(match said {
+        FromAgent::Hello(hello) => FromAgent::Hello(clean_hello(hello)),
+        FromAgent::Report(report) => FromAgent::Report(clean_report(report)?),
+        FromAgent::Ended { run, ending, used } => {
+            FromAgent::Ended { run, ending: clean_ending(ending), used }
+        }
+        FromAgent::Gpus(gpus) => FromAgent::Gpus(clean_gpus(gpus)?),
+        FromAgent::Details(details) => FromAgent::Details(clean_details(details)?),
+        FromAgent::Facts(facts) => FromAgent::Facts(clean_facts(facts)),
+        FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(what)) }) => {
+            FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(line(&what))) })
+        }
+        // Numbers only; what a run has printed is shown as it is.
+        said @ (FromAgent::Started { .. } | FromAgent::Memory { .. } | FromAgent::Log(_)) => said,
+    })
+}
+
+fn clean_hello(hello: Hello) -> Hello {
+    let machine = hello.machine.map(|Machine { id, host_name, login, is_root, now }| Machine {
+        id: cut(&id, 2 * NAME),
+        host_name: name(&host_name),
+        login: name(&login),
+        is_root,
+        now,
+    });
+    let (version, boot_id) = (cut(&hello.version, 64), hello.boot_id.as_deref().map(name));
+    // What a server says is not for an agent to say.
+    Hello { version, boot_id, machine, station: None, ..hello }
+}
+
+fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
+    let mut report = NodeReport { gpus: clean_gpus(report.gpus)?, ..report };
+    if report.runs.len() > RUNS {
+        return Err(format!("it says that it has {} runs", report.runs.len()));
+    }
+    for run in &mut report.runs {
+        if let ReportedState::Ended(ending) = &mut run.state {
+            *ending = clean_ending(ending.clone());
+        }
+    }
+    Ok(report)
+}
+
+fn clean_ending(mut ending: Ending) -> Ending {
+    match &mut ending.exit {
+        Exit::Launch { message } => *message = line(message),
+        Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::TimedOut
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned => {}
+    }
+    if let Some(failure) = &mut ending.failure {
+        failure.evidence = line(&failure.evidence);
+    }
+    ending
+}
+
+fn clean_gpus(mut gpus: Vec<GpuReport>) -> Result<Vec<GpuReport>, String> {
+    count(gpus.len())?;
+    for gpu in &mut gpus {
+        check_id(&gpu.id)?;
+        gpu.model = name(&gpu.model);
+        gpu.broken = gpu.broken.as_deref().map(line);
+        gpu.runs.truncate(LIST);
+        gpu.neighbours.truncate(limits::GPUS_PER_NODE);
+        gpu.neighbours.iter().try_for_each(check_id)?;
+        if let GpuCondition::Foreign { processes } = &mut gpu.condition {
+            processes.truncate(LIST);
+            processes.iter_mut().for_each(|process| process.user = name(&process.user));
+        }
+    }
+    Ok(gpus)
+}
+
+fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String> {
+    count(details.len())?;
+    for gpu in &mut details {
+        check_id(&gpu.uuid)?;
+        if let Some(mig) = &gpu.mig {
+            check_id(&mig.parent)?;
+        }
+        gpu.pci_bus_id = name(&gpu.pci_bus_id);
+        gpu.model = name(&gpu.model);
+        gpu.fault = gpu.fault.as_deref().map(line);
+        gpu.utilization_history.truncate(LIST);
+        gpu.own.truncate(LIST);
+        gpu.neighbours.truncate(limits::GPUS_PER_NODE);
+        gpu.neighbours.iter().try_for_each(check_id)?;
+        gpu.foreign.truncate(LIST);
+        for process in &mut gpu.foreign {
+            process.user = name(&process.user);
+            process.command = line(&process.command);
+            process.container = process.container.as_deref().map(name);
+        }
+    }
+    Ok(details)
+}
+
+fn clean_facts(mut facts: Facts) -> Facts {
+    facts.probe = line(&facts.probe);
+    facts.system = name(&facts.system);
+    facts.directory = cut(&facts.directory, limits::PATH_BYTES);
+    facts.file_system = name(&facts.file_system);
+    facts.driver = facts.driver.as_deref().map(name);
+    facts
+}
+
+/// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.
+fn count(gpus: usize) -> Result<(), String> {
+    if gpus > limits::GPUS_PER_NODE {
+        return Err(format!("it says that it has {gpus} GPUs"));
+    }
+    Ok(())
+}
+
+/// Rules and holds go by it: one that would have to be changed is none.
+fn check_id(id: &GpuId) -> Result<(), String> {
+    if id.0.is_empty() || id.0.len() > NAME || !id.0.chars().all(is_plain) {
+        return Err("it has a GPU whose id is not one".to_owned());
+    }
+    Ok(())
+}
+
+fn name(words: &str) -> String {
+    cut(words, NAME)
+}
+
+fn cut(words: &str, most: usize) -> String {
+    let mut kept: String =
+        words.chars().take(most).map(|it| if is_plain(it) { it } else { '·' }).collect();
+    if words.len() > kept.len() && words.chars().nth(most).is_some() {
+        kept.pop();
+        kept.push('…');
+    }
+    kept
+}
+
+/// No control sequences, no line breaks, no reversed text.
+fn is_plain(character: char) -> bool {
+    let reorders = matches!(character, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !character.is_control() && !reorders && !matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_short_and_plain() {
+        assert_eq!(line("a\x1b[31mb\nc\u{202e}"), "a·[31mb·c·");
+        assert_eq!(line("训练"), "训练");
+        assert_eq!(line(&"x".repeat(300)), "x".repeat(300));
+        let long = line(&"任".repeat(10_000));
+        assert_eq!(long.chars().count(), 300);
+        assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn ids_of_gpus_are_not_changed_but_refused() {
+        for bad in ["", "a\nb", "\u{1b}[2J", &"x".repeat(129)] {
+            let gpu = GpuReport::new(bad.into(), 0, "Fake", 1);
+            assert!(clean_gpus(vec![gpu]).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A bug of ours that makes the core panic: caught, and written to a file for a report.
+
+use crate::api::view::rfc3339;
+use crate::clock;
+use danlu_core::Input;
+use danlu_node::private;
+use serde_json::{Value, json};
+use std::any::Any;
+use std::cell::Cell;
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use tracing::{error, warn};
+
+/// The oldest go.
+const MOST_REPORTS: usize = 20;
+/// Longer inputs are only named.
+const MOST_BYTES: usize = 1 << 20;
+
+thread_local! {
+    static WHERE: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// What it said, and where in the code.
+#[derive(Debug, Clone)]
+pub(crate) struct Panic {
+    pub(crate) message: String,
+    pub(crate) place: String,
+}
+
+/// `Err` if it panics. What it was changing is not to be used any more.
+pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
+    remember_places();
+    WHERE.set(None);
+    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
+        let place = WHERE.take().unwrap_or_default();
+        let panic = Panic { message: words(payload.as_ref()), place };
+        error!(message = panic.message, place = panic.place, "internal error, please report it");
+        panic
+    })
+}
+
+fn words(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
+}
+
+/// The place is known only while it happens.
+fn remember_places() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            WHERE.set(info.location().map(ToString::to_string));
+            before(info);
+        }));
+    });
+}
+
+/// For whoever mends it: the input without environments. Where it is, or would have been.
+pub(crate) fn report(data: &Path, panic: &Panic, input: Option<&Input>) -> PathBuf {
+    let directory = data.join("reports");
+    let now = clock::now();
+    let path = directory.join(format!("panic-{}.json", now.0));
+    let report = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "at": rfc3339(now),
+        "panic": panic.message,
+        "place": panic.place,
+        "input": input.map_or(Value::Null, without_environment),
+    });
+    let written = private::directory(&directory, private::PRIVATE)
+        .and_then(|()| make_room(&directory))
+        .and_then(|()| private::replace(&path, format!("{report:#}\n").as_bytes()));
+    if let Err(cause) = written {
+        warn!(%cause, "the report could not be written");
+    }
+    path
+}
+
+fn without_environment(input: &Input) -> Value {
+    let mut value = serde_json::to_value(input).unwrap_or_default();
+    hide(&mut value);
+    if value.to_string().len() > MOST_BYTES {
+        let name = value.as_object().and_then(|object| object.keys().next().cloned());
+        return json!({ "too_long": name });
+    }
+    value
+}
+
+/// Values that people set may be secrets; their names help.
+fn hide(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match (name.as_str(), field) {
+                    ("variables", Value::Object(variables)) => {
+                        variables.values_mut().for_each(|value| *value = "…".into());
+                    }
+                    ("template" | "key", field) if !field.is_null() => *field = "…".into(),
+                    (_, field) => hide(field),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(hide),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn make_room(directory: &Path) -> io::Result<()> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    let too_many = (files.len() + 1).saturating_sub(MOST_REPORTS);
+    files.iter().take(too_many).for_each(|file| drop(fs::remove_file(file)));
+    Ok(())
+}
+
+/// Faults for tests, in builds for development alone: a file named by `DANLU_TEST_PANIC` says which inputs panic. One line
+/// each: `submit`, `started`, `report`, `schedule` or `wake`, and `once` where only the first.
+#[cfg(debug_assertions)]
+pub(crate) mod on_purpose {
+    use super::{Input, Path, fs};
+    use danlu_core::NodeMessage;
+    use std::sync::LazyLock;
+
+    static FILE: LazyLock<Option<std::ffi::OsString>> =
+        LazyLock::new(|| std::env::var_os("DANLU_TEST_PANIC"));
+
+    pub(crate) fn for_input(input: &Input) {
+        match input {
+            Input::Submit { spec, .. } if spec.name == "boom" => strike("submit"),
+            Input::Node { message: NodeMessage::Started { .. }, .. } => strike("started"),
+            Input::Node { message: NodeMessage::Report(_), .. } => strike("report"),
+            Input::Schedule => strike("schedule"),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn strike(word: &str) {
+        let Some(file) = FILE.as_ref().map(Path::new) else { return };
+        let Ok(text) = fs::read_to_string(file) else { return };
+        let Some(line) = text.lines().find(|line| line.split(' ').next() == Some(word)) else {
+            return;
+        };
+        if line.ends_with(" once") {
+            let _ = fs::write(file, text.replacen(line, "", 1));
+        }
+        panic!("on purpose: {word}");
+    }
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) mod on_purpose {
+    pub(crate) fn for_input(_: &super::Input) {}
+    pub(crate) fn strike(_: &str) {}
+}
