@@ -19,7 +19,9 @@ Usage:
   cargo xtask bench one-machine [--json] [--quick]
                                              measure the real binary on this machine
   cargo xtask bench http [--json] [--quick]  measure its answers over HTTP
-  cargo xtask bench nodes [--json] [--quick] measure it with hundreds of machines that dial in";
+  cargo xtask bench nodes [--json] [--quick] measure it with hundreds of machines that dial in
+  cargo xtask bench abuse [--json] [--quick] measure what others notice of 24,000 half-sent requests,
+                                             endless logins and hundreds of event streams";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

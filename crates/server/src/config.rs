@@ -217,6 +217,7 @@ impl Config {
         origin("auth.session_idle", said(file.auth.session_idle.is_some()));
         origin("auth.session_longest", said(file.auth.session_longest.is_some()));
         origin("auth.pam", said(file.auth.pam));
+        origin("auth.trusted_proxies", said(!file.auth.trusted_proxies.is_empty()));
         let auth = file.auth.parse(&from)?;
         for (key, is_said) in file.limits.said() {
             origin(key, said(is_said));
@@ -281,6 +282,8 @@ impl Config {
         let slots: Vec<String> = slots.collect();
         let resources = self.resources.iter().map(|(name, count)| format!("{name} = {count}"));
         let resources: Vec<String> = resources.collect();
+        let proxies = self.auth.trusted_proxies.iter().map(ToString::to_string);
+        let proxies: Vec<String> = proxies.collect();
         let values = [
             ("listen", listen.join(", ")),
             ("data", self.data.display().to_string()),
@@ -306,6 +309,7 @@ impl Config {
             ("auth.session_idle", self.auth.session_idle.in_words()),
             ("auth.session_longest", self.auth.session_longest.in_words()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
+            ("auth.trusted_proxies", proxies.join(", ")),
         ];
         let values = values.into_iter().chain(self.limits.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();

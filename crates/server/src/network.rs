@@ -10,17 +10,19 @@ mod connection;
 mod descriptors;
 mod door;
 mod listener;
+mod owner;
 
 pub(crate) use bodies::Refused;
 pub(crate) use descriptors::Shares;
 pub(crate) use listener::{Socket, serve};
+pub(crate) use owner::owner;
 
 use crate::api::{self, Api};
-use crate::config::Limits;
-use bodies::Bodies;
+use crate::config::{Config, Limits};
+use bodies::{Bodies, Way};
 use door::Door;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -46,19 +48,32 @@ pub struct Doors {
     network: Arc<Door>,
     local: Arc<Door>,
     bodies: Arc<Bodies>,
+    answers: Arc<Bodies>,
     idle_millis: AtomicU64,
     first_reserved: AtomicUsize,
+    proxies: Arc<[IpAddr]>,
 }
 
 impl Doors {
-    pub(crate) fn new(limits: &Limits) -> Doors {
+    pub(crate) fn new(config: &Config) -> Doors {
+        let limits = &config.limits;
         let shares = Shares::now(limits);
         Doors {
             network: Arc::new(Door::new(shares.network, shares.per_address)),
             local: Arc::new(Door::new(shares.local, shares.per_user)),
-            bodies: Arc::new(Bodies::new(limits.request_bytes, limits.request_bytes_per_user)),
+            bodies: Arc::new(Bodies::new(
+                Way::In,
+                limits.request_bytes,
+                limits.request_bytes_per_user,
+            )),
+            answers: Arc::new(Bodies::new(
+                Way::Out,
+                limits.answer_bytes,
+                limits.answer_bytes_per_user,
+            )),
             idle_millis: AtomicU64::new(limits.idle.0),
             first_reserved: AtomicUsize::new(shares.first_reserved),
+            proxies: config.auth.trusted_proxies.as_slice().into(),
         }
     }
 
@@ -68,6 +83,7 @@ impl Doors {
         self.network.set(shares.network, shares.per_address);
         self.local.set(shares.local, shares.per_user);
         self.bodies.set(limits.request_bytes, limits.request_bytes_per_user);
+        self.answers.set(limits.answer_bytes, limits.answer_bytes_per_user);
         self.idle_millis.store(limits.idle.0, Ordering::Relaxed);
         self.first_reserved.store(shares.first_reserved, Ordering::Relaxed);
     }

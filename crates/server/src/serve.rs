@@ -168,7 +168,7 @@ async fn listen(
         live,
         accounts: Accounts::default(),
         auth,
-        doors: Doors::new(&config.limits),
+        doors: Doors::new(config),
         streams: Streams::new(&config.limits),
         lists: Kept::default(),
         addresses: OnceLock::new(),
@@ -187,6 +187,9 @@ async fn listen(
             .then(|| tls::acceptor(config.tls.as_ref(), &config.data, &config.node_name))
             .transpose()?;
         let scheme = if acceptor.is_some() { "https" } else { "http" };
+        if acceptor.is_none() && !address.ip().is_loopback() {
+            warn!(%address, "not encrypted: passwords and tokens can be read on the network");
+        }
         match network.serve(*address, acceptor.as_ref(), &api, &end, &mut servers) {
             Ok(bound) => addresses.push(format!("{scheme}://{bound}")),
             // A machine without IPv6 still has the other address.

@@ -30,6 +30,7 @@ pub(super) enum Unit {
     Times,
     Percent,
     Seconds,
+    Count,
 }
 
 impl Figure {
@@ -75,12 +76,13 @@ impl Unit {
             Unit::Times => "×",
             Unit::Percent => "%",
             Unit::Seconds => "s",
+            Unit::Count => "",
         }
     }
 
     fn show(self, value: f64) -> String {
         match self {
-            Unit::Times | Unit::PerSecond => format!("{value:.0}"),
+            Unit::Times | Unit::PerSecond | Unit::Count => format!("{value:.0}"),
             Unit::Megabytes => format!("{value:.1}"),
             Unit::Milliseconds | Unit::Percent | Unit::Seconds => format!("{value:.2}"),
         }

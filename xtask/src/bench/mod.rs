@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: how fast it is.
 
+mod abuse;
 mod figure;
 mod http;
 mod measuring;
@@ -16,6 +17,7 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
         ["one-machine", options @ ..] => one_machine::run(options),
         ["http", options @ ..] => http::run(options),
         ["nodes", options @ ..] => nodes::run(options),
+        ["abuse", options @ ..] => abuse::run(options),
         ["core", options @ ..] | options => core(options),
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     failure::{Exit, Failure},
     given::task_ids::{TaskName, parse_one_task},
     language::{say, text},
-    screen::{clock, progress_lines::ProgressLines, written},
+    screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},
     selection::resolve_one,
 };
 
@@ -24,13 +24,14 @@ use crate::{
     about = text("Show what a task has printed", "显示任务的输出"),
     override_usage = text("danlu logs ID [OPTIONS]", "danlu logs 编号 [选项]"),
     after_help = text(
-        "Progress bars are shown as one line; --raw shows every byte.\n\n\
+        "Progress bars are shown as one line. A terminal gets text and colours, and no other control\n\
+         sequences. --raw shows every byte.\n\n\
          Examples:\n  \
            danlu logs -f @             follow my last task\n  \
            danlu logs 12 --tail 100\n  \
            danlu logs 12 --run 1       the first attempt of a task that was run again\n  \
            danlu logs 12 --node gpu2   of a task on several machines, what it printed there",
-        "进度条只显示为一行；--raw 原样输出每个字节。\n\n\
+        "进度条只显示为一行；输出到终端时只保留文本和颜色，去掉其他控制序列；--raw 原样输出每个字节。\n\n\
          示例：\n  \
            danlu logs -f @             跟踪我最近的任务\n  \
            danlu logs 12 --tail 100\n  \
@@ -207,24 +208,31 @@ fn server(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
 /// Output on its way to stdout.
 struct Printer {
     bars: Option<ProgressLines>,
+    /// On a terminal.
+    escapes: Option<Escapes>,
     buffer: Vec<u8>,
 }
 
 impl Printer {
     /// A terminal draws progress bars itself while they move.
     fn new(raw: bool, live: bool) -> Self {
-        let raw = raw || (live && io::stdout().is_terminal());
-        Self { bars: (!raw).then(ProgressLines::default), buffer: Vec::new() }
+        let terminal = io::stdout().is_terminal();
+        let bars = !raw && !(live && terminal);
+        Self {
+            bars: bars.then(ProgressLines::default),
+            escapes: (terminal && !raw).then(Escapes::default),
+            buffer: Vec::new(),
+        }
     }
 
     /// Whether somebody still reads.
     fn print(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
         match &mut self.bars {
-            None => write(bytes),
+            None => write_to(&mut self.escapes, bytes),
             Some(bars) => {
                 self.buffer.clear();
                 bars.feed(bytes, &mut self.buffer);
-                write(&self.buffer)
+                write_to(&mut self.escapes, &self.buffer)
             }
         }
     }
@@ -233,8 +241,15 @@ impl Printer {
         let Some(bars) = &mut self.bars else { return Ok(()) };
         self.buffer.clear();
         bars.finish(&mut self.buffer);
-        write(&self.buffer).map(drop)
+        write_to(&mut self.escapes, &self.buffer).map(drop)
     }
+}
+
+fn write_to(escapes: &mut Option<Escapes>, bytes: &[u8]) -> Result<bool, Failure> {
+    let Some(escapes) = escapes else { return write(bytes) };
+    let mut shown = Vec::with_capacity(bytes.len());
+    escapes.feed(bytes, &mut shown);
+    write(&shown)
 }
 
 pub(super) fn write(bytes: &[u8]) -> Result<bool, Failure> {

@@ -18,6 +18,7 @@ use crate::{
     screen::{
         self,
         colour::{self, Colour},
+        escapes::plain,
         places, width,
     },
 };
@@ -426,15 +427,16 @@ fn check(client: &Client, which: &Which) -> Result<(), Failure> {
             screen::print_document(&document)?;
         }
         for step in &checked.steps {
+            let said = plain(&step.message);
             let (mark, colour) =
                 if step.ok { ("✓", Colour::Green) } else { ("✗", Colour::Red) };
             if !which.json {
                 let mark = colour::paint(mark, Some(colour), coloured);
-                screen::print(&format!("{mark} {name}  {:<7} {}\n", step.step, step.message))?;
+                screen::print(&format!("{mark} {name}  {:<7} {said}\n", step.step))?;
             }
             if !step.ok {
-                let hint = step.hint.replace("NAME", name);
-                let message = format!("{name}: {}: {}", step.step, step.message);
+                let hint = plain(&step.hint).replace("NAME", name);
+                let message = format!("{name}: {}: {said}", step.step);
                 failed = Some(Failure::new(Exit::Unreachable, message).hint(hint));
             }
         }

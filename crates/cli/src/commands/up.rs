@@ -1,7 +1,7 @@
 //! `danlu up`: the server, in the foreground.
 
 use crate::failure::{Exit, Failure};
-use crate::language::text;
+use crate::language::{say, text};
 use clap::Args;
 use danlu_server::config::Flags;
 use danlu_server::serve::{Ready, serve};
@@ -59,6 +59,17 @@ fn announce(ready: &Ready) {
         let _ = writeln!(out, "listening on {address}");
     }
     let _ = writeln!(out, "socket {}", ready.socket.display());
+    for address in ready.addresses.iter().filter(|address| is_open_to_all(address)) {
+        let note = say!(
+            "warning: {address} is not encrypted: passwords and tokens can be read on the network",
+            "警告：{address} 未加密：网络上可以读到密码和令牌"
+        );
+        let hint = text(
+            "leave plain_http out for HTTPS, or listen on 127.0.0.1 behind a proxy that encrypts",
+            "去掉 plain_http 以使用 HTTPS，或只监听 127.0.0.1 并由代理加密",
+        );
+        let _ = writeln!(out, "{note}\nhint: {hint}");
+    }
     if ready.single_user {
         let note = text(
             "not root: serving this user only, tasks run as this user",
@@ -74,4 +85,10 @@ fn announce(ready: &Ready) {
         let _ = writeln!(out, "{note} {link}");
     }
     let _ = out.flush();
+}
+
+/// Plain HTTP on an address that others reach.
+fn is_open_to_all(address: &str) -> bool {
+    let plain = address.strip_prefix("http://").and_then(|it| it.parse::<SocketAddr>().ok());
+    plain.is_some_and(|address| !address.ip().is_loopback())
 }

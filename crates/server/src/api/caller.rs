@@ -1,20 +1,25 @@
 //! Who asks: the OS user at the other end of the socket, or whoever has a token or a session.
 
 use super::{Api, ApiError};
-use crate::auth::{Digest, origin};
+use crate::auth::{Digest, Session, origin};
 use crate::handle::{Answer, Asked, Asker};
+use crate::model::ReadModel;
+use crate::network::owner;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use danlu_core::{Actor, Event, Input, Refusal, Reply, Task, User, UserId};
 use danlu_wire::api::{ErrorCode, Scope};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
-pub(crate) const SESSION_COOKIE: &str = "danlu_session";
+/// A browser sends this one over encrypted connections alone, and lets nobody but this host set it.
+const HOST_COOKIE: &str = "__Host-danlu_session";
+/// Goes to every port of the host: whoever has it may look, from the same address, and change nothing.
+pub(super) const PLAIN_COOKIE: &str = "danlu_session";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
 /// Whether somebody whose answer goes on for long is still let in.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
@@ -23,12 +28,12 @@ const LOOK_AGAIN: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone, Copy)]
 pub enum Peer {
     /// The credentials of the process that connected.
-    Local {
-        uid: Option<u32>,
-    },
+    Local { uid: Option<u32> },
     Network {
         address: IpAddr,
         encrypted: bool,
+        /// Theirs and ours, where nobody stands in between.
+        ends: Option<(SocketAddr, SocketAddr)>,
     },
 }
 
@@ -42,6 +47,38 @@ impl Peer {
         match self {
             Peer::Local { .. } => None,
             Peer::Network { address, .. } => Some(address),
+        }
+    }
+
+    /// The name of the cookie that a session is in.
+    pub(crate) fn session_cookie(self) -> &'static str {
+        if self.is_encrypted() { HOST_COOKIE } else { PLAIN_COOKIE }
+    }
+
+    /// As a proxy that is trusted tells it.
+    pub(crate) fn behind(self, proxies: &[IpAddr], headers: &HeaderMap) -> Peer {
+        let is_proxy = |address: &IpAddr| proxies.contains(&address.to_canonical());
+        let Peer::Network { address, .. } = self else { return self };
+        if !is_proxy(&address) {
+            return self;
+        }
+        let forwarded = headers.get_all("x-forwarded-for").into_iter();
+        let forwarded = forwarded.filter_map(|value| value.to_str().ok());
+        let forwarded: Vec<&str> = forwarded.flat_map(|value| value.split(',')).collect();
+        let addresses = forwarded.iter().rev().map_while(|word| word.trim().parse().ok());
+        let client = addresses.map(|it: IpAddr| it.to_canonical()).find(|it| !is_proxy(it));
+        let encrypted = text(headers, "x-forwarded-proto")
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
+        Peer::Network { address: client.unwrap_or(address), encrypted, ends: None }
+    }
+
+    /// Which OS user of this machine it is, where the cookie of a session would go to every port of it.
+    pub(crate) fn os_user(self) -> Option<u32> {
+        match self {
+            Peer::Network { encrypted: false, ends: Some((theirs, ours)), .. } => {
+                owner(theirs, ours)
+            }
+            Peer::Network { .. } | Peer::Local { .. } => None,
         }
     }
 
@@ -59,6 +96,8 @@ pub(crate) struct Caller {
     pub(crate) scope: Scope,
     /// Of the session, if it is a browser's: what every change has to come with.
     pub(crate) csrf: Option<String>,
+    /// Nobody else gets what is in the cookie.
+    encrypted: bool,
     pub(crate) session: Option<Digest>,
     token: Option<Digest>,
     /// Somebody else has chosen the password.
@@ -106,10 +145,15 @@ impl Caller {
     }
 
     /// Logs and environments are for the owner and admins.
-    pub(crate) fn may_see_inside(&self, task: &Task) -> Result<(), ApiError> {
-        if self.admin || task.owner == self.id {
+    pub(crate) fn sees_inside(&self, task: &Task) -> bool {
+        self.admin || task.owner == self.id
+    }
+
+    pub(crate) fn may_see_inside(&self, model: &ReadModel, task: &Task) -> Result<(), ApiError> {
+        if self.sees_inside(task) {
             return Ok(());
         }
+        self.look_for(model, task.id)?;
         Err(Refusal::NotPermitted.into())
     }
 
@@ -160,13 +204,15 @@ impl Caller {
         if let Peer::Local { uid } = peer {
             return on_socket(api, uid.ok_or_else(ApiError::unauthenticated)?).await;
         }
-        let secret =
-            cookie(&parts.headers, SESSION_COOKIE).ok_or_else(ApiError::unauthenticated)?;
+        let secret = cookie(&parts.headers, peer.session_cookie());
+        let secret = secret.ok_or_else(ApiError::unauthenticated)?;
         let session = api.auth.session(&api.handle, secret).await;
-        let session = session.ok_or_else(ApiError::unauthenticated)?;
+        let from_here = |session: &Session| peer.is_encrypted() || is_at(session, peer);
+        let session = session.filter(from_here).ok_or_else(ApiError::unauthenticated)?;
         let mut caller = Caller::new(api, session.user, Scope::Admin, address)?;
         caller.must_change_password = api.auth.must_change_password(caller.id);
         caller.csrf = Some(session.csrf);
+        caller.encrypted = peer.is_encrypted();
         caller.session = Some(session.digest);
         Ok(caller)
     }
@@ -189,6 +235,7 @@ impl Caller {
             admin: user.admin && scope == Scope::Admin,
             scope,
             csrf: None,
+            encrypted: false,
             session: None,
             token: None,
             must_change_password: false,
@@ -216,6 +263,12 @@ impl Caller {
             Some(csrf) if given != Some(csrf) => Err(ApiError::of_another_site()),
             _ => Ok(()),
         }
+    }
+
+    /// For pages to send with every change. Without encryption a browser gets it when it logs in and keeps it for this port:
+    /// a page would give it to whoever has the cookie, which goes to every port of the host.
+    pub(crate) fn csrf_on_pages(&self) -> Option<&str> {
+        self.csrf.as_deref().filter(|_| self.encrypted)
     }
 
     pub(crate) fn may_change(&self, path: &str) -> Result<(), ApiError> {
@@ -268,6 +321,10 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     let powerful = uid == 0 || uid == api.own_uid;
     let name = api.accounts.name(uid).await;
     let id = match user_named(api, &name) {
+        // What it submits runs as somebody else, who is the one to say what.
+        Some(user) if user.os_name() != name && !powerful => {
+            return Err(of_another_os_user(&user));
+        }
         Some(user) => user.id,
         None => add_user(api, &name, powerful).await?,
     };
@@ -276,6 +333,29 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     caller.powerful = powerful;
     caller.local = true;
     Ok(caller)
+}
+
+fn of_another_os_user(user: &User) -> ApiError {
+    let (name, os_name) = (&user.name, user.os_name());
+    ApiError::not_permitted(
+        format!("the account {name} belongs to the OS user {os_name}, not to you"),
+        "ask an administrator for an account of another name",
+    )
+    .or_chinese(format!("账号 {name} 属于操作系统用户 {os_name}，不属于您"), "请联系管理员另建账号")
+}
+
+/// Where it began: a cookie that went to another port of the host is no good elsewhere.
+fn is_at(session: &Session, peer: Peer) -> bool {
+    let address = peer.address();
+    let began: Option<IpAddr> = session.origin.parse().ok();
+    if session.os_user.is_some() && session.os_user != peer.os_user() {
+        return false;
+    }
+    let one = |address: IpAddr| match address.to_canonical() {
+        address if address.is_loopback() => None,
+        address => Some(address),
+    };
+    began.map(one) == address.map(one)
 }
 
 /// Tells open answers to look again whenever an account has changed.
@@ -330,4 +410,34 @@ pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     let pairs = all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
     let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(given, _)| *given == name).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, proxies: &[&str], forwarded: &str) -> IpAddr {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", forwarded.parse().expect("a value"));
+        let proxies: Vec<IpAddr> =
+            proxies.iter().map(|it| it.parse().expect("an address")).collect();
+        let address = peer.parse().expect("an address");
+        let peer = Peer::Network { address, encrypted: false, ends: None };
+        peer.behind(&proxies, &headers).address().expect("over the network")
+    }
+
+    #[test]
+    fn only_proxies_that_are_trusted_tell_where_somebody_is() {
+        let check = |peer, proxies: &[&str], forwarded, expect: &str| {
+            assert_eq!(seen(peer, proxies, forwarded).to_string(), expect, "{forwarded}");
+        };
+        check("10.0.0.9", &[], "1.2.3.4", "10.0.0.9");
+        check("10.0.0.9", &["10.0.0.1"], "1.2.3.4", "10.0.0.9");
+        check("10.0.0.1", &["10.0.0.1"], "1.2.3.4", "1.2.3.4");
+        // Whatever the client has made up stands to the left.
+        check("10.0.0.1", &["10.0.0.1"], "6.6.6.6, 1.2.3.4", "1.2.3.4");
+        check("10.0.0.1", &["10.0.0.1", "10.0.0.2"], "1.2.3.4, 10.0.0.2", "1.2.3.4");
+        check("10.0.0.1", &["10.0.0.1"], "nonsense", "10.0.0.1");
+        check("::ffff:10.0.0.1", &["10.0.0.1"], "1.2.3.4", "1.2.3.4");
+    }
 }

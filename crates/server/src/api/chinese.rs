@@ -139,6 +139,7 @@ pub(super) fn auth(error: &AuthError) -> Option<Words> {
         AuthError::Wait(wait) => {
             (format!("尝试次数过多：请等待 {} 秒", wait.as_secs() + 1), "然后重试")
         }
+        AuthError::TooLong => ("用户名或密码过长：最多 256 和 1024 字节".to_owned(), "请重新输入"),
         AuthError::Unfit(_) => {
             ("密码不合适：须为 8 个字符到 1024 字节，且不能与用户名相同".to_owned(), "请换一个密码")
         }

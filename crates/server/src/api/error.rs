@@ -53,9 +53,12 @@ impl ApiError {
     pub(crate) fn of_another_site() -> ApiError {
         ApiError::not_permitted(
             "this did not come from a page of this server",
-            "load the page again; programs use a token, or send X-CSRF-Token",
+            "load the page again (over plain HTTP with JavaScript), or log in again; programs use a token, or send X-CSRF-Token",
         )
-        .or_chinese("该请求不是来自本服务器的页面", "请重新加载页面")
+        .or_chinese(
+            "该请求不是来自本服务器的页面",
+            "请重新加载页面或重新登录；未加密的连接需要启用 JavaScript",
+        )
     }
 
     pub(crate) fn no_such_page() -> ApiError {
@@ -103,6 +106,7 @@ impl From<AuthError> for ApiError {
         let (code, hint) = match &error {
             AuthError::Wrong => (ErrorCode::Unauthenticated, "try again, or ask an administrator"),
             AuthError::Wait(_) => (ErrorCode::TooOften, "then try again"),
+            AuthError::TooLong => (ErrorCode::BadRequest, "type them again"),
             AuthError::Unfit(_) => (ErrorCode::Refused, "choose another one"),
             AuthError::Locked => (ErrorCode::NotPermitted, "ask an administrator"),
             AuthError::TooMany(_) => (ErrorCode::Refused, "revoke some that are not used"),

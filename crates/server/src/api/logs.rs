@@ -151,7 +151,7 @@ pub(crate) fn find_run(
 ) -> Result<RunId, ApiError> {
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
     let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {

@@ -46,7 +46,7 @@ fn whole() -> Value {
             "responses": { "Error": { "description": "No, with what to do about it", "content": content } },
             "securitySchemes": {
                 "token": { "type": "http", "scheme": "bearer" },
-                "session": { "type": "apiKey", "in": "cookie", "name": super::caller::SESSION_COOKIE },
+                "session": { "type": "apiKey", "in": "cookie", "name": super::caller::PLAIN_COOKIE },
             },
         },
     });

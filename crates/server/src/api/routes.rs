@@ -6,6 +6,7 @@ use super::{
     Api, archive, audit, cluster, command, daemon, events, filter, logs, me, me_nodes, nodes,
     openapi, overview, reports, session, settings, setup, submit, tasks, tokens, users, wait,
 };
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use danlu_wire::api as wire;
 use danlu_wire::api::Document;
@@ -74,6 +75,11 @@ impl Route {
     }
 }
 
+/// For those who are not known yet: nobody's name and password are long.
+fn short(handler: MethodRouter<Api>) -> MethodRouter<Api> {
+    handler.layer(DefaultBodyLimit::max(super::session::MOST_BYTES))
+}
+
 fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -126,9 +132,9 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/me/nodes"), "Who I am on each machine", Reader, || get(me_nodes::list), json::<wire::MyNodes>()),
         Route::new(("put", "/me/nodes/{name}"), "My SSH user name and key for a machine where the server is not root", Person, || put(me_nodes::set), json::<wire::MyNodes>()).body::<wire::NewSshLogin>(),
         Route::new(("delete", "/me/nodes/{name}"), "Take them away", Person, || delete(me_nodes::remove), json::<wire::MyNodes>()),
-        Route::new(("post", "/session"), "Log in", Anybody, || post(session::log_in), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
+        Route::new(("post", "/session"), "Log in", Anybody, || short(post(session::log_in)), json::<wire::LoggedIn>()).body::<wire::LogIn>().creates(),
         Route::new(("delete", "/session"), "Log out", Person, || delete(session::log_out), json::<Value>()),
-        Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || post(setup::set_up), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),
+        Route::new(("post", "/setup"), "Make the first admin, with the key that the server printed", Anybody, || short(post(setup::set_up)), json::<wire::PasswordSet>()).body::<setup::SetUp>().creates(),
         Route::new(("get", "/sessions"), "Where I am logged in", Reader, || get(session::list), json::<wire::Sessions>()),
         Route::new(("delete", "/sessions/{id}"), "Log out there", Person, || delete(session::end), json::<wire::Sessions>()),
         Route::new(("get", "/tokens"), "My tokens", Reader, || get(tokens::list), json::<wire::Tokens>()),

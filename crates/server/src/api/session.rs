@@ -1,7 +1,7 @@
 //! Sessions of browsers: log in, log out, see and end the others.
 
 use super::body::Json;
-use super::caller::{Caller, Peer, SESSION_COOKIE, add_user, user_named};
+use super::caller::{Caller, Peer, add_user, user_named};
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use axum::extract::{ConnectInfo, Path, State};
@@ -11,16 +11,27 @@ use danlu_core::{Refusal, User};
 use danlu_wire::api::{Document, ErrorCode, LogIn, LoggedIn, Secret, SessionView, Sessions};
 use std::sync::Arc;
 
+/// Of a request to log in.
+pub(crate) const MOST_BYTES: usize = 16 << 10;
+
 pub(super) async fn log_in(
     State(api): State<Api>,
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     body: Result<Json<LogIn>, ApiError>,
 ) -> Result<Response, ApiError> {
-    let Json(LogIn { user, password }) = body?;
+    let Json(LogIn { user, password }) = body.map_err(too_large)?;
     let (cookie, logged_in) = start(&api, peer, &headers, (&user, &password.0)).await?;
     let body = Json(Document::new(logged_in));
     Ok((StatusCode::CREATED, [(header::SET_COOKIE, cookie)], body).into_response())
+}
+
+fn too_large(error: ApiError) -> ApiError {
+    if error.0.code != ErrorCode::TooLarge {
+        return error;
+    }
+    let message = format!("the request is larger than {} KB", MOST_BYTES >> 10);
+    ApiError::new(ErrorCode::TooLarge, message, "a name has at most 256 bytes, a password 1024")
 }
 
 /// Also for the page where people log in.
@@ -32,7 +43,7 @@ pub(crate) async fn start(
 ) -> Result<(HeaderValue, LoggedIn), ApiError> {
     let user = user_named(api, name);
     let browser = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
-    let from = (peer.address(), browser.unwrap_or_default());
+    let from = (peer.address(), browser.unwrap_or_default(), peer.os_user());
     let user = match user {
         Some(user) => Some(user),
         None => first_time(api, peer, (name, password)).await?,
@@ -41,7 +52,8 @@ pub(crate) async fn start(
     let user = user.ok_or(Refusal::NoSuchUser)?;
     let secure = if peer.is_encrypted() { "; Secure" } else { "" };
     let cookie = format!(
-        "{SESSION_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
+        "{}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
+        peer.session_cookie(),
         session.secret,
         api.auth.longest_session().0 / 1000
     );
@@ -68,17 +80,27 @@ async fn first_time(
     Ok(user_named(api, name))
 }
 
-pub(super) async fn log_out(State(api): State<Api>, caller: Caller) -> Result<Response, ApiError> {
-    let gone = [(header::SET_COOKIE, end_own(&api, &caller).await?)];
+pub(super) async fn log_out(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    caller: Caller,
+) -> Result<Response, ApiError> {
+    let gone = [(header::SET_COOKIE, end_own(&api, peer, &caller).await?)];
     Ok((gone, Json(Document::new(serde_json::json!({})))).into_response())
 }
 
 /// The cookie that takes the session out of the browser.
-pub(crate) async fn end_own(api: &Api, caller: &Caller) -> Result<HeaderValue, ApiError> {
+pub(crate) async fn end_own(
+    api: &Api,
+    peer: Peer,
+    caller: &Caller,
+) -> Result<HeaderValue, ApiError> {
     if let Some(session) = &caller.session {
         api.auth.end_session(&api.handle, caller.id, session.short(), &caller.asker()).await?;
     }
-    header_value(&format!("{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"))
+    let secure = if peer.is_encrypted() { "; Secure" } else { "" };
+    let name = peer.session_cookie();
+    header_value(&format!("{name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}"))
 }
 
 fn header_value(text: &str) -> Result<HeaderValue, ApiError> {

@@ -1,10 +1,12 @@
 //! What somebody sees of what is not theirs: all of it, or, with `visibility = own`, that a GPU is in use and that a
 //! task waits, but not whose, not which and not what it runs.
 
+use super::ApiError;
 use super::caller::Caller;
+use crate::handle::AskError;
 use crate::model::ReadModel;
 use danlu_core::settings::Visibility;
-use danlu_core::{Event, RunId, TaskId, UserId, WaitReason};
+use danlu_core::{Event, Refusal, RunId, TaskId, UserId, WaitReason};
 use danlu_wire::api::{ForeignView, GpuView, NodeView};
 
 #[derive(Clone, Copy)]
@@ -18,6 +20,24 @@ impl Caller {
     pub(crate) fn sight<'a>(&self, model: &'a ReadModel) -> Sight<'a> {
         let all = self.admin || model.ledger.settings.visibility == Visibility::All;
         Sight { model, only: (!all).then_some(self.id) }
+    }
+}
+
+impl Caller {
+    /// What somebody may not see is not there for them, whatever they ask of it.
+    pub(crate) fn look_for(&self, model: &ReadModel, id: TaskId) -> Result<(), ApiError> {
+        if self.sight(model).task(id) { Ok(()) } else { Err(Refusal::NoSuchTask(id).into()) }
+    }
+
+    /// The same of a refusal that names a task.
+    pub(crate) fn refusal(&self, model: &ReadModel, error: AskError) -> ApiError {
+        match error {
+            AskError::Refused(Refusal::StillNeeded { by, .. }) if !self.sight(model).task(by) => {
+                ApiError::refused("another task still waits for it", "keep it until that has ended")
+                    .or_chinese("另一个任务仍在等待它", "请保留到该任务结束")
+            }
+            error => error.into(),
+        }
     }
 }
 

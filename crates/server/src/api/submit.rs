@@ -65,6 +65,7 @@ pub(crate) async fn accept(
     copy_of: Option<&Task>,
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
+    look_for_dependencies(api, caller, &body)?;
     let after = archive::resolve(api, body.after.clone()).await?;
     let (mut spec, environment) = spec(api, Submit { after, ..body })?;
     if let Some(task) = copy_of.filter(|_| environment.is_none()) {
@@ -76,6 +77,14 @@ pub(crate) async fn accept(
         Reply::Task(id) => Ok(Submitted { id: id.0, count }),
         _ => Err(ApiError::new(ErrorCode::Internal, "a submit got another answer", "report this")),
     }
+}
+
+/// What somebody may not see, they cannot wait for either.
+fn look_for_dependencies(api: &Api, caller: &Caller, body: &Submit) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let there = |id| model.tasks.contains_key(&id);
+    let mut ids = body.after.iter().map(|dependency| dependency.task);
+    ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
 }
 
 /// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
@@ -111,6 +120,7 @@ pub(crate) async fn dry_run(
     body: Submit,
 ) -> Result<WouldStart, ApiError> {
     let mut body = body;
+    look_for_dependencies(api, caller, &body)?;
     body.after = archive::resolve(api, body.after).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
@@ -157,7 +167,7 @@ pub(super) async fn edit(
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     // Before anything is said about it.
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let mut whole = serde_json::to_value(described(task)).unwrap_or_default();
     if let Some(fields) = whole.as_object_mut() {
         fields.extend(changes);

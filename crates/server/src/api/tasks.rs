@@ -12,7 +12,8 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Dependents, Document, MOST_ROWS, OneTask, TaskView, Tasks,
+    Act, ActName, ActResult, Acted, Dependents, Document, Failure, MOST_ROWS, OneTask, Scope,
+    TaskView, Tasks,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,11 +101,16 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
     let mut task = visible(api, caller, id).await?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
-        let inside = match caller.may_see_inside(row) {
-            Ok(()) => Some(inside(api, row).await?),
-            Err(_) => None,
+        // A token that may only look is given to programs that show lists.
+        let inside = match caller.sees_inside(row) && caller.scope != Scope::Read {
+            true => Some(inside(api, row).await?),
+            false => None,
         };
-        task.details = Some(view::details(&model, row, inside));
+        let mut details = view::details(&model, row, inside);
+        if !caller.sees_inside(row) {
+            details.runs.iter_mut().filter_map(|run| run.failure.as_mut()).for_each(hide_evidence);
+        }
+        task.details = Some(details);
     }
     Ok(task)
 }
@@ -160,7 +166,9 @@ pub(super) async fn act(
         ));
     };
     let with = With { position: body.position, more: Span::from_secs(body.more) };
-    caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await?;
+    caller.look_for(&api.handle.model(), TaskId(id))?;
+    let asked = caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await;
+    asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
     let task = views(&api, &caller, vec![TaskId(id)]).await?.pop();
     let task = task.ok_or(danlu_core::Refusal::NoSuchTask(TaskId(id)))?;
     Ok(Json(Document::new(OneTask { task })))
@@ -217,17 +225,28 @@ pub(crate) async fn act_on_all(
     if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
         return Err(ApiError::refused("only `cancel` and `remove` go on", "leave `cascade` out"));
     }
+    let model = api.handle.model();
+    let seen = |id: &u64| caller.look_for(&model, TaskId(*id)).is_ok();
     let waiting = if cascade { waiting_for(api, &ids).await? } else { Vec::new() };
+    let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
     // All are on their way before the first is waited for, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
-        .map(|(id, act)| (*id, caller.begin(api, input(*act, caller.actor(), TaskId(*id), with))))
+        .map(|(id, act)| {
+            let asked = caller.look_for(&model, TaskId(*id));
+            let input = || input(*act, caller.actor(), TaskId(*id), with);
+            (*id, asked.map(|()| caller.begin(api, input())))
+        })
         .collect();
     let mut results = Vec::with_capacity(asked.len());
-    for (id, answer) in asked {
-        results.push((id, answer.wait().await.err().map(ApiError::from)));
+    for (id, asked) in asked {
+        let error = match asked {
+            Err(error) => Some(error),
+            Ok(asked) => asked.wait().await.err().map(|error| caller.refusal(&model, error)),
+        };
+        results.push((id, error));
     }
     Ok(results)
 }
@@ -271,7 +290,9 @@ pub(super) async fn remove(
 ) -> Result<Json<Document<Acted>>, ApiError> {
     let Path(id) = path?;
     let task = TaskId(id);
-    caller.ask(&api, Input::Remove { by: caller.actor(), task }).await?;
+    caller.look_for(&api.handle.model(), task)?;
+    let asked = caller.ask(&api, Input::Remove { by: caller.actor(), task }).await;
+    asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
     Ok(Json(Document::new(Acted { results: vec![ActResult { id, error: None }] })))
 }
 
@@ -298,7 +319,19 @@ pub(super) async fn views(
     }
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
     let mut wait = |id| reasons.remove(&id).map(|wait| sight.wait(wait));
-    Ok(rows.map(|task| view::task(&model, task, wait(task.id))).collect())
+    let view = |task: &Arc<Task>| {
+        let mut view = view::task(&model, task, wait(task.id));
+        if !caller.sees_inside(task) {
+            view.failure.iter_mut().for_each(hide_evidence);
+        }
+        view
+    };
+    Ok(rows.map(view).collect())
+}
+
+/// A line of the log, which is the owner's: others see of which class a failure is.
+fn hide_evidence(failure: &mut Failure) {
+    failure.evidence = None;
 }
 
 async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {

@@ -1,62 +1,101 @@
-//! Attempts that failed: whoever guesses has to wait, longer each time; whoever makes a slip hardly notices.
+//! Attempts that failed: whoever guesses is answered later each time, up to some seconds; nobody is ever locked out.
+//!
+//! The right password comes in at any time, after the same pause: so that others who guess at an account, or from the same
+//! address, cannot keep its owner out.
 
-use std::collections::BTreeMap;
+use super::secret::Digest;
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// From one address at one account, until waiting begins.
-const FREE: u32 = 5;
-/// From one address at any account; at one account from anywhere.
-const FREE_BROADLY: u32 = 50;
-const FIRST_WAIT: Duration = Duration::from_secs(2);
-const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// After so long without a failure, all is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
 /// Kept in mind at most; then the oldest go.
 const MOST: usize = 20_000;
+/// Attempts that wait for their pause to end, of one account from one address.
+const WAITING_EACH: usize = 16;
+/// Of everybody.
+const WAITING: usize = 1_024;
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
-    Both(String, Option<IpAddr>),
-    Account(String),
-    Address(Option<IpAddr>),
+/// What is counted, known by its digest: names are as long as whoever guesses likes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Who(Digest);
+
+/// From when on it gets slower, and how slow it gets.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    free: u32,
+    longest: Duration,
 }
+
+/// One account from one address.
+const BOTH: Rule = Rule { free: 5, longest: Duration::from_secs(8) };
+/// One address at any account; one account from anywhere.
+const BROADLY: Rule = Rule { free: 50, longest: Duration::from_secs(2) };
 
 #[derive(Debug, Clone, Copy)]
 struct Failures {
     count: u32,
+    waiting: usize,
     last: Instant,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
-    failed: Mutex<BTreeMap<Who, Failures>>,
+    failed: Mutex<HashMap<Who, Failures>>,
+    waiting: AtomicUsize,
+}
+
+/// One that waits; it does not any more when this is dropped.
+pub(crate) struct Turn<'a> {
+    attempts: &'a Attempts,
+    who: Who,
+    pub(crate) pause: Duration,
 }
 
 impl Attempts {
-    /// How long to wait before the next attempt; `None` when it may be made now.
-    pub(crate) fn wait(&self, account: &str, address: Option<IpAddr>) -> Option<Duration> {
-        let failed = self.failed.lock().ok()?;
-        let waits = keys(account, address).into_iter().filter_map(|(who, free)| {
-            let Failures { count, last } = failed.get(&who)?;
-            let doublings = count.checked_sub(free)?.min(16);
-            let wait = (FIRST_WAIT * 2u32.pow(doublings)).min(LONGEST_WAIT);
-            wait.checked_sub(last.elapsed()).filter(|wait| !wait.is_zero())
+    /// How long to wait before the password is looked at, `None` for no time at all; refused with that time when too many
+    /// are waiting.
+    pub(crate) fn begin(
+        &self,
+        account: &str,
+        address: Option<IpAddr>,
+    ) -> Result<Option<Turn<'_>>, Duration> {
+        let mut failed = self.failed();
+        let pauses = keys(account, address).into_iter().filter_map(|(who, rule)| {
+            let failures = failed.get(&who).filter(|it| it.last.elapsed() < FORGOTTEN)?;
+            let doublings = failures.count.checked_sub(rule.free)?.min(16);
+            Some((FIRST_PAUSE * 2u32.pow(doublings)).min(rule.longest))
         });
-        waits.max()
+        let Some(pause) = pauses.max() else { return Ok(None) };
+        let [(who, _), ..] = keys(account, address);
+        if self.waiting.load(Ordering::Relaxed) >= WAITING {
+            return Err(pause);
+        }
+        let new = Failures { count: 0, waiting: 0, last: Instant::now() };
+        let both = failed.entry(who.clone()).or_insert(new);
+        if both.waiting >= WAITING_EACH {
+            return Err(pause);
+        }
+        both.waiting += 1;
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Turn { attempts: self, who, pause }))
     }
 
-    pub(crate) fn failed(&self, account: &str, address: Option<IpAddr>) {
-        let Ok(mut failed) = self.failed.lock() else { return };
-        failed.retain(|_, failures| failures.last.elapsed() < FORGOTTEN);
-        while failed.len() >= MOST {
-            let oldest = failed.iter().min_by_key(|(_, it)| it.last).map(|(who, _)| who.clone());
-            let Some(oldest) = oldest else { break };
-            failed.remove(&oldest);
+    pub(crate) fn failed_at(&self, account: &str, address: Option<IpAddr>) {
+        let mut failed = self.failed();
+        if failed.len() + 3 > MOST {
+            make_room(&mut failed);
         }
+        let new = Failures { count: 0, waiting: 0, last: Instant::now() };
         for (who, _) in keys(account, address) {
-            let failures = failed.entry(who).or_insert(Failures { count: 0, last: Instant::now() });
+            let failures = failed.entry(who).or_insert(new);
+            if failures.last.elapsed() >= FORGOTTEN {
+                failures.count = 0;
+            }
             failures.count = failures.count.saturating_add(1);
             failures.last = Instant::now();
         }
@@ -64,18 +103,44 @@ impl Attempts {
 
     /// A success at an account; what the address did elsewhere is not forgotten.
     pub(crate) fn succeeded(&self, account: &str, address: Option<IpAddr>) {
-        if let Ok(mut failed) = self.failed.lock() {
-            failed.remove(&Who::Both(account.to_owned(), address));
+        let [(who, _), ..] = keys(account, address);
+        self.failed().remove(&who);
+    }
+
+    fn failed(&self) -> MutexGuard<'_, HashMap<Who, Failures>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A quarter goes, what was longest ago first, so that this is done seldom.
+fn make_room(failed: &mut HashMap<Who, Failures>) {
+    failed.retain(|_, it| it.last.elapsed() < FORGOTTEN);
+    if failed.len() * 4 < MOST * 3 {
+        return;
+    }
+    let mut times: Vec<Instant> = failed.values().map(|it| it.last).collect();
+    let quarter = times.len() / 4;
+    let (_, cut, _) = times.select_nth_unstable(quarter);
+    let cut = *cut;
+    failed.retain(|_, it| it.last > cut);
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.attempts.waiting.fetch_sub(1, Ordering::Relaxed);
+        if let Some(failures) = self.attempts.failed().get_mut(&self.who) {
+            failures.waiting = failures.waiting.saturating_sub(1);
         }
     }
 }
 
-fn keys(account: &str, address: Option<IpAddr>) -> [(Who, u32); 3] {
-    let account = account.to_owned();
+fn keys(account: &str, address: Option<IpAddr>) -> [(Who, Rule); 3] {
+    let address = address.map_or_else(String::new, |address| address.to_string());
+    let who = |words: String| Who(Digest::of(&words));
     [
-        (Who::Both(account.clone(), address), FREE),
-        (Who::Account(account), FREE_BROADLY),
-        (Who::Address(address), FREE_BROADLY),
+        (who(format!("both\0{address}\0{account}")), BOTH),
+        (who(format!("account\0{account}")), BROADLY),
+        (who(format!("address\0{address}")), BROADLY),
     ]
 }
 
@@ -87,25 +152,54 @@ mod tests {
     const HERE: Option<IpAddr> = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     const THERE: Option<IpAddr> = Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-    #[test]
-    fn guessing_gets_slower_and_slips_are_forgiven() {
-        let attempts = Attempts::default();
-        (0..FREE - 1).for_each(|_| attempts.failed("ann", HERE));
-        assert_eq!(attempts.wait("ann", HERE), None);
-        attempts.succeeded("ann", HERE);
-        (0..FREE).for_each(|_| attempts.failed("ann", HERE));
-        let first = attempts.wait("ann", HERE).expect("it has to wait");
-        (0..5).for_each(|_| attempts.failed("ann", HERE));
-        assert!(attempts.wait("ann", HERE) > Some(first * 8));
-        assert_eq!(attempts.wait("ann", THERE), None, "she can come in from elsewhere");
-        assert_eq!(attempts.wait("bo", HERE), None);
+    fn pause(attempts: &Attempts, account: &str, address: Option<IpAddr>) -> Option<Duration> {
+        attempts.begin(account, address).expect("few wait").map(|turn| turn.pause)
     }
 
     #[test]
-    fn one_address_cannot_try_every_account_nor_all_addresses_one() {
+    fn guessing_gets_slower_and_slips_are_forgiven() {
         let attempts = Attempts::default();
-        (0..FREE_BROADLY).for_each(|n| attempts.failed(&format!("user{n}"), HERE));
-        assert!(attempts.wait("ann", HERE).is_some());
-        assert_eq!(attempts.wait("ann", THERE), None);
+        (0..BOTH.free - 1).for_each(|_| attempts.failed_at("ann", HERE));
+        assert_eq!(pause(&attempts, "ann", HERE), None);
+        attempts.succeeded("ann", HERE);
+        (0..BOTH.free).for_each(|_| attempts.failed_at("ann", HERE));
+        assert_eq!(pause(&attempts, "ann", HERE), Some(FIRST_PAUSE));
+        (0..2).for_each(|_| attempts.failed_at("ann", HERE));
+        assert_eq!(pause(&attempts, "ann", HERE), Some(FIRST_PAUSE * 4));
+        assert_eq!(pause(&attempts, "ann", THERE), None, "she can come in from elsewhere");
+        assert_eq!(pause(&attempts, "bo", HERE), None);
+    }
+
+    #[test]
+    fn nobody_waits_for_more_than_seconds_however_many_have_guessed() {
+        let attempts = Attempts::default();
+        (0..1_000).for_each(|_| attempts.failed_at("ann", HERE));
+        assert_eq!(pause(&attempts, "ann", HERE), Some(BOTH.longest));
+        assert_eq!(pause(&attempts, "ann", THERE), Some(BROADLY.longest));
+        assert_eq!(pause(&attempts, "bo", HERE), Some(BROADLY.longest));
+        assert_eq!(pause(&attempts, "bo", THERE), None);
+    }
+
+    #[test]
+    fn few_guesses_wait_at_a_time() {
+        let attempts = Attempts::default();
+        (0..1_000).for_each(|_| attempts.failed_at("ann", HERE));
+        let waiting: Vec<_> = (0..WAITING_EACH).map(|_| attempts.begin("ann", HERE)).collect();
+        assert!(waiting.iter().all(|turn| matches!(turn, Ok(Some(_)))));
+        assert!(attempts.begin("ann", HERE).is_err());
+        assert!(attempts.begin("ann", THERE).is_ok(), "others wait elsewhere");
+        drop(waiting);
+        assert!(attempts.begin("ann", HERE).is_ok());
+    }
+
+    #[test]
+    fn the_table_does_not_grow_with_names_and_addresses() {
+        let attempts = Attempts::default();
+        for number in 0..MOST as u32 {
+            let address = Some(IpAddr::V4(Ipv4Addr::from(number)));
+            attempts.failed_at(&format!("user{number}"), address);
+        }
+        assert!(attempts.failed().len() <= MOST);
+        assert!(attempts.failed().len() > MOST / 2);
     }
 }

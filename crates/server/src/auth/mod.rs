@@ -19,6 +19,7 @@ use crate::config::AuthConfig;
 use crate::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
+use danlu_core::limits::NAME_BYTES;
 use danlu_core::{Time, User, UserId};
 use danlu_wire::api::Notify;
 use recent::Recent;
@@ -59,6 +60,11 @@ pub(crate) enum AuthError {
     Wrong,
     #[error("too many attempts: wait {} seconds", .0.as_secs() + 1)]
     Wait(Duration),
+    #[error(
+        "the name or the password is too long: at most {NAME_BYTES} and {} bytes",
+        password::LONGEST
+    )]
+    TooLong,
     #[error("{0}")]
     Unfit(&'static str),
     #[error("this account is locked")]
@@ -98,22 +104,26 @@ impl Auth {
         self.read().passwords.contains_key(&user)
     }
 
-    /// Counts the attempt, and makes whoever guesses wait.
+    /// Counts the attempt, and answers whoever guesses later each time.
     pub(crate) async fn check_password(
         &self,
         user: Option<&User>,
         (name, password): (&str, &str),
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
-        if let Some(wait) = self.attempts.wait(name, address) {
-            return Err(AuthError::Wait(wait));
+        if name.len() > NAME_BYTES || password.len() > password::LONGEST {
+            return Err(AuthError::TooLong);
+        }
+        let turn = self.attempts.begin(name, address).map_err(AuthError::Wait)?;
+        if let Some(turn) = &turn {
+            tokio::time::sleep(turn.pause).await;
         }
         let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
         let given = password.to_owned();
         let fits = self.hash(move || password::fits(&given, kept.as_deref())).await;
         let same = user.is_none_or(|user| user.os_name() == name);
         if fits != Some(true) && !(same && self.system.fits(name, password).await) {
-            self.attempts.failed(name, address);
+            self.attempts.failed_at(name, address);
             return Err(AuthError::Wrong);
         }
         self.attempts.succeeded(name, address);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 pub(crate) const SHORTEST: usize = 8;
 /// Longer ones would only cost time.
-const LONGEST: usize = 1024;
+pub(crate) const LONGEST: usize = 1024;
 
 /// What is wrong with it, if anything is.
 pub(crate) fn objection(name: &str, password: &str) -> Option<&'static str> {

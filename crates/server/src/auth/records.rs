@@ -41,6 +41,9 @@ pub(crate) struct Session {
     pub(crate) seen_at: Time,
     pub(crate) origin: String,
     pub(crate) browser: String,
+    /// Of this machine, if it began there and without encryption: nobody else can use it.
+    #[serde(default)]
+    pub(crate) os_user: Option<u32>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use std::fmt;
 
 /// What a secret is known by.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Digest(String);
 
 impl Digest {

@@ -27,7 +27,7 @@ impl Auth {
         handle: &Handle,
         user: Option<&User>,
         (name, password): (&str, &str),
-        (address, browser): (Option<IpAddr>, &str),
+        (address, browser, os_user): (Option<IpAddr>, &str, Option<u32>),
     ) -> Result<LoggedIn, AuthError> {
         self.check_password(user, (name, password), address).await?;
         let user = user.ok_or(AuthError::Wrong)?;
@@ -45,6 +45,7 @@ impl Auth {
             seen_at: now,
             origin: origin.clone(),
             browser: browser.chars().filter(|c| !c.is_control()).take(200).collect(),
+            os_user,
         };
         let csrf = session.csrf.clone();
         let mut changes = self.sessions_to_forget(user.id, now);

@@ -3,6 +3,7 @@
 use super::ConfigError;
 use danlu_core::Span;
 use serde::Deserialize;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct AuthConfig {
     pub session_longest: Span,
     /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
     pub pam: Option<String>,
+    /// Whose `X-Forwarded-For` counts.
+    pub trusted_proxies: Vec<IpAddr>,
 }
 
 impl Default for AuthConfig {
@@ -21,11 +24,13 @@ impl Default for AuthConfig {
             session_idle: Span::from_secs(3 * 86_400),
             session_longest: Span::from_secs(30 * 86_400),
             pam: None,
+            trusted_proxies: Vec::new(),
         }
     }
 }
 
-/// `[auth] session_idle = "3d"`, `session_longest = "30d"`, `pam = true`, `pam_service = "danlu"`.
+/// `[auth] session_idle = "3d"`, `session_longest = "30d"`, `pam = true`, `pam_service = "danlu"`,
+/// `trusted_proxies = ["10.0.0.1"]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AuthInFile {
@@ -33,6 +38,7 @@ pub(super) struct AuthInFile {
     pub(super) session_longest: Option<String>,
     pub(super) pam: bool,
     pub(super) pam_service: Option<String>,
+    pub(super) trusted_proxies: Vec<IpAddr>,
 }
 
 impl AuthInFile {
@@ -50,6 +56,7 @@ impl AuthInFile {
             session_idle: span("session_idle", self.session_idle, usual.session_idle)?,
             session_longest: span("session_longest", self.session_longest, usual.session_longest)?,
             pam: self.pam.then_some(service),
+            trusted_proxies: self.trusted_proxies.iter().map(IpAddr::to_canonical).collect(),
         })
     }
 }

@@ -21,6 +21,9 @@ pub struct Limits {
     pub request_bytes: u64,
     /// Of one OS user on the socket, or one address.
     pub request_bytes_per_user: u64,
+    /// Long answers that are on their way, of everybody and of one OS user or address.
+    pub answer_bytes: u64,
+    pub answer_bytes_per_user: u64,
     /// A connection that has not sent a whole request header for so long is closed.
     pub idle: Span,
 }
@@ -35,6 +38,8 @@ impl Default for Limits {
             streams_per_user: 256,
             request_bytes: 64 << 20,
             request_bytes_per_user: 32 << 20,
+            answer_bytes: 128 << 20,
+            answer_bytes_per_user: 32 << 20,
             idle: Span::from_secs(30),
         }
     }
@@ -57,12 +62,14 @@ pub(super) struct LimitsInFile {
     streams_per_user: Option<usize>,
     request_bytes: Option<String>,
     request_bytes_per_user: Option<String>,
+    answer_bytes: Option<String>,
+    answer_bytes_per_user: Option<String>,
     idle: Option<String>,
 }
 
 impl LimitsInFile {
     /// The keys that the file sets.
-    pub(super) fn said(&self) -> [(&'static str, bool); 8] {
+    pub(super) fn said(&self) -> [(&'static str, bool); 10] {
         [
             ("limits.connections", self.connections.is_some()),
             ("limits.connections_per_address", self.connections_per_address.is_some()),
@@ -71,6 +78,8 @@ impl LimitsInFile {
             ("limits.streams_per_user", self.streams_per_user.is_some()),
             ("limits.request_bytes", self.request_bytes.is_some()),
             ("limits.request_bytes_per_user", self.request_bytes_per_user.is_some()),
+            ("limits.answer_bytes", self.answer_bytes.is_some()),
+            ("limits.answer_bytes_per_user", self.answer_bytes_per_user.is_some()),
             ("limits.idle", self.idle.is_some()),
         ]
     }
@@ -125,6 +134,12 @@ impl LimitsInFile {
                 self.request_bytes_per_user,
                 usual.request_bytes_per_user,
             )?,
+            answer_bytes: bytes("answer_bytes", self.answer_bytes, usual.answer_bytes)?,
+            answer_bytes_per_user: bytes(
+                "answer_bytes_per_user",
+                self.answer_bytes_per_user,
+                usual.answer_bytes_per_user,
+            )?,
             idle,
         })
     }
@@ -132,7 +147,7 @@ impl LimitsInFile {
 
 impl Limits {
     /// As `danlu config` lists them.
-    pub(super) fn entries(&self) -> [(&'static str, String); 8] {
+    pub(super) fn entries(&self) -> [(&'static str, String); 10] {
         [
             ("limits.connections", self.connections.to_string()),
             ("limits.connections_per_address", self.connections_per_address.to_string()),
@@ -141,6 +156,8 @@ impl Limits {
             ("limits.streams_per_user", self.streams_per_user.to_string()),
             ("limits.request_bytes", self.request_bytes.to_string()),
             ("limits.request_bytes_per_user", self.request_bytes_per_user.to_string()),
+            ("limits.answer_bytes", self.answer_bytes.to_string()),
+            ("limits.answer_bytes_per_user", self.answer_bytes_per_user.to_string()),
             ("limits.idle", self.idle.in_words()),
         ]
     }

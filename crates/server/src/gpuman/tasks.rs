@@ -24,7 +24,7 @@ pub(super) async fn update(api: &Api, caller: &Caller, body: &Body) -> Result<Va
     let id = task_id(body)?;
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    caller.may_see_inside(task)?;
+    caller.may_see_inside(&model, task)?;
     let mut changed = submit::described(task);
     put(&mut changed, body, true)?;
     submit::replace(api, caller, task, changed).await?;

@@ -1,4 +1,5 @@
-//! Request bodies on their way in: how many bytes of them there may be at a time, and how slow they may come.
+//! Request bodies on their way in, and long answers on their way out: how many bytes of them there may be at a time, and how slow
+//! requests may come.
 
 use super::door::{Line, Source};
 use crate::api::ApiError;
@@ -23,9 +24,16 @@ const SLOWEST: u64 = 8 << 10;
 /// Of everybody.
 #[derive(Debug)]
 pub(crate) struct Bodies {
+    what: Way,
     most: AtomicU64,
     most_each: AtomicU64,
     held: Mutex<Held>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    In,
+    Out,
 }
 
 #[derive(Debug, Default)]
@@ -45,14 +53,14 @@ pub(crate) struct Share {
 /// Why a body is not read to its end.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    TooMuch { most: u64, setting: &'static str },
+    TooMuch { what: Way, most: u64, setting: &'static str },
     TooSlow,
     Broken(hyper::Error),
 }
 
 impl Bodies {
-    pub(crate) fn new(most: u64, most_each: u64) -> Bodies {
-        Bodies { most: most.into(), most_each: most_each.into(), held: Mutex::default() }
+    pub(crate) fn new(what: Way, most: u64, most_each: u64) -> Bodies {
+        Bodies { what, most: most.into(), most_each: most_each.into(), held: Mutex::default() }
     }
 
     pub(crate) fn set(&self, most: u64, most_each: u64) {
@@ -67,17 +75,25 @@ impl Bodies {
 }
 
 impl Share {
-    fn take(&self, bytes: u64) -> Result<(), Refused> {
+    pub(crate) fn take(&self, bytes: u64) -> Result<(), Refused> {
+        let what = self.bodies.what;
         let (most, most_each) = (&self.bodies.most, &self.bodies.most_each);
         let (most, most_each) = (most.load(Ordering::Relaxed), most_each.load(Ordering::Relaxed));
         let mut held = self.bodies.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.all + bytes > most {
-            return Err(Refused::TooMuch { most, setting: "limits.request_bytes" });
+            let setting = match what {
+                Way::In => "limits.request_bytes",
+                Way::Out => "limits.answer_bytes",
+            };
+            return Err(Refused::TooMuch { what, most, setting });
         }
         let own = held.of.entry(self.source).or_default();
         if *own + bytes > most_each {
-            let setting = "limits.request_bytes_per_user";
-            return Err(Refused::TooMuch { most: most_each, setting });
+            let setting = match what {
+                Way::In => "limits.request_bytes_per_user",
+                Way::Out => "limits.answer_bytes_per_user",
+            };
+            return Err(Refused::TooMuch { what, most: most_each, setting });
         }
         *own += bytes;
         held.all += bytes;
@@ -159,8 +175,11 @@ impl Counted {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::TooMuch { most, .. } => {
+            Refused::TooMuch { what: Way::In, most, .. } => {
                 write!(f, "too many bytes of requests at a time: at most {most}")
+            }
+            Refused::TooMuch { what: Way::Out, most, .. } => {
+                write!(f, "too many bytes of answers that were not read yet: at most {most}")
             }
             Refused::TooSlow => f.write_str("the request came too slowly"),
             Refused::Broken(error) => error.fmt(f),
@@ -189,7 +208,8 @@ impl From<&Refused> for ApiError {
         let message = refused.to_string();
         match refused {
             Refused::TooMuch { setting, .. } => {
-                let hint = format!("send less at once, or ask an administrator to raise {setting}");
+                let hint =
+                    format!("ask for less at once, or ask an administrator to raise {setting}");
                 ApiError::new(ErrorCode::TooOften, message, hint)
             }
             Refused::TooSlow | Refused::Broken(_) => {
@@ -205,7 +225,7 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_by_source_and_given_back() {
-        let bodies = Arc::new(Bodies::new(100, 60));
+        let bodies = Arc::new(Bodies::new(Way::In, 100, 60));
         let (ann, bo) = (bodies.share(Source::User(1)), bodies.share(Source::User(2)));
         ann.take(60).expect("room");
         assert!(matches!(ann.take(1), Err(Refused::TooMuch { most: 60, .. })));

@@ -1,6 +1,6 @@
 //! One connection from its first byte to its last.
 
-use super::bodies::{Bodies, Counted};
+use super::bodies::{Bodies, Counted, Share};
 use super::door::{Full, Line, Place, Source};
 use crate::api::{ApiError, Peer};
 use axum::Router;
@@ -13,8 +13,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,6 +25,8 @@ use tracing::trace;
 
 /// Of the header of a request, and of what is read or written at once.
 const MOST_HEADER_BYTES: usize = 64 << 10;
+/// Of an answer that is not counted.
+const SHORT: u64 = 64 << 10;
 /// To hear that there is no room.
 const BEING_TOLD: Duration = Duration::from_secs(2);
 
@@ -32,7 +35,10 @@ const BEING_TOLD: Duration = Duration::from_secs(2);
 pub(super) struct Serving {
     pub(super) router: Router,
     pub(super) bodies: Arc<Bodies>,
+    pub(super) answers: Arc<Bodies>,
     pub(super) idle: Duration,
+    /// Whose word on where a request comes from counts.
+    pub(super) proxies: Arc<[IpAddr]>,
 }
 
 /// Until the client hangs up, has to leave or is idle for too long, or the server ends.
@@ -40,15 +46,20 @@ pub(super) async fn serve<I>(
     stream: I,
     (peer, source): (Peer, Source),
     place: Place,
-    Serving { router, bodies, idle }: Serving,
+    Serving { router, bodies, answers, idle, proxies }: Serving,
     mut end: watch::Receiver<bool>,
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let line = Arc::clone(&place.line);
+    // The last answer, which is in memory until the client has read it and asks for the next.
+    let unread: Arc<Mutex<Option<Arc<Share>>>> = Arc::default();
     let answer = service_fn(|request: Request<Incoming>| {
-        let (mut router, line) = (router.clone(), Arc::clone(&line));
+        let (mut router, line, unread) = (router.clone(), Arc::clone(&line), Arc::clone(&unread));
+        let peer = peer.behind(&proxies, request.headers());
+        let source = peer.address().map_or(source, Source::of_address);
         let share = (!request.body().is_end_stream()).then(|| bodies.share(source));
+        let answers = Arc::clone(&answers);
         async move {
             if !line.begin_answer() {
                 return Ok(leaving());
@@ -64,7 +75,12 @@ pub(super) async fn serve<I>(
             let answer = router.call(request).await;
             // What came is being worked on until here.
             drop(share);
-            answer.map(|answer| ended_with(answer, line))
+            answer.map(|answer| {
+                let mut answer = held_until_read(answer, &unread, || answers.share(source));
+                let nosniff = HeaderValue::from_static("nosniff");
+                answer.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+                ended_with(answer, line)
+            })
         }
     });
     let connection = http1::Builder::new()
@@ -117,6 +133,26 @@ fn leaving() -> Response {
         "try again",
     );
     error.into_response()
+}
+
+/// Counts a long answer as long as it may be in memory; there is none if that is too much.
+fn held_until_read(
+    answer: Response,
+    unread: &Mutex<Option<Arc<Share>>>,
+    share: impl FnOnce() -> Arc<Share>,
+) -> Response {
+    let long = answer.body().size_hint().exact().filter(|bytes| *bytes > SHORT);
+    let mut unread = unread.lock().unwrap_or_else(PoisonError::into_inner);
+    *unread = None;
+    let Some(bytes) = long else { return answer };
+    let share = share();
+    match share.take(bytes) {
+        Ok(()) => {
+            *unread = Some(share);
+            answer
+        }
+        Err(refused) => ApiError::from(&refused).into_response(),
+    }
 }
 
 /// It is the client's turn again when the answer is there, or, of one that goes on for long, when it is over.

@@ -72,14 +72,18 @@ fn take(stream: Stream, socket: &Socket, api: &Api, router: &Router, ending: &wa
         return;
     }
     let (peer, source) = stream.greet();
-    let place = match door.enter(source, false) {
+    // Many people come through a proxy.
+    let shared = peer.address().is_some_and(|it| api.doors.proxies.contains(&it.to_canonical()));
+    let place = match door.enter(source, shared) {
         Ok(place) => place,
         Err(full) => return tell(stream, full, door),
     };
     let serving = Serving {
         router: router.clone(),
         bodies: Arc::clone(&api.doors.bodies),
+        answers: Arc::clone(&api.doors.answers),
         idle: api.doors.idle(),
+        proxies: Arc::clone(&api.doors.proxies),
     };
     let (who, end) = ((peer, source), ending.subscribe());
     match stream {
@@ -166,7 +170,8 @@ impl Stream {
                 let address = stream.peer_addr().map(|from| from.ip());
                 let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
                 let encrypted = acceptor.is_some();
-                (Peer::Network { address, encrypted }, Source::of_address(address))
+                let ends = stream.peer_addr().ok().zip(stream.local_addr().ok());
+                (Peer::Network { address, encrypted, ends }, Source::of_address(address))
             }
         }
     }

@@ -6,11 +6,14 @@ use crate::handle::Handle;
 use crate::logs::{Which, place_of};
 use crate::model::ReadModel;
 use danlu_core::{NodeId, RunId, Time};
+use danlu_node::private;
 use danlu_wire::agent::{LogPlace, LogStart};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracing::warn;
 
 const LINES: u64 = 20;
 const BYTES: u64 = 8 << 10;
@@ -35,7 +38,9 @@ pub(crate) struct Kept {
 
 impl LastLines {
     pub(super) fn below(data: &Path) -> LastLines {
-        LastLines { directory: data.join("last-lines"), kept: Mutex::default() }
+        let directory = data.join("last-lines");
+        keep_private(&directory);
+        LastLines { directory, kept: Mutex::default() }
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<RunId, Kept>> {
@@ -59,12 +64,14 @@ impl LastLines {
 
     fn write(&self, runs: &[RunId]) {
         let kept = self.kept().clone();
-        let _ = fs::create_dir_all(&self.directory);
+        if let Err(error) = private::directory(&self.directory, private::PRIVATE) {
+            return warn!(%error, "the last lines of what runs elsewhere are not kept");
+        }
         for (run, Kept { at, offset, bytes }) in kept.iter().filter(|it| runs.contains(it.0)) {
             let mut content = format!("{} {offset}\n", at.0).into_bytes();
             content.extend(bytes);
             // They are a help, and nothing depends on them.
-            let _ = fs::write(self.path(*run), content);
+            let _ = private::replace(&self.path(*run), &content);
         }
     }
 
@@ -77,6 +84,20 @@ impl LastLines {
         let (at, offset) = std::str::from_utf8(&content[..end]).ok()?.split_once(' ')?;
         let (at, offset) = (Time(at.parse().ok()?), offset.parse().ok()?);
         Some(Kept { at, offset, bytes: content[end + 1..].to_vec() })
+    }
+}
+
+/// What an older version has made may be open to others.
+fn keep_private(directory: &Path) {
+    if !directory.exists() {
+        return;
+    }
+    if let Err(error) = private::directory(directory, private::PRIVATE) {
+        return warn!(%error, directory = %directory.display(), "others may see the last lines");
+    }
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    for file in files.filter(|file| file.file_type().is_ok_and(|kind| kind.is_file())) {
+        let _ = fs::set_permissions(file.path(), fs::Permissions::from_mode(private::FILE));
     }
 }
 
@@ -149,5 +170,22 @@ mod tests {
         lines.kept().insert(run, kept.clone());
         lines.write(&[run]);
         assert_eq!(LastLines::below(directory.path()).read(run), Some(kept));
+    }
+
+    #[test]
+    fn nobody_else_sees_lines_also_those_that_an_older_version_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let older = directory.path().join("last-lines");
+        fs::create_dir(&older).unwrap();
+        fs::write(older.join("1-6"), "5 0\nsecret\n").unwrap();
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&older, open).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let lines = LastLines::below(directory.path());
+        assert_eq!((mode(&older), mode(&older.join("1-6"))), (0o700, 0o600));
+        let run = RunId { epoch: Epoch(1), number: 7 };
+        lines.kept().insert(run, Kept { at: Time(5), offset: 0, bytes: b"one\n".to_vec() });
+        lines.write(&[run]);
+        assert_eq!(mode(&lines.path(run)), 0o600);
     }
 }

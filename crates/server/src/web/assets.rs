@@ -33,6 +33,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let files = [
         ("style.css", STYLE, STYLES),
         ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+        ("key.js", SCRIPT, include_str!("assets/key.js")),
         ("times.js", SCRIPT, include_str!("assets/times.js")),
         ("live.js", SCRIPT, include_str!("assets/live.js")),
         ("choice.js", SCRIPT, include_str!("assets/choice.js")),

@@ -20,6 +20,15 @@ struct LoginPage<'a> {
     problem: Option<String>,
 }
 
+/// Tells the browser what its changes have to come with.
+#[derive(Template)]
+#[template(path = "entered.html")]
+struct EnteredPage<'a> {
+    look: &'a Look,
+    key: &'a str,
+    next: &'a str,
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Wanted {
@@ -59,7 +68,14 @@ pub(super) async fn log_in(
         false => session::start(&api, peer, &headers, (name, &given.password)).await,
     };
     match started {
-        Ok((cookie, _)) => ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response(),
+        Ok((cookie, _)) if peer.is_encrypted() => {
+            ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
+        }
+        Ok((cookie, logged_in)) => {
+            let look = Look::new(&api, &headers, &uri, None);
+            let entered = page(&EnteredPage { look: &look, key: &logged_in.csrf.0, next });
+            ([(header::SET_COOKIE, cookie)], entered).into_response()
+        }
         Err(error) => {
             let look = Look::new(&api, &headers, &uri, None);
             let problem = Some(look.words_of(&error).0.to_owned());
@@ -70,8 +86,12 @@ pub(super) async fn log_in(
     }
 }
 
-pub(super) async fn log_out(State(api): State<Api>, sent: Sent) -> PageResult {
-    let gone = session::end_own(&api, &sent.visit.caller).await.map_err(sent.visit.no())?;
+pub(super) async fn log_out(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    sent: Sent,
+) -> PageResult {
+    let gone = session::end_own(&api, peer, &sent.visit.caller).await.map_err(sent.visit.no())?;
     Ok(([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response())
 }
 

@@ -43,7 +43,7 @@ impl Look {
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             user: caller.map(|caller| caller.name.clone()),
             admin: caller.is_some_and(|caller| caller.admin),
-            csrf: caller.and_then(|caller| caller.csrf.clone()).unwrap_or_default(),
+            csrf: caller.and_then(Caller::csrf_on_pages).unwrap_or_default().to_owned(),
             announcement: Some(settings.announcement.clone()).filter(|words| !words.is_empty()),
             queue_paused: settings.queue_paused,
             now: crate::clock::now(),

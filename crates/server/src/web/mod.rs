@@ -62,6 +62,8 @@ pub(crate) async fn no_such_page(State(api): State<Api>, request: Request) -> Re
 }
 
 pub(crate) fn router() -> Router<Api> {
+    // Those who send these are not known yet.
+    let short = DefaultBodyLimit::max(crate::api::session::MOST_BYTES);
     Router::new()
         .route("/", get(overview::overview))
         .route("/tasks", get(tasks::tasks))
@@ -74,8 +76,8 @@ pub(crate) fn router() -> Router<Api> {
         .route("/gpus/act", post(gpus::act))
         .route("/nodes", get(nodes::list).post(nodes::add))
         .route("/nodes/{name}", get(nodes::one).post(nodes::act))
-        .route("/login", get(login::form).post(login::log_in))
-        .route("/setup", get(setup::form).post(setup::send))
+        .route("/login", get(login::form).post(login::log_in).layer(short))
+        .route("/setup", get(setup::form).post(setup::send).layer(short))
         .route("/me", get(me::me))
         .route("/me/session", post(login::log_out))
         .route("/me/password", post(me::password))

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -10,6 +11,8 @@ use nix::sys::{
     resource::{Resource, getrlimit},
     statvfs::statvfs,
 };
+
+use serde::Deserialize;
 
 use super::{Finding, Verdict};
 use crate::{
@@ -53,6 +56,7 @@ fn server_checks(client: &Client) -> Vec<Finding> {
         "the server answers at {at}; you are {user}, {role}",
         "服务器 {at} 可用；您是 {user}，{role}"
     ))];
+    findings.extend(client.get::<Document<ConfigBody>>("/config").ok().and_then(not_encrypted));
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
     }
@@ -60,6 +64,42 @@ fn server_checks(client: &Client) -> Vec<Finding> {
         findings.extend(gpu_checks(&gpus.content));
     }
     findings
+}
+
+#[derive(Deserialize)]
+struct ConfigBody {
+    config: Vec<ConfigEntry>,
+}
+
+#[derive(Deserialize)]
+struct ConfigEntry {
+    key: String,
+    value: String,
+}
+
+/// Plain HTTP on an address that others reach.
+fn not_encrypted(Document { content, .. }: Document<ConfigBody>) -> Option<Finding> {
+    let value = |key: &str| content.config.iter().find(|it| it.key == key).map(|it| &it.value);
+    if value("plain_http")? != "true" {
+        return None;
+    }
+    let addresses = value("listen")?.split(", ").filter_map(|it| it.parse::<SocketAddr>().ok());
+    let open: Vec<String> =
+        addresses.filter(|it| !it.ip().is_loopback()).map(|it| it.to_string()).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let open = open.join(", ");
+    Some(note(
+        &say!(
+            "{open} is not encrypted (plain_http): passwords and tokens can be read on the network",
+            "{open} 未加密（plain_http）：网络上可以读到密码和令牌"
+        ),
+        text(
+            "leave plain_http out for HTTPS, or listen on 127.0.0.1 behind a proxy that encrypts",
+            "去掉 plain_http 以使用 HTTPS，或只监听 127.0.0.1 并由代理加密",
+        ),
+    ))
 }
 
 fn node_checks(nodes: &Nodes) -> Vec<Finding> {

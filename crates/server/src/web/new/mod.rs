@@ -138,7 +138,7 @@ fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, P
     let Some(id) = about.edit.or(about.clone).map(TaskId) else { return Ok(None) };
     let task = api.handle.model().tasks.get(&id).cloned().ok_or(Refusal::NoSuchTask(id));
     let task = task.map_err(visit.no())?;
-    visit.caller.may_see_inside(&task).map_err(visit.no())?;
+    visit.caller.may_see_inside(&api.handle.model(), &task).map_err(visit.no())?;
     Ok(Some(task))
 }
 
