@@ -276,6 +276,31 @@ fn a_file_system_that_never_answers_holds_up_nobody_else() {
     lab.others_are_served("afterwards");
 }
 
+/// The worst that a user can do: processes that not even the kernel can end.
+#[test]
+fn processes_that_cannot_be_ended_are_few() {
+    let Some(lab) = Lab::new() else { return };
+    let Some(dead) = DeadFs::mount(lab.daemon.directory().join("dead")) else { return };
+    dead.swallow();
+    for number in 0..12 {
+        let directory = dead.text(&number.to_string());
+        let answer = lab.submit(json!({ "directory": directory, "hold": true }));
+        assert_eq!(answer["paths_unanswered"], true, "{answer}");
+        assert!(helpers_of(&lab.owner).len() <= 5, "{:?}", helpers_of(&lab.owner));
+    }
+    // They count against their user, and everybody else is as fast as before.
+    let since = Instant::now();
+    lab.submit(json!({ "directory": dead.text("more"), "hold": true }));
+    assert!(since.elapsed() < Duration::from_millis(400), "{:?}", since.elapsed());
+    lab.others_are_served("while they wait");
+    drop(dead);
+    until("the kernel lets go of them", || helpers_of(&lab.owner).is_empty());
+    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    until("the user is served again", || {
+        lab.submit(json!({ "directory": own, "hold": true }))["paths_unanswered"].is_null()
+    });
+}
+
 /// What answers requests and decides reads no files: those that people name are looked at by `user_files`, which is them.
 #[test]
 fn requests_and_the_engine_touch_no_files() {

@@ -44,6 +44,15 @@ impl DeadFs {
         Some(DeadFs { path, server: Some(server), connection })
     }
 
+    /// From now on requests are taken and never answered: the kernel lets go of nobody who waits for one, killed or not.
+    pub(crate) fn swallow(&self) {
+        let mut server = self.server.as_ref().expect("it is mounted").try_clone().expect("a copy");
+        thread::spawn(move || {
+            let mut request = vec![0; 64 * 1024];
+            while server.read(&mut request).is_ok() {}
+        });
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

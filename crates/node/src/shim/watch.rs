@@ -41,8 +41,8 @@ pub(super) struct Watch<'a> {
     begun: Instant,
     /// When to see whether this process can be open to others of its user again.
     hidden_until: Option<Instant>,
-    /// When to see what keeps the command from beginning.
-    patience: Option<Instant>,
+    /// What the command waits for, as its owner was told.
+    told: Option<LaunchStage>,
     log: Option<LogWatch>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
             interrupted: false,
             begun,
             hidden_until,
-            patience: Some(begun + SOON),
+            told: None,
             log,
         }
     }
@@ -99,6 +99,11 @@ impl<'a> Watch<'a> {
             }
             match self.stop.next(now, self.leader_ended.is_some(), self.children) {
                 Next::Wait => {}
+                // Nothing of the user's runs yet that could heed a signal.
+                Next::SignalLeader if self.undecided => {
+                    self.launched.tree.kill();
+                    self.stop.killing(now);
+                }
                 Next::SignalLeader => {
                     if self.stop.is_paused() {
                         self.launched.tree.thaw();
@@ -127,10 +132,9 @@ impl<'a> Watch<'a> {
 
     fn wait(&mut self) {
         let now = Instant::now();
-        let patience = self.patience.filter(|_| self.undecided);
         let log = self.log.as_ref().map(LogWatch::look_at);
         let (stop, notices) = (self.stop.wake_at(now), self.notices.wake_at(now));
-        let wakes = [stop, notices, self.hidden_until, patience, log];
+        let wakes = [stop, notices, self.hidden_until, self.patience(), log];
         let wake = wakes.into_iter().flatten().min();
         // Rounded up: waking before the time is waking twice.
         let timeout = wake.map_or(PollTimeout::NONE, |at| {
@@ -160,28 +164,30 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The child waits for a file system of its user's that does not answer: its owner is told, and may stop it.
+    /// How long the child may wait for a file system of its user's before something is done about it.
+    fn patience(&self) -> Option<Instant> {
+        let (stage, since) = self.launched.launching.waits.filter(|_| self.undecided)?;
+        if self.told != Some(stage) {
+            return Some(since + SOON);
+        }
+        (stage == LaunchStage::Environment).then_some(since + LOOK_UP)
+    }
+
+    /// Its owner is told, and may stop it.
     fn see_how_long(&mut self, now: Instant) {
-        let Some((stage, since)) = self.launched.launching.waits.filter(|_| self.undecided) else {
-            return;
-        };
-        if self.patience.is_none_or(|at| now < at) {
+        let Some((stage, _)) = self.launched.launching.waits else { return };
+        if self.patience().is_none_or(|until| now < until) {
             return;
         }
-        let given_up = since + LOOK_UP;
-        let looks_up = stage == LaunchStage::Environment;
-        if looks_up && now >= given_up {
-            self.undecided = false;
-            let problem = Problem::Met((stage, Errno::ETIMEDOUT));
-            self.refusal = Some(Refusal::child(&self.launched.order, &problem));
-            self.launched.tree.kill();
-            self.stop.killing(now);
-            return;
-        }
-        if since + SOON <= now {
+        if self.told.replace(stage) != Some(stage) {
             note(self.dir, &Refusal::waits(&self.launched.order, stage));
+            return;
         }
-        self.patience = looks_up.then_some(given_up);
+        self.undecided = false;
+        let problem = Problem::Met((stage, Errno::ETIMEDOUT));
+        self.refusal = Some(Refusal::child(&self.launched.order, &problem));
+        self.launched.tree.kill();
+        self.stop.killing(now);
     }
 
     fn hear_signals(&mut self) {

@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -45,7 +45,8 @@ pub(super) fn place(order: &StationOrder) -> Result<PathBuf, NoPlace> {
         }
     };
     let mut tried = Vec::new();
-    for mut candidate in candidates {
+    for candidate in candidates {
+        let mut candidate: Vec<PathBuf> = candidate.iter().map(|path| follow_own(path)).collect();
         match usable(&candidate) {
             Ok(()) => return Ok(candidate.pop().unwrap_or_default()),
             Err(why) => tried.push(why),
@@ -57,6 +58,14 @@ pub(super) fn place(order: &StationOrder) -> Result<PathBuf, NoPlace> {
 /// Both must be ours: who owns the upper one can put another in the place of the lower one.
 fn below(base: &Path, name: &str) -> Vec<PathBuf> {
     vec![base.to_owned(), base.join(name)]
+}
+
+/// Who has put a link in the place of a directory, to a larger disk say, has it followed if it is their own.
+fn follow_own(path: &Path) -> PathBuf {
+    let ours = fs::symlink_metadata(path)
+        .is_ok_and(|facts| facts.is_symlink() && facts.uid() == geteuid().as_raw());
+    let followed = if ours { path.canonicalize().ok() } else { None };
+    followed.unwrap_or_else(|| path.to_owned())
 }
 
 /// Where others could have prepared something, or could do so later, nothing is kept.

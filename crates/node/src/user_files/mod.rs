@@ -8,6 +8,7 @@
 pub(crate) mod helper;
 mod link;
 mod message;
+mod recent;
 
 pub use crate::logs::Piece;
 pub use message::ReadFile;
@@ -15,6 +16,7 @@ pub use message::ReadFile;
 use danlu_wire::agent::{LogProblem, PathsSeen, TaskPaths};
 use link::{Link, NoAnswer};
 use message::{Question, Reply};
+use recent::Recent;
 use std::collections::BTreeMap;
 use std::io;
 use std::process::Child;
@@ -35,7 +37,10 @@ const MOST_USERS: usize = 256;
 
 /// Copies are the same.
 #[derive(Debug, Clone, Default)]
-pub struct UserFiles(Arc<Mutex<BTreeMap<User, SyncSender<Box<Job>>>>>);
+pub struct UserFiles {
+    workers: Arc<Mutex<BTreeMap<User, SyncSender<Box<Job>>>>>,
+    recent: Recent,
+}
 
 /// By name. `None` is whoever this process runs as.
 type User = Option<String>;
@@ -58,9 +63,16 @@ impl UserFiles {
         limit: Duration,
         answer: impl FnOnce(PathsSeen) + Send + 'static,
     ) {
+        if self.recent.has(&user, &paths) {
+            return answer(PathsSeen::Good);
+        }
+        let (recent, place) = (self.recent.clone(), (user.clone(), paths.clone()));
         self.ask(user, Question::Check(paths), limit, move |said| {
             answer(match said {
-                Ok((Reply::Checked(None), _)) => PathsSeen::Good,
+                Ok((Reply::Checked(None), _)) => {
+                    recent.note(place);
+                    PathsSeen::Good
+                }
                 Ok((Reply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
                 Err(NoAnswer::Silent) => PathsSeen::Silent,
                 Ok(_) | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
@@ -137,7 +149,7 @@ impl UserFiles {
     }
 
     fn workers(&self) -> MutexGuard<'_, BTreeMap<User, SyncSender<Box<Job>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -311,6 +311,7 @@ impl Own {
     fn hear(&self, said: FromAgent, asks: &Asks) {
         match said {
             FromAgent::Log(piece) => asks.answer(piece),
+            FromAgent::Paths(checked) => asks.answer_check(checked),
             FromAgent::Report(NodeReport { runs, .. }) => {
                 let runs: Vec<RunReport> =
                     runs.into_iter().filter(|report| self.is_theirs(report.run)).collect();

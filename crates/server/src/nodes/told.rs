@@ -61,6 +61,19 @@ fn clean_hello(hello: Hello) -> Hello {
     Hello { version, boot_id, machine, station: None, ..hello }
 }
 
+fn clean_seen(seen: PathsSeen) -> PathsSeen {
+    match seen {
+        PathsSeen::Wrong(problem) => PathsSeen::Wrong(match problem {
+            PathProblem::NoDirectory { path } => PathProblem::NoDirectory { path: line(&path) },
+            PathProblem::NoDirectoryFor { file, directory } => {
+                PathProblem::NoDirectoryFor { file: line(&file), directory: line(&directory) }
+            }
+            PathProblem::IsDirectory { path } => PathProblem::IsDirectory { path: line(&path) },
+        }),
+        seen @ (PathsSeen::Good | PathsSeen::Silent | PathsSeen::Unseen) => seen,
+    }
+}
+
 fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
     let mut report = NodeReport { gpus: clean_gpus(report.gpus)?, ..report };
     if report.runs.len() > RUNS {
