@@ -86,11 +86,6 @@ impl Escapes {
     }
 }
 
-/// One line of somebody else's words: no control characters at all.
-pub(crate) fn plain(words: &str) -> String {
-    words.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

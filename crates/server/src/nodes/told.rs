@@ -1,11 +1,11 @@
 //! What an agent tells is held to what a machine can have, before anybody stores or shows it: words are short and in one
 //! line without control characters, lists have an end.
 
-use danlu_core::GpuId;
 use danlu_core::gpu::{GpuCondition, GpuReport};
 use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::run::{Ending, Exit, ReportedState};
+use danlu_core::{GpuId, Trouble};
 use danlu_wire::agent::{
     Facts, LogPiece, LogProblem, Machine, PathProblem, PathsChecked, PathsSeen,
 };
@@ -36,6 +36,9 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         }
         FromAgent::Gpus(gpus) => FromAgent::Gpus(clean_gpus(gpus)?),
         FromAgent::Details(details) => FromAgent::Details(clean_details(details)?),
+        FromAgent::Fitness { trouble } => {
+            FromAgent::Fitness { trouble: trouble.as_ref().map(clean_trouble) }
+        }
         FromAgent::Facts(facts) => FromAgent::Facts(clean_facts(facts)),
         FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(what)) }) => {
             FromAgent::Log(LogPiece { ask, content: Err(LogProblem::Other(line(&what))) })
@@ -61,25 +64,15 @@ fn clean_hello(hello: Hello) -> Hello {
     Hello { version, boot_id, machine, station: None, ..hello }
 }
 
-fn clean_seen(seen: PathsSeen) -> PathsSeen {
-    match seen {
-        PathsSeen::Wrong(problem) => PathsSeen::Wrong(match problem {
-            PathProblem::NoDirectory { path } => PathProblem::NoDirectory { path: line(&path) },
-            PathProblem::NoDirectoryFor { file, directory } => {
-                PathProblem::NoDirectoryFor { file: line(&file), directory: line(&directory) }
-            }
-            PathProblem::IsDirectory { path } => PathProblem::IsDirectory { path: line(&path) },
-        }),
-        seen @ (PathsSeen::Good | PathsSeen::Silent | PathsSeen::Unseen) => seen,
-    }
-}
-
 fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
-    let mut report = NodeReport { gpus: clean_gpus(report.gpus)?, ..report };
+    let trouble = report.trouble.as_ref().map(clean_trouble);
+    let mut report = NodeReport { gpus: clean_gpus(report.gpus)?, trouble, ..report };
     if report.runs.len() > RUNS {
         return Err(format!("it says that it has {} runs", report.runs.len()));
     }
     for run in &mut report.runs {
+        run.gpus.truncate(limits::GPUS_PER_NODE);
+        run.gpus.iter().try_for_each(check_id)?;
         if let ReportedState::Ended(ending) = &mut run.state {
             *ending = clean_ending(ending.clone());
         }
@@ -90,17 +83,23 @@ fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
 fn clean_ending(mut ending: Ending) -> Ending {
     match &mut ending.exit {
         Exit::Launch { message } => *message = line(message),
+        Exit::Trouble(trouble) => *trouble = clean_trouble(trouble),
         Exit::Code(_)
         | Exit::Signal(_)
         | Exit::TimedOut
         | Exit::NeverStarted
         | Exit::Vanished { .. }
+        | Exit::NoRecord
         | Exit::Abandoned => {}
     }
     if let Some(failure) = &mut ending.failure {
         failure.evidence = line(&failure.evidence);
     }
     ending
+}
+
+fn clean_trouble(trouble: &Trouble) -> Trouble {
+    Trouble { kind: trouble.kind, detail: line(&trouble.detail) }
 }
 
 fn clean_gpus(mut gpus: Vec<GpuReport>) -> Result<Vec<GpuReport>, String> {
