@@ -39,9 +39,9 @@ impl Oracle {
         self.truth.unrecorded.remove(&task);
     }
 
-    /// Another part of it tells that it cannot have come to its end.
+    /// It was told before the record went, or another part tells that it cannot have come to its end.
     pub(super) fn end_is_known(&mut self, task: TaskId, exit: &Exit) {
-        if matches!(exit, Exit::NeverStarted | Exit::Trouble(_)) {
+        if *exit != Exit::NoRecord {
             self.truth.unrecorded.remove(&task);
         }
     }

@@ -132,6 +132,7 @@ impl Oracle {
         });
         let parts = parts.collect();
         self.may_run_again(task, before)?;
+        self.doubt_is_over(task);
         self.truth.task_of.insert(run, task);
         let fact = RunFact {
             task,
