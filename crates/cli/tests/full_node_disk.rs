@@ -89,8 +89,10 @@ fn a_task_that_cannot_be_started_there_has_not_failed() {
     let Some((daemon, disk)) = server() else { return };
     let filler = disk.fill();
     let ids = [daemon.submit("-g 2", "echo one"), daemon.submit("-g 2", "echo two")];
-    let unfit = || daemon.say(&["nodes"]).contains("full");
-    until("the machine says that it is not well", unfit);
+    for id in &ids {
+        let why = || daemon.ask(&["why", id]).stdout;
+        until("it says what it waits for", || why().contains("No space left"));
+    }
     for id in &ids {
         assert_eq!(daemon.state(id), "queued", "{}", daemon.show(id));
     }

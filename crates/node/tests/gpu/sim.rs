@@ -118,8 +118,8 @@ fn models_memory_links_and_hardware_errors_are_told() {
     assert_eq!((told[0].model.as_str(), told[0].memory_total), ("Sim H100", 80 * GIB));
     assert_eq!((told[0].memory_used, told[0].utilization), (Some(GIB), Some(93)));
     assert_eq!(told[0].health.broken().as_deref(), Some("Xid 79"));
-    assert_eq!(told[0].neighbours, [told[1].id.clone()]);
-    assert_eq!(told[1].neighbours, [told[0].id.clone()]);
+    assert_eq!(told[0].neighbours, [told[1].uuid.clone()]);
+    assert_eq!(told[1].neighbours, [told[0].uuid.clone()]);
 }
 
 #[test]
