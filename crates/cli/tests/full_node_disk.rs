@@ -1,10 +1,11 @@
-//! The disk that runs are kept on is full: what runs there can end and be cancelled.
+//! The disk that runs are kept on is full: what runs there can end and be cancelled, and what was to start there has not failed.
 
 mod daemon;
 mod danlu;
 
 use std::{
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
+    io::Write as _,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
@@ -34,6 +35,16 @@ impl SmallDisk {
 
     fn is_full(&self) -> bool {
         statvfs(&self.0).expect("it is there").blocks_available() == 0
+    }
+
+    /// Nothing is left, not even for root.
+    fn fill(&self) -> PathBuf {
+        let path = self.0.join("filler");
+        let mut file = File::create(&path).expect("it can be made");
+        for size in [1 << 20, 4096, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+        path
     }
 }
 
@@ -71,4 +82,22 @@ fn ends_and_cancels_are_recorded_while_it_is_full() {
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     let end = daemon.say(&["logs", "-n", "1", &greedy]);
     assert_eq!(end, "danlu: output may be missing here: the disk was full\n");
+}
+
+#[test]
+fn a_task_that_cannot_be_started_there_has_not_failed() {
+    let Some((daemon, disk)) = server() else { return };
+    let filler = disk.fill();
+    let ids = [daemon.submit("-g 2", "echo one"), daemon.submit("-g 2", "echo two")];
+    for id in &ids {
+        let why = || daemon.ask(&["why", id]).stdout;
+        until("it says what it waits for", || why().contains("No space left"));
+    }
+    for id in &ids {
+        assert_eq!(daemon.state(id), "queued", "{}", daemon.show(id));
+    }
+    fs::remove_file(filler).expect("it is there");
+    for id in &ids {
+        assert_eq!(daemon.ask(&["wait", id]).status, 0, "{}", daemon.show(id));
+    }
 }

@@ -30,6 +30,7 @@ mod rundir;
 mod shim;
 mod signals;
 mod station;
+mod trouble;
 pub mod user;
 pub mod user_files;
 mod vfork;

@@ -4,7 +4,7 @@ use crate::boot::{boot_id, booted_at};
 use crate::clock;
 use crate::shim::refusal::Refusal;
 use danlu_core::run::Exit;
-use danlu_core::{Failure, FailureClass, Time};
+use danlu_core::{Failure, FailureClass, Time, Trouble};
 use danlu_wire::agent::Used;
 use danlu_wire::rundir::{ExitRecord, LaunchFailure, LaunchStage, ShimState, V1};
 
@@ -25,7 +25,10 @@ pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
 }
 
 pub(crate) fn refused(refusal: &Refusal) -> ExitRecord {
-    let exit = Exit::Launch { message: refusal.message.clone() };
+    let exit = match refusal.trouble {
+        Some(kind) => Exit::Trouble(Trouble::new(kind, &refusal.message)),
+        None => Exit::Launch { message: refusal.message.clone() },
+    };
     let LaunchFailure { stage, errno } = refusal.failure;
     let missing = stage == LaunchStage::Environment && errno == 0;
     let failure = missing.then(|| Failure::new(FailureClass::EnvMissing, &refusal.message));
@@ -41,4 +44,9 @@ pub(crate) fn vanished(state: Option<&ShimState>) -> ExitRecord {
         record.ended_at = booted_at().unwrap_or(record.ended_at).min(record.ended_at);
     }
     record
+}
+
+/// Somebody has taken its directory away, and with it how it ended.
+pub(crate) fn unknown() -> ExitRecord {
+    ended(Exit::NoRecord, None)
 }

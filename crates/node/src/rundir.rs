@@ -19,6 +19,7 @@ use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat, fstatat, mkdirat};
+use nix::sys::statvfs::fstatvfs;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use spares::Spares;
 use std::ffi::CString;
@@ -35,6 +36,10 @@ pub(crate) const PREEMPT: &str = "preempt";
 
 /// To write to a file that is there.
 const WRITE: OFlag = OFlag::O_WRONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
+
+/// Bytes and descriptors without which nothing is worth to be begun.
+const ROOM: u64 = 64 << 10;
+const DESCRIPTORS: usize = 16;
 
 /// The directory that an agent keeps its runs in.
 #[derive(Debug)]
@@ -130,6 +135,23 @@ impl RunRoot {
         }
         found.sort();
         Ok(found)
+    }
+
+    /// Whether a run could begin here: nothing is left of it.
+    pub(crate) fn try_out(&self) -> io::Result<()> {
+        let facts = fstatvfs(&self.runs)?;
+        if facts.blocks_free().saturating_mul(facts.fragment_size()) < ROOM {
+            return Err(Errno::ENOSPC.into());
+        }
+        let descriptors: io::Result<Vec<OwnedFd>> =
+            (0..DESCRIPTORS).map(|_| self.runs.try_clone()).collect();
+        let trial = self.path.join("spare").join("trial");
+        let _ = fs::remove_dir_all(&trial);
+        private::directory(&trial, PASSABLE)?;
+        let reserved = open_directory(&self.spare, Path::new("trial")).map(RunDir);
+        let tried = reserved.and_then(|dir| dir.reserve());
+        fs::remove_dir_all(&trial)?;
+        descriptors.map(drop).and(tried)
     }
 
     /// Takes a run directory away, and keeps its log if there is anything in it.

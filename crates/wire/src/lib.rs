@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod api;
+mod earlier;
 pub mod frame;
 pub mod gpu;
 pub mod launch;

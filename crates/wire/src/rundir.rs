@@ -4,7 +4,7 @@
 
 use crate::agent::Used;
 use danlu_core::run::{Ending, Exit};
-use danlu_core::{Failure, Span, Time};
+use danlu_core::{Failure, GpuId, Span, TaskId, Time};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -30,11 +30,17 @@ pub struct ShimState {
     pub v: V1,
     pub shim: ProcessMark,
     pub boot_id: String,
-    /// The process id of the command. The session of the shim is the shim's process id.
+    /// The process id of the command; 0 until it is known. The session of the shim is the shim's process id.
     pub leader: u32,
     pub started_at: Time,
     #[serde(default)]
     pub cgroups: CgroupPaths,
+    /// Of which task it is; shims of 0.1.0 do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The GPUs it was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuId>,
 }
 
 /// A process for ever: its id may be given out again, but not with the same start.

@@ -16,6 +16,8 @@ fn state() -> ShimState {
         leader: 4712,
         started_at: Time(1_700_000_000_123),
         cgroups: CgroupPaths { unified: Some("/sys/fs/cgroup/danlu/1-17".into()), memory: None },
+        task: None,
+        gpus: Vec::new(),
     }
 }
 

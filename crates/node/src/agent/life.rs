@@ -1,13 +1,15 @@
 //! The agent's thread: sleeps until something happens, and deals with it.
 
 use super::Inventory;
+use super::fitness::Fitness;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
 use crate::nursery::{Answer, Link, ShimNews};
 use crate::rundir::RunRoot;
 use crate::shim::notices::Notice;
-use danlu_core::SessionId;
+use crate::shim::refusal::Refusal;
 use danlu_core::input::NodeReport;
+use danlu_wire::agent::PROTOCOL;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -35,6 +37,9 @@ pub(super) struct Life {
     news: ShimNews,
     with_cgroups: bool,
     runs: Runs,
+    fitness: Fitness,
+    /// Of whom listens.
+    protocol: u32,
     inventory: Box<dyn FnMut() -> Inventory + Send>,
     notice: Box<dyn FnMut(FromAgent) + Send>,
 }
@@ -59,13 +64,27 @@ impl Life {
         listen(&epoll, &news, NEWS)?;
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
-        Ok(Life { epoll, wake, inbox, link, news, with_cgroups, runs, inventory, notice })
+        let (fitness, protocol) = (Fitness::default(), PROTOCOL);
+        Ok(Life {
+            epoll,
+            wake,
+            inbox,
+            link,
+            news,
+            with_cgroups,
+            runs,
+            fitness,
+            protocol,
+            inventory,
+            notice,
+        })
     }
 
     pub(super) fn run(mut self) {
         let mut events = vec![EpollEvent::empty(); 256];
         loop {
-            let timeout = self.runs.look_again_at().map_or(EpollTimeout::NONE, |at| {
+            let looks = [self.runs.look_again_at(), self.fitness.look_at()];
+            let timeout = looks.into_iter().flatten().min().map_or(EpollTimeout::NONE, |at| {
                 let wait = at.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
                 EpollTimeout::try_from(wait).unwrap_or(EpollTimeout::MAX)
             });
@@ -87,6 +106,7 @@ impl Life {
             }
             self.runs.look_again();
             self.launch_queued();
+            self.see_whether_fit();
             self.speak();
             // After the launches: they wait for the GPUs of what is forgotten.
             self.runs.tidy();
@@ -116,7 +136,7 @@ impl Life {
 
     fn carry_out(&mut self, order: ToAgent) {
         match order {
-            ToAgent::Hello(hello) => self.greet(hello.session),
+            ToAgent::Hello(hello) => self.greet(&hello),
             ToAgent::Launch(order) => self.runs.queue(order),
             ToAgent::Stop { run, why, grace } => self.runs.stop(run, why, grace),
             ToAgent::Pause { run } => self.runs.pause(run, true),
@@ -132,9 +152,11 @@ impl Life {
 
     /// A new connection: what the old one ordered and has not begun must never begin, for the report of the new one
     /// will not show it. What is said after the greeting is said on the new connection.
-    fn greet(&mut self, session: SessionId) {
+    fn greet(&mut self, hello: &Hello) {
         self.runs.drop_queued();
         self.speak();
+        self.protocol = hello.protocol.min(PROTOCOL);
+        let session = hello.session;
         let boot = Some(boot_id().to_owned());
         (self.notice)(FromAgent::Hello(Hello::new(env!("CARGO_PKG_VERSION"), session, boot)));
     }
@@ -145,19 +167,50 @@ impl Life {
         let runs = self.runs.report();
         // What was noticed before is said before.
         self.speak();
-        (self.notice)(FromAgent::Report(NodeReport {
-            capacity,
-            free_memory,
-            gpus,
-            runs,
-            trouble: None,
-        }));
+        let trouble = self.fitness.trouble().cloned();
+        let report = NodeReport { capacity, free_memory, gpus, runs, trouble };
+        self.say(FromAgent::Report(report));
     }
 
     fn speak(&mut self) {
-        for notice in self.runs.notices.drain(..) {
+        for notice in std::mem::take(&mut self.runs.notices) {
+            self.say(notice);
+        }
+    }
+
+    fn say(&mut self, notice: FromAgent) {
+        if let Some(notice) = notice.for_protocol(self.protocol) {
             (self.notice)(notice);
         }
+    }
+
+    /// What could not be started says that this machine is not well; a look shows when it is again.
+    fn see_whether_fit(&mut self) {
+        let now = Instant::now();
+        let mut news = match self.runs.trouble.take() {
+            Some(trouble) => self.fitness.met(trouble, now),
+            None => false,
+        };
+        if self.fitness.look_at().is_some_and(|at| at <= now) {
+            let found = self.try_out().err().map(Refusal::into_trouble);
+            news |= self.fitness.looked(found, now);
+        }
+        if news {
+            let trouble = self.fitness.trouble().cloned();
+            self.runs.notices.push(FromAgent::Fitness { trouble });
+        }
+    }
+
+    /// All that a run needs of this machine: a directory, descriptors, a process.
+    fn try_out(&mut self) -> Result<(), Refusal> {
+        let tried = self.runs.root().try_out();
+        tried.map_err(|error| Refusal::run_directory("make a run directory", &error))?;
+        let failed = |error: io::Error| Refusal::nursery(&error);
+        if self.link.is_none() {
+            return self.start_nursery().map_err(failed);
+        }
+        let root = self.runs.root().path();
+        Link::start(root, self.with_cgroups, &self.news).map(Link::end).map_err(failed)
     }
 
     fn hear_shims(&mut self) {
@@ -200,8 +253,11 @@ impl Life {
     }
 
     fn launch_queued(&mut self) {
-        if self.link.is_none() && self.runs.has_queued() && self.start_nursery().is_err() {
-            self.runs.refuse_queued();
+        if self.link.is_none()
+            && self.runs.has_queued()
+            && let Err(error) = self.start_nursery()
+        {
+            self.runs.refuse_queued(&error);
         }
         if let Some(link) = &self.link {
             self.runs.launch_queued(link);

@@ -2,6 +2,7 @@
 //!
 //! The agent has no memory of its own: the run directories are the truth, and it adopts all of them when it starts.
 
+mod fitness;
 mod life;
 mod runs;
 

@@ -34,9 +34,12 @@ impl Users {
 
 /// Asking loads whatever the machine's list of users needs, and every shim would inherit it: so a child asks.
 fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
-    let failed = |error: io::Error| NoIdentity::NotAsked {
-        name: name.unwrap_or_default().to_owned(),
-        error: error.to_string(),
+    let failed = |error: io::Error| match error.raw_os_error() {
+        Some(errno) => NoIdentity::NoProcess { errno },
+        None => NoIdentity::NotAsked {
+            name: name.unwrap_or_default().to_owned(),
+            error: error.to_string(),
+        },
     };
     let (mut answer, mut teller) = io::pipe().map_err(failed)?;
     // SAFETY: a nursery has no threads.

@@ -101,6 +101,8 @@ mod tests {
             leader: 7,
             started_at: danlu_core::Time(8),
             cgroups: danlu_wire::rundir::CgroupPaths::default(),
+            task: None,
+            gpus: Vec::new(),
         };
         first.write(&state).unwrap();
         first.write(&Control { paused: true, ..Control::default() }).unwrap();

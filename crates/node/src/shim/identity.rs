@@ -19,9 +19,20 @@ pub(crate) struct Identity {
 /// Why a command cannot run as somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum NoIdentity {
-    Unknown { name: String },
-    NotRoot { name: String },
-    NotAsked { name: String, error: String },
+    Unknown {
+        name: String,
+    },
+    NotRoot {
+        name: String,
+    },
+    NotAsked {
+        name: String,
+        error: String,
+    },
+    /// There was none to ask with.
+    NoProcess {
+        errno: i32,
+    },
 }
 
 impl Identity {

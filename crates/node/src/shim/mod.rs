@@ -183,6 +183,8 @@ fn launch<'a>(
             leader: leader.map_or(0, |leader| leader.as_raw().unsigned_abs()),
             started_at,
             cgroups: cgroup.paths(),
+            task: Some(order.task),
+            gpus: order.gpus.assigned.iter().map(|gpu| gpu.uuid.clone()).collect(),
         };
         if announced.replace(true) {
             // Who leads it is for curious people alone.

@@ -3,7 +3,9 @@
 use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
 use crate::shim::launching::Problem;
+use crate::trouble;
 use danlu_core::task::PythonEnvironment;
+use danlu_core::{Trouble, TroubleKind};
 use danlu_wire::launch::{Command, ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::{LaunchFailure, LaunchStage};
 use nix::errno::Errno;
@@ -13,6 +15,8 @@ use std::io;
 pub(crate) struct Refusal {
     pub(crate) message: String,
     pub(crate) failure: LaunchFailure,
+    /// It is the machine's, not the task's.
+    pub(crate) trouble: Option<TroubleKind>,
 }
 
 impl Refusal {
@@ -26,12 +30,27 @@ impl Refusal {
         Refusal::new(LaunchStage::Process, errno, format!("could not make a process: {error}"))
     }
 
+    /// There is nobody to start it.
+    pub(crate) fn nursery(error: &io::Error) -> Refusal {
+        let refusal = Refusal::process(error);
+        Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Nursery)), ..refusal }
+    }
+
+    /// Before it said who it is: nothing ran.
+    pub(crate) fn shim_killed() -> Refusal {
+        let refusal = Refusal::process(&io::Error::other("the shim was killed"));
+        Refusal { trouble: Some(TroubleKind::Other), ..refusal }
+    }
+
     pub(crate) fn order(message: &str) -> Refusal {
         Refusal::new(LaunchStage::Command, 0, message.to_owned())
     }
 
     pub(crate) fn identity(problem: &NoIdentity) -> Refusal {
         let message = match problem {
+            NoIdentity::NoProcess { errno } => {
+                return Refusal::process(&io::Error::from_raw_os_error(*errno));
+            }
             NoIdentity::Unknown { name } => format!("there is no user `{name}` on this machine"),
             NoIdentity::NotRoot { name } => {
                 format!("cannot run as `{name}`: the agent does not run as root")
@@ -75,8 +94,14 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn into_trouble(self) -> Trouble {
+        Trouble::new(self.trouble.unwrap_or(TroubleKind::Other), &self.message)
+    }
+
     fn new(stage: LaunchStage, errno: i32, message: String) -> Refusal {
-        Refusal { message, failure: LaunchFailure { stage, errno } }
+        let failure = LaunchFailure { stage, errno };
+        let trouble = trouble::kind(&failure);
+        Refusal { message, failure, trouble }
     }
 }
 

@@ -18,6 +18,7 @@ mod removed_directory;
 mod restart;
 mod silent_directory;
 mod stop;
+mod trouble;
 mod user;
 mod world;
 
@@ -101,6 +102,11 @@ fn main() -> ExitCode {
         stop::end_before_the_stop_is_its_own,
         stop::preempted_finds_the_file,
         stop::stopped_before_it_started,
+        trouble::full_disk_is_no_failure_of_a_task,
+        trouble::disk_that_is_full_after_the_directory_was_made,
+        trouble::no_descriptors_are_no_failure_of_a_task,
+        trouble::an_older_server_hears_what_it_understands,
+        trouble::reports_say_what_a_run_is_for,
         user::runs_as_the_user_and_nobody_else,
         user::shim_is_open_to_its_own_user,
         user::output_is_opened_as_the_user,

@@ -260,6 +260,8 @@ fn earlier_state() -> ShimState {
         leader: std::process::id(),
         started_at: Time(1_000),
         cgroups: danlu_wire::rundir::CgroupPaths::default(),
+        task: None,
+        gpus: Vec::new(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! An agent with a root of its own, and what it has said.
 
+use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
-use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
-use danlu_core::{Epoch, RunId, Span, TaskId};
+use danlu_core::run::{Ending, Exit, ReportedState};
+use danlu_core::{Epoch, RunId, Span, TaskId, Trouble};
 use danlu_node::{Agent, Inventory, RunRoot, Settings};
 use danlu_wire::agent::Used;
 use danlu_wire::launch::{Command, Environment};
-use danlu_wire::{FromAgent, LaunchOrder, StopWhy, ToAgent};
+use danlu_wire::{FromAgent, Hello, LaunchOrder, StopWhy, ToAgent};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -26,7 +27,9 @@ pub(crate) struct World {
     notices: Receiver<FromAgent>,
     started: BTreeMap<RunId, u32>,
     ended: BTreeMap<RunId, (Ending, Used)>,
-    report: Option<Vec<RunReport>>,
+    report: Option<NodeReport>,
+    /// What it has said of itself, the newest last.
+    fitness: Vec<Option<Trouble>>,
     last: u64,
     mounted: bool,
 }
@@ -73,6 +76,7 @@ impl World {
             started: BTreeMap::new(),
             ended: BTreeMap::new(),
             report: None,
+            fitness: Vec::new(),
             last: 0,
             mounted: false,
         };
@@ -168,7 +172,8 @@ impl World {
             FromAgent::Ended { run, ending, used } => {
                 assert_eq!(self.ended.insert(run, (ending, used)), None, "{run} ended twice");
             }
-            FromAgent::Report(report) => self.report = Some(report.runs),
+            FromAgent::Report(report) => self.report = Some(report),
+            FromAgent::Fitness { trouble } => self.fitness.push(trouble),
             other => panic!("{other:?}"),
         }
     }
@@ -213,15 +218,35 @@ impl World {
 
     /// Asks for one.
     pub(crate) fn report(&mut self) -> BTreeMap<RunId, ReportedState> {
+        self.whole_report().runs.into_iter().map(|report| (report.run, report.state)).collect()
+    }
+
+    pub(crate) fn whole_report(&mut self) -> NodeReport {
         self.report = None;
         self.send(ToAgent::AskReport);
         let deadline = Instant::now() + DEADLINE;
         loop {
-            if let Some(runs) = self.report.take() {
-                return runs.into_iter().map(|report| (report.run, report.state)).collect();
+            if let Some(report) = self.report.take() {
+                return report;
             }
             self.hear(deadline);
         }
+    }
+
+    /// A new connection, which is answered.
+    pub(crate) fn greet(&mut self, hello: Hello) {
+        self.send(ToAgent::Hello(hello));
+        let said = self.notices.recv_timeout(DEADLINE).unwrap();
+        assert!(matches!(said, FromAgent::Hello(_)), "{said:?}");
+    }
+
+    /// The next that it says of its fitness.
+    pub(crate) fn fitness(&mut self) -> Option<Trouble> {
+        let deadline = Instant::now() + DEADLINE;
+        while self.fitness.is_empty() {
+            self.hear(deadline);
+        }
+        self.fitness.remove(0)
     }
 
     /// Runs a command to its end.

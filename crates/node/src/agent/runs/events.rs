@@ -80,15 +80,14 @@ impl Runs {
             Ok((None, Some(state))) => self.clean(run, state),
             // Killed before it said who it is: nothing ran.
             Ok((None, None)) => {
-                let refusal = Refusal::process(&io::Error::other("the shim was killed"));
-                self.end(run, &record::refused(&refusal));
+                self.end(run, &record::refused(&Refusal::shim_killed()));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let stopped = match self.all.get(&run) {
                     Some(Phase::Watched(watched)) => watched.stopped_cut_off,
                     _ => false,
                 };
-                self.end_by(run, &ExitRecord { stopped, ..record::vanished(None) });
+                self.end_by(run, &ExitRecord { stopped, ..record::unknown() });
             }
             // It cannot be read now, and is to be read later.
             Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),
@@ -106,7 +105,7 @@ impl Runs {
                 }
                 Ok(Found::NeverStarted) => {
                     let error = io::Error::other("the nursery dies again and again");
-                    self.end(run, &record::refused(&Refusal::process(&error)));
+                    self.end(run, &record::refused(&Refusal::nursery(&error)));
                 }
                 _ => self.look(run, since, said),
             }
@@ -118,17 +117,16 @@ impl Runs {
         for Unborn { run, since, said, .. } in self.take_unborn() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) => {
-                    self.end(run, &record::refused(&Refusal::process(error)));
+                    self.end(run, &record::refused(&Refusal::nursery(error)));
                 }
                 _ => self.look(run, since, said),
             }
         }
     }
 
-    pub(in crate::agent) fn refuse_queued(&mut self) {
+    pub(in crate::agent) fn refuse_queued(&mut self, error: &io::Error) {
         for run in std::mem::take(&mut self.queue) {
-            let error = io::Error::other("the nursery cannot be started");
-            self.end(run, &record::refused(&Refusal::process(&error)));
+            self.end(run, &record::refused(&Refusal::nursery(error)));
         }
     }
 

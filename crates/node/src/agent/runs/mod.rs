@@ -10,8 +10,8 @@ use crate::cut_off;
 use crate::process::Pidfd;
 use crate::rundir::RunRoot;
 use crate::{clock, signals};
-use danlu_core::run::{Ending, ReportedState, RunReport};
-use danlu_core::{RunId, Span, Time};
+use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
+use danlu_core::{GpuId, RunId, Span, TaskId, Time, Trouble};
 use danlu_wire::rundir::{Control, ExitRecord, ShimState};
 use danlu_wire::{FromAgent, LaunchOrder};
 use nix::sys::epoll::Epoll;
@@ -39,6 +39,17 @@ pub(super) struct Runs {
     patience: Duration,
     /// To be said, in order.
     pub(super) notices: Vec<FromAgent>,
+    /// What they are for, as far as it is known.
+    works: BTreeMap<RunId, Work>,
+    /// Why the last one could not be started, if the machine is to blame.
+    pub(super) trouble: Option<Trouble>,
+}
+
+/// What a run is for: who has lost all else can still tell which GPUs are in use.
+#[derive(Debug, Clone)]
+struct Work {
+    task: TaskId,
+    gpus: Vec<GpuId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,6 +123,8 @@ impl Runs {
             forgotten: Vec::new(),
             patience: LEAST_PATIENCE,
             notices: Vec::new(),
+            works: BTreeMap::new(),
+            trouble: None,
         };
         for run in found {
             runs.look(run, clock::now(), false);
@@ -121,6 +134,7 @@ impl Runs {
         }
         // Who connects asks for a report, which says all of this.
         runs.notices.clear();
+        runs.trouble = None;
         Ok(runs)
     }
 
@@ -142,7 +156,13 @@ impl Runs {
         };
         self.all
             .iter()
-            .filter_map(|(&run, phase)| Some(RunReport::new(run, state(phase)?)))
+            .filter_map(|(&run, phase)| {
+                let report = RunReport::new(run, state(phase)?);
+                Some(match self.works.get(&run).cloned() {
+                    Some(Work { task, gpus }) => RunReport { task: Some(task), gpus, ..report },
+                    None => report,
+                })
+            })
             .collect()
     }
 
@@ -171,8 +191,23 @@ impl Runs {
 
     fn end_by(&mut self, run: RunId, record: &ExitRecord) {
         let ending = record.ending(boot_id());
+        if let Exit::Trouble(trouble) = &ending.exit {
+            self.trouble = Some(trouble.clone());
+        }
         self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used: record.used });
         self.all.insert(run, Phase::Ended { ending });
+    }
+}
+
+impl Work {
+    fn of(order: &LaunchOrder) -> Work {
+        let gpus = order.gpus.assigned.iter().map(|gpu| gpu.uuid.clone());
+        Work { task: order.task, gpus: gpus.collect() }
+    }
+
+    /// `None` for one that an earlier version began.
+    fn of_state(state: ShimState) -> Option<Work> {
+        Some(Work { task: state.task?, gpus: state.gpus })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the server wants done.
 
-use super::{Phase, Runs};
+use super::{Phase, Runs, Work};
 use crate::nursery::Link;
 use crate::rundir::RunRoot;
 use crate::shim::refusal::Refusal;
@@ -21,6 +21,7 @@ impl Runs {
     pub(in crate::agent) fn queue(&mut self, order: Box<LaunchOrder>) {
         let run = order.run;
         if let Entry::Vacant(vacant) = self.all.entry(run) {
+            self.works.insert(run, Work::of(&order));
             vacant.insert(Phase::Queued { order, tries: 0 });
             self.queue.push_back(run);
         }
@@ -29,6 +30,7 @@ impl Runs {
     pub(in crate::agent) fn drop_queued(&mut self) {
         for run in self.queue.drain(..) {
             self.all.remove(&run);
+            self.works.remove(&run);
         }
     }
 
@@ -118,6 +120,7 @@ impl Runs {
     pub(in crate::agent) fn forget(&mut self, run: RunId) {
         if let Some(Phase::Ended { .. }) = self.all.get(&run) {
             self.all.remove(&run);
+            self.works.remove(&run);
             self.forgotten.push(run);
         }
     }

@@ -1,8 +1,9 @@
 //! Runs of which it is not clear what they are, or that are not yet over though their shim is gone.
 
-use super::{Phase, Runs};
+use super::{Phase, Runs, Work};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
+use crate::rundir::RunDir;
 use crate::{leftovers, record};
 use danlu_core::{RunId, Time};
 use danlu_wire::FromAgent;
@@ -46,7 +47,13 @@ impl Runs {
 
     /// Learns from its directory what a run is.
     pub(super) fn look(&mut self, run: RunId, since: Time, said: bool) {
-        let found = self.root.dir(run).and_then(|dir| classify(&dir, boot_id()));
+        let dir = self.root.dir(run);
+        if !self.works.contains_key(&run)
+            && let Ok(Some(state)) = dir.as_ref().map_or(Ok(None), RunDir::read)
+        {
+            self.works.extend(Work::of_state(state).map(|work| (run, work)));
+        }
+        let found = dir.and_then(|dir| classify(&dir, boot_id()));
         match found {
             Ok(Found::Ended(record)) => self.end_by(run, &record),
             Ok(Found::Alive { state, shim }) => {
@@ -60,6 +67,7 @@ impl Runs {
             // Somebody has taken it away, and with it all that was known of the run.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.all.remove(&run);
+                self.works.remove(&run);
             }
             Ok(Found::Unclear) | Err(_) => self.unsettle(run, Phase::Unclear { since, said }),
             Ok(Found::Orphaned { state }) => self.clean(run, state),

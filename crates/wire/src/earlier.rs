@@ -1,0 +1,50 @@
+//! What an agent says, for servers of earlier releases.
+
+use crate::agent::FromAgent;
+use danlu_core::run::{Ending, Exit, ReportedState};
+
+impl FromAgent {
+    /// As a peer that speaks this protocol understands it; `None` for what it has no word for.
+    pub fn for_protocol(self, protocol: u32) -> Option<FromAgent> {
+        if protocol >= 2 {
+            return Some(self);
+        }
+        match self {
+            FromAgent::Fitness { .. } | FromAgent::Paths(_) => None,
+            FromAgent::Ended { run, ending, used } => {
+                Some(FromAgent::Ended { run, ending: in_protocol_1(ending), used })
+            }
+            FromAgent::Report(mut report) => {
+                for run in &mut report.runs {
+                    if let ReportedState::Ended(ending) = &mut run.state {
+                        *ending = in_protocol_1(ending.clone());
+                    }
+                }
+                Some(FromAgent::Report(report))
+            }
+            said @ (FromAgent::Hello(_)
+            | FromAgent::Started { .. }
+            | FromAgent::Gpus(_)
+            | FromAgent::Details(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Facts(_)
+            | FromAgent::Log(_)) => Some(said),
+        }
+    }
+}
+
+/// Which knows fewer ends.
+fn in_protocol_1(ending: Ending) -> Ending {
+    let exit = match ending.exit {
+        exit @ Exit::Trouble(_) => Exit::Launch { message: exit.in_words() },
+        Exit::NoRecord => Exit::Vanished { rebooted: false },
+        exit @ (Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::TimedOut
+        | Exit::Launch { .. }
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned) => exit,
+    };
+    Ending { exit, ..ending }
+}
