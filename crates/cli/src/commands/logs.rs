@@ -217,7 +217,8 @@ impl Printer {
     /// A terminal draws progress bars itself while they move.
     fn new(raw: bool, live: bool) -> Self {
         let terminal = io::stdout().is_terminal();
-        let bars = !raw && !(live && terminal);
+        let drawn = live && terminal;
+        let bars = !(raw || drawn);
         Self {
             bars: bars.then(ProgressLines::default),
             escapes: (terminal && !raw).then(Escapes::default),
