@@ -80,10 +80,10 @@ fn runs_of_others_are_not_touched() {
     agent.say_all(&[ended(run, 0), started(run), ended(run, 1)]).unwrap();
     let alive = ReportedState::Alive { since: Time(0), paused: false, limit: None };
     let mut lie = idle("rogue", 2);
-    lie.runs.push(RunReport { run, state: alive });
+    lie.runs.push(RunReport::new(run, alive));
     let never = RunId { epoch: Epoch(999), number: 999_999 };
     if let FromAgent::Ended { ending, .. } = ended(run, 0) {
-        lie.runs.push(RunReport { run: never, state: ReportedState::Ended(ending) });
+        lie.runs.push(RunReport::new(never, ReportedState::Ended(ending)));
     }
     agent.say(&FromAgent::Report(lie)).unwrap();
     agent.say(&facts()).unwrap();

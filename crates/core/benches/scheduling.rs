@@ -113,7 +113,7 @@ impl Cluster {
     fn full(order: Order, backfill: Backfill, size: Size) -> Cluster {
         let Size { queued, nodes, users } = size;
         let mut cluster = Cluster { users, state: State::new(), running: Vec::new(), submitted: 0 };
-        cluster.act(Input::Boot { epoch: Epoch(1) });
+        cluster.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
         let by = Actor::Daemon;
         for number in 1..=users {
             cluster.act(Input::AddUser { by, name: format!("user{number}"), admin: false });
@@ -154,7 +154,13 @@ impl Cluster {
             GpuReport::new(id, index, "NVIDIA A100-SXM4-80GB", 80 << 30)
         });
         let capacity = Capacity { cpus: 64, memory: 512 << 30 };
-        let report = NodeReport { capacity, free_memory: None, gpus: gpus.collect(), runs: vec![] };
+        let report = NodeReport {
+            capacity,
+            free_memory: None,
+            gpus: gpus.collect(),
+            runs: vec![],
+            trouble: None,
+        };
         self.hear(node, NodeMessage::Connected);
         self.hear(node, NodeMessage::Report(report));
     }

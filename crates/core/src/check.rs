@@ -85,6 +85,10 @@ impl State {
         ensure(count <= limits::GPUS_PER_NODE, || format!("node {name} has {count} GPUs"))?;
         let sorted = node.gpus.is_sorted_by(|a, b| (a.index, &a.id) < (b.index, &b.id));
         ensure(sorted, || format!("the GPUs of node {name} are out of order"))?;
+        for unknown in &node.unknown_runs {
+            let known = self.runs.contains_key(&unknown.run);
+            ensure(!known, || format!("node {name} has run {}, which is known", unknown.run))?;
+        }
         if node.is_ready() {
             for id in self.runs_on(node.id) {
                 if let Some(PartState::Launching { session }) =

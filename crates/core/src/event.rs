@@ -4,22 +4,27 @@ use crate::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId}
 use crate::mutant::{Mutant, mutated};
 use crate::rows::RowKey;
 use crate::run::{Exit, StopReason};
-use crate::task::Outcome;
+use crate::task::{Doubt, Outcome};
+use crate::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[rustfmt::skip] // one line for each
 pub enum Event {
-    Booted { epoch: Epoch },
+    Booted { epoch: Epoch, #[serde(default)] restored: bool },
     UserAdded { user: UserId },
     UserChanged { user: UserId },
     /// GPU time of a project with a quota was counted.
     ProjectCharged { project: String },
     SettingsChanged,
+    /// A machine has shown that these numbers were given out by a store that was lost.
+    IdsSkipped,
 
     TaskSubmitted { task: TaskId, spec: SpecId },
     TaskHeld { task: TaskId },
+    /// It may have run, or run to its end, and nobody knows: it is held until somebody releases it.
+    TaskInDoubt { task: TaskId, why: Doubt },
     TaskReleased { task: TaskId },
     TaskUnblocked { task: TaskId },
     TaskRequeued { task: TaskId, why: RequeueReason },
@@ -48,6 +53,14 @@ pub enum Event {
     /// It runs what it should not; these are being stopped first.
     NodeHasStrays { node: NodeId, runs: Vec<RunId> },
     NodeLost { node: NodeId },
+    /// It cannot start anything, and gets nothing new until it is well.
+    NodeUnfit { node: NodeId, trouble: Trouble },
+    NodeFit { node: NodeId },
+    /// It runs what a lost store knew: that goes on, and its GPUs are used by others.
+    NodeHasUnknownRuns { node: NodeId, runs: Vec<RunId> },
+    /// An administrator has ordered the end of these.
+    UnknownRunsStopping { node: NodeId, runs: Vec<RunId> },
+    UnknownRunsEnded { node: NodeId, runs: Vec<RunId> },
     NodeResourcesChanged { node: NodeId },
     NodeLabelsChanged { node: NodeId },
     /// It was away for too long, or somebody has said so: these have failed, whatever they do there.
@@ -73,6 +86,8 @@ pub enum RequeueReason {
     /// Somebody asked for it.
     Asked,
     NeverStarted,
+    /// The machine could not start it.
+    NodeUnfit,
 }
 
 impl Event {
@@ -86,7 +101,9 @@ impl Event {
             RunEnded { run, owner, .. } if mutated(Mutant::TaskRowNotNamed) => {
                 vec![RowKey::Run(*run), RowKey::User(*owner)]
             }
-            Booted { .. } | SettingsChanged | ProjectCharged { .. } => vec![RowKey::Ledger],
+            Booted { .. } | IdsSkipped | SettingsChanged | ProjectCharged { .. } => {
+                vec![RowKey::Ledger]
+            }
             UserAdded { user } => vec![RowKey::User(*user), RowKey::Ledger],
             UserChanged { user } => vec![RowKey::User(*user)],
             TaskSubmitted { task, spec } => {
@@ -96,6 +113,7 @@ impl Event {
                 vec![RowKey::Spec(*spec), RowKey::Spec(*was), RowKey::Task(*task), RowKey::Ledger]
             }
             TaskHeld { task }
+            | TaskInDoubt { task, .. }
             | TaskReleased { task }
             | TaskUnblocked { task }
             | TaskRequeued { task, .. }
@@ -130,6 +148,11 @@ impl Event {
             | NodeReady { node }
             | NodeHasStrays { node, .. }
             | NodeLost { node }
+            | NodeUnfit { node, .. }
+            | NodeFit { node }
+            | NodeHasUnknownRuns { node, .. }
+            | UnknownRunsStopping { node, .. }
+            | UnknownRunsEnded { node, .. }
             | NodeResourcesChanged { node }
             | NodeLabelsChanged { node }
             | NodeDraining { node }

@@ -1,7 +1,7 @@
 //! Why a task does not run, in terms of what would have to change.
 
 use crate::gpu::{Gpu, GpuCondition};
-use crate::ids::{NodeId, RunId, TaskId};
+use crate::ids::{GpuId, NodeId, RunId, TaskId};
 use crate::node::Node;
 use crate::policy;
 use crate::pool::{Pool, Thresholds};
@@ -9,8 +9,9 @@ use crate::quota::{self, Excess};
 use crate::resources::{GpuMask, Request};
 use crate::settings::{Backfill, Order};
 use crate::state::State;
-use crate::task::{Task, TaskState};
+use crate::task::{Doubt, Task, TaskState};
 use crate::time::Time;
+use crate::trouble::Trouble;
 use crate::view::View;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,6 +36,12 @@ pub enum WaitReason {
     NeverFits,
     /// These could run it, but they are not connected, not yet verified, or draining.
     NodesUnavailable { nodes: Vec<NodeId> },
+    /// These could run it, but they cannot start anything now; why the first of them cannot.
+    NodesUnfit { nodes: Vec<NodeId>, trouble: Trouble },
+    /// It would fit, but for GPUs that several nodes have reported as theirs.
+    GpusOnSeveralNodes { gpus: Vec<SharedGpu> },
+    /// It may have run already, and nobody knows: until somebody releases it.
+    InDoubt { why: Doubt },
     /// It would fit, but for GPUs that others use or have only just left, that cannot be probed or have hardware
     /// errors, or whose memory was not given back.
     GpusUnavailable {
@@ -45,6 +52,9 @@ pub enum WaitReason {
         just_left: u32,
         #[serde(default)]
         quarantined: u32,
+        /// Used by runs that a lost store knew.
+        #[serde(default)]
+        unknown_runs: u32,
     },
     /// It would fit, but for GPUs that it has named or needs and that are given to nobody: an administrator has taken
     /// them out, or they have hardware errors.
@@ -77,11 +87,23 @@ pub enum WaitReason {
     AboutToStart,
 }
 
+/// One GPU that several nodes have reported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedGpu {
+    pub gpu: GpuId,
+    pub nodes: Vec<NodeId>,
+    /// What these are called.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
 /// `None` for a task that runs, has ended or does not exist.
 pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
     let task = state.tasks.get(&id)?;
     match &task.state {
-        TaskState::Held => Some(WaitReason::Held),
+        TaskState::Held => {
+            Some(task.doubt.map_or(WaitReason::Held, |why| WaitReason::InDoubt { why }))
+        }
         TaskState::Blocked { on } => {
             Some(WaitReason::Dependencies { on: on.iter().copied().take(NAMED).collect() })
         }
@@ -154,12 +176,19 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     let open = || state.nodes.values().filter(|node| node.is_open());
     let short = |node: &&Node| node.is_short_of_memory(state.settings());
     if fits(&Pool::of_whole_nodes(open().filter(|node| !short(node)))) {
+        let twice = on_several_nodes(state, open());
+        if !twice.is_empty() {
+            return WaitReason::GpusOnSeveralNodes { gpus: twice };
+        }
         let gpus: Vec<&Gpu> = open().flat_map(|node| &node.gpus).collect();
         return unavailable(&gpus);
     }
     if fits(&Pool::of_whole_nodes(open())) {
         let nodes = open().filter(short).map(|node| node.id).take(NAMED).collect();
         return WaitReason::NodesShortOfMemory { nodes };
+    }
+    if let Some(reason) = unfit(state, request, fits) {
+        return reason;
     }
     let closed = state.nodes.values().filter(|node| !node.is_open() && node.accepts(request));
     let nodes: Vec<NodeId> = closed.map(|node| node.id).take(NAMED).collect();
@@ -172,6 +201,40 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
         return WaitReason::GpusDisabled { gpu_ids: self::disabled(state, request, &all) };
     }
     WaitReason::NeverFits
+}
+
+/// Nodes that would be open if they were well, where that would do.
+fn unfit(state: &State, request: &Request, fits: impl Fn(&Pool) -> bool) -> Option<WaitReason> {
+    let well = |node: &&Node| node.is_ready() && !node.draining;
+    if !fits(&Pool::of_whole_nodes(state.nodes.values().filter(well))) {
+        return None;
+    }
+    let unfit = state.nodes.values().filter(well).filter(|node| node.accepts(request));
+    let unfit: Vec<(NodeId, &Trouble)> =
+        unfit.filter_map(|node| Some((node.id, &node.unfit.as_ref()?.trouble))).collect();
+    let (_, trouble) = unfit.first()?;
+    let trouble = (*trouble).clone();
+    let nodes = unfit.into_iter().map(|(node, _)| node).take(NAMED).collect();
+    Some(WaitReason::NodesUnfit { nodes, trouble })
+}
+
+fn on_several_nodes<'a>(state: &State, nodes: impl Iterator<Item = &'a Node>) -> Vec<SharedGpu> {
+    let mut found: BTreeMap<&GpuId, Vec<NodeId>> = BTreeMap::new();
+    for node in nodes {
+        for gpu in node.gpus.iter().filter(|gpu| gpu.rule.is_open() && !gpu.also_on.is_empty()) {
+            let mut nodes = gpu.also_on.clone();
+            nodes.push(node.id);
+            nodes.sort_unstable();
+            found.insert(&gpu.id, nodes);
+        }
+    }
+    let found = found.into_iter().take(NAMED);
+    let named = |(gpu, nodes): (&GpuId, Vec<NodeId>)| {
+        let names = nodes.iter().filter_map(|id| state.nodes.get(id)).map(|it| it.name.clone());
+        let names = names.collect();
+        SharedGpu { gpu: gpu.clone(), nodes, names }
+    };
+    found.map(named).collect()
 }
 
 fn numbers(node: &Node) -> impl Iterator<Item = u32> {
@@ -201,6 +264,7 @@ fn unavailable(gpus: &[&Gpu]) -> WaitReason {
         dirty: count(|gpu| matches!(gpu.condition, Dirty)),
         just_left: count(|gpu| gpu.left_at.is_some()),
         quarantined: count(|gpu| gpu.rule.quarantined.is_some()),
+        unknown_runs: count(|gpu| gpu.has_unknown_run),
     }
 }
 

@@ -83,24 +83,29 @@ impl FailureClass {
 impl Failure {
     /// Nodes are not trusted with its length, nor programs with what they print.
     pub fn new(class: FailureClass, evidence: &str) -> Failure {
-        let words = evidence.split(|it: char| it.is_control() || it.is_whitespace());
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        Failure { class, evidence: words.join(" ").chars().take(EVIDENCE_CHARS).collect() }
+        Failure { class, evidence: one_line(evidence) }
     }
 
     /// All that an exit tells by itself; `None` when it is no failure.
     pub fn of_exit(exit: &Exit) -> Option<Failure> {
         let class = match exit {
-            Exit::Code(0) | Exit::NeverStarted => return None,
+            Exit::Code(0) | Exit::NeverStarted | Exit::Trouble(_) => return None,
             Exit::Code(127) => FailureClass::CommandNotFound,
             // As shells tell of a child that was killed.
             Exit::Code(130 | 137 | 143) => FailureClass::Killed,
             Exit::Code(_) => FailureClass::Other,
-            Exit::Signal(_) | Exit::Vanished { .. } => FailureClass::Killed,
+            Exit::Signal(_) | Exit::Vanished { .. } | Exit::NoRecord => FailureClass::Killed,
             Exit::Abandoned => FailureClass::NodeLost,
             Exit::TimedOut => FailureClass::Timeout,
             Exit::Launch { .. } => FailureClass::Launch,
         };
         Some(Failure::new(class, &exit.in_words()))
     }
+}
+
+/// As much of it as fits a line.
+pub(crate) fn one_line(text: &str) -> String {
+    let words = text.split(|it: char| it.is_control() || it.is_whitespace());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(EVIDENCE_CHARS).collect()
 }

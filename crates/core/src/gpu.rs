@@ -1,6 +1,6 @@
 //! One GPU: what it is, and who uses it.
 
-use crate::ids::{GpuId, RunId};
+use crate::ids::{GpuId, NodeId, RunId};
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Request};
 use crate::time::Time;
@@ -34,6 +34,13 @@ pub struct Gpu {
     /// What administrators want of it. Kept by [`crate::State`] from [`crate::Node::gpu_rules`].
     #[serde(skip)]
     pub rule: GpuRule,
+    /// Other nodes that have reported it too: it is given out by none of them, until an administrator disables it on all
+    /// but one. Kept by [`crate::State`].
+    #[serde(skip)]
+    pub also_on: Vec<NodeId>,
+    /// A run that a lost store knew may use it. Kept by [`crate::State`].
+    #[serde(skip)]
+    pub has_unknown_run: bool,
     /// The positions of its neighbours. Kept by [`crate::State`].
     #[serde(skip)]
     pub(crate) links: GpuMask,
@@ -186,19 +193,27 @@ impl Gpu {
             left_at: None,
             holders: Vec::new(),
             rule: GpuRule::default(),
+            also_on: Vec::new(),
+            has_unknown_run: false,
             links: GpuMask::NONE,
         }
     }
 
     /// Free for a task of its own, but for what Danlu itself runs on it.
     pub(crate) fn is_usable(&self) -> bool {
-        self.rule.is_open() && self.left_at.is_none() && self.is_sound()
+        self.is_ours() && self.left_at.is_none() && self.is_sound()
     }
 
     /// Others use it, but what they leave can be shared.
     pub(crate) fn is_shareable_with_others(&self) -> bool {
         let foreign = matches!(self.condition, GpuCondition::Foreign { .. });
-        self.rule.is_open() && foreign && self.usage.other_memory.is_some()
+        self.is_ours() && foreign && self.usage.other_memory.is_some()
+    }
+
+    /// Nobody has taken it out, no other node has it too, and no run that a lost store knew is on it.
+    fn is_ours(&self) -> bool {
+        let twice = !self.also_on.is_empty() && !mutated(Mutant::SharedGpuGiven);
+        self.rule.is_open() && !twice && !self.has_unknown_run
     }
 
     fn is_sound(&self) -> bool {

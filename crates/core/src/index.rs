@@ -1,5 +1,6 @@
 //! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
 
+use crate::claims::Claims;
 use crate::fair_turns::FairTurns;
 use crate::history::History;
 use crate::ids::{NodeId, RunId, SpecId, TaskId, UserId};
@@ -53,6 +54,8 @@ pub(crate) struct Index {
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: History,
+    /// Which nodes list which GPU.
+    pub(crate) claims: Claims,
 }
 
 /// Tasks that have not ended.

@@ -7,6 +7,7 @@ use crate::run::{Ending, RunReport};
 use crate::settings::Settings;
 use crate::task::TaskSpec;
 use crate::time::{Span, Time};
+use crate::trouble::Trouble;
 use crate::user::UserChange;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[rustfmt::skip] // one line for each
 pub enum Input {
     /// First input of every life of the daemon. A higher epoch than the stored one means that the
-    /// store was restored from a backup.
-    Boot { epoch: Epoch },
+    /// store is not the one that was there last.
+    /// `restored`: what was acknowledged since is not in it; what had not ended may have run since. No task gets an id
+    /// below `ids_from`.
+    Boot { epoch: Epoch, #[serde(default)] restored: bool, #[serde(default)] ids_from: u64 },
     AddUser { by: Actor, name: String, admin: bool },
     SetUser { by: Actor, user: UserId, change: UserChange },
     /// Their tasks are cancelled; their history stays.
@@ -58,6 +61,8 @@ pub enum Input {
     Undrain { by: Actor, node: NodeId },
     /// Which GPUs of a node are given out, and to how many tasks at once.
     ManageGpus { by: Actor, node: NodeId, change: GpuChange },
+    /// End what goes on there from a life of the store that was lost.
+    EndUnknownRuns { by: Actor, node: NodeId },
     Configure { by: Actor, settings: Settings },
     /// All that concerns one node arrives here in the order in which it happened on that connection.
     Node { node: NodeId, session: SessionId, message: NodeMessage },
@@ -78,6 +83,8 @@ pub enum NodeMessage {
     Gpus(Vec<GpuReport>),
     /// So many bytes of its memory are free, in coarse steps.
     Memory { free: u64 },
+    /// What keeps it from starting anything; `None` when it is well again.
+    Fitness { trouble: Option<Trouble> },
     /// The connection is gone.
     Lost,
 }
@@ -91,6 +98,9 @@ pub struct NodeReport {
     pub gpus: Vec<GpuReport>,
     /// Every run directory there is.
     pub runs: Vec<RunReport>,
+    /// What keeps it from starting anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
 }
 
 /// GPUs are named by their numbers.

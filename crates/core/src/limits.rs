@@ -6,6 +6,8 @@ use crate::time::Span;
 pub const GPUS_PER_NODE: usize = 128;
 /// GPUs of a node that somebody has decided about, those that are gone included.
 pub const GPU_RULES_PER_NODE: usize = 1024;
+/// Runs of a node that a lost store knew.
+pub const UNKNOWN_RUNS_PER_NODE: usize = 1024;
 /// Tasks that share a GPU by its memory.
 pub const TASKS_PER_GPU: u32 = 1024;
 /// Tasks that share a GPU by count.

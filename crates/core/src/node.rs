@@ -1,11 +1,12 @@
 //! One machine with GPUs, and how far it can be trusted right now.
 
-use crate::gpu::{Gpu, GpuConfig, GpuRule};
-use crate::ids::{GpuId, NodeId, SessionId};
+use crate::gpu::{Gpu, GpuCondition, GpuConfig, GpuRule};
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
 use crate::mutant::{Mutant, mutated};
 use crate::resources::{GpuMask, Request};
 use crate::settings::Settings;
 use crate::time::Time;
+use crate::trouble::Unfit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,6 +36,30 @@ pub struct Node {
     /// Bytes of memory that nobody uses, in coarse steps; `None` where it does not tell.
     #[serde(default)]
     pub free_memory: Option<u64>,
+    /// It cannot start anything, and gets nothing new until it says that it is well; what runs there goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<Unfit>,
+    /// What goes on there from a life of the store that was lost: nobody ends it but an administrator, and its GPUs
+    /// are used by others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_runs: Vec<UnknownRun>,
+}
+
+/// A run that a machine has and the store does not know, because it was lost or is older.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownRun {
+    pub run: RunId,
+    /// `None` where the agent does not tell.
+    #[serde(default)]
+    pub task: Option<TaskId>,
+    /// Where `task` is `None`, it may be any of the machine's.
+    #[serde(default)]
+    pub gpus: Vec<GpuId>,
+    /// By the node's clock.
+    pub since: Time,
+    /// An administrator has ordered its end.
+    #[serde(default)]
+    pub stopping: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,9 +96,17 @@ impl Node {
         matches!(self.link, Link::Ready { .. })
     }
 
-    /// May be given new work. Invariant: only a node whose last report was clean.
+    /// May be given new work. Invariant: only a node whose last report was clean, and that is well.
     pub fn is_open(&self) -> bool {
-        self.is_ready() && (!self.draining || mutated(Mutant::DrainIgnored))
+        self.is_ready()
+            && (!self.draining || mutated(Mutant::DrainIgnored))
+            && (self.unfit.is_none() || mutated(Mutant::UnfitIgnored))
+    }
+
+    /// Whether a run that a lost store knew may use this GPU.
+    pub(crate) fn unknown_run_on(&self, gpu: &GpuId) -> bool {
+        let uses = |it: &UnknownRun| it.task.is_none() || it.gpus.contains(gpu);
+        self.unknown_runs.iter().any(uses) && !mutated(Mutant::UnknownRunIgnored)
     }
 
     /// So little of its memory is left that it gets nothing new.
@@ -107,7 +140,12 @@ impl Node {
 
     /// Those that were asked for by their numbers; `None` where some of them are not here.
     pub(crate) fn pinned_gpus(&self, request: &Request) -> Option<GpuMask> {
-        let pinned = self.gpus_where(|gpu| request.gpu_ids.contains(&gpu.index));
+        // One that is gone and still held keeps the number it had: the one that has it now is meant.
+        let gone = |gpu: &Gpu| gpu.condition == GpuCondition::Missing;
+        let replaced = |gpu: &Gpu| {
+            gone(gpu) && self.gpus.iter().any(|other| other.index == gpu.index && !gone(other))
+        };
+        let pinned = self.gpus_where(|gpu| request.gpu_ids.contains(&gpu.index) && !replaced(gpu));
         (pinned.count() as usize == request.gpu_ids.len()).then_some(pinned)
     }
 

@@ -21,6 +21,8 @@ pub struct Quota {
     pub running_gpus: Option<u64>,
     /// Tasks that wait for whatever reason.
     pub queued_tasks: Option<u64>,
+    /// Tasks that have not ended; a user's, where nothing is said: as many as the limits allow.
+    pub open_tasks: Option<u64>,
     /// In each period.
     pub gpu_hours: Option<u64>,
 }
@@ -78,6 +80,7 @@ pub enum Limit {
     RunningTasks,
     RunningGpus,
     QueuedTasks,
+    OpenTasks,
     GpuHours,
 }
 
@@ -110,6 +113,7 @@ impl QuotaSettings {
             running_tasks: own.running_tasks.or(self.user.running_tasks),
             running_gpus: own.running_gpus.or(self.user.running_gpus),
             queued_tasks: own.queued_tasks.or(self.user.queued_tasks),
+            open_tasks: own.open_tasks.or(self.user.open_tasks),
             gpu_hours: own.gpu_hours.or(self.user.gpu_hours),
         }
     }
@@ -261,9 +265,11 @@ pub(crate) fn refuses(
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let one = Load::of(&spec.request);
     let name = &state.users.get(&owner)?.name;
+    let own = settings.of_user(name);
+    let usual = u64::try_from(state.settings().limits.open_tasks_per_user).unwrap_or(u64::MAX);
     let user = (
         Party::User(name.clone()),
-        settings.of_user(name),
+        Quota { open_tasks: Some(own.open_tasks.unwrap_or(usual)), ..own },
         (state.running_of(owner), state.waiting_of(owner)),
         state.spent_by_user(owner, now),
     );
@@ -274,7 +280,10 @@ pub(crate) fn refuses(
     });
     for (whose, quota, (running, waiting), spent) in [Some(user), project].into_iter().flatten() {
         let queued = quota.queued_tasks.filter(|most| waiting.tasks.saturating_add(count) > *most);
+        let open = running.tasks.saturating_add(waiting.tasks);
+        let too_many = quota.open_tasks.filter(|most| open.saturating_add(count) > *most);
         let exceeded = match settings.over {
+            _ if too_many.is_some() => Some((Limit::OpenTasks, open, too_many.unwrap_or(0))),
             _ if queued.is_some() => Some((Limit::QueuedTasks, waiting.tasks, queued.unwrap_or(0))),
             OverQuota::Refuse => quota.exceeded(running.plus(waiting), one.times(count), spent),
             // Not even alone: it would wait for ever.
@@ -298,6 +307,7 @@ impl fmt::Display for Excess {
             Limit::RunningTasks => "running tasks",
             Limit::RunningGpus => "GPUs in use",
             Limit::QueuedTasks => "waiting tasks",
+            Limit::OpenTasks => "tasks that have not ended",
             Limit::GpuHours => "GPU-hours in this period",
         };
         write!(f, "{whose} has {in_use} {what} of at most {most}")

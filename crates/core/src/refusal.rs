@@ -92,6 +92,12 @@ pub enum Refusal {
     BadAxis { name: String, why: &'static str },
     #[error("the command is empty")]
     EmptyCommand,
+    #[error(
+        "run {run} of task {task} goes on on node {node}, from before the store was lost or restored"
+    )]
+    RunsUnknown { task: TaskId, run: RunId, node: String },
+    #[error("node {name} has no unknown runs")]
+    NoUnknownRuns { name: String },
     #[error("the epoch of the store cannot go back")]
     EpochGoesBack,
 }
@@ -154,6 +160,10 @@ impl Refusal {
             BadArray => "for example --array 0-99%4",
             BadAxis { .. } => "for example --grid lr=1e-3,1e-4 --grid seed=0..4",
             EmptyCommand => "danlu submit -- COMMAND",
+            RunsUnknown { .. } => {
+                "wait for its end, or have an administrator end it: danlu node end-unknown NODE"
+            }
+            NoUnknownRuns { .. } => "danlu nodes lists the nodes",
             EpochGoesBack => "restore with danlu's own restore command",
         }
     }

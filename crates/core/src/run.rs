@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
 use crate::task::Canceller;
 use crate::time::{Span, Time};
+use crate::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +114,12 @@ pub enum Exit {
     },
     /// Somebody gave it up while its node could not be asked.
     Abandoned,
+    /// The machine could not start it, for a reason that is not the task's. Nothing ran: the task is queued again, and
+    /// the machine gets nothing new until it says that it is well.
+    Trouble(Trouble),
+    /// It was there, and its node no longer has a record of it: it may have ended by itself, and nobody knows how. It is
+    /// not run again before somebody says so.
+    NoRecord,
 }
 
 /// What a node says when a run has ended there.
@@ -132,6 +139,12 @@ pub struct Ending {
 pub struct RunReport {
     pub run: RunId,
     pub state: ReportedState,
+    /// Of which task it is; `None` where the agent does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The GPUs it was given. Says nothing where `task` is `None`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +158,13 @@ pub enum ReportedState {
         limit: Option<Span>,
     },
     Ended(Ending),
+}
+
+impl RunReport {
+    /// Of an agent that tells nothing more about it.
+    pub fn new(run: RunId, state: ReportedState) -> RunReport {
+        RunReport { run, state, task: None, gpus: Vec::new() }
+    }
 }
 
 impl Run {
@@ -203,6 +223,8 @@ impl Exit {
             Exit::Vanished { rebooted: true } => "its machine was rebooted".to_owned(),
             Exit::Vanished { rebooted: false } => "it vanished without a result".to_owned(),
             Exit::Abandoned => "given up while its node was away".to_owned(),
+            Exit::Trouble(trouble) => format!("the machine could not start it: {}", trouble.detail),
+            Exit::NoRecord => "its record on the machine is gone".to_owned(),
         }
     }
 }

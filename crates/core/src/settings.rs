@@ -2,6 +2,7 @@
 
 use crate::failure::FailureClass;
 use crate::fraction::Fraction;
+use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::quota::QuotaSettings;
 use crate::thousandths::Thousandths;
@@ -92,11 +93,19 @@ pub enum Visibility {
 }
 
 /// How much anybody may have.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Tasks that share one GPU by its memory; `None` for as many as fit.
     pub max_tasks_per_gpu: Option<u32>,
+    /// Tasks of one user that have not ended, where no quota says otherwise.
+    pub open_tasks_per_user: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_tasks_per_gpu: None, open_tasks_per_user: limits::OPEN_TASKS / 10 }
+    }
 }
 
 /// Who comes first.

@@ -11,7 +11,7 @@ use crate::forecast;
 use crate::gpu::GpuRule;
 use crate::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::index::Index;
-use crate::node::{Link, Node};
+use crate::node::{Link, Node, UnknownRun};
 use crate::policy;
 use crate::pool::{Ground, Pool, Thresholds};
 use crate::queue::Queue;
@@ -22,7 +22,7 @@ use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::{Span, Time};
 use crate::user::User;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -279,12 +279,25 @@ impl State {
         self.index.pool.remove_node(id);
         self.index.idle_pool.remove_node(id);
         self.index.ripens_at.remove(&id);
+        for other in self.index.claims.list(id, BTreeSet::new()) {
+            self.refresh_claims(other);
+        }
     }
 
     /// Change anything of a node but its GPUs.
     pub(crate) fn change_node(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         change(self.nodes.get_mut(&id).expect("the caller has looked the node up"));
         self.refresh_node(id);
+    }
+
+    pub(crate) fn change_unknown_runs(
+        &mut self,
+        id: NodeId,
+        change: impl FnOnce(&mut Vec<UnknownRun>),
+    ) {
+        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
+        change(&mut node.unknown_runs);
+        self.refresh_gpus(id);
     }
 
     pub(crate) fn insert_run(&mut self, run: Run) {
@@ -315,8 +328,11 @@ impl State {
         let open = run.parts.iter().filter(|part| !part.is_ended());
         let nodes: Vec<NodeId> = open.map(|part| part.node).collect();
         self.runs.insert(run.id, run);
-        if sharing {
-            nodes.into_iter().for_each(|node| self.refresh_ripening(node));
+        for node in nodes {
+            self.refresh_sharers(node);
+            if sharing {
+                self.refresh_ripening(node);
+            }
         }
     }
 
@@ -366,6 +382,7 @@ impl State {
                 self.index.runs_on.remove(&node_id);
             }
         }
+        self.refresh_sharers(node_id);
         if matches!(hold.claim, Claim::Share { .. }) {
             self.refresh_ripening(node_id);
         }
@@ -388,6 +405,8 @@ fn stored(node: &Node) -> Node {
     for gpu in &mut node.gpus {
         gpu.holders.clear();
         gpu.rule = GpuRule::default();
+        gpu.also_on.clear();
+        gpu.has_unknown_run = false;
         gpu.links = GpuMask::NONE;
     }
     node

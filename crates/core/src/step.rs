@@ -7,7 +7,7 @@ use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::steps::{
-    admin, boot, extend, gpus, lost, nodes, report, runs, schedule, submit, tasks, users,
+    admin, boot, extend, gpus, lost, nodes, report, runs, schedule, submit, tasks, unknown, users,
 };
 use crate::time::Time;
 
@@ -38,7 +38,7 @@ pub fn step(state: &mut State, input: Input, now: Time) -> Step {
 
 fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     match input {
-        Input::Boot { epoch } => boot::boot(turn, epoch),
+        Input::Boot { epoch, restored, ids_from } => boot::boot(turn, epoch, restored, ids_from),
         Input::AddUser { by, name, admin } => users::add_user(turn, by, name, admin),
         Input::SetUser { by, user, change } => users::set_user(turn, by, user, &change),
         Input::RemoveUser { by, user } => users::remove_user(turn, by, user),
@@ -67,6 +67,7 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::Drain { by, node } => nodes::set_draining(turn, by, node, true),
         Input::Undrain { by, node } => nodes::set_draining(turn, by, node, false),
         Input::ManageGpus { by, node, change } => gpus::manage(turn, by, node, change),
+        Input::EndUnknownRuns { by, node } => unknown::end(turn, by, node),
         Input::Node { node, session, message } => hear(turn, node, session, message),
         Input::Schedule => schedule::schedule(turn),
     }
@@ -87,6 +88,7 @@ fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMess
         NodeMessage::Ended { run, ending } => runs::part_ended(turn, node, session, run, ending),
         NodeMessage::Gpus(gpus) => nodes::gpus_changed(turn, node, gpus),
         NodeMessage::Memory { free } => nodes::memory_changed(turn, node, free),
+        NodeMessage::Fitness { trouble } => nodes::fitness_changed(turn, node, trouble),
         NodeMessage::Lost => nodes::lost(turn, node),
     }
 }

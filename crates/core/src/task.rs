@@ -58,6 +58,9 @@ pub struct Task {
     /// When it was believed to start, where that could be told at once.
     #[serde(default)]
     pub predicted_start: Option<StartPrediction>,
+    /// Why it may have run without a record of it. It is not started before somebody has released it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
 }
 
 /// What the submitter asked for. Replaced as a whole when a waiting task is edited.
@@ -185,6 +188,16 @@ pub enum TaskState {
     Queued { since: Time },
     Active { run: RunId },
     Finished { outcome: Outcome, at: Time },
+}
+
+/// Why nobody knows whether a task has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The store was lost or restored from a backup: it may have run since.
+    Restored,
+    /// The record of its run is gone from the machine: it may have run to its end.
+    NoRecord,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

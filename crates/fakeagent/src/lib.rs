@@ -127,6 +127,7 @@ pub fn idle(machine: &str, gpus: u32) -> NodeReport {
         free_memory: None,
         gpus: (0..gpus).map(gpu).collect(),
         runs: Vec::new(),
+        trouble: None,
     }
 }
 

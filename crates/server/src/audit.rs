@@ -66,6 +66,7 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
             let (act, target, _) = node("declare lost the runs of", id);
             (act, target, if *force { String::from("by force") } else { String::new() })
         }
+        Input::EndUnknownRuns { node: id, .. } => node("end the unknown runs of", id),
         Input::SetResources { node: id, resources, .. } => {
             let (act, target, _) = node("change resources of", id);
             (act, target, in_words(resources))

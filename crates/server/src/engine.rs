@@ -257,8 +257,7 @@ impl Engine {
             warn!(what = deed.detail, "the database is older than it was");
             pending.push(Job::Keep { changes: vec![record], deed: Some(deed), reply: None });
         }
-        let _ = (restored, ids_from);
-        pending.push(Job::Boot(Input::Boot { epoch }));
+        pending.push(Job::Boot(Input::Boot { epoch, restored, ids_from }));
         while pending.has_more() {
             let state = &mut self.state;
             let done = panics::guarded(|| pending.decide_next(state));

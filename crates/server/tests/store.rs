@@ -32,7 +32,7 @@ fn beginnings() -> Vec<Input> {
         ..TaskSpec::default()
     };
     let submit = Input::Submit { by: UserId(1), spec, key: Some("k".into()) };
-    vec![Input::Boot { epoch: Epoch(1) }, add_user, submit]
+    vec![Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 }, add_user, submit]
 }
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -169,7 +169,12 @@ fn a_database_of_an_older_release_opens_with_everything_in_it() {
     let mut state = State::from_rows(store.rows().unwrap()).unwrap();
     let spec = TaskSpec { command: vec!["new".into()], ..TaskSpec::default() };
     let submit = Input::Submit { by: UserId(1), spec, key: None };
-    act(&mut state, &mut store, vec![Input::Boot { epoch: Epoch(1) }, submit]).unwrap();
+    act(
+        &mut state,
+        &mut store,
+        vec![Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 }, submit],
+    )
+    .unwrap();
     assert_eq!(State::from_rows(store.rows().unwrap()).unwrap(), state);
 }
 

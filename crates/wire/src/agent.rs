@@ -5,7 +5,7 @@ use crate::launch::{LaunchOrder, Sink};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
 use danlu_core::run::Ending;
-use danlu_core::{RunId, SessionId, Span, Time};
+use danlu_core::{RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
@@ -75,6 +75,10 @@ pub enum FromAgent {
     /// So many bytes of the machine's memory are free, in coarse steps.
     Memory {
         free: u64,
+    },
+    /// What keeps the machine from starting anything; nothing when it is well again.
+    Fitness {
+        trouble: Option<Trouble>,
     },
     Facts(Facts),
     Log(LogPiece),
@@ -266,6 +270,7 @@ impl FromAgent {
             FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),
             FromAgent::Gpus(gpus) => Some(NodeMessage::Gpus(gpus)),
             FromAgent::Memory { free } => Some(NodeMessage::Memory { free }),
+            FromAgent::Fitness { trouble } => Some(NodeMessage::Fitness { trouble }),
         }
     }
 }

@@ -110,7 +110,15 @@ fn other_task(client: &Client, id: u64, now: Timestamp) -> Result<String, Failur
 
 fn hint(wait: &WaitReason, id: u64) -> Option<String> {
     match wait {
-        WaitReason::Held => Some(format!("danlu release {id}")),
+        WaitReason::Held | WaitReason::InDoubt { .. } => Some(format!("danlu release {id}")),
+        WaitReason::NodesUnfit { .. } => Some("danlu nodes".to_owned()),
+        WaitReason::GpusOnSeveralNodes { .. } => Some(
+            text(
+                "danlu gpu disable on all but one of them, or danlu node remove NAME",
+                "请在其余机器上停用：danlu gpu disable，或移除：danlu node remove 机器",
+            )
+            .to_owned(),
+        ),
         WaitReason::QueuePaused => Some("danlu resume-queue".to_owned()),
         WaitReason::NeverFits => Some(format!("danlu edit {id} --gpus 1")),
         WaitReason::NoNodes | WaitReason::NodesUnavailable { .. } => Some("danlu nodes".to_owned()),

@@ -1,6 +1,8 @@
 //! Why a task waits, in a few words.
 
+use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
+use danlu_core::task::Doubt;
 use danlu_core::{TaskId, Time, WaitReason};
 use jiff::Timestamp;
 
@@ -83,6 +85,27 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
             return say!("task {first} comes first", "任务 {first} 优先");
         }
         WaitReason::Quota(excess) => return over_quota(excess),
+        WaitReason::InDoubt { why: Doubt::Restored } => text(
+            "held: it may have run since the backup that was restored; danlu release ID runs it",
+            "被扣住：自所恢复的备份以来它可能已运行过；danlu release ID 让它运行",
+        ),
+        WaitReason::InDoubt { why: Doubt::NoRecord } => text(
+            "held: the record of its run is gone, it may have ended; danlu release ID runs it again",
+            "被扣住：运行记录已丢失，它可能已经结束；danlu release ID 让它再次运行",
+        ),
+        WaitReason::NodesUnfit { trouble, .. } => {
+            let detail = &trouble.detail;
+            return say!("the machine cannot start tasks: {detail}", "机器无法启动任务：{detail}");
+        }
+        WaitReason::GpusOnSeveralNodes { gpus } => {
+            let names = |it: &SharedGpu| it.names.join(text(" and ", " 和 "));
+            let shared = gpus.iter().map(|it| format!("{} ({})", it.gpu, names(it)));
+            let shared = shared.collect::<Vec<_>>().join(", ");
+            return say!(
+                "for GPUs that several machines report: {shared}",
+                "多台机器报告了同一块 GPU：{shared}"
+            );
+        }
         WaitReason::WouldDelay { first, starts_at } => {
             return would_delay(*first, *starts_at, now);
         }
@@ -91,7 +114,14 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
 }
 
 fn gpus_unavailable(wait: &WaitReason) -> String {
-    let &WaitReason::GpusUnavailable { foreign, unknown, dirty, just_left, quarantined } = wait
+    let &WaitReason::GpusUnavailable {
+        foreign,
+        unknown,
+        dirty,
+        just_left,
+        quarantined,
+        unknown_runs,
+    } = wait
     else {
         return String::new();
     };
@@ -101,6 +131,13 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
         (dirty, say!("{dirty} did not give their memory back", "{dirty} 块显存未释放")),
         (just_left, say!("{just_left} only just left by others", "{just_left} 块刚被外部进程释放")),
         (quarantined, say!("{quarantined} with hardware errors", "{quarantined} 块有硬件故障")),
+        (
+            unknown_runs,
+            say!(
+                "{unknown_runs} used by runs from before the database was lost or restored",
+                "{unknown_runs} 块被数据库丢失或恢复前的运行占用"
+            ),
+        ),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
@@ -130,6 +167,12 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
             say!(
                 "{english} quota: {in_use} of {most} tasks wait",
                 "{chinese} 的配额：{in_use}/{most} 个任务在等待"
+            )
+        }
+        Limit::OpenTasks => {
+            say!(
+                "{english} quota: {in_use} of {most} tasks have not ended",
+                "{chinese} 的配额：{in_use}/{most} 个任务未结束"
             )
         }
         Limit::GpuHours => {
@@ -182,6 +225,7 @@ mod tests {
                 dirty: 1,
                 just_left: 0,
                 quarantined: 0,
+                unknown_runs: 0,
             },
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );

@@ -10,7 +10,7 @@ use crate::resources::{Claim, GpuMask, Hold, Part, Request};
 use crate::run::{Run, RunPart};
 use crate::settings::Settings;
 use crate::time::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of a report on the GPUs of a node.
 #[derive(Debug, Default)]
@@ -39,6 +39,7 @@ impl State {
                 gpu.holders.clone_from(&known.holders);
                 gpu.tenants.clone_from(&known.tenants);
                 gpu.left_at = self.left_at(known, &report.condition, now);
+                gpu.also_on.clone_from(&known.also_on);
             }
             self.observe(&mut gpu, &report, now);
             after.entry(report.id).or_insert(gpu);
@@ -135,8 +136,46 @@ impl State {
 
     /// The GPUs of a node, or what they are used for, have changed.
     pub(super) fn refresh_gpus(&mut self, id: NodeId) {
-        derive(self.nodes.get_mut(&id).expect("the caller has looked the node up"));
+        let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
+        derive(node);
+        let listed = node.gpus.iter().map(|gpu| gpu.id.clone()).collect();
+        let others = self.index.claims.list(id, listed);
+        self.refresh_claims(id);
+        for other in others {
+            self.refresh_claims(other);
+        }
+    }
+
+    /// Whether others claim the same GPUs may have changed.
+    pub(super) fn refresh_claims(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get(&id) else { return };
+        let claimed = |gpu: &Gpu| -> Vec<NodeId> {
+            let others = self.index.claims.others(&gpu.id, id);
+            others.filter(|other| self.claims(*other, &gpu.id)).collect()
+        };
+        let claimed: Vec<Vec<NodeId>> = node.gpus.iter().map(claimed).collect();
+        let node = self.nodes.get_mut(&id).expect("looked up before");
+        for (gpu, also_on) in node.gpus.iter_mut().zip(claimed) {
+            gpu.also_on = also_on;
+        }
         self.refresh_holds(id);
+    }
+
+    /// Who holds its GPUs has changed: whoever lists one of them too may have it now, or no longer.
+    pub(super) fn refresh_sharers(&mut self, id: NodeId) {
+        let gpus = self.nodes.get(&id).into_iter().flat_map(|node| &node.gpus);
+        let sharers = gpus.flat_map(|gpu| self.index.claims.others(&gpu.id, id));
+        let sharers: BTreeSet<NodeId> = sharers.collect();
+        for other in sharers {
+            self.refresh_claims(other);
+        }
+    }
+
+    /// It lists the GPU and nobody has taken it out there, or somebody is still on it.
+    fn claims(&self, node: NodeId, gpu: &GpuId) -> bool {
+        let gpus = self.nodes.get(&node).into_iter().flat_map(|node| &node.gpus);
+        let mut listed = gpus.filter(|it| it.id == *gpu);
+        listed.any(|it| it.rule.disabled != Some(true) || !it.holders.is_empty())
     }
 
     pub(super) fn refresh_holds(&mut self, id: NodeId) {
@@ -243,9 +282,11 @@ impl State {
 /// What follows from the rows about each GPU of a node.
 fn derive(node: &mut Node) {
     let ids: Vec<GpuId> = node.gpus.iter().map(|gpu| gpu.id.clone()).collect();
-    let rules: Vec<GpuRule> = node.gpus.iter().map(|gpu| node.rule_of(gpu)).collect();
-    for (gpu, rule) in node.gpus.iter_mut().zip(rules) {
+    let rule = |gpu: &Gpu| (node.rule_of(gpu), node.unknown_run_on(&gpu.id));
+    let rules: Vec<(GpuRule, bool)> = node.gpus.iter().map(rule).collect();
+    for (gpu, (rule, has_unknown_run)) in node.gpus.iter_mut().zip(rules) {
         gpu.rule = rule;
+        gpu.has_unknown_run = has_unknown_run;
         let linked = |(_, id): &(usize, &GpuId)| gpu.neighbours.contains(id) && **id != gpu.id;
         let positions = ids.iter().enumerate().filter(linked).map(|(at, _)| at);
         gpu.links = positions.fold(GpuMask::NONE, |mask, at| mask.with(GpuMask::single(at)));

@@ -8,8 +8,8 @@ use crate::run::{Exit, PartState, Run, RunState, StopReason};
 use crate::settings::Settings;
 use crate::state::State;
 use crate::step::Turn;
-use crate::steps::dependencies::{finish, requeue};
-use crate::task::{Outcome, TaskSpec};
+use crate::steps::dependencies::{finish, hold_in_doubt, requeue};
+use crate::task::{Doubt, Outcome, TaskSpec};
 use crate::time::Span;
 
 pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
@@ -32,7 +32,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     turn.state.change_run(id, |run| run.state = ended);
     let restart_cost = turn.state.settings().restart_cost(gpus);
     turn.state.change_task(task, |task| {
-        if exit == Exit::NeverStarted {
+        if matches!(exit, Exit::NeverStarted | Exit::Trouble(_)) {
             task.attempts -= 1;
         } else {
             task.attained += ran;
@@ -44,9 +44,10 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     });
     turn.event(Event::RunEnded { run: id, task, owner, exit: exit.clone() });
     match stopping {
-        RunState::Stopping { why: StopReason::Cancelled { by }, .. }
-            if stopped || !exit.is_success() =>
-        {
+        RunState::Stopping { why: StopReason::Cancelled { by }, .. } => {
+            if !stopped && is_own(&exit) && !mutated(Mutant::OwnEndForgotten) {
+                return finish(turn, task, own_outcome(exit));
+            }
             if mutated(Mutant::CancelRequeues) {
                 return requeue(turn, task, RequeueReason::Preempted, Span::ZERO);
             }
@@ -108,6 +109,13 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
         Exit::NeverStarted if !mutated(Mutant::NeverStartedIsFailed) => {
             requeue(turn, id, RequeueReason::NeverStarted, Span::ZERO);
         }
+        Exit::Trouble(_) if !mutated(Mutant::TroubleIsFailure) => {
+            requeue(turn, id, RequeueReason::NodeUnfit, Span::ZERO);
+        }
+        Exit::NoRecord if mutated(Mutant::NoRecordRunsAgain) => {
+            requeue(turn, id, RequeueReason::Lost, Span::ZERO);
+        }
+        Exit::NoRecord => hold_in_doubt(turn, id, task.doubt.unwrap_or(Doubt::NoRecord)),
         Exit::Vanished { .. } | Exit::Abandoned if requeue_lost => {
             turn.state.change_task(id, |task| task.losses += 1);
             if turn.state.tasks[&id].losses <= max_losses {
@@ -138,10 +146,27 @@ fn fail(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure>) {
         let wait = settings.backoff(task.failures);
         return requeue(turn, id, RequeueReason::Failed, wait);
     }
+    finish(turn, id, own_outcome(exit));
+}
+
+/// It has ended by itself, whatever somebody wanted meanwhile.
+fn is_own(exit: &Exit) -> bool {
     match exit {
-        Exit::TimedOut => finish(turn, id, Outcome::TimedOut),
-        Exit::Launch { message } => finish(turn, id, Outcome::LaunchError { message }),
-        exit => finish(turn, id, Outcome::Failed { exit }),
+        Exit::Code(_) | Exit::Signal(_) | Exit::TimedOut | Exit::Launch { .. } => true,
+        Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned
+        | Exit::Trouble(_)
+        | Exit::NoRecord => false,
+    }
+}
+
+fn own_outcome(exit: Exit) -> Outcome {
+    match exit {
+        Exit::Code(0) => Outcome::Succeeded,
+        Exit::TimedOut => Outcome::TimedOut,
+        Exit::Launch { message } => Outcome::LaunchError { message },
+        exit => Outcome::Failed { exit },
     }
 }
 

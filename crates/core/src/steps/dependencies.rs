@@ -5,7 +5,7 @@ use crate::ids::TaskId;
 use crate::mutant::{Mutant, mutated};
 use crate::state::State;
 use crate::step::Turn;
-use crate::task::{Dependency, DependencyKind, Outcome, TaskState};
+use crate::task::{Dependency, DependencyKind, Doubt, Outcome, TaskState};
 use crate::time::Span;
 use std::collections::BTreeSet;
 
@@ -44,7 +44,10 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
         }
         let at = turn.now;
         let state = TaskState::Finished { outcome: outcome.clone(), at };
-        turn.state.change_task(id, |task| task.state = state);
+        turn.state.change_task(id, |task| {
+            task.state = state;
+            task.doubt = None;
+        });
         turn.event(Event::TaskFinished { task: id, outcome });
         if mutated(Mutant::DependentsForgotten) {
             continue;
@@ -66,14 +69,37 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
     }
 }
 
+/// Nobody knows whether it has run: it is held, or will be where it would be queued again.
+pub(crate) fn doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
+    turn.state.change_task(id, |task| {
+        task.doubt = Some(why);
+        match task.state {
+            TaskState::Queued { .. } | TaskState::Blocked { .. } => task.state = TaskState::Held,
+            TaskState::Held | TaskState::Active { .. } | TaskState::Finished { .. } => {}
+        }
+    });
+    turn.event(Event::TaskInDoubt { task: id, why });
+}
+
+/// Its run has ended, and it may have run to its end since, or before: whoever releases it says that it is to run again.
+pub(crate) fn hold_in_doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
+    turn.state.change_task(id, |task| task.state = TaskState::Held);
+    doubt(turn, id, why);
+}
+
 /// Put an active task whose run has ended back into the queue, at its old place, to be started after `wait`.
 pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait: Span) {
     let since = turn.now;
+    let doubt = turn.state.tasks[&id].doubt;
     turn.state.change_task(id, |task| {
-        task.state = TaskState::Queued { since };
+        task.state = if doubt.is_some() { TaskState::Held } else { TaskState::Queued { since } };
         task.not_before = (wait > Span::ZERO).then_some(since + wait);
     });
     turn.event(Event::TaskRequeued { task: id, why });
+    // It may have been started again since, by a store that was lost.
+    if let Some(why) = doubt {
+        turn.event(Event::TaskInDoubt { task: id, why });
+    }
 }
 
 impl State {

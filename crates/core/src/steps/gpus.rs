@@ -1,7 +1,7 @@
 //! Administrators decide which GPUs are given out, and time does what only time can.
 
 use crate::event::Event;
-use crate::gpu::{GpuConfig, GpuRule};
+use crate::gpu::{Gpu, GpuCondition, GpuConfig, GpuRule};
 use crate::ids::{GpuId, NodeId};
 use crate::input::{Actor, GpuChange};
 use crate::limits::{GPUS_PER_NODE, SLOTS_PER_GPU};
@@ -69,7 +69,9 @@ fn named(
 ) -> Result<Vec<GpuId>, Refusal> {
     let gpus = &state.nodes[&node].gpus;
     let find = |index: u32| {
-        let gpu = gpus.iter().find(|gpu| gpu.index == index);
+        // One that is gone and still held keeps the number it had; people mean the one that has it now.
+        let gone = |gpu: &&Gpu| gpu.condition == GpuCondition::Missing;
+        let gpu = gpus.iter().filter(|gpu| gpu.index == index).min_by_key(gone);
         gpu.map(|gpu| gpu.id.clone()).ok_or(Refusal::NoSuchGpu { index })
     };
     numbers.into_iter().map(find).collect()

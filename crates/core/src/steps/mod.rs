@@ -15,4 +15,5 @@ pub(crate) mod runs;
 pub(crate) mod schedule;
 pub(crate) mod submit;
 pub(crate) mod tasks;
+pub(crate) mod unknown;
 pub(crate) mod users;

@@ -13,6 +13,7 @@ use crate::step::{Answer, Reply, Turn};
 use crate::steps::admin::check_name;
 use crate::steps::description;
 use crate::steps::permission::require_admin;
+use crate::trouble::{Trouble, Unfit};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn add(
@@ -46,6 +47,8 @@ pub(crate) fn add(
         gpu_config: GpuConfig::default(),
         gpu_rules: BTreeMap::new(),
         free_memory: None,
+        unfit: None,
+        unknown_runs: Vec::new(),
     });
     turn.event(Event::NodeAdded { node: id });
     Ok(Reply::Node(id))
@@ -163,6 +166,27 @@ pub(crate) fn memory_changed(turn: &mut Turn<'_>, id: NodeId, free: u64) -> Answ
         turn.event(Event::GpusChanged { node: id });
     }
     Ok(Reply::Done)
+}
+
+pub(crate) fn fitness_changed(turn: &mut Turn<'_>, id: NodeId, trouble: Option<Trouble>) -> Answer {
+    take_fitness(turn, id, trouble);
+    Ok(Reply::Done)
+}
+
+/// A node that cannot start anything gets nothing new until it says that it is well.
+pub(crate) fn take_fitness(turn: &mut Turn<'_>, id: NodeId, trouble: Option<Trouble>) {
+    let trouble = trouble.map(|trouble| trouble.bounded());
+    let before = turn.state.nodes[&id].unfit.as_ref();
+    if before.map(|unfit| &unfit.trouble) == trouble.as_ref() {
+        return;
+    }
+    let since = before.map_or(turn.now, |unfit| unfit.since);
+    let unfit = trouble.clone().map(|trouble| Unfit { trouble, since });
+    turn.state.change_node(id, |node| node.unfit = unfit);
+    turn.event(match trouble {
+        Some(trouble) => Event::NodeUnfit { node: id, trouble },
+        None => Event::NodeFit { node: id },
+    });
 }
 
 pub(crate) fn take_gpus(turn: &mut Turn<'_>, id: NodeId, gpus: Vec<GpuReport>) {

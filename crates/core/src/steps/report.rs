@@ -9,17 +9,19 @@ use crate::node::Link;
 use crate::run::{Exit, PartState, ReportedState, RunReport, RunState};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
-use crate::steps::{extend, nodes, runs};
+use crate::steps::{extend, nodes, runs, unknown};
+use crate::task::Doubt;
 use std::collections::BTreeSet;
 
-/// Invariant: a node becomes ready by a report that shows no run but those the state knows of.
+/// Invariant: a node becomes ready by a report that shows no run but those the state knows of, and those that a lost
+/// store knew.
 pub(crate) fn take(
     turn: &mut Turn<'_>,
     id: NodeId,
     session: SessionId,
     report: NodeReport,
 ) -> Answer {
-    let NodeReport { capacity, free_memory, gpus, runs } = report;
+    let NodeReport { capacity, free_memory, gpus, runs, trouble } = report;
     let node = &turn.state.nodes[&id];
     if (node.capacity, node.free_memory) != (Some(capacity), free_memory) {
         turn.state.change_node(id, |node| {
@@ -28,17 +30,22 @@ pub(crate) fn take(
         });
         turn.event(Event::GpusChanged { node: id });
     }
+    nodes::take_fitness(turn, id, trouble);
     nodes::take_gpus(turn, id, gpus);
     let reported: BTreeSet<RunId> = runs.iter().map(|report| report.run).collect();
     end_absent(turn, id, session, &reported);
-    let mut strays = Vec::new();
+    let (mut strays, mut unknown) = (Vec::new(), Vec::new());
     for report in runs {
         if !take_run(turn, id, &report) {
-            strays.push(report.run);
+            match unknown::is_unknown(turn.state, report.run) {
+                true => unknown.push(report),
+                false => strays.push(report.run),
+            }
         }
     }
+    let known = unknown::take(turn, id, &unknown);
     let since = turn.now;
-    if strays.is_empty() || mutated(Mutant::ReadyWithStrays) {
+    if strays.is_empty() && known || mutated(Mutant::ReadyWithStrays) {
         if !turn.state.nodes[&id].is_ready() {
             turn.state.change_node(id, |node| node.link = Link::Ready { since });
             turn.event(Event::NodeReady { node: id });
@@ -66,11 +73,12 @@ fn end_absent(turn: &mut Turn<'_>, node: NodeId, session: SessionId, reported: &
             // The launch may still be on its way behind this report.
             Some(PartState::Launching { session: bound_to })
                 if *bound_to == session && !mutated(Mutant::LaunchForgottenInSession) => {}
-            // Its connection is gone, and the node drops what comes from there: it never will start.
-            Some(PartState::Launching { .. }) => {
+            // Its connection is gone, and the node drops what comes from there: it never will start. Unless this is
+            // an older store: then it may have started, and ended, and been forgotten since.
+            Some(PartState::Launching { .. }) if !is_of_lost_time(turn.state, run) => {
                 runs::end_without_record(turn, node, run, Exit::NeverStarted);
             }
-            _ => runs::end_without_record(turn, node, run, Exit::Vanished { rebooted: false }),
+            _ => runs::end_without_record(turn, node, run, Exit::NoRecord),
         }
     }
 }
@@ -104,6 +112,12 @@ fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
         }
     }
     true
+}
+
+/// It was launched before the store was restored.
+fn is_of_lost_time(state: &State, run: RunId) -> bool {
+    let task = state.runs.get(&run).and_then(|run| state.tasks.get(&run.task));
+    task.is_some_and(|task| task.doubt == Some(Doubt::Restored))
 }
 
 fn part_state(state: &State, node: NodeId, run: RunId) -> Option<&PartState> {

@@ -15,6 +15,7 @@ use crate::steps::conclude::end_run;
 use crate::steps::nodes::ignore_late;
 use crate::steps::permission::own_task;
 use crate::steps::tasks::wrong_state;
+use crate::steps::{nodes, unknown};
 use crate::task::TaskState;
 use crate::time::Time;
 
@@ -50,6 +51,7 @@ pub(crate) fn part_ended(
         return Ok(Reply::Done);
     }
     forget(turn, node, id);
+    unknown::ended(turn, node, id);
     // A stray has ended: the node may be clean now.
     if !turn.state.nodes[&node].is_ready() {
         turn.effect(Effect::AskReport { node, session });
@@ -162,7 +164,12 @@ pub(crate) fn is_open(state: &State, node: NodeId, id: RunId) -> bool {
 }
 
 pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: Ending) {
-    let Ending { exit, stopped, failure, started_at, ended_at: at } = ending;
+    let Ending { exit, stopped, failure, started_at, ended_at } = ending;
+    let exit = bounded(exit);
+    if let Exit::Trouble(trouble) = &exit {
+        nodes::take_fitness(turn, node, Some(trouble.clone()));
+    }
+    let at = ended_at.max(started(turn.state, node, id, started_at).unwrap_or(ended_at));
     let failure = failure.map(|told| Failure::new(told.class, &told.evidence));
     let state = PartState::Ended { exit: exit.clone(), stopped, failure, at };
     turn.state.set_part(id, node, started_at, state);
@@ -186,6 +193,19 @@ pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: End
         if !run.parts.iter().any(|part| matches!(part.state, PartState::Launching { .. })) {
             turn.state.change_run(id, |run| run.state = RunState::Running { since: at });
         }
+    }
+}
+
+/// A clock may have been set back meanwhile, or have been wrong before a reboot: an end is never before its start.
+fn started(state: &State, node: NodeId, id: RunId, told: Option<Time>) -> Option<Time> {
+    state.runs.get(&id).and_then(|run| run.part_on(node)).and_then(|part| part.started_at).or(told)
+}
+
+/// Nodes are not trusted with the length of what they say.
+fn bounded(exit: Exit) -> Exit {
+    match exit {
+        Exit::Trouble(trouble) => Exit::Trouble(trouble.bounded()),
+        exit => exit,
     }
 }
 

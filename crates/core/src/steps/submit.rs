@@ -95,6 +95,7 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
         wants_more_memory_than: None,
         predicted: None,
         predicted_start: None,
+        doubt: None,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::run::StopReason;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::{canceller, own_task};
-use crate::steps::{dependencies, runs};
+use crate::steps::{dependencies, runs, unknown};
 use crate::task::{Outcome, Task, TaskState};
 use crate::time::Span;
 
@@ -59,6 +59,10 @@ pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if task.state != TaskState::Held {
         return Err(wrong_state(task, "held", "released"));
     }
+    unknown::refuse_second_run(turn.state, id)?;
+    if task.doubt.is_some() {
+        turn.state.change_task(id, |task| task.doubt = None);
+    }
     turn.event(Event::TaskReleased { task: id });
     dependencies::settle(turn, id);
     Ok(Reply::Done)
@@ -70,6 +74,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if !task.is_finished() {
         return Err(wrong_state(task, "finished", "retried"));
     }
+    unknown::refuse_second_run(turn.state, id)?;
     let now = turn.now;
     // It waits like a new one.
     if let Some(excess) = quota::refuses(turn.state, task.owner, &task.spec, 1, now) {

@@ -94,11 +94,11 @@ fn any_message() -> impl Strategy<Value = NodeMessage> {
         }),
         any_ending().prop_map(ReportedState::Ended),
     ];
-    let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport { run, state }), 0..4);
+    let runs = vec((any_run(), reported).prop_map(|(run, state)| RunReport::new(run, state)), 0..4);
     let free = prop::option::of(0u64..5);
     let report = (0u32..8, any_gpus(), runs, free).prop_map(|(cpus, gpus, runs, free_memory)| {
         let capacity = Capacity { cpus, memory: 4 };
-        NodeMessage::Report(NodeReport { capacity, free_memory, gpus, runs })
+        NodeMessage::Report(NodeReport { capacity, free_memory, gpus, runs, trouble: None })
     });
     prop_oneof![
         2 => Just(NodeMessage::Connected),
@@ -188,7 +188,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         |(order, backfill, placement, (grace, min_run, threshold), requeue_lost, sharing)| {
             Settings {
                 reclaim_unused_memory: sharing.0,
-                limits: Limits { max_tasks_per_gpu: sharing.1 },
+                limits: Limits { max_tasks_per_gpu: sharing.1, ..Limits::default() },
                 settle_time: Span(sharing.2),
                 idle_delay: Span(sharing.3),
                 order,
@@ -211,6 +211,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
                         running_tasks: (grace % 5 == 0).then_some(grace % 3),
                         running_gpus: (grace % 7 < 2).then_some(grace % 6),
                         queued_tasks: (grace % 11 == 0).then_some(grace % 4),
+                        open_tasks: (grace % 13 == 0).then_some(grace % 5),
                         gpu_hours: (threshold % 5 == 0).then_some(threshold % 2),
                     },
                     project: [(
@@ -240,7 +241,7 @@ fn any_input() -> impl Strategy<Value = Input> {
     let task = || (1u64..8).prop_map(TaskId);
     let node = || (1u32..4).prop_map(NodeId);
     prop_oneof![
-        1 => (0u32..3).prop_map(|epoch| Input::Boot { epoch: Epoch(epoch) }),
+        1 => (0u32..3).prop_map(|epoch| Input::Boot { epoch: Epoch(epoch), restored: false, ids_from: 0 }),
         8 => (1u32..4, any_spec(), prop::option::of("[ab]")).prop_map(|(by, spec, key)| {
             Input::Submit { by: UserId(by), spec, key }
         }),

@@ -57,7 +57,7 @@ fn a_node_that_has_not_heard_is_told_again() {
     lab.effects();
     for (told, expected) in [(None, 1), (Some(HOUR + HOUR), 0)] {
         let state = ReportedState::Alive { since: lab.now, paused: false, limit: told };
-        let run = RunReport { run: lab.run_of(1), state };
+        let run = RunReport::new(lab.run_of(1), state);
         lab.connect(1);
         lab.report(1, healthy(1, 1), vec![run]);
         assert_eq!(lab.effects().len(), expected, "{told:?}");

@@ -30,7 +30,7 @@ pub(crate) fn lab(gpus: &[u32]) -> Lab {
         events: Vec::new(),
         sessions: 0,
     };
-    lab.act(Input::Boot { epoch: Epoch(1) });
+    lab.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
     for (name, admin) in [("ann", false), ("bob", false), ("admin", true)] {
         lab.act(Input::AddUser { by: Actor::Daemon, name: name.into(), admin });
     }
@@ -150,7 +150,13 @@ impl Lab {
         let capacity = Capacity { cpus: 16, memory: 256 << 30 };
         self.hear(
             node,
-            NodeMessage::Report(NodeReport { capacity, free_memory: None, gpus, runs }),
+            NodeMessage::Report(NodeReport {
+                capacity,
+                free_memory: None,
+                gpus,
+                runs,
+                trouble: None,
+            }),
         );
     }
 
@@ -196,15 +202,13 @@ impl Lab {
     }
 
     pub(crate) fn alive(&self, task: u64) -> RunReport {
-        RunReport {
-            run: self.run_of(task),
-            state: ReportedState::Alive { since: self.now, paused: false, limit: None },
-        }
+        let state = ReportedState::Alive { since: self.now, paused: false, limit: None };
+        RunReport::new(self.run_of(task), state)
     }
 
     pub(crate) fn over(&self, task: u64, exit: Exit) -> RunReport {
         let state = ReportedState::Ended(ending(exit, false));
-        RunReport { run: self.run_of(task), state }
+        RunReport::new(self.run_of(task), state)
     }
 
     pub(crate) fn why(&self, task: u64) -> WaitReason {

@@ -101,7 +101,7 @@ fn only_time_counts_in_which_the_daemon_listened() {
     lab.after_secs(9 * MINUTE);
     // The daemon was not there for hours; the node may have come back in a moment.
     lab.after_secs(300 * MINUTE);
-    lab.act(Input::Boot { epoch: Epoch(1) });
+    lab.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
     lab.schedule();
     assert_eq!(lab.task(1), "running n1[0]");
     lab.after_secs(10 * MINUTE);

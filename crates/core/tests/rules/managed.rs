@@ -151,6 +151,7 @@ fn a_gpu_with_a_hardware_error_is_quarantined_until_an_admin_enables_it() {
         dirty: 0,
         just_left: 0,
         quarantined,
+        unknown_runs: 0,
     };
     assert_eq!(lab.why(1), quarantined(1));
     lab.hear(1, NodeMessage::Gpus(vec![]));
@@ -183,6 +184,7 @@ fn a_gpu_that_others_have_left_is_given_out_after_a_while() {
         dirty: 0,
         just_left: 1,
         quarantined: 0,
+        unknown_runs: 0,
     };
     assert_eq!(lab.why(1), reason);
     assert_eq!(lab.state.wake_at(lab.now), Some(lab.now + Span::from_secs(60)));
@@ -196,4 +198,24 @@ fn a_gpu_that_others_have_left_is_given_out_after_a_while() {
     lab.submit(wants(1));
     lab.schedule();
     assert_eq!(lab.task(2), "starting n1[0]", "Danlu's own tasks follow each other at once");
+}
+
+#[test]
+fn a_number_means_the_gpu_that_has_it_now_not_one_that_is_gone() {
+    let mut lab = lab(&[1]);
+    lab.submit(wants(1));
+    lab.schedule();
+    let other = GpuReport::new(GpuId::from("GPU-other"), 0, "NVIDIA A100", 80 << 30);
+    lab.hear(1, NodeMessage::Gpus(vec![other]));
+    manage(&mut lab, GpuChange::Slots([(0, 2)].into()));
+    let rules = &lab.state.nodes[&NodeId(1)].gpu_rules;
+    let named: Vec<&str> = rules.keys().map(|id| &*id.0).collect();
+    assert_eq!(named, ["GPU-other"]);
+    let mut pinned = wants(1);
+    pinned.request.gpu_ids = vec![0];
+    lab.submit(pinned.clone());
+    lab.submit(pinned);
+    lab.schedule();
+    let given = lab.state.active_runs().map(|run| run.parts[0].gpus[0].0.to_string());
+    assert_eq!(given.collect::<Vec<_>>(), ["GPU-1-0", "GPU-other", "GPU-other"]);
 }

@@ -52,9 +52,9 @@ fn pausing_while_the_node_is_away_is_not_forgotten() {
     lab.hear(1, NodeMessage::Lost);
     pause(&mut lab).unwrap();
     assert_eq!(lab.effects(), [] as [&str; 0]);
-    let reports = |paused, lab: &Lab| RunReport {
-        run: lab.run_of(1),
-        state: ReportedState::Alive { since: lab.now, paused, limit: None },
+    let reports = |paused, lab: &Lab| {
+        let state = ReportedState::Alive { since: lab.now, paused, limit: None };
+        RunReport::new(lab.run_of(1), state)
     };
     lab.connect(1);
     let running = reports(false, &lab);

@@ -20,8 +20,13 @@ fn limited(gpus: u32, quota: Quota) -> Lab {
     lab
 }
 
-const NONE: Quota =
-    Quota { running_tasks: None, running_gpus: None, queued_tasks: None, gpu_hours: None };
+const NONE: Quota = Quota {
+    running_tasks: None,
+    running_gpus: None,
+    queued_tasks: None,
+    open_tasks: None,
+    gpu_hours: None,
+};
 
 fn of_ann(limit: Limit, in_use: u64, most: u64) -> Excess {
     Excess { whose: Party::User("ann".into()), limit, in_use, most }

@@ -52,7 +52,7 @@ fn restart_runs_running_tasks_twice() {
     lab.started(1);
     let stored = State::from_rows(lab.state.rows()).unwrap();
     lab.state = stored;
-    lab.act(Input::Boot { epoch: Epoch(1) });
+    lab.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
     lab.schedule();
     let run = lab.alive(1);
     lab.connect(1);
@@ -69,7 +69,7 @@ fn restart_leaves_gpus_taken_for_ever() {
     lab.submit(wants(1));
     lab.submit(wants(1));
     lab.schedule();
-    lab.act(Input::Boot { epoch: Epoch(1) });
+    lab.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
     let run = lab.over(1, Exit::Code(0));
     lab.connect(1);
     lab.report(1, healthy(1, 1), vec![run]);

@@ -317,7 +317,7 @@ fn a_node_short_of_memory_gets_nothing_new() {
     assert_eq!(lab.task(1), "starting n1[0]");
     let capacity = Capacity { cpus: 16, memory: 256 << 30 };
     let (gpus, runs) = (healthy(1, 1), vec![lab.alive(1)]);
-    let report = NodeReport { capacity, free_memory: Some(0), gpus, runs };
+    let report = NodeReport { capacity, free_memory: Some(0), gpus, runs, trouble: None };
     lab.hear(1, NodeMessage::Report(report));
     assert_eq!(lab.task(1), "running n1[0]", "who runs there goes on");
 }

@@ -1,7 +1,7 @@
 //! What is accepted, and what is refused at once.
 
 use crate::lab::{ADMIN, ANN, BOB, after, lab, wants};
-use danlu_core::task::{DependencyKind, LaunchSpec, TaskSpec};
+use danlu_core::task::{ArraySpec, DependencyKind, LaunchSpec, TaskSpec};
 use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId, limits};
 
 fn refused(spec: TaskSpec) -> Refusal {
@@ -156,4 +156,26 @@ fn only_admins_change_nodes_users_and_settings() {
     for act in acts {
         assert_eq!(lab(&[1]).try_act(act), Err(Refusal::AdminOnly));
     }
+}
+
+#[test]
+fn a_user_has_so_many_open_tasks_unless_a_quota_says_otherwise() {
+    let mut lab = lab(&[1]);
+    assert_eq!(lab.state.settings().limits.open_tasks_per_user, 100_000);
+    lab.configure(|settings| settings.limits.open_tasks_per_user = 2);
+    lab.submit(TaskSpec { hold: true, ..wants(1) });
+    let array = |count: u32| {
+        let (indices, at_once) = ((0..count).collect(), None);
+        TaskSpec { array: Some(ArraySpec { indices, at_once, grid: vec![] }), ..wants(1) }
+    };
+    let ask = |spec| Input::Submit { by: ANN, spec, key: None };
+    let refusal = lab.try_act(ask(array(2))).unwrap_err();
+    let told = "over quota: user ann has 1 tasks that have not ended of at most 2";
+    assert_eq!(refusal.to_string(), told);
+    lab.submit(wants(1));
+    assert!(lab.try_act(ask(wants(1))).is_err());
+    lab.act(Input::Submit { by: crate::lab::BOB, spec: wants(1), key: None });
+    lab.configure(|settings| settings.quota.user.open_tasks = Some(3));
+    lab.act(ask(wants(1)));
+    assert!(lab.try_act(ask(wants(1))).is_err());
 }

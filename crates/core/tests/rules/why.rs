@@ -91,7 +91,8 @@ fn foreign_processes_are_told_apart_from_own_runs() {
             unknown: 0,
             dirty: 0,
             just_left: 0,
-            quarantined: 0
+            quarantined: 0,
+            unknown_runs: 0,
         }
     );
 }

@@ -145,7 +145,13 @@ impl Life {
         let runs = self.runs.report();
         // What was noticed before is said before.
         self.speak();
-        (self.notice)(FromAgent::Report(NodeReport { capacity, free_memory, gpus, runs }));
+        (self.notice)(FromAgent::Report(NodeReport {
+            capacity,
+            free_memory,
+            gpus,
+            runs,
+            trouble: None,
+        }));
     }
 
     fn speak(&mut self) {

@@ -114,12 +114,13 @@ fn models_memory_links_and_hardware_errors_are_told() {
         gpu.xid = Some(79);
         script.nvlink = vec![[0, 1]];
     });
-    let told = sim.monitor.sample(&nobody).details;
+    let sampled = sim.monitor.sample(&nobody);
+    let told = sampled.details;
     assert_eq!((told[0].model.as_str(), told[0].memory_total), ("Sim H100", 80 * GIB));
     assert_eq!((told[0].memory_used, told[0].utilization), (Some(GIB), Some(93)));
     assert_eq!(told[0].health.broken().as_deref(), Some("Xid 79"));
-    assert_eq!(told[0].neighbours, [SimGpus::id(1)]);
-    assert_eq!(told[1].neighbours, [SimGpus::id(0)]);
+    assert_eq!(told[0].neighbours, [sampled.reports[1].id.clone()]);
+    assert_eq!(told[1].neighbours, [sampled.reports[0].id.clone()]);
 }
 
 #[test]

@@ -65,6 +65,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
         BadArray => "数组须整体提交或修改，至少一个序号且不重复".to_owned(),
         BadAxis { name, .. } => format!("`{name}` 不能作为扫描参数"),
         EmptyCommand => "命令为空".to_owned(),
+        RunsUnknown { task, run, node } => {
+            format!("任务 {task} 的运行 {run} 在数据库丢失或恢复前启动，仍在机器 {node} 上运行")
+        }
+        NoUnknownRuns { name } => format!("机器 {name} 上没有未知的运行"),
         EpochGoesBack => "存储的纪元不能倒退".to_owned(),
     };
     (words, next(refusal))
@@ -89,6 +93,7 @@ fn next(refusal: &Refusal) -> &'static str {
         MayStillRun { .. } => "--force 仍将其判为失败：若它还在写文件，将会重复写入",
         WrongState { .. } | NodeReachable(_) => "请刷新页面查看任务状态",
         StillNeeded { .. } => "请先取消或放行等待的任务",
+        RunsUnknown { .. } => "请等待其结束，或由管理员结束：danlu node end-unknown 机器",
         BadTimeLimit => "例如 90m、2h、1-12:00:00",
         BadArray => "例如 0-99%4",
         BadAxis { .. } => "例如 lr=1e-3,1e-4",
@@ -128,6 +133,7 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
         Limit::RunningTasks => "个运行任务",
         Limit::RunningGpus => "块 GPU",
         Limit::QueuedTasks => "个等待任务",
+        Limit::OpenTasks => "个未结束的任务",
         Limit::GpuHours => "GPU 小时",
     };
     format!("超出配额：{whose} 已用 {in_use}/{most} {what}")

@@ -99,13 +99,17 @@ impl Sight<'_> {
             Booted { .. } | SettingsChanged => true,
             NodeAdded { .. } | NodeRemoved { .. } | NodeConnected { .. } | NodeReady { .. } => true,
             NodeLost { .. } | NodeResourcesChanged { .. } | NodeDraining { .. } => true,
-            NodeLabelsChanged { .. } => true,
+            NodeLabelsChanged { .. } | NodeUnfit { .. } | NodeFit { .. } => true,
             NodeUndrained { .. } | GpusChanged { .. } | GpuQuarantined { .. } => true,
-            NodeHasStrays { .. } | RunsDeclaredLost { .. } => false,
+            NodeHasStrays { .. } | RunsDeclaredLost { .. } | IdsSkipped => false,
+            NodeHasUnknownRuns { .. } | UnknownRunsStopping { .. } | UnknownRunsEnded { .. } => {
+                false
+            }
             LateMessageIgnored { .. } | ProjectCharged { .. } => false,
             UserAdded { user } | UserChanged { user } => self.user(*user),
             TaskSubmitted { task, .. }
             | TaskHeld { task }
+            | TaskInDoubt { task, .. }
             | TaskReleased { task }
             | TaskUnblocked { task }
             | TaskRequeued { task, .. }

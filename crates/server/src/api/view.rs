@@ -325,7 +325,12 @@ fn shell_code(exit: &Exit) -> Option<i32> {
         Exit::Code(code) => Some(*code),
         Exit::Signal(signal) => Some(128 + signal),
         Exit::TimedOut => Some(124),
-        Exit::Launch { .. } | Exit::NeverStarted | Exit::Vanished { .. } | Exit::Abandoned => None,
+        Exit::Launch { .. }
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned
+        | Exit::Trouble(_)
+        | Exit::NoRecord => None,
     }
 }
 

@@ -2,12 +2,26 @@
 //! the person's own language go by the fields beside them.
 
 use super::view::rfc3339;
-use danlu_core::task::Outcome;
+use danlu_core::explain::SharedGpu;
+use danlu_core::task::{Doubt, Outcome};
 use danlu_core::{RunId, TaskId, WaitReason};
 
 pub(crate) fn waits(reason: &WaitReason) -> String {
     match reason {
         WaitReason::Held => "held until somebody releases it".to_owned(),
+        WaitReason::InDoubt { why: Doubt::Restored } => {
+            "held: it may have run since the backup that was restored".to_owned()
+        }
+        WaitReason::InDoubt { why: Doubt::NoRecord } => {
+            "held: the record of its run is gone, it may have ended".to_owned()
+        }
+        WaitReason::NodesUnfit { trouble, .. } => {
+            format!("the node cannot start tasks: {}", trouble.detail)
+        }
+        WaitReason::GpusOnSeveralNodes { gpus } => {
+            let shared = |it: &SharedGpu| format!("{} on {}", it.gpu, it.names.join(" and "));
+            format!("for GPUs that several nodes report: {}", list(gpus.iter().map(shared)))
+        }
         WaitReason::Dependencies { on } => {
             format!("after {}", list(on.iter().map(TaskId::to_string)))
         }
@@ -18,13 +32,21 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
         WaitReason::NodesUnavailable { .. } => {
             "the nodes that could run it are away, draining or not yet verified".to_owned()
         }
-        WaitReason::GpusUnavailable { foreign, unknown, dirty, just_left, quarantined } => {
+        WaitReason::GpusUnavailable {
+            foreign,
+            unknown,
+            dirty,
+            just_left,
+            quarantined,
+            unknown_runs,
+        } => {
             let counts = [
                 (foreign, "used outside Danlu"),
                 (unknown, "cannot be probed"),
                 (dirty, "hold memory of ended tasks"),
                 (just_left, "were used outside Danlu a moment ago"),
                 (quarantined, "have hardware errors"),
+                (unknown_runs, "used by runs from before the database was lost or restored"),
             ];
             let counts = counts.iter().filter(|(count, _)| **count > 0);
             format!("for GPUs: {}", list(counts.map(|(count, what)| format!("{count} {what}"))))

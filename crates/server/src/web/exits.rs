@@ -3,7 +3,7 @@
 use super::language::Language;
 
 /// As the core says it, perhaps with a line of the output behind it.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 9] = [
     ("exit code ", "退出码 "),
     ("ended by signal ", "被信号结束："),
     ("the time limit was reached", "已达到时限"),
@@ -11,6 +11,8 @@ const WORDS: [(&str, &str); 7] = [
     ("its machine was rebooted", "其机器已重启"),
     ("it vanished without a result", "消失且没有结果"),
     ("given up while its node was away", "机器失联期间已放弃"),
+    ("the machine could not start it: ", "机器无法启动它："),
+    ("its record on the machine is gone", "机器上的运行记录已丢失"),
 ];
 
 pub(super) fn exit(words: &str, language: Language) -> String {
@@ -27,6 +29,7 @@ pub(super) fn exit(words: &str, language: Language) -> String {
 mod tests {
     use super::*;
     use danlu_core::run::Exit;
+    use danlu_core::{Trouble, TroubleKind};
 
     #[test]
     fn every_end_has_chinese_words() {
@@ -38,6 +41,8 @@ mod tests {
             Exit::Vanished { rebooted: true },
             Exit::Vanished { rebooted: false },
             Exit::Abandoned,
+            Exit::NoRecord,
+            Exit::Trouble(Trouble::new(TroubleKind::DiskFull, "no space left")),
         ];
         for end in ends.iter().map(Exit::in_words) {
             assert!(!exit(&end, Language::Chinese).is_ascii(), "{end}");

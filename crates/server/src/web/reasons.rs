@@ -4,7 +4,9 @@ use super::language::{Language, tell};
 use super::look::Look;
 use super::moment::Moment;
 use crate::model::ReadModel;
+use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
+use danlu_core::task::Doubt;
 use danlu_core::{RunId, TaskId, Time, WaitReason};
 
 /// Names of tasks in one sentence.
@@ -65,6 +67,25 @@ pub(super) fn reason(
                 "等待 {wanted} 台机器同时有空位：现有 {with_room} 台"
             )
         }
+        WaitReason::NodesUnfit { trouble, .. } => {
+            let detail = &trouble.detail;
+            tell!(
+                language,
+                "the machine cannot start tasks: {detail}",
+                "机器无法启动任务：{detail}"
+            )
+        }
+        WaitReason::GpusOnSeveralNodes { gpus } => {
+            let names = |it: &SharedGpu| it.names.join(language.say(" and ", " 和 "));
+            let shared: Vec<String> =
+                gpus.iter().map(|it| format!("{} ({})", it.gpu, names(it))).collect();
+            let shared = shared.join(", ");
+            tell!(
+                language,
+                "for GPUs that several machines report: {shared}",
+                "多台机器报告了同一块 GPU：{shared}"
+            )
+        }
         WaitReason::Quota(excess) => over_quota(excess, language),
         _ => plain(wait, language).to_owned(),
     };
@@ -74,6 +95,14 @@ pub(super) fn reason(
 fn plain(wait: &WaitReason, language: Language) -> &'static str {
     match wait {
         WaitReason::Held => language.say("held until somebody releases it", "被扣住，等待放行"),
+        WaitReason::InDoubt { why: Doubt::Restored } => language.say(
+            "held: it may have run since the backup that was restored",
+            "被扣住：自所恢复的备份以来它可能已运行过",
+        ),
+        WaitReason::InDoubt { why: Doubt::NoRecord } => language.say(
+            "held: the record of its run is gone, it may have ended",
+            "被扣住：运行记录已丢失，它可能已经结束",
+        ),
         WaitReason::NoNodes => language.say("there is no machine yet", "还没有机器"),
         WaitReason::NeverFits => {
             language.say("no machine is large enough any more", "已没有足够大的机器")
@@ -127,7 +156,14 @@ fn holders(runs: &[RunId], model: &ReadModel, language: Language) -> String {
 }
 
 fn gpus_unavailable(wait: &WaitReason, language: Language) -> String {
-    let &WaitReason::GpusUnavailable { foreign, unknown, dirty, just_left, quarantined } = wait
+    let &WaitReason::GpusUnavailable {
+        foreign,
+        unknown,
+        dirty,
+        just_left,
+        quarantined,
+        unknown_runs,
+    } = wait
     else {
         return String::new();
     };
@@ -142,6 +178,14 @@ fn gpus_unavailable(wait: &WaitReason, language: Language) -> String {
         (
             quarantined,
             tell!(language, "{quarantined} with hardware errors", "{quarantined} 块有硬件故障"),
+        ),
+        (
+            unknown_runs,
+            tell!(
+                language,
+                "{unknown_runs} used by runs from before the database was lost or restored",
+                "{unknown_runs} 块被数据库丢失或恢复前的运行占用"
+            ),
         ),
     ];
     let parts: Vec<String> =
@@ -159,6 +203,7 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess, language: Language
         Limit::RunningTasks => language.say("tasks run", "个任务在运行"),
         Limit::RunningGpus => language.say("GPUs in use", "块 GPU 在使用"),
         Limit::QueuedTasks => language.say("tasks wait", "个任务在等待"),
+        Limit::OpenTasks => language.say("tasks have not ended", "个任务未结束"),
         Limit::GpuHours => language.say("GPU-hours used", "GPU 小时已用"),
     };
     tell!(language, "{whose}: {in_use} of {most} {what}", "{whose}：{in_use}/{most} {what}")

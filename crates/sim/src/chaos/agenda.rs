@@ -58,6 +58,9 @@ pub(super) enum Happening {
     MemoryFreed {
         machine: usize,
     },
+    MachineWell {
+        machine: usize,
+    },
     GpusProbed {
         machine: usize,
     },

@@ -5,11 +5,12 @@ use super::nag::is_nag;
 use super::oracle::Oracle;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
+use danlu_core::gpu::GpuCondition;
 use danlu_core::input::GpuChange;
 use danlu_core::quota::QuotaSettings;
 use danlu_core::run::RunState;
 use danlu_core::task::TaskState;
-use danlu_core::{Actor, Input, Row, Settings, Span, Task};
+use danlu_core::{Actor, Input, Node, Row, Settings, Span, Task};
 use std::collections::BTreeSet;
 
 /// How long everything together may take once faults have stopped.
@@ -49,14 +50,13 @@ impl World {
             match row {
                 Row::Node(node) => {
                     known.push(&node.name);
-                    let closed = node.gpus.iter().filter(|gpu| {
-                        let rule = node.gpu_rules.get(&gpu.id);
-                        rule.is_some_and(|rule| !rule.is_open())
-                    });
-                    let closed: BTreeSet<u32> = closed.map(|gpu| gpu.index).collect();
-                    if !closed.is_empty() {
-                        let change = GpuChange::Enable(closed);
-                        inputs.push(Input::ManageGpus { by, node: node.id, change });
+                    inputs.extend(self.gpu_chore(node));
+                    if !node.unknown_runs.is_empty() {
+                        inputs.push(Input::EndUnknownRuns { by, node: node.id });
+                    }
+                    let machine = self.machine_of(node.id);
+                    if machine.is_none() {
+                        inputs.push(Input::RemoveNode { by, node: node.id });
                     }
                     if node.draining {
                         inputs.push(Input::Undrain { by, node: node.id });
@@ -87,8 +87,9 @@ impl World {
                         inputs.push(Input::Resume { by, task: run.task });
                     }
                     let open = run.parts.iter().filter(|part| !part.is_ended());
-                    let mut machines = open.filter_map(|part| self.machine_of(part.node));
-                    if machines.any(|machine| self.machines[machine].destroyed) {
+                    let mut machines = open.map(|part| self.machine_of(part.node));
+                    let gone = |at: Option<usize>| at.is_none_or(|at| self.machines[at].destroyed);
+                    if machines.any(gone) {
                         inputs.push(Input::Abandon { by, run: run.id });
                     }
                 }
@@ -102,6 +103,22 @@ impl World {
             }
         }
         inputs
+    }
+
+    /// Every GPU is given out, but for those that a machine has under its other name too.
+    fn gpu_chore(&self, node: &Node) -> Option<Input> {
+        let machine = self.machine_of(node.id).map(|machine| &self.machines[machine]);
+        let twin = machine.is_some_and(|machine| machine.twin);
+        let wrong = node.gpus.iter().filter(|gpu| {
+            let rule = node.gpu_rules.get(&gpu.id).cloned().unwrap_or_default();
+            let missing = gpu.condition == GpuCondition::Missing;
+            if twin { rule.disabled != Some(true) && !missing } else { !rule.is_open() }
+        });
+        let wrong: BTreeSet<u32> = wrong.map(|gpu| gpu.index).collect();
+        let change =
+            if twin { GpuChange::Disable(wrong.clone()) } else { GpuChange::Enable(wrong.clone()) };
+        let (by, node) = (Actor::Daemon, node.id);
+        (!wrong.is_empty()).then_some(Input::ManageGpus { by, node, change })
     }
 
     /// An error says what is still going on.

@@ -5,7 +5,7 @@ use super::faults::Fault;
 use super::machine::Machine;
 use super::world::World;
 use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
-use danlu_core::{GpuId, NodeMessage, Span, Time};
+use danlu_core::{GpuId, NodeMessage, Span, Time, Trouble as MachineTrouble, TroubleKind};
 
 #[derive(Debug)]
 pub(super) struct Card {
@@ -28,6 +28,11 @@ enum Trouble {
 impl Card {
     pub(super) fn new(id: String, index: u32, model: &'static str, memory: u64) -> Card {
         Card { id: GpuId(id.into()), index, model, memory, trouble: None }
+    }
+
+    /// The same, as another name of its machine shows it.
+    pub(super) fn again(&self) -> Card {
+        Card { trouble: None, id: self.id.clone(), ..*self }
     }
 
     /// Another piece of the same kind.
@@ -143,6 +148,35 @@ impl World {
         if self.machines[machine].agent_up {
             let free = self.machines[machine].free_memory;
             self.send_to_daemon(machine, NodeMessage::Memory { free });
+        }
+    }
+
+    /// It cannot start anything for a while.
+    pub(super) fn become_unfit(&mut self, machine: usize) {
+        self.tally.unfit += 1;
+        let kinds = [TroubleKind::DiskFull, TroubleKind::Descriptors, TroubleKind::Processes];
+        let kind = self.dice.pick(&kinds).unwrap_or(TroubleKind::Other);
+        self.note_machine(machine, format_args!("cannot start anything: {kind:?}"));
+        self.machines[machine].trouble = Some(MachineTrouble::new(kind, "no more of it"));
+        // Some notice only when they are to start something.
+        if self.dice.chance(500) {
+            self.tell_fitness(machine);
+        }
+        let at = self.now + Span(self.dice.scale(500, 30_000));
+        self.agenda.at(at, Happening::MachineWell { machine });
+    }
+
+    pub(super) fn machine_well(&mut self, machine: usize) {
+        if self.machines[machine].trouble.take().is_some() {
+            self.note_machine(machine, format_args!("is well again"));
+            self.tell_fitness(machine);
+        }
+    }
+
+    fn tell_fitness(&mut self, machine: usize) {
+        if self.machines[machine].agent_up {
+            let trouble = self.machines[machine].trouble.clone();
+            self.send_to_daemon(machine, NodeMessage::Fitness { trouble });
         }
     }
 

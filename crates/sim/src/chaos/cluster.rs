@@ -13,7 +13,9 @@ pub(super) fn draw_machines(dice: &mut Dice) -> Vec<Machine> {
     let count = dice.between(1, 4);
     let largest = dice.scale(1, 8);
     let alike = dice.chance(500);
-    let mut machines = Vec::new();
+    // Now and then the last one is the first under another name.
+    let twin = (count > 1 && dice.chance(100)).then_some(count - 1);
+    let mut machines: Vec<Machine> = Vec::new();
     for number in 0..count {
         let gpus = if alike { largest } else { dice.between(1, largest) };
         let model =
@@ -27,18 +29,25 @@ pub(super) fn draw_machines(dice: &mut Dice) -> Vec<Machine> {
                 memory,
             )
         };
+        let cards: Vec<Card> = match machines.first().filter(|_| twin == Some(number)) {
+            Some(first) => first.cards.iter().map(Card::again).collect(),
+            None => (0..gpus).map(card).collect(),
+        };
         let hall = dice.pick(&["east", "west"]).unwrap_or("east").to_owned();
         machines.push(Machine {
             name: format!("n{number}"),
             labels: BTreeMap::from([("hall".to_owned(), hall)]),
             capacity: Capacity { cpus: 16, memory: 64 * GB },
             free_memory: 64 * GB,
-            cards: (0..gpus).map(card).collect(),
+            cards,
             up: true,
             agent_up: true,
             agent_life: 0,
             destroyed: false,
             partitioned: false,
+            trouble: None,
+            twin: twin == Some(number),
+            old_agent: dice.chance(200),
             dirs: BTreeMap::new(),
             link: None,
             newest: SessionId(0),

@@ -33,6 +33,10 @@ pub(super) struct Daemon {
     /// The backend's current connection to each node.
     pub(super) lines: BTreeMap<NodeId, SessionId>,
     pub(super) epoch: Epoch,
+    /// The store is behind what was acknowledged, and nobody has booted from it yet.
+    pub(super) restored: bool,
+    /// Noted beside the store: no task id below this is free.
+    ids_from: u64,
 }
 
 #[derive(Debug)]
@@ -66,6 +70,8 @@ impl Daemon {
             clock_offset: 0,
             lines: BTreeMap::new(),
             epoch: Epoch(1),
+            restored: false,
+            ids_from: 0,
         }
     }
 }
@@ -109,7 +115,8 @@ impl World {
         self.oracle.disk_is_complete(&self.disk)?;
         let mut state = State::from_rows(self.disk.rows.values().cloned())
             .map_err(|error| Violation(format!("the store cannot be read: {error}")))?;
-        let boot = Letter { input: Input::Boot { epoch }, from: None };
+        let (restored, ids_from) = (self.daemon.restored, self.daemon.ids_from);
+        let boot = Letter { input: Input::Boot { epoch, restored, ids_from }, from: None };
         let turn = self.turn(&mut state, boot)?;
         self.settle(state, vec![turn])?;
         self.wake_engine();
@@ -185,6 +192,8 @@ impl World {
         }
         self.disk.commit(&state, turns.iter().flat_map(|turn| &turn.step.events));
         self.tally.commits += 1;
+        self.daemon.restored = false;
+        self.daemon.ids_from = self.daemon.ids_from.max(state.ledger.next_task.0);
         self.oracle.committed(&turns, &self.disk, self.daemon.epoch, self.daemon_clock())?;
         self.count(&turns);
         if self.dice.chance(20) {

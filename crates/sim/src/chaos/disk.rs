@@ -10,6 +10,8 @@ const BACKUPS_KEPT: usize = 4;
 pub(super) struct Disk {
     pub(super) rows: BTreeMap<RowKey, Row>,
     backups: Vec<Backup>,
+    /// As it was when the work began.
+    beginning: Option<Backup>,
 }
 
 /// A copy of the store, and what the oracle held to be recorded at that moment.
@@ -35,6 +37,15 @@ impl Disk {
             self.backups.remove(0);
         }
         self.backups.push(Backup { rows: self.rows.clone(), record });
+    }
+
+    /// What whoever sets everything up again after a loss comes to.
+    pub(super) fn keep_beginning(&mut self, record: Record) {
+        self.beginning = Some(Backup { rows: self.rows.clone(), record });
+    }
+
+    pub(super) fn beginning(&self) -> Option<Backup> {
+        self.beginning.clone()
     }
 
     pub(super) fn backups(&self) -> &[Backup] {

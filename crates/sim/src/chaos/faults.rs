@@ -35,10 +35,12 @@ pub(super) enum Fault {
     Dirty,
     Broken,
     MemoryShort,
+    LostStore,
+    Unfit,
 }
 
 impl Fault {
-    pub(super) const ALL: [Fault; 26] = [
+    pub(super) const ALL: [Fault; 28] = [
         Fault::CrashBeforeCommit,
         Fault::CrashAfterCommit,
         Fault::CrashIdle,
@@ -65,6 +67,8 @@ impl Fault {
         Fault::Dirty,
         Fault::Broken,
         Fault::MemoryShort,
+        Fault::LostStore,
+        Fault::Unfit,
     ];
 
     /// How often it strikes among the faults that come by themselves; 0 for those that only
@@ -76,7 +80,8 @@ impl Fault {
             AgentCrash | ShimKill | Foreign => 6,
             Reboot | CrashIdle | ProbeError | GpuVanish => 4,
             Partition | ClockJump | GpuRenumber | Dirty => 3,
-            Restore | Replace | Broken | MemoryShort => 2,
+            Restore | Replace | Broken | MemoryShort | Unfit => 2,
+            LostStore => 1,
             _ => 0,
         }
     }

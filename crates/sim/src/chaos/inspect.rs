@@ -60,6 +60,11 @@ impl World {
                         self.tally.declared_lost += runs.len() as u64;
                     }
                     Event::NodeLabelsChanged { .. } => self.tally.relabelled += 1,
+                    Event::NodeRemoved { .. } => self.tally.removed_nodes += 1,
+                    Event::NodeHasUnknownRuns { runs, .. } => {
+                        self.tally.unknown_runs += runs.len() as u64;
+                    }
+                    Event::TaskInDoubt { .. } => self.tally.in_doubt += 1,
                     Event::RunStopping { why, .. } => {
                         let preempted = *why == StopReason::Preempted;
                         self.tally.preemptions += u64::from(preempted);

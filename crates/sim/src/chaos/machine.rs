@@ -9,7 +9,7 @@ use super::world::World;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::run::{ReportedState, RunReport};
-use danlu_core::{Effect, NodeMessage, RunId, SessionId, Time};
+use danlu_core::{Effect, NodeMessage, RunId, SessionId, Time, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -28,6 +28,12 @@ pub(super) struct Machine {
     /// Will never come back.
     pub(super) destroyed: bool,
     pub(super) partitioned: bool,
+    /// What keeps it from starting anything.
+    pub(super) trouble: Option<Trouble>,
+    /// It is another name of an earlier machine, and has the same GPUs.
+    pub(super) twin: bool,
+    /// Its agent is of the release before.
+    pub(super) old_agent: bool,
     /// Survives everything but a replacement of the machine.
     pub(super) dirs: BTreeMap<RunId, RunDir>,
     /// The connection the agent believes in.
@@ -59,13 +65,17 @@ impl Machine {
                 }
                 Stage::Ended(ending) => ReportedState::Ended(ending.clone()),
             };
-            RunReport { run: *run, state }
+            // Agents of the release before do not tell.
+            let told = !self.old_agent;
+            let gpus = if told { dir.launch.gpus.clone() } else { Vec::new() };
+            RunReport { run: *run, state, task: told.then_some(dir.launch.task), gpus }
         });
         NodeReport {
             capacity: self.capacity,
             free_memory: Some(self.free_memory),
             gpus: self.gpu_reports(now),
             runs: runs.collect(),
+            trouble: self.trouble.clone(),
         }
     }
 }

@@ -102,6 +102,7 @@ impl World {
         let now = self.now;
         let it = &mut self.machines[machine];
         let clock = it.clock(now);
+        let trouble = it.trouble.clone();
         let Some(dir) = it.dirs.get_mut(&run) else {
             return Ok(());
         };
@@ -117,6 +118,10 @@ impl World {
         };
         if dir.stopping && self.dice.chance(500) {
             return self.run_ends(machine, run, never(Exit::Signal(15), true));
+        }
+        if let Some(trouble) = trouble {
+            self.tally.unstartable += 1;
+            return self.run_ends(machine, run, never(Exit::Trouble(trouble), false));
         }
         if self.mix.strikes(Fault::LaunchFailure, &mut self.dice) && self.storm {
             self.tally.launch_failures += 1;

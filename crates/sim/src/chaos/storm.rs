@@ -2,6 +2,7 @@
 
 use super::agenda::Happening;
 use super::connection::End;
+use super::disk::Backup;
 use super::faults::Fault;
 use super::verdict::Verdict;
 use super::world::World;
@@ -34,7 +35,16 @@ impl World {
                 self.tally.crashes_idle += 1;
                 self.daemon_crashes("between two batches");
             }
-            Some(Fault::Restore) => self.restore(),
+            Some(Fault::Restore) => {
+                let backup = self.dice.pick(self.disk.backups());
+                self.restore(backup, "a backup is restored");
+            }
+            Some(Fault::LostStore) => {
+                self.tally.lost_stores += 1;
+                let beginning = self.disk.beginning();
+                self.restore(beginning, "the store is lost and set up again");
+            }
+            Some(Fault::Unfit) => self.become_unfit(machine),
             Some(Fault::ClockJump) => self.jump_clock(machine),
             Some(Fault::AgentCrash) => self.agent_crashes(machine),
             Some(Fault::Reboot) => self.reboot(machine)?,
@@ -99,8 +109,8 @@ impl World {
     }
 
     /// Somebody puts an old copy in the place of the store. The new epoch says so.
-    fn restore(&mut self) {
-        let Some(backup) = self.dice.pick(self.disk.backups()) else {
+    fn restore(&mut self, backup: Option<Backup>, how: &str) {
+        let Some(backup) = backup else {
             return;
         };
         if self.daemon.alive {
@@ -109,11 +119,12 @@ impl World {
         self.tally.restores += 1;
         self.daemon.epoch.0 += 1;
         let epoch = self.daemon.epoch;
-        self.note("disk", format_args!("a backup is restored: epoch {epoch}"));
+        self.daemon.restored = true;
+        self.note("disk", format_args!("{how}: epoch {epoch}"));
         let undone = self.oracle.record.task_count().saturating_sub(backup.record.task_count());
         self.tally.rewound_tasks += undone as u64;
         self.disk.restore(&backup);
-        self.oracle.record = backup.record;
+        self.oracle.rewind(backup.record);
     }
 
     /// All faults end. What is broken is mended soon, except what is lost for good.
@@ -130,6 +141,7 @@ impl World {
             let at = self.now + self.dice.span(0, 5000);
             self.agenda.at(at, Happening::PartitionHeals { machine });
             self.agenda.at(at, Happening::MemoryFreed { machine });
+            self.agenda.at(at, Happening::MachineWell { machine });
             for card in 0..self.machines[machine].cards.len() {
                 self.agenda.at(at, Happening::GpuHeals { machine, card });
             }

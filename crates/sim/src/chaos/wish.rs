@@ -145,7 +145,7 @@ impl World {
         let runs: Vec<RunId> = runs.map(|run| run.id).collect();
         let users: Vec<UserId> = state.users.keys().copied().collect();
         let licences = u32::try_from(self.dice.between(0, 4)).unwrap_or(0);
-        Some(match self.dice.below(32) {
+        Some(match self.dice.below(36) {
             27..=28 => {
                 let hall = self.dice.pick(&["east", "west", ""]).unwrap_or("");
                 let hall = Some(hall.to_owned()).filter(|hall| !hall.is_empty());
@@ -162,7 +162,7 @@ impl World {
             }
             0..=2 => Input::Drain { by, node: self.dice.pick(&nodes)? },
             3..=7 => Input::Undrain { by, node: self.dice.pick(&nodes)? },
-            8 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
+            8 | 32 | 33 => Input::RemoveNode { by, node: self.dice.pick(&nodes)? },
             9..=10 => {
                 let machine = self.dice.index(self.machines.len());
                 let it = &self.machines[machine];
@@ -183,8 +183,25 @@ impl World {
                 Input::SetUser { by, user, change }
             }
             17..=20 => return self.wish_gpus(by, &nodes),
+            34 => Input::EndUnknownRuns { by, node: self.dice.pick(&nodes)? },
+            35 => self.wish_rename(by),
             _ => Input::Configure { by, settings: self.draw_settings() },
         })
+    }
+
+    /// Whoever renames a machine adds it under its new name, and removes the old one some time.
+    fn wish_rename(&mut self, by: Actor) -> Input {
+        let machine = self.dice.index(self.machines.len());
+        self.serial_number += 1;
+        self.tally.renamed += 1;
+        let it = &mut self.machines[machine];
+        it.name = format!("n{machine}r{}", self.serial_number);
+        let (name, labels) = (it.name.clone(), it.labels.clone());
+        self.note_machine(machine, format_args!("has another name"));
+        if let Some(session) = self.machines[machine].link {
+            self.cut(session, None);
+        }
+        Input::AddNode { by, name, labels }
     }
 
     fn wish_gpus(&mut self, by: Actor, nodes: &[NodeId]) -> Option<Input> {
@@ -252,6 +269,7 @@ impl World {
                 max_tasks_per_gpu: dice
                     .chance(200)
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+                ..Limits::default()
             },
             predictions: dice.chance(700),
             auto_inside: dice.chance(100),
@@ -283,6 +301,7 @@ fn draw_quotas(dice: &mut Dice) -> QuotaSettings {
         running_tasks: limit(chance, 1, 4),
         running_gpus: limit(chance, 2, 8),
         queued_tasks: limit(chance / 2, 2, 10),
+        open_tasks: limit(chance / 2, 4, 14),
         gpu_hours: limit(chance / 4, 1, 2),
     };
     let (user, other, project) = (quota(150), quota(150), quota(200));

@@ -13,7 +13,11 @@ pub(super) struct Happened<'a>(pub(super) &'a Event);
 impl fmt::Display for Asked<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Input::Boot { epoch } => write!(f, "boot, epoch {epoch}"),
+            Input::Boot { epoch, restored, ids_from } => {
+                let restored = if *restored { ", restored" } else { "" };
+                write!(f, "boot, epoch {epoch}{restored}, ids from {ids_from}")
+            }
+            Input::EndUnknownRuns { node, .. } => write!(f, "end unknown runs of node {node}"),
             Input::AddUser { name, .. } => write!(f, "add user {name}"),
             Input::SetUser { user, change, .. } => write!(f, "set user {user}: {change:?}"),
             Input::RemoveUser { user, .. } => write!(f, "remove user {user}"),
@@ -120,6 +124,7 @@ fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Resu
             Ok(())
         }
         NodeMessage::Memory { free } => write!(f, "{free} bytes of memory free"),
+        NodeMessage::Fitness { trouble } => write!(f, "trouble: {trouble:?}"),
         NodeMessage::Lost => write!(f, "lost"),
     }
 }
@@ -127,7 +132,24 @@ fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 impl fmt::Display for Happened<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Event::Booted { epoch } => write!(f, "booted in epoch {epoch}"),
+            Event::Booted { epoch, .. } => write!(f, "booted in epoch {epoch}"),
+            Event::IdsSkipped => write!(f, "ids skipped"),
+            Event::TaskInDoubt { task, why } => write!(f, "task {task} in doubt: {why:?}"),
+            Event::NodeUnfit { node, trouble } => {
+                write!(f, "node {node} unfit: {:?}", trouble.kind)
+            }
+            Event::NodeFit { node } => write!(f, "node {node} well again"),
+            Event::NodeHasUnknownRuns { node, runs } => {
+                write!(f, "node {node} has unknown runs:")?;
+                runs.iter().try_for_each(|run| write!(f, " {run}"))
+            }
+            Event::UnknownRunsStopping { node, .. } => {
+                write!(f, "unknown runs of node {node} stopping")
+            }
+            Event::UnknownRunsEnded { node, runs } => {
+                write!(f, "unknown runs ended on node {node}:")?;
+                runs.iter().try_for_each(|run| write!(f, " {run}"))
+            }
             Event::UserAdded { user } => write!(f, "user {user} added"),
             Event::ProjectCharged { project } => write!(f, "project {project} charged"),
             Event::UserChanged { user } => write!(f, "user {user} changed"),

@@ -122,6 +122,7 @@ impl World {
             Happening::StopEnds { machine, run } => self.stop_ends(machine, run)?,
             Happening::LeftOverKilled { machine, run } => self.left_over_killed(machine, run)?,
             Happening::MemoryFreed { machine } => self.memory_freed(machine),
+            Happening::MachineWell { machine } => self.machine_well(machine),
             Happening::GpusProbed { machine } => self.gpus_probed(machine),
             Happening::GpuHeals { machine, card } => self.gpu_heals(machine, card),
             Happening::PartitionHeals { machine } => self.machines[machine].partitioned = false,
@@ -142,6 +143,7 @@ impl World {
     /// Before the first fault: the daemon is up and knows its users, nodes and settings.
     pub(super) fn set_up(&mut self) -> Verdict {
         self.tally.calm_seeds = u64::from(self.mix.is_calm());
+        self.tally.shared_gpus = self.machines.iter().filter(|it| it.twin).count() as u64;
         self.history.note(self.now, "world", format_args!("{:?}", self.mix));
         self.daemon_starts()?;
         let by = Actor::Daemon;
@@ -170,6 +172,7 @@ impl World {
             self.agenda.at(self.now, Happening::ClientActs { client });
         }
         self.agenda.at(self.now, Happening::Backup);
+        self.disk.keep_beginning(self.oracle.record.clone());
         self.agenda.at(self.storm_end, Happening::StormEnds);
         self.next_fault();
         Ok(())

@@ -73,7 +73,7 @@ struct World {
 impl World {
     fn new(machines: &[Machine], placement: PlacementRule) -> Result<World, PackingError> {
         let mut world = World { state: State::new(), user: UserId(0), now: Time::default() };
-        world.ask(Input::Boot { epoch: Epoch(0) })?;
+        world.ask(Input::Boot { epoch: Epoch(0), restored: false, ids_from: 0 })?;
         let settings = Settings {
             order: Order::Fifo,
             backfill: Backfill::None,
@@ -110,6 +110,7 @@ impl World {
             free_memory: None,
             gpus: (0..machine.gpus).map(gpu).collect(),
             runs: Vec::new(),
+            trouble: None,
         };
         for message in [NodeMessage::Connected, NodeMessage::Report(report)] {
             self.ask(Input::Node { node, session: SESSION, message })?;

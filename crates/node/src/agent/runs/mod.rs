@@ -142,7 +142,7 @@ impl Runs {
         };
         self.all
             .iter()
-            .filter_map(|(&run, phase)| Some(RunReport { run, state: state(phase)? }))
+            .filter_map(|(&run, phase)| Some(RunReport::new(run, state(phase)?)))
             .collect()
     }
 

@@ -12,6 +12,7 @@ use super::identity::Identity;
 use super::pci::PciAddress;
 use super::sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, ProcessKind, Vendor};
 use danlu_core::ids::GpuId;
+use std::fs;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct SimGpus {
     /// Why the script as it is now was not taken.
     mistake: Option<ProbeError>,
     tenants: Vec<SimTenant>,
+    /// Those of two machines are never the same, as with real ones.
+    series: u64,
 }
 
 /// A run that uses the memory it asked for, or is on the way there.
@@ -54,14 +57,21 @@ impl SimGpus {
             watch,
             mistake: None,
             tenants: Vec::new(),
+            series: script.map_or(0, series),
         };
         sim.read_script();
         Ok(sim)
     }
 
-    /// The identity of simulated GPU `number`, the same in every run.
+    /// The identity of simulated GPU `number` where there is no script.
     pub fn id(number: u32) -> GpuId {
-        GpuId::from(format!("GPU-51300000-0000-4000-8000-{number:012x}").as_str())
+        id_in(0, number)
+    }
+
+    /// The same in every life of the agent, unless the script says otherwise.
+    fn id_of(&self, number: u32) -> GpuId {
+        let scripted = self.script.gpus.get(&number).and_then(|gpu| gpu.id.as_deref());
+        scripted.map_or_else(|| id_in(self.series, number), GpuId::from)
     }
 
     /// Changes the GPUs from within the program. A script file that changes later replaces it all.
@@ -142,7 +152,7 @@ impl SimGpus {
     }
 
     fn one(&self, number: u32, mut gpu: ScriptGpu) -> GpuSample {
-        let id = Self::id(number);
+        let id = self.id_of(number);
         let here = self.tenants.iter().filter(|tenant| tenant.gpus.contains(&id));
         let here = here.map(|tenant| ScriptProcess::real(tenant.pid, self.use_of(tenant)));
         gpu.processes.extend(here);
@@ -158,7 +168,7 @@ impl SimGpus {
             model: gpu.model,
             memory_total: gpu.memory,
             mig: None,
-            neighbours: self.script.neighbours(number).map(Self::id).collect(),
+            neighbours: self.script.neighbours(number).map(|other| self.id_of(other)).collect(),
         });
         let live = match gpu.error {
             Some(error) => Err(ProbeError::Simulated(error)),
@@ -174,6 +184,22 @@ impl SimGpus {
         };
         GpuSample { facts, index: 0, live }
     }
+}
+
+fn id_in(series: u64, number: u32) -> GpuId {
+    let (a, b, c) = (series >> 32 & 0xf_ffff, series >> 16 & 0xffff, series & 0xfff);
+    GpuId::from(format!("GPU-513{a:05x}-{b:04x}-4{c:03x}-8000-{number:012x}").as_str())
+}
+
+/// Of this machine and this script, wherever else there is one (FNV-1a).
+fn series(script: &Path) -> u64 {
+    let told = |path: &str| fs::read(path).unwrap_or_default();
+    let words = [told("/etc/machine-id"), told("/proc/sys/kernel/hostname")];
+    let path = script.as_os_str().as_encoded_bytes();
+    let bytes = words.iter().flatten().chain(path).copied();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Without a user it is a real process, which `/proc` knows.

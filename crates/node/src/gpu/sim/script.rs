@@ -34,6 +34,8 @@ pub struct Script {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptGpu {
+    /// Its identity, where it is to be that of a GPU elsewhere.
+    pub id: Option<String>,
     pub model: String,
     /// Bytes.
     pub memory: u64,
@@ -73,6 +75,7 @@ pub struct ScriptProcess {
 impl Default for ScriptGpu {
     fn default() -> Self {
         ScriptGpu {
+            id: None,
             model: "Simulated GPU".to_owned(),
             memory: 24 << 30,
             memory_used: 0,

@@ -39,6 +39,10 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
             "For las: after so much GPU time a task is in the second queue.",
             "用于 las：GPU 时间超过此值后进入第二队列。",
         ),
+        "limits.open_tasks_per_user" => (
+            "Tasks of one user that have not ended, where no quota says otherwise.",
+            "每个用户未结束的任务数上限（配额另有规定的除外）。",
+        ),
         "limits.max_tasks_per_gpu" => {
             ("Tasks that share one GPU by its memory.", "按显存共享一块 GPU 的任务数上限。")
         }
@@ -70,6 +74,9 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
         ),
         "quota.period" => ("GPU-hours are counted anew after this.", "GPU 小时的计算周期。"),
         "quota.user.gpu_hours" => ("Of each user, in a period.", "每个用户每周期。"),
+        "quota.user.open_tasks" => {
+            ("Tasks of each user that have not ended.", "每个用户未结束的任务。")
+        }
         "quota.user.queued_tasks" => ("Waiting tasks of each user.", "每个用户等待中的任务。"),
         "quota.user.running_gpus" => ("GPUs in use by each user.", "每个用户使用中的 GPU。"),
         "quota.user.running_tasks" => ("Running tasks of each user.", "每个用户运行中的任务。"),

@@ -5,7 +5,7 @@ use super::record::{NodeFact, Record, TaskFact};
 use crate::chaos::daemon::Turn;
 use crate::chaos::verdict::{Verdict, Violation, ensure};
 use danlu_core::task::TaskSpec;
-use danlu_core::{Actor, Event, Input, Refusal, Reply, Span, TaskId, UserId};
+use danlu_core::{Actor, Event, Input, Refusal, Reply, RunId, Span, TaskId, UserId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,22 +28,33 @@ impl Oracle {
                 self.record.admins.insert(id);
             }
             (Input::AddNode { name, labels, .. }, Reply::Node(id)) => {
-                let machine = name.trim_start_matches('n').parse().unwrap_or(0);
+                let number = name.trim_start_matches('n').split('r').next().unwrap_or("");
+                let machine = number.parse().unwrap_or(0);
                 let (name, labels) = (name.clone(), labels.clone());
                 self.record
                     .nodes
                     .insert(id, NodeFact { machine, name, labels, resources: BTreeMap::new() });
             }
-            (Input::Cancel { by, task }, _) => self.permitted(*by, *task)?.cancelled = true,
+            (Input::Cancel { by, task }, _) => {
+                self.permitted(*by, *task)?.cancelled = true;
+                self.cancelled_while_running(*task);
+            }
             (Input::Hold { by, task }, _) => self.permitted(*by, *task)?.held = true,
             (Input::Configure { settings, .. }, _) => {
                 self.record.settings = settings.clone();
                 self.record.gpus.reclaimed |= settings.reclaim_unused_memory;
                 self.truth.reclaimed |= settings.reclaim_unused_memory;
             }
-            (Input::Release { by, task }, _) => self.permitted(*by, *task)?.held = false,
+            (Input::Release { by, task }, _) => {
+                self.permitted(*by, *task)?.held = false;
+                self.doubt_is_over(*task);
+            }
+            (Input::EndUnknownRuns { node, .. }, _) => {
+                self.truth.unknown_ordered.insert(*node);
+            }
             (Input::Retry { by, task }, _) => {
                 self.permitted(*by, *task)?.held = false;
+                self.doubt_is_over(*task);
                 self.waits_for_its_beginning(*task);
             }
             (Input::Edit { by, task, spec }, _) => {
@@ -101,6 +112,14 @@ impl Oracle {
         Ok(())
     }
 
+    fn cancelled_while_running(&mut self, id: TaskId) {
+        let Record { tasks, runs, .. } = &mut self.record;
+        if let Some(fact) = tasks.get_mut(&id) {
+            let open = |run: &RunId| runs.get(run).is_some_and(|it| it.ended.is_none());
+            fact.cancelled_run = fact.last_run.filter(open);
+        }
+    }
+
     /// The first answer to a submit, or one more to the same.
     fn submitted(
         &mut self,
@@ -133,7 +152,9 @@ impl Oracle {
         for id in new {
             let tasks = &mut self.record.tasks;
             let known = tasks.contains_key(&id);
-            ensure!(!known, "task {id} was given out twice");
+            let again = self.truth.newest_task.is_some_and(|newest| id <= newest);
+            ensure!(!known && !again, "task {id} was given out twice");
+            self.truth.newest_task = Some(id);
             let array = spec.array.as_ref().map(|_| first);
             tasks.insert(id, TaskFact::new(owner, key.filter(|_| id == first), &spec, array));
             self.release(id);

@@ -6,6 +6,7 @@ use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::event::RequeueReason;
 use danlu_core::task::Outcome;
 use danlu_core::{Epoch, Event, NodeId, RunId, TaskId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Oracle {
@@ -30,6 +31,12 @@ impl Oracle {
             }
             Event::RunLaunched { run, task, nodes, .. } => {
                 self.run_launched(*run, *task, nodes, epoch)
+            }
+            Event::PartStarted { run, node } => {
+                if let Some(fact) = self.record.runs.get_mut(run) {
+                    fact.began.insert(*node);
+                }
+                Ok(())
             }
             Event::PartEnded { run, node, exit } => self.part_ended(*run, *node, exit),
             Event::RunEnded { run, exit, .. } => self.run_ended(*run, exit),
@@ -79,6 +86,7 @@ impl Oracle {
         };
         fact.outcome = None;
         fact.cancelled = false;
+        fact.cancelled_run = None;
         fact.succeeded = false;
         fact.failures = 0;
         fact.released.extend(removed);
@@ -123,7 +131,16 @@ impl Oracle {
             self.record.nodes.get(node).map(|fact| (*node, (fact.machine, false)))
         });
         let parts = parts.collect();
-        let fact = RunFact { task, ended: None, abandoned: false, paused: false, parts };
+        self.may_run_again(task, before)?;
+        self.truth.task_of.insert(run, task);
+        let fact = RunFact {
+            task,
+            ended: None,
+            abandoned: false,
+            paused: false,
+            began: BTreeSet::new(),
+            parts,
+        };
         self.record.runs.insert(run, fact);
         let busy =
             before.and_then(|run| self.record.runs.get(&run)).is_some_and(|it| it.ended.is_none());

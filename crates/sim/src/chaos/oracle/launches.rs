@@ -49,7 +49,13 @@ impl Oracle {
         let fact = self.record.runs.get(&run);
         let task = fact.and_then(|fact| self.record.tasks.get(&fact.task));
         let holds = match why {
-            StopOrder::Stray => fact.is_none_or(|fact| fact.part_ended(node)),
+            // What a lost store knew is ended only if an administrator wants it.
+            StopOrder::Stray => match fact {
+                Some(fact) => fact.part_ended(node),
+                None => {
+                    self.truth.unknown_ordered.contains(&node) || !self.truth.is_of_lost_time(run)
+                }
+            },
             StopOrder::Because(StopReason::Cancelled { .. }) => task.is_some_and(|it| it.cancelled),
             StopOrder::Because(StopReason::Preempted) => task.is_some_and(|it| it.spec.preemptible),
             StopOrder::Because(StopReason::Requeued) => task.is_some_and(|it| it.put_back),
@@ -80,6 +86,8 @@ impl Oracle {
             node.is_some_and(|node| wanted.matches(&node.name, &node.labels))
         });
         ensure!(accepted, "run {run} is launched on node {node}, but asked for {wanted:?}");
+        let unfit = self.told.nodes.get(node).is_some_and(|told| told.unfit);
+        ensure!(!unfit, "run {run} is launched on node {node}, which cannot start anything");
         let told = self.told.nodes.get(node).and_then(|told| told.gpus.as_ref());
         let Some(gpus) = told else {
             ensure!(false, "run {run} is launched on node {node} before its first report");

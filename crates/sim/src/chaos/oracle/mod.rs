@@ -5,6 +5,7 @@
 //! its present life (`told`). It never asks the core what it believes.
 
 mod answers;
+mod doubt;
 mod events;
 mod launches;
 mod outcomes;

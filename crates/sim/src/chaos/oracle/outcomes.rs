@@ -34,7 +34,7 @@ impl Oracle {
                 ensure!(!started, "run {run} is said never to have started on node {node}");
             }
             // What was forgotten before a backup was restored cannot be known.
-            (Exit::Vanished { .. }, _) if removed => {}
+            (Exit::Vanished { .. } | Exit::NoRecord, _) if removed => {}
             (exit, Some(ending)) => {
                 ensure!(
                     *exit == ending.exit,
@@ -77,6 +77,7 @@ impl Oracle {
         let open = fact.parts.values().any(|(_, ended)| !ended);
         ensure!(!open, "run {run} has ended while a part of it has not");
         let task = fact.task;
+        self.end_is_known(task, exit);
         if *exit == Exit::Code(0)
             && self.succeeded(run)
             && let Some(fact) = self.record.tasks.get_mut(&task)
@@ -106,6 +107,15 @@ impl Oracle {
         endings.any(|ending| ending.exit == Exit::TimedOut)
     }
 
+    /// Its only part has ended by its own will, and the daemon knows it.
+    fn ended_by_itself(&self, run: RunId) -> bool {
+        let recorded = self.record.runs.get(&run).and_then(|fact| fact.ended.as_ref());
+        let mut parts = self.truth.parts(run);
+        let (Some(part), None) = (parts.next(), parts.next()) else { return false };
+        let own = part.ending.as_ref().filter(|it| !it.stopped && Some(&it.exit) == recorded);
+        own.is_some_and(|it| matches!(it.exit, Exit::Code(_) | Exit::Signal(_) | Exit::TimedOut))
+    }
+
     fn was_stopped(&self, run: RunId) -> bool {
         self.truth.parts(run).any(|part| part.ending.as_ref().is_some_and(|it| it.stopped))
     }
@@ -124,7 +134,9 @@ impl Oracle {
             || run.is_some_and(|run| self.was_stopped(run));
         let holds = match outcome {
             Outcome::Succeeded => run.is_some_and(|run| self.succeeded(run)),
-            Outcome::Failed { exit: Exit::NeverStarted } => false,
+            Outcome::Failed { exit: Exit::NeverStarted | Exit::Trouble(_) | Exit::NoRecord } => {
+                false
+            }
             Outcome::Failed { exit: Exit::Vanished { .. } } => vanished,
             Outcome::Failed { exit: Exit::Abandoned } => recorded == Some(Exit::Abandoned),
             Outcome::Failed { exit } => failed_as(exit),
@@ -133,7 +145,11 @@ impl Oracle {
                 failed_as(&Exit::Launch { message: message.clone() })
             }
             Outcome::GaveUp { .. } => vanished || recorded == Some(Exit::Abandoned),
-            Outcome::Cancelled { .. } => fact.cancelled,
+            // Who had ended by itself before keeps its own end.
+            Outcome::Cancelled { .. } => {
+                let own = run.is_some_and(|run| self.ended_by_itself(run));
+                fact.cancelled && !(own && fact.cancelled_run == run)
+            }
             Outcome::DependencyFailed { on } => {
                 let mut after = fact.spec.after.iter().filter(|after| after.task == *on);
                 let other = self.record.tasks.get(on).and_then(|fact| fact.outcome.as_ref());

@@ -42,6 +42,8 @@ pub(super) struct TaskFact {
     pub(super) array: Option<TaskId>,
     pub(super) held: bool,
     pub(super) cancelled: bool,
+    /// The run that went on when it was.
+    pub(super) cancelled_run: Option<RunId>,
     /// Somebody has asked for it to be put back into the queue.
     pub(super) put_back: bool,
     pub(super) outcome: Option<Outcome>,
@@ -64,6 +66,8 @@ pub(super) struct RunFact {
     pub(super) ended: Option<Exit>,
     pub(super) abandoned: bool,
     pub(super) paused: bool,
+    /// Where it was told to have started.
+    pub(super) began: BTreeSet<NodeId>,
     /// By node: the machine, and whether its end there was recorded.
     pub(super) parts: BTreeMap<NodeId, (usize, bool)>,
 }
@@ -83,6 +87,7 @@ impl TaskFact {
             array,
             held: spec.hold,
             cancelled: false,
+            cancelled_run: None,
             put_back: false,
             outcome: None,
             succeeded: false,

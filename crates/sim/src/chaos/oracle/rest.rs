@@ -119,8 +119,9 @@ fn room(machine: &Machine, request: &Request) -> Option<usize> {
         return None;
     }
     let fitting = || {
-        let fits =
-            |card: &&Card| card.memory >= request.gpu_memory && has_model(request, card.model);
+        let fits = |card: &&Card| {
+            !machine.twin && card.memory >= request.gpu_memory && has_model(request, card.model)
+        };
         machine.cards.iter().filter(fits)
     };
     let has = |wanted: &u32| fitting().any(|card| card.index == *wanted);

@@ -1,6 +1,7 @@
 //! What the daemon has been told by nodes since it started: the least it must act upon.
 
 use danlu_core::gpu::GpuReport;
+use danlu_core::run::Exit;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId, Span, Time};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,14 @@ pub(super) struct Heard {
     pub(super) gpus: Option<Vec<GpuReport>>,
     /// Bytes of memory that nobody uses there.
     pub(super) free_memory: Option<u64>,
+    /// It has said that it cannot start anything.
+    pub(super) unfit: bool,
+}
+
+impl Heard {
+    fn on(session: SessionId) -> Heard {
+        Heard { session, gpus: None, free_memory: None, unfit: false }
+    }
 }
 
 impl Told {
@@ -50,7 +59,7 @@ impl Told {
             NodeMessage::Connected => {
                 if self.newest.get(&node).is_none_or(|newest| *newest < session) {
                     self.newest.insert(node, session);
-                    self.nodes.insert(node, Heard { session, gpus: None, free_memory: None });
+                    self.nodes.insert(node, Heard::on(session));
                 }
             }
             NodeMessage::Lost => {
@@ -60,12 +69,27 @@ impl Told {
                 }
             }
             NodeMessage::Report(report) => {
+                self.hear_fitness(node, session, report.trouble.is_some());
                 self.hear_memory(node, session, report.free_memory);
                 self.hear_gpus(node, session, &report.gpus, true);
             }
             NodeMessage::Memory { free } => self.hear_memory(node, session, Some(*free)),
             NodeMessage::Gpus(gpus) => self.hear_gpus(node, session, gpus, false),
+            NodeMessage::Fitness { trouble } => {
+                self.hear_fitness(node, session, trouble.is_some());
+            }
+            NodeMessage::Ended { ending, .. } if matches!(ending.exit, Exit::Trouble(_)) => {
+                self.hear_fitness(node, session, true);
+            }
             NodeMessage::Started { .. } | NodeMessage::Ended { .. } => {}
+        }
+    }
+
+    fn hear_fitness(&mut self, node: NodeId, session: SessionId, unfit: bool) {
+        if let Some(told) = self.nodes.get_mut(&node)
+            && told.session == session
+        {
+            told.unfit = unfit;
         }
     }
 

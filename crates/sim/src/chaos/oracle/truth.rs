@@ -7,8 +7,8 @@ use danlu_core::node::Capacity;
 use danlu_core::resources::Sharing;
 use danlu_core::run::Ending;
 use danlu_core::task::TaskSpec;
-use danlu_core::{Epoch, GpuId, Request, RunId, Span, Time};
-use std::collections::BTreeMap;
+use danlu_core::{Epoch, GpuId, NodeId, Request, RunId, Span, TaskId, Time};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Beyond its limit, a process may take this long to end.
@@ -25,6 +25,16 @@ pub(super) struct Truth {
     pub(super) most_anywhere: u16,
     /// Tasks may have counted as less than they asked for.
     pub(super) reclaimed: bool,
+    /// The highest id that anybody was ever told of, whatever is restored.
+    pub(super) newest_task: Option<TaskId>,
+    /// Of which task each run is that was ever launched.
+    pub(super) task_of: BTreeMap<RunId, TaskId>,
+    /// Tasks that may have run without the daemon's knowing, until somebody says that they are to run.
+    pub(super) in_doubt: BTreeSet<TaskId>,
+    /// Those whose last run has left no record on its machine.
+    pub(super) unrecorded: BTreeSet<TaskId>,
+    /// Nodes where an administrator has ordered the end of what nobody knows.
+    pub(super) unknown_ordered: BTreeSet<NodeId>,
 }
 
 /// What a machine is made of.
@@ -89,6 +99,11 @@ impl Truth {
         self.parts.range((run, 0)..=(run, usize::MAX)).map(|(_, part)| part)
     }
 
+    /// It was launched for good, and the store that knew is gone.
+    pub(super) fn is_of_lost_time(&self, run: RunId) -> bool {
+        self.task_of.contains_key(&run)
+    }
+
     pub(super) fn alive(&self) -> impl Iterator<Item = RunId> {
         self.parts.iter().filter(|(_, part)| part.is_alive()).map(|((run, _), _)| *run)
     }
@@ -101,12 +116,13 @@ impl Oracle {
 
     /// On the daemon's order.
     pub(in crate::chaos) fn directory_removed(&mut self, run: RunId, machine: usize) -> Verdict {
-        self.directory_wiped(run, machine);
+        self.truth.parts.entry((run, machine)).or_default().removed = true;
         Ok(())
     }
 
     pub(in crate::chaos) fn directory_wiped(&mut self, run: RunId, machine: usize) {
         self.truth.parts.entry((run, machine)).or_default().removed = true;
+        self.record_gone(run, machine);
     }
 
     pub(in crate::chaos) fn process_starts(

@@ -34,7 +34,7 @@ impl<'a> World<'a> {
             ends: BinaryHeap::new(),
             stalled: 0,
         };
-        world.ask(Input::Boot { epoch: Epoch(0) })?;
+        world.ask(Input::Boot { epoch: Epoch(0), restored: false, ids_from: 0 })?;
         world.ask(Input::Configure { by: Actor::Daemon, settings })?;
         for (place, gpus) in cluster.nodes.iter().enumerate() {
             world.add_node(place, *gpus)?;
@@ -48,8 +48,13 @@ impl<'a> World<'a> {
         let add = Input::AddNode { by: Actor::Daemon, name, labels: BTreeMap::new() };
         let Reply::Node(node) = self.ask(add)? else { unreachable!("a node was added") };
         let capacity = Capacity { cpus: 0, memory: 0 };
-        let report =
-            NodeMessage::Report(NodeReport { capacity, free_memory: None, gpus, runs: Vec::new() });
+        let report = NodeMessage::Report(NodeReport {
+            capacity,
+            free_memory: None,
+            gpus,
+            runs: Vec::new(),
+            trouble: None,
+        });
         for message in [NodeMessage::Connected, report] {
             self.ask(Input::Node { node, session: SESSION, message })?;
         }
