@@ -57,7 +57,7 @@ fn a_lost_log_is_noticed_before_anything_is_served() {
     assert!(status.contains("! The database was older than expected"), "{status}");
     let audit = daemon.say(&["audit"]);
     assert!(audit.contains("data-lost"), "{audit}");
-    let new = daemon.submit("-J new", "echo new");
+    let new = daemon.submit("-g 0 -J new", "echo new");
     assert_eq!(daemon.ask(&["wait", &new]).status, 0, "the machine works");
     let number = |id: &str| id.parse::<u64>().expect("an id");
     assert!(number(&new) > number(&waits), "{new}: ids never restart");
@@ -147,7 +147,7 @@ fn an_old_backup_runs_nothing_twice() {
         let (count, pid) = (count.display(), daemon.directory().join(name));
         format!("echo {name} >> {count}; echo $$ > {}; exec sleep 600", pid.display())
     };
-    let ended = daemon.submit("-J ended", &format!("echo ended >> {}", count.display()));
+    let ended = daemon.submit("-g 0 -J ended", &format!("echo ended >> {}", count.display()));
     assert_eq!(daemon.ask(&["wait", &ended]).status, 0);
     let running = daemon.submit("-g 1 -J running", &once("running"));
     daemon.wait_until(&running, "running");
@@ -162,7 +162,7 @@ fn an_old_backup_runs_nothing_twice() {
     daemon.say(&["cancel", &running]);
     assert_eq!(daemon.ask(&["wait", &running]).status, 130);
     daemon.wait_until(&queued, "running");
-    let later = daemon.submit("-J later", &format!("echo later >> {}", count.display()));
+    let later = daemon.submit("-g 0 -J later", &format!("echo later >> {}", count.display()));
     assert_eq!(daemon.ask(&["wait", &later]).status, 0);
     until("all have begun", || {
         fs::read_to_string(&count).is_ok_and(|text| text.lines().count() == 4)
@@ -182,7 +182,7 @@ fn an_old_backup_runs_nothing_twice() {
     assert!(daemon.say(&["audit"]).contains("restored"));
     assert_eq!(daemon.ask(&["show", &later]).status, 69, "it was submitted after the backup");
     assert!(daemon.say(&["user", "list"]).contains("ann"));
-    let new = daemon.submit("-J new", "true");
+    let new = daemon.submit("-g 0 -J new", "true");
     assert_eq!(daemon.ask(&["wait", &new]).status, 0);
     let number = |id: &str| id.parse::<u64>().expect("an id");
     assert!(number(&new) > number(&later), "ids never restart");

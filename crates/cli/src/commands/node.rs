@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = text("Machines that work for this server", "管理为本服务器工作的机器"),
-    override_usage = text("danlu node [list | add | import | edit | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | edit | remove | label | drain | undrain | check | accept | token | revoke | declare-lost] 名称…"),
+    override_usage = text("danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] 名称…"),
     after_help = text(
         "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\
          A machine that it cannot reach dials in by itself: add it with --dial-in.\n\n\
@@ -80,6 +80,8 @@ enum What {
     Drain(Which),
     #[command(about = text("Give it tasks again", "恢复分配任务"), override_usage = text("danlu node undrain NAME…", "danlu node undrain 名称…"))]
     Undrain(Which),
+    #[command(about = text("End runs there that the server does not know (after a loss or a restore)", "结束其上服务器不认识的运行（数据丢失或恢复之后）"), override_usage = text("danlu node end-unknown NAME…", "danlu node end-unknown 名称…"))]
+    EndUnknown(Which),
     #[command(about = text("Go there, step by step, and say how far one gets", "逐步检查到达该机器的每一步"), override_usage = text("danlu node check NAME…", "danlu node check 名称…"))]
     Check(Which),
     #[command(about = text("Another machine has this address now: take it for this node", "该地址现在是另一台机器：以它作为此节点"), override_usage = text("danlu node accept NAME", "danlu node accept 名称"))]
@@ -230,6 +232,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         Some(What::DeclareLost(lost)) => declare_lost(client, lost),
         Some(What::Drain(which)) => act(client, which, "drain"),
         Some(What::Undrain(which)) => act(client, which, "undrain"),
+        Some(What::EndUnknown(which)) => act(client, which, "end-unknown"),
         Some(What::Accept(which)) => act(client, which, "accept"),
         Some(What::Token(which)) => token(client, which, "token"),
         Some(What::Revoke(which)) => token(client, which, "revoke"),
@@ -410,6 +413,10 @@ fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
             ),
             "drain" => say!("{name} gets nothing new\n", "{name} 不再接受新任务\n"),
             "undrain" => say!("{name} gets tasks again\n", "{name} 恢复接受任务\n"),
+            "end-unknown" => say!(
+                "runs on {name} that the server does not know are being ended\n",
+                "正在结束 {name} 上服务器不认识的运行\n"
+            ),
             _ => say!(
                 "the machine that answers at {name}'s address is {name} from now on\n",
                 "此后在 {name} 的地址应答的机器即为 {name}\n"

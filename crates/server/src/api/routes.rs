@@ -116,7 +116,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("delete", "/nodes/{name}"), "Take a machine out; nothing may run there", Admin, || delete(nodes::remove), json::<wire::Removed>()),
         Route::new(("post", "/nodes/{name}/labels"), "Change its labels while tasks run", Admin, || post(nodes::label), json::<wire::OneNode>()).body::<wire::LabelChange>(),
         Route::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
-        Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
+        Route::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; end-unknown ends runs that the server does not know; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),
         Route::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
         Route::new(("get", "/notices"), "What has to be known about the server itself", Reader, || get(notices::list), json::<wire::NoticeList>()),
         Route::new(("post", "/notices/{id}/acknowledge"), "Acknowledge a notice; scheduling that was paused by an error is resumed", Admin, || post(notices::acknowledge), json::<wire::NoticeList>()),

@@ -310,6 +310,8 @@ pub(crate) enum NodeAct {
     Undrain,
     /// Whatever machine answers at its address is the one from now on.
     Accept,
+    /// Runs there that the server does not know are ended.
+    EndUnknown,
 }
 
 impl NodeAct {
@@ -318,6 +320,7 @@ impl NodeAct {
             "drain" => Some(NodeAct::Drain),
             "undrain" => Some(NodeAct::Undrain),
             "accept" => Some(NodeAct::Accept),
+            "end-unknown" => Some(NodeAct::EndUnknown),
             _ => None,
         }
     }
@@ -344,6 +347,7 @@ pub(crate) async fn perform(
             ));
         }
         NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
+        NodeAct::EndUnknown => drop(caller.ask(api, Input::EndUnknownRuns { by, node }).await?),
         NodeAct::Accept => accept(api, caller, name).await?,
     }
     Ok(())
@@ -403,7 +407,7 @@ pub(super) async fn act(
     let known = NodeAct::named(&act).ok_or_else(|| {
         ApiError::not_found(
             format!("machines cannot be asked to {act:?}"),
-            "one can drain, undrain, accept and check them, and give them a token or revoke it",
+            "one can drain, undrain, accept and check them, end runs that are not known, and give them a token or revoke it",
         )
     })?;
     perform(&api, &caller, &name, known).await?;
