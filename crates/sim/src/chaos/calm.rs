@@ -51,10 +51,12 @@ impl World {
                 Row::Node(node) => {
                     known.push(&node.name);
                     inputs.extend(self.gpu_chore(node));
-                    if !node.unknown_runs.is_empty() {
+                    let machine = self.machine_of(node.id);
+                    let there = machine.is_some_and(|at| !self.machines[at].destroyed);
+                    // What was on a machine that is no more is over, and nobody is left to say so.
+                    if there && !node.unknown_runs.is_empty() {
                         inputs.push(Input::EndUnknownRuns { by, node: node.id });
                     }
-                    let machine = self.machine_of(node.id);
                     if machine.is_none() {
                         inputs.push(Input::RemoveNode { by, node: node.id });
                     }
