@@ -334,7 +334,7 @@ impl Own {
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)
             | FromAgent::Memory { .. }
-            | FromAgent::Paths(_)
+            | FromAgent::Fitness { .. }
             | FromAgent::Facts(_) => {}
         }
     }

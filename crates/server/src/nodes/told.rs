@@ -1,11 +1,11 @@
 //! What an agent tells is held to what a machine can have, before anybody stores or shows it: words are short and in one
 //! line without control characters, lists have an end.
 
-use danlu_core::GpuId;
 use danlu_core::gpu::{GpuCondition, GpuReport};
 use danlu_core::input::NodeReport;
 use danlu_core::limits;
 use danlu_core::run::{Ending, Exit, ReportedState};
+use danlu_core::{GpuId, Trouble};
 use danlu_wire::agent::{
     Facts, LogPiece, LogProblem, Machine, PathProblem, PathsChecked, PathsSeen,
 };
@@ -33,6 +33,9 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         FromAgent::Report(report) => FromAgent::Report(clean_report(report)?),
         FromAgent::Ended { run, ending, used } => {
             FromAgent::Ended { run, ending: clean_ending(ending), used }
+        }
+        FromAgent::Fitness { trouble } => {
+            FromAgent::Fitness { trouble: trouble.as_ref().map(clean_trouble) }
         }
         FromAgent::Gpus(gpus) => FromAgent::Gpus(clean_gpus(gpus)?),
         FromAgent::Details(details) => FromAgent::Details(clean_details(details)?),
@@ -79,12 +82,18 @@ fn clean_report(report: NodeReport) -> Result<NodeReport, String> {
     if report.runs.len() > RUNS {
         return Err(format!("it says that it has {} runs", report.runs.len()));
     }
+    report.trouble = report.trouble.as_ref().map(clean_trouble);
     for run in &mut report.runs {
+        run.gpus.truncate(limits::GPUS_PER_NODE);
         if let ReportedState::Ended(ending) = &mut run.state {
             *ending = clean_ending(ending.clone());
         }
     }
     Ok(report)
+}
+
+fn clean_trouble(trouble: &Trouble) -> Trouble {
+    Trouble::new(trouble.kind, &line(&trouble.detail))
 }
 
 fn clean_ending(mut ending: Ending) -> Ending {
@@ -95,7 +104,9 @@ fn clean_ending(mut ending: Ending) -> Ending {
         | Exit::TimedOut
         | Exit::NeverStarted
         | Exit::Vanished { .. }
-        | Exit::Abandoned => {}
+        | Exit::Abandoned
+        | Exit::NoRecord => {}
+        Exit::Trouble(trouble) => *trouble = clean_trouble(trouble),
     }
     if let Some(failure) = &mut ending.failure {
         failure.evidence = line(&failure.evidence);
@@ -142,24 +153,6 @@ fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String
         }
     }
     Ok(details)
-}
-
-/// They come back as they were asked for, or a lie does.
-fn clean_seen(seen: PathsSeen) -> PathsSeen {
-    let path = |path: &str| cut(path, limits::PATH_BYTES);
-    match seen {
-        PathsSeen::Wrong(PathProblem::NoDirectory { path: it }) => {
-            PathsSeen::Wrong(PathProblem::NoDirectory { path: path(&it) })
-        }
-        PathsSeen::Wrong(PathProblem::IsDirectory { path: it }) => {
-            PathsSeen::Wrong(PathProblem::IsDirectory { path: path(&it) })
-        }
-        PathsSeen::Wrong(PathProblem::NoDirectoryFor { file, directory }) => {
-            let (file, directory) = (path(&file), path(&directory));
-            PathsSeen::Wrong(PathProblem::NoDirectoryFor { file, directory })
-        }
-        seen @ (PathsSeen::Good | PathsSeen::Silent | PathsSeen::Unseen) => seen,
-    }
 }
 
 fn clean_facts(mut facts: Facts) -> Facts {
