@@ -119,3 +119,52 @@ fn one_machine_under_two_names_is_noticed() {
     assert!(said.stderr.contains("b looks like the same machine as a"), "{said:?}");
     drop(agents);
 }
+
+/// Answers until it has told what it has.
+fn tell(agent: &mut FakeAgent, report: &NodeReport) {
+    agent.wait_at_most(danlu::LONGEST).unwrap();
+    loop {
+        match agent.hear().expect("a server that speaks").expect("a connection") {
+            ToAgent::AskReport => return agent.say(&FromAgent::Report(report.clone())).unwrap(),
+            ToAgent::AskFacts => agent.say(&facts()).unwrap(),
+            _ => {}
+        }
+    }
+}
+
+fn join(daemon: &Daemon, name: &str, report: &NodeReport) -> FakeAgent {
+    let added = daemon.json(&["node", "add", name, "--dial-in", "--json"]);
+    let token = added["token"].as_str().expect("a token").to_owned();
+    let mut agent = FakeAgent::join(daemon.address(), &token, name).expect("it is let in");
+    tell(&mut agent, report);
+    agent
+}
+
+fn field(daemon: &Daemon, name: &str, field: &str) -> serde_json::Value {
+    let nodes = daemon.json(&["nodes", "--json"])["nodes"].clone();
+    let node = nodes.as_array().unwrap().iter().find(|node| node["name"] == name).cloned();
+    node.unwrap()[field].clone()
+}
+
+#[test]
+fn a_machine_that_cannot_start_tasks_says_why() {
+    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let mut report = idle("far", 1);
+    let full = danlu_core::Trouble::new(danlu_core::TroubleKind::DiskFull, "no space in /runs");
+    report.trouble = Some(full);
+    let mut agent = join(&daemon, "far", &report);
+    until("it is unfit", || field(&daemon, "far", "state") == "unfit");
+    let said = daemon.say(&["nodes"]);
+    assert!(said.contains("far: unfit since ") && said.contains("no space in /runs"), "{said}");
+    assert!(said.contains("hint: make room there"), "{said}");
+    let said = danlu::said(daemon.command(&["nodes"]).env("DANLU_LANG", "zh"));
+    assert!(said.stdout.contains("异常") && said.stdout.contains("清理磁盘"), "{said:?}");
+    let id = daemon.submit("-w far -g 1", "true");
+    until("it says why it waits", || {
+        daemon.ask(&["why", &id]).stdout.contains("no space in /runs")
+    });
+    report.trouble = None;
+    agent.say(&FromAgent::Report(report)).unwrap();
+    until("it is well", || field(&daemon, "far", "state") == "ready");
+    assert!(field(&daemon, "far", "problem").is_null());
+}

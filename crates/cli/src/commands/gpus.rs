@@ -73,7 +73,24 @@ pub(super) fn show(client: &Client, gpus: &[GpuView]) -> Result<(), Failure> {
             holder(gpu, owner),
         ]);
     }
-    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))
+    screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
+    gpus.iter().filter_map(conflict).for_each(|words| screen::note(&words));
+    Ok(())
+}
+
+/// One GPU that two machines report, told once: what both are called, and what to do.
+fn conflict(gpu: &GpuView) -> Option<String> {
+    let is_first = !gpu.also_on.is_empty() && gpu.also_on.iter().all(|other| gpu.node < *other);
+    is_first.then(|| {
+        let (node, index) = (&gpu.node, gpu.index);
+        let (uuid, others) = (width::plain(&gpu.uuid), gpu.also_on.join(", "));
+        say!(
+            "GPU {uuid} is reported by {node} and {others}: none of them gives it out. \
+             Disable it on all but one (danlu gpu disable {index} --node {node}), or remove the other name (danlu node remove {others})",
+            "GPU {uuid} 同时由 {node} 和 {others} 报告：均不分配。\
+             请只在一台上启用（在其余机器上执行 danlu gpu disable {index} --node {node}），或移除另一个名称（danlu node remove {others}）"
+        )
+    })
 }
 
 fn memory(gpu: &GpuView) -> String {
@@ -106,7 +123,7 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         let who = foreign(process);
         parts.push(say!("outside: {who}", "外部：{who}"));
     }
-    if parts.is_empty() || ["disabled", "quarantined"].contains(&gpu.state.as_str()) {
+    if parts.is_empty() || ["disabled", "quarantined", "conflict"].contains(&gpu.state.as_str()) {
         let state = states::other(&gpu.state).to_owned();
         let why = gpu.why.as_ref().map(|why| format!("{state}: {}", width::plain(why)));
         parts.insert(0, why.unwrap_or(state));

@@ -83,8 +83,13 @@ fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
         Language::current(),
     );
     let (problem, hint) = (width::plain(&problem), width::plain(&hint));
-    let since = node.since.as_deref().and_then(clock::read).filter(|_| is_down);
+    let is_unfit = node.state == "unfit";
+    let since = node.since.as_deref().and_then(clock::read).filter(|_| is_down || is_unfit);
     let line = match since {
+        Some(since) if is_unfit => {
+            let at = clock::short(since, now);
+            say!("{name}: unfit since {at}: {problem}\n", "{name}：自 {at} 起异常：{problem}\n")
+        }
         Some(since) => {
             let (at, ago) = (clock::short(since, now), clock::rough(clock::between(since, now)));
             say!(

@@ -48,6 +48,8 @@ pub(crate) fn other(state: &str) -> &str {
         "quarantined" => "隔离",
         "unknown" => "未知",
         "disabled" => "停用",
+        "conflict" => "冲突",
+        "unfit" => "异常",
         "ready" => "就绪",
         "unverified" => "核对中",
         "draining" => "排空中",

@@ -5,6 +5,7 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunPart, RunState};
 use danlu_core::task::{Outcome, TaskState};
+use danlu_core::trouble::TroubleKind;
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
     Failure, ForeignView, GpuView, NodeView, PartView, RunView, TaskDetails, TaskStateName,
@@ -123,6 +124,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             }
         }
     }
+    let name_of = |id: &danlu_core::NodeId| model.nodes.get(id).map(|node| node.name.clone());
     let view = |gpu: &danlu_core::gpu::Gpu| {
         let tasks = holders.get(&gpu.id).cloned().unwrap_or_default();
         let rule = node.rule_of(gpu);
@@ -132,6 +134,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             _ if rule.quarantined.is_some() => "quarantined",
             _ if !tasks.is_empty() && several => "shared",
             _ if !tasks.is_empty() => "held",
+            _ if !gpu.also_on.is_empty() => "conflict",
             GpuCondition::Idle if node.is_ready() => "free",
             GpuCondition::Foreign { .. } => "foreign",
             GpuCondition::Dirty => "dirty",
@@ -152,6 +155,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             foreign: foreign(&gpu.condition),
             slots: rule.slots().into(),
             why: rule.quarantined,
+            also_on: gpu.also_on.iter().filter_map(name_of).collect(),
         }
     };
     node.gpus.iter().map(view).collect()
@@ -170,9 +174,11 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
     let gpus = gpus(model, node);
     let capacity = node.capacity;
     let on_node = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
+    let unfit = node.unfit.as_ref();
     NodeView {
         name: node.name.clone(),
         state: match node.link {
+            Link::Ready { .. } if node.unfit.is_some() => "unfit",
             Link::Ready { .. } if node.draining => "draining",
             Link::Ready { .. } => "ready",
             Link::Unverified { .. } => "unverified",
@@ -199,15 +205,32 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         sent: None,
         probe: None,
         system: None,
-        problem: None,
-        hint: None,
-        since: match node.link {
-            Link::Ready { since } | Link::Unverified { since } | Link::Down { since } => {
-                Some(rfc3339(since))
-            }
+        problem: unfit.map(|unfit| format!("{CANNOT_START}{}", unfit.trouble.detail)),
+        hint: unfit.map(|unfit| well_again(unfit.trouble.kind).to_owned()),
+        since: match (node.link, unfit) {
+            (Link::Ready { .. }, Some(unfit)) => Some(rfc3339(unfit.since)),
+            (
+                Link::Ready { since } | Link::Unverified { since } | Link::Down { since },
+                None | Some(_),
+            ) => Some(rfc3339(since)),
         },
         same_as: Vec::new(),
         role: danlu_wire::api::NodeRole::default(),
+    }
+}
+
+/// Before what the machine itself says.
+const CANNOT_START: &str = "it cannot start tasks: ";
+
+/// What makes a machine well again; it gets tasks by itself then.
+fn well_again(kind: TroubleKind) -> &'static str {
+    match kind {
+        TroubleKind::Descriptors => "raise the limit of open files there: ulimit -n",
+        TroubleKind::Processes => "see the limit of processes there: ulimit -u, pids.max",
+        TroubleKind::Memory => "free memory there",
+        TroubleKind::DiskFull => "make room there",
+        TroubleKind::Disk => "see the disk there: dmesg",
+        TroubleKind::Nursery | TroubleKind::Other => "see the log of its agent",
     }
 }
 

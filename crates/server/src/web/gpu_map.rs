@@ -129,6 +129,10 @@ fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
         "disabled" => look.say("not given out", "不分配").to_owned(),
         "dirty" => look.say("memory not freed", "显存未释放").to_owned(),
         "quarantined" => look.say("set aside", "已隔离").to_owned(),
+        "conflict" => {
+            let others = gpu.also_on.join(", ");
+            tell!(look.language, "also reported by {others}", "{others} 也报告了它")
+        }
         _ => look.say("unknown", "未知").to_owned(),
     }
 }

@@ -133,7 +133,7 @@ impl Read {
             free: count(&["free"]),
             gpus: self.mine.gpus.values().sum(),
             outside: count(&["foreign"]),
-            attention: count(&["dirty", "quarantined", "unknown"]),
+            attention: count(&["dirty", "quarantined", "unknown", "conflict"]),
             running: self.mine.running,
             running_gpus: self.mine.running_gpus,
             waiting: self.mine.waiting,

@@ -29,6 +29,9 @@ pub struct GpuView {
     /// Why nobody gets it, where its state does not say it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Other machines that report the same GPU: none of them gives it out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_on: Vec<String>,
 }
 
 /// `POST /gpus/act`: which GPUs are given out, and to how many tasks at once.

@@ -32,7 +32,7 @@ fn machine(gpus: &BTreeMap<String, usize>) -> String {
     if foreign > 0 {
         parts.push(say!("{foreign} used outside Danlu", "{foreign} 块被外部占用"));
     }
-    let aside = count(&["dirty", "quarantined", "disabled"]);
+    let aside = count(&["dirty", "quarantined", "disabled", "conflict"]);
     if aside > 0 {
         parts.push(say!("{aside} set aside", "{aside} 块停用"));
     }
