@@ -53,11 +53,14 @@ impl World {
                     inputs.extend(self.gpu_chore(node));
                     let machine = self.machine_of(node.id);
                     let there = machine.is_some_and(|at| !self.machines[at].destroyed);
-                    // What was on a machine that is no more is over, and nobody is left to say so.
-                    if there && !node.unknown_runs.is_empty() {
-                        inputs.push(Input::EndUnknownRuns { by, node: node.id });
+                    // What was on a machine that is no more is over: who removes it says so.
+                    if !node.unknown_runs.is_empty() {
+                        inputs.push(match there {
+                            true => Input::EndUnknownRuns { by, node: node.id },
+                            false => Input::RemoveNode { by, node: node.id },
+                        });
                     }
-                    if machine.is_none() {
+                    if machine.is_none() && node.unknown_runs.is_empty() {
                         inputs.push(Input::RemoveNode { by, node: node.id });
                     }
                     if node.draining {
