@@ -168,3 +168,41 @@ fn a_machine_that_cannot_start_tasks_says_why() {
     until("it is well", || field(&daemon, "far", "state") == "ready");
     assert!(field(&daemon, "far", "problem").is_null());
 }
+#[test]
+fn a_gpu_that_two_machines_report_is_named_with_both() {
+    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let report = idle("same", 1);
+    let _one = join(&daemon, "one", &report);
+    until("it is ready", || field(&daemon, "one", "state") == "ready");
+    let _two = join(&daemon, "two", &report);
+    until("it is ready", || field(&daemon, "two", "state") == "ready");
+    let states = || {
+        let gpus = daemon.json(&["gpus", "--json"])["gpus"].clone();
+        let of = |name: &str| {
+            let gpu = gpus.as_array().unwrap().iter().find(|gpu| gpu["node"] == name).cloned();
+            let gpu = gpu.unwrap();
+            (gpu["state"].as_str().unwrap().to_owned(), gpu["also_on"][0].clone())
+        };
+        [of("one"), of("two")]
+    };
+    let conflict = |other: &str| ("conflict".to_owned(), other.into());
+    until("both are in conflict", || states() == [conflict("two"), conflict("one")]);
+    let said = daemon.ask(&["gpus"]);
+    assert!(said.stderr.contains("is reported by one and two"), "{said:?}");
+    assert!(said.stderr.contains("danlu gpu disable 0 --node one"), "{said:?}");
+    let said = danlu::said(daemon.command(&["gpus"]).env("DANLU_LANG", "zh"));
+    assert!(said.stderr.contains("one 和 two") && said.stdout.contains("冲突"), "{said:?}");
+    for name in ["one", "two"] {
+        let id = daemon.submit(&format!("-w {name} -g 1"), "true");
+        until("it says why it waits", || {
+            let said = daemon.ask(&["why", &id]);
+            said.stdout.contains("one and two")
+        });
+    }
+    // As the hint says.
+    daemon.say(&["gpu", "disable", "0", "--node", "one"]);
+    until("the other gives it out", || {
+        let [one, two] = states();
+        one.0 == "disabled" && two.0 != "conflict"
+    });
+}

@@ -447,9 +447,7 @@ fn check(client: &Client, which: &Which) -> Result<(), Failure> {
             }
             if !step.ok {
                 let message = format!("{name}: {}: {}", step.step, width::plain(&message));
-                failed = Some(
-                    Failure::new(Exit::Unreachable, message).hint(screen::escapes::plain(&hint)),
-                );
+                failed = Some(Failure::new(Exit::Unreachable, message).hint(width::plain(&hint)));
             }
         }
     }

@@ -124,17 +124,17 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             }
         }
     }
-    let name_of = |id: &danlu_core::NodeId| model.nodes.get(id).map(|node| node.name.clone());
     let view = |gpu: &danlu_core::gpu::Gpu| {
         let tasks = holders.get(&gpu.id).cloned().unwrap_or_default();
         let rule = node.rule_of(gpu);
         let several = sharers.contains(&gpu.id) || rule.slots() > 1;
+        let also_on = also_on(model, gpu, node);
         let state = match &gpu.condition {
             _ if rule.disabled == Some(true) => "disabled",
             _ if rule.quarantined.is_some() => "quarantined",
             _ if !tasks.is_empty() && several => "shared",
             _ if !tasks.is_empty() => "held",
-            _ if !gpu.also_on.is_empty() => "conflict",
+            _ if !also_on.is_empty() => "conflict",
             GpuCondition::Idle if node.is_ready() => "free",
             GpuCondition::Foreign { .. } => "foreign",
             GpuCondition::Dirty => "dirty",
@@ -155,10 +155,24 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
             foreign: foreign(&gpu.condition),
             slots: rule.slots().into(),
             why: rule.quarantined,
-            also_on: gpu.also_on.iter().filter_map(name_of).collect(),
+            also_on,
         }
     };
     node.gpus.iter().map(view).collect()
+}
+
+/// The other machines that claim a GPU: they list it, and nobody has disabled it there, or somebody is still on it.
+fn also_on(model: &ReadModel, gpu: &danlu_core::gpu::Gpu, node: &Node) -> Vec<String> {
+    let is_held = |on: &Node| {
+        let parts = model.active_runs().filter_map(|run| run.part_on(on.id));
+        parts.filter(|part| !part.is_ended()).any(|part| part.gpus.contains(&gpu.id))
+    };
+    let is_disabled = |on: &Node| {
+        let listed = on.gpus.iter().find(|it| it.id == gpu.id);
+        listed.is_some_and(|it| on.rule_of(it).disabled == Some(true))
+    };
+    let claims = |on: &&Node| !is_disabled(on) || is_held(on);
+    model.also_listed(&gpu.id, node.id).filter(claims).map(|on| on.name.clone()).collect()
 }
 
 /// How many GPUs are in each state.

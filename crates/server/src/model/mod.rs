@@ -12,7 +12,8 @@ use crate::store::Batch;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
 use danlu_core::{
-    Epoch, Event, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User, UserId,
+    Epoch, Event, GpuId, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User,
+    UserId,
 };
 use imbl::{OrdMap, OrdSet};
 use std::sync::{Arc, OnceLock};
@@ -31,6 +32,8 @@ pub struct ReadModel {
     /// Runs that have not ended.
     pub active: OrdSet<RunId>,
     pub runs_of: OrdSet<(TaskId, RunId)>,
+    /// Which nodes list a GPU: more than one where a machine has two names.
+    listed: OrdSet<(GpuId, NodeId)>,
 }
 
 /// The engine's side.
@@ -134,12 +137,37 @@ impl ReadModel {
         match row {
             Row::Ledger(ledger) => self.ledger = Arc::new(ledger),
             Row::User(user) => drop(self.users.insert(user.id, Arc::new(user))),
-            Row::Node(node) => drop(self.nodes.insert(node.id, Arc::new(node))),
+            Row::Node(node) => self.put_node(node),
             // Tasks carry theirs with them.
             Row::Spec { .. } => {}
             Row::Task(task) => self.put_task(task),
             Row::Run(run) => self.put_run(run),
         }
+    }
+
+    fn put_node(&mut self, node: Node) {
+        let id = node.id;
+        let before = self.nodes.insert(id, Arc::new(node));
+        let ids =
+            |node: &Node| -> Vec<GpuId> { node.gpus.iter().map(|gpu| gpu.id.clone()).collect() };
+        let (old, new) = (before.as_deref().map(ids).unwrap_or_default(), ids(&self.nodes[&id]));
+        if old != new {
+            self.unlist(id, old);
+            self.listed.extend(new.into_iter().map(|gpu| (gpu, id)));
+        }
+    }
+
+    fn unlist(&mut self, node: NodeId, gpus: Vec<GpuId>) {
+        for gpu in gpus {
+            self.listed.remove(&(gpu, node));
+        }
+    }
+
+    /// Other nodes that list this GPU.
+    pub fn also_listed(&self, gpu: &GpuId, node: NodeId) -> impl Iterator<Item = &Node> {
+        let of_gpu = self.listed.range((gpu.clone(), NodeId(0))..);
+        let of_gpu = of_gpu.take_while(move |(listed, _)| listed == gpu).map(|(_, id)| *id);
+        of_gpu.filter(move |id| *id != node).filter_map(|id| Some(&**self.nodes.get(&id)?))
     }
 
     fn put_task(&mut self, task: Task) {
@@ -173,7 +201,11 @@ impl ReadModel {
         match key {
             RowKey::Ledger | RowKey::Spec(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
-            RowKey::Node(id) => drop(self.nodes.remove(&id)),
+            RowKey::Node(id) => {
+                if let Some(node) = self.nodes.remove(&id) {
+                    self.unlist(id, node.gpus.iter().map(|gpu| gpu.id.clone()).collect());
+                }
+            }
             RowKey::Task(id) => {
                 self.tasks.remove(&id);
                 let before = self.briefs.remove(&id);
