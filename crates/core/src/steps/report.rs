@@ -30,7 +30,6 @@ pub(crate) fn take(
         });
         turn.event(Event::GpusChanged { node: id });
     }
-    nodes::take_fitness(turn, id, trouble);
     nodes::take_gpus(turn, id, gpus);
     let reported: BTreeSet<RunId> = runs.iter().map(|report| report.run).collect();
     end_absent(turn, id, session, &reported);
@@ -44,6 +43,8 @@ pub(crate) fn take(
         }
     }
     let known = unknown::take(turn, id, &unknown);
+    // After the runs: one of them may tell of trouble that is over by now.
+    nodes::take_fitness(turn, id, trouble);
     let since = turn.now;
     if strays.is_empty() && known || mutated(Mutant::ReadyWithStrays) {
         if !turn.state.nodes[&id].is_ready() {
