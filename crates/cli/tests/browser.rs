@@ -2,6 +2,9 @@
 
 mod daemon;
 mod danlu;
+mod guest;
+mod lab;
+mod person;
 
 use std::{
     env, fs,
@@ -12,10 +15,12 @@ use std::{
 
 use daemon::{Daemon, Setup};
 use danlu::{BUILT, command_of};
+use lab::Lab;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use person::Person;
 use tempfile::TempDir;
 
 const PASSWORD: &str = "correct horse battery";
@@ -26,20 +31,39 @@ fn people_do_everything_in_a_browser() {
     let Some(daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
     add_admin(&daemon);
     let nobody_yet = NobodyYet::start();
-    let pictures = pictures();
-    let walk = Command::new("node")
-        .arg(scripts().join("walk.mjs"))
-        .arg(format!("http://{}", daemon.address()))
-        .arg(browser)
-        .arg(&pictures)
-        .env("SETUP", &nobody_yet.link)
-        .env("KEY", key(daemon.directory()))
-        .env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#))
-        .output()
-        .expect("node is there");
+    let mut walk = visit("walk.mjs", &daemon, &browser);
+    walk.env("SETUP", &nobody_yet.link);
+    walk.env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#));
+    goes_well(&mut walk);
+}
+
+#[test]
+fn a_key_is_given_in_a_browser() {
+    let Some(browser) = browser() else { return };
+    let Some(lab) = Lab::new(1) else { return };
+    let (Some(ops), Some(ann)) = (Person::new(&lab), Person::new(&lab)) else { return };
+    ops.add(&lab, "n1", &lab.machines[0]);
+    add_admin(&lab.daemon);
+    let key = fs::read_to_string(ann.key(&lab, true)).expect("it was made");
+    let mut visit = visit("key.mjs", &lab.daemon, &browser);
+    visit.env("NAME", "ada").env("PASSWORD", PASSWORD);
+    visit.env("SSH_USER", &ann.guest.name).env("KEY", key);
+    goes_well(&mut visit);
+}
+
+fn visit(script: &str, daemon: &Daemon, browser: &Path) -> Command {
+    let mut visit = Command::new("node");
+    visit.arg(scripts().join(script)).arg(format!("http://{}", daemon.address()));
+    visit.arg(browser).arg(pictures());
+    visit
+}
+
+#[track_caller]
+fn goes_well(visit: &mut Command) {
+    let visit = visit.output().expect("node is there");
     let (told, wrong) =
-        (String::from_utf8_lossy(&walk.stdout), String::from_utf8_lossy(&walk.stderr));
-    assert!(walk.status.success(), "{told}{wrong}\npictures are in {}", pictures.display());
+        (String::from_utf8_lossy(&visit.stdout), String::from_utf8_lossy(&visit.stderr));
+    assert!(visit.status.success(), "{told}{wrong}\npictures are in {}", pictures().display());
 }
 
 /// A server that nobody has asked anything, so that it has no administrator.
@@ -73,19 +97,6 @@ impl Drop for NobodyYet {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"));
         let _ = kill(pid, Signal::SIGTERM);
         let _ = self.child.wait();
-    }
-}
-
-/// A private key; nothing where none can be made.
-fn key(directory: &Path) -> String {
-    let file = directory.join("key");
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-        .arg(&file)
-        .status();
-    match made {
-        Ok(status) if status.success() => fs::read_to_string(file).expect("it is there"),
-        _ => String::new(),
     }
 }
 

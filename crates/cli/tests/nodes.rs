@@ -32,15 +32,10 @@ fn three_machines_run_tasks_and_show_their_logs() {
         assert_eq!(daemon.show(&id)["node"], name.as_str());
     }
 
-    // A directory that is there and not here is no mistake; one that is nowhere is told by the machine.
-    let id = daemon.submit("-w n1 --dir /no-such-place", "pwd");
-    daemon.ask(&["wait", &id]);
-    assert!(
-        daemon.say(&["show", &id]).contains("/no-such-place"),
-        "{}",
-        daemon.say(&["show", &id])
-    );
-    assert_eq!(daemon.state(&id), "failed");
+    // Directories are looked at on the machine that is to run the task.
+    let refused = daemon.ask(&["submit", "-w", "n1", "--dir", "/no-such-place", "--", "pwd"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+    assert!(refused.stderr.contains("no directory /no-such-place on n1"), "{refused:?}");
     let refused = daemon.ask(&["submit", "--dir", "/no-such-place", "--", "true"]);
     assert_eq!(refused.status, 64, "{refused:?}");
 

@@ -98,6 +98,15 @@ fn unpack(version: &str, directory: &Path) {
         serde_json::from_str(&fs::read_to_string(&path).expect("it was recorded")).expect("JSON");
     seen["inode"] = fs::metadata(data.join("danlu.db")).expect("it was recorded").ino().into();
     fs::write(&path, seen.to_string()).expect("it can be written");
+    // Real GPUs keep their ids whatever version looks at them; simulated ones had others then.
+    let gpu = |number: u32| {
+        let id = format!("GPU-51300000-0000-4000-8000-{number:012x}");
+        (number.to_string(), json!({ "id": id }))
+    };
+    let gpus: serde_json::Map<String, Value> = (0..4).map(gpu).collect();
+    fs::create_dir_all(data.join("simulated")).expect("it can be made");
+    fs::write(data.join("simulated/gpus.json"), json!({ "gpus": gpus }).to_string())
+        .expect("it can be written");
     fs::write(directory.join("danlu.toml"), "node_name = \"lab1\"\n").expect("it can be written");
 }
 

@@ -10,6 +10,14 @@ export async function openBrowser(program) {
   return chromium.launch({ executablePath: program, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
+export async function logIn(page, name, password) {
+  await page.goto("/login");
+  await page.locator("#name").fill(name);
+  await page.locator("#password").fill(password);
+  await page.locator("form[action='/login'] button").click();
+  await page.waitForURL((url) => url.pathname !== "/login");
+}
+
 export class Visitor {
   static async arrive(browser, { base, pictures, name, language = "en-US", width = 1400, colours = "light" }) {
     const context = await browser.newContext({ baseURL: base, locale: language, colorScheme: colours, viewport: { width, height: 900 } });
