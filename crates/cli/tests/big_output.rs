@@ -22,6 +22,23 @@ const MEGABYTE: u64 = 1 << 20;
 const MOST_GROWTH: u64 = 24 * MEGABYTE;
 
 #[test]
+fn a_log_is_kept_within_its_limit_with_its_beginning_and_end() {
+    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
+    daemon.say(&["set", "limits.log_size", "100000"]);
+    let id = daemon.submit("", "echo the beginning; seq 1000000; echo the end");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    let log = daemon.say(&["logs", &id]);
+    assert!(log.len() < 110_000, "{} bytes", log.len());
+    assert!(log.starts_with("the beginning\n1\n") && log.ends_with("\n1000000\nthe end\n"));
+    assert!(log.contains("bytes of output were dropped here"), "it says so");
+
+    daemon.say(&["set", "limits.log_size", "null"]);
+    let id = daemon.submit("", "seq 100000");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    assert_eq!(daemon.say(&["logs", &id]).lines().count(), 100_000);
+}
+
+#[test]
 fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
     let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
     let before = peak_memory(&daemon);

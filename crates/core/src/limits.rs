@@ -17,6 +17,8 @@ pub const GPUS_PER_TASK: u32 = 4096;
 pub const NODES_PER_TASK: u32 = 1024;
 /// Tasks that have not ended, over all users.
 pub const OPEN_TASKS: usize = 1_000_000;
+/// Of the log of one run, where nothing else is set.
+pub const LOG_BYTES: u64 = 10 << 30;
 pub const NODES: usize = 10_000;
 pub const USERS: usize = 100_000;
 /// Groups of users that have a weight, and projects that have a quota.

@@ -100,11 +100,17 @@ pub struct Limits {
     pub max_tasks_per_gpu: Option<u32>,
     /// Tasks of one user that have not ended, where no quota says otherwise.
     pub open_tasks_per_user: usize,
+    /// Bytes that are kept of what one run prints to its log; `None` for all of it.
+    pub log_size: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_tasks_per_gpu: None, open_tasks_per_user: limits::OPEN_TASKS / 10 }
+        Limits {
+            max_tasks_per_gpu: None,
+            open_tasks_per_user: limits::OPEN_TASKS / 10,
+            log_size: Some(limits::LOG_BYTES),
+        }
     }
 }
 

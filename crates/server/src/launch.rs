@@ -55,6 +55,7 @@ pub(crate) fn order(
     };
     order.time_limit = launch.time_limit;
     order.grace = state.settings().stop_grace;
+    order.log_limit = state.settings().limits.log_size;
     order.memory_limit = (spec.request.memory > 0).then_some(spec.request.memory);
     order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
     order.node = node.name.clone();

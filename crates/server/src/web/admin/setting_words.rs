@@ -43,6 +43,10 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
             "Tasks of one user that have not ended, where no quota says otherwise.",
             "每个用户未结束的任务数上限（配额另有规定的除外）。",
         ),
+        "limits.log_size" => (
+            "Bytes that are kept of a task's log: its beginning and its end. Empty for all of it.",
+            "每个任务日志保留的字节数（保留开头和结尾）；留空则全部保留。",
+        ),
         "limits.max_tasks_per_gpu" => {
             ("Tasks that share one GPU by its memory.", "按显存共享一块 GPU 的任务数上限。")
         }

@@ -42,7 +42,13 @@ impl Oracle {
         }
         if let Some(task) = open.first() {
             let reason = explain(state, task.id, clock);
-            ensure!(false, "task {} does not end: {:?}, {reason:?}", task.id, task.state);
+            ensure!(
+                false,
+                "task {} does not end: {:?}, {reason:?}, {:?}",
+                task.id,
+                task.state,
+                task.spec.request
+            );
         }
         Ok(())
     }
@@ -84,6 +90,7 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
         let labels = node.map_or(&machine.labels, |node| &node.labels);
         request.node.as_ref().is_none_or(|wanted| wanted.matches(&machine.name, labels))
     };
+    let twins = machines.iter().any(|machine| machine.twin);
     let machines = machines.iter().filter(known).filter(accepts);
     let machines: Vec<&Machine> = machines.collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
@@ -107,6 +114,8 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
     let reason = explain(state, task.id, clock);
     match reason {
         Some(WaitReason::NeverFits | WaitReason::NodesUnavailable { .. }) => true,
+        // The operator has disabled those that a machine has under another name too.
+        Some(WaitReason::GpusDisabled { .. }) => twins,
         Some(WaitReason::NamedResources { held_by, .. }) => held_by.is_empty(),
         _ => false,
     }
