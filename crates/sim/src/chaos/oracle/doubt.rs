@@ -2,7 +2,6 @@
 
 use super::{Oracle, Record};
 use crate::chaos::verdict::{Verdict, ensure};
-use danlu_core::run::Exit;
 use danlu_core::{NodeId, RunId, TaskId};
 
 impl Oracle {
@@ -40,10 +39,8 @@ impl Oracle {
     }
 
     /// It was told before the record went, or another part tells that it cannot have come to its end.
-    pub(super) fn end_is_known(&mut self, task: TaskId, exit: &Exit) {
-        if *exit != Exit::NoRecord {
-            self.truth.unrecorded.remove(&task);
-        }
+    pub(super) fn end_is_known(&mut self, task: TaskId) {
+        self.truth.unrecorded.remove(&task);
     }
 
     pub(super) fn may_run_again(&self, task: TaskId, before: Option<RunId>) -> Verdict {

@@ -77,7 +77,10 @@ impl Oracle {
         let open = fact.parts.values().any(|(_, ended)| !ended);
         ensure!(!open, "run {run} has ended while a part of it has not");
         let task = fact.task;
-        self.end_is_known(task, exit);
+        // What was made to stop anywhere has not come to its own end, whatever became of its other parts.
+        if *exit != Exit::NoRecord || self.was_stopped(run) {
+            self.end_is_known(task);
+        }
         if *exit == Exit::Code(0)
             && self.succeeded(run)
             && let Some(fact) = self.record.tasks.get_mut(&task)
