@@ -144,7 +144,15 @@ impl Oracle {
             let slots = self.truth.most_slots.get(gpu).copied().unwrap_or(1);
             let slots = slots.max(self.truth.most_anywhere);
             let memory = hardware.cards.get(gpu).copied();
-            may_meet(gpu, users, slots, memory.filter(|_| !self.truth.reclaimed))?;
+            // What a lost store knew of a machine's other name nobody knows until that reports. (A real probe sees the
+            // process there; the simulated one sees those of its own name.)
+            let known = |other: &RunId| {
+                self.record.runs.contains_key(other)
+                    || self.truth.parts.get(&(*other, machine)).is_some_and(Part::is_alive)
+            };
+            let users = users.iter().filter(|(other, _)| known(other));
+            let users = users.map(|(other, spec)| (*other, Arc::clone(spec))).collect();
+            may_meet(gpu, &users, slots, memory.filter(|_| !self.truth.reclaimed))?;
         }
         let capacity = hardware.capacity;
         let none = Capacity { cpus: 0, memory: 0 };
