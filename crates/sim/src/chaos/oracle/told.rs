@@ -2,8 +2,8 @@
 
 use danlu_core::gpu::GpuReport;
 use danlu_core::run::Exit;
-use danlu_core::{Input, NodeId, NodeMessage, SessionId, Span, Time};
-use std::collections::BTreeMap;
+use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Told {
@@ -12,6 +12,8 @@ pub(super) struct Told {
     newest: BTreeMap<NodeId, SessionId>,
     booted_at: Time,
     lost_at: BTreeMap<NodeId, Time>,
+    /// Runs that a machine has said it could not start.
+    troubled: BTreeSet<(NodeId, RunId)>,
 }
 
 /// What one node has told over its newest connection.
@@ -38,7 +40,8 @@ impl Told {
             // What was the newest connection is stored: who comes on an older one is too late also after a boot.
             Input::Boot { .. } => {
                 let newest = std::mem::take(&mut self.newest);
-                *self = Told { booted_at: now, newest, ..Told::default() };
+                let troubled = std::mem::take(&mut self.troubled);
+                *self = Told { booted_at: now, newest, troubled, ..Told::default() };
             }
             Input::Node { node, session, message } => {
                 self.hear_node(*node, *session, message, now);
@@ -78,8 +81,11 @@ impl Told {
             NodeMessage::Fitness { trouble } => {
                 self.hear_fitness(node, session, trouble.is_some());
             }
-            NodeMessage::Ended { ending, .. } if matches!(ending.exit, Exit::Trouble(_)) => {
-                self.hear_fitness(node, session, true);
+            // Said again it is old news: the machine may have said since that it is well.
+            NodeMessage::Ended { run, ending } if matches!(ending.exit, Exit::Trouble(_)) => {
+                if self.troubled.insert((node, *run)) {
+                    self.hear_fitness(node, session, true);
+                }
             }
             NodeMessage::Started { .. } | NodeMessage::Ended { .. } => {}
         }
