@@ -36,6 +36,19 @@ fn check_no_tasks(daemon: &Daemon) {
 }
 
 #[test]
+fn nobody_fills_the_queue_alone() {
+    let Some(daemon) = Daemon::start() else { return };
+    daemon.say(&["set", "limits.open_tasks_per_user", "10"]);
+    daemon.say(&["submit", "-q", "--hold", "-a", "0-8", "--", "true"]);
+    check_submit(&daemon, &["--hold", "-a", "0-1"], 64, "10");
+    daemon.say(&["submit", "-q", "--hold", "--", "true"]);
+    check_submit(&daemon, &["--hold"], 64, "10");
+    // What has ended makes room.
+    daemon.say(&["cancel", "-y", "1"]);
+    daemon.say(&["submit", "-q", "--hold", "--", "true"]);
+}
+
+#[test]
 fn absurd_sizes() {
     let Some(daemon) = Daemon::start() else { return };
     let long = "x".repeat(100_000);

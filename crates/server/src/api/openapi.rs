@@ -104,6 +104,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Answer::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
+        Answer::Archive => {
+            json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
+        }
     };
     let mut operation = json!({
         "operationId": operation_id(route),

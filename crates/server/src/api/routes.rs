@@ -45,6 +45,8 @@ pub(crate) enum Answer {
     /// Bytes, or a stream of events where that is asked for.
     Log,
     Events,
+    /// A tar archive.
+    Archive,
 }
 
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -149,7 +151,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/config"), "What the server was started with", Reader, || get(daemon::config), json::<Value>()),
         Route::new(("get", "/whoami"), "Who I am, in short", Reader, || get(daemon::whoami), json::<Value>()),
         Route::new(("get", "/server/logs"), "The server's own log", Admin, || get(logs::of_server), Answer::Log).query::<logs::Wanted>(),
-        Route::new(("get", "/server/backup"), "A backup of database, keys and configuration, as a tar archive", Admin, || get(backup::backup), Answer::Log).query::<backup::Wanted>(),
+        Route::new(("get", "/server/backup"), "A backup of database, keys and configuration, as a tar archive", Admin, || get(backup::backup), Answer::Archive).query::<backup::Wanted>(),
         Route::new(("get", "/server/check"), "Check the database while the server runs", Admin, || get(backup::check), json::<wire::DatabaseCheck>()),
         Route::new(("post", "/server/reload"), "Read the configuration file again", Admin, || post(daemon::reload), json::<Value>()),
         Route::new(("post", "/server/stop"), "Stop the server; running tasks go on", Admin, || post(daemon::stop), json::<Value>()).body::<daemon::Stop>(),

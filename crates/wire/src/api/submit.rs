@@ -50,7 +50,6 @@ pub struct Submit {
     #[schemars(schema_with = "shapes::python")]
     pub python: Option<PythonEnvironment>,
     /// The file mode creation mask of the command, as a number (`0o027` is 23); left out: `0o022`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// Say where and when it would start instead of queueing it.
     pub dry_run: bool,
