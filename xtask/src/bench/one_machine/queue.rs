@@ -62,6 +62,8 @@ pub(super) fn very_long(programs: &Programs, size: Size) -> Result<Vec<Figure>, 
     let queued = size.very_long;
     progress(&format!("a queue of {queued}"));
     let server = Server::start(programs, Gpus::Simulated(4))?;
+    // All of it is one user's.
+    server.say(&["set", "limits.open_tasks_per_user", "1000000"])?;
     server.hold_gpus(4)?;
     let since = Instant::now();
     submit_array(&server, queued, &["true"])?;
