@@ -73,6 +73,8 @@ fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     }
     logins.into_iter().for_each(|login| drop(login.join()));
     most = most.max(server.daemon().memory()?);
+    // Who waits has a stream too, and these are all that one user may have.
+    drop(streams);
     server.say(&["wait", "--all"])?;
     let tasks = server.json(&["ls", "-a", "--json"])?;
     let tasks = tasks["tasks"].as_array().cloned().unwrap_or_default();
@@ -81,7 +83,7 @@ fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     if !tasks.iter().any(|task| task["id"] == later) {
         return Err(format!("task {later} is gone"));
     }
-    drop((streams, holding));
+    drop(holding);
     let at_most = |name, what: &str, unit, most, rounds| Figure {
         name,
         what: what.to_owned(),
