@@ -34,6 +34,7 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
     let server = Server::start(programs, Gpus::Simulated(4))?;
     server.hold_gpus(4)?;
+    server.say(&["set", "limits.open_tasks_per_user", "1000000"])?;
     server.say(&["submit", "-q", "-a", &format!("0-{}", QUEUED - 1), "--", "true"])?;
     let token = server.say(&["token", "new", "bench", "-q"])?;
     let head = format!("authorization: Bearer {token}\r\nhost: danlu\r\n");

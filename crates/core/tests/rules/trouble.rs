@@ -72,6 +72,21 @@ fn an_unfit_machine_keeps_what_runs_and_a_report_tells_whether_it_is_well() {
 }
 
 #[test]
+fn a_report_that_says_well_counts_more_than_the_trouble_of_a_run_in_it() {
+    let mut lab = lab(&[1]);
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.hear(1, NodeMessage::Lost);
+    lab.connect(1);
+    // The run could not be started while nobody listened; the machine is well by now.
+    let over = lab.over(1, Exit::Trouble(full()));
+    lab.report(1, healthy(1, 1), vec![over]);
+    assert_eq!(lab.state.nodes[&NodeId(1)].unfit, None);
+    lab.schedule();
+    assert_eq!(lab.task(1), "starting n1[0]");
+}
+
+#[test]
 fn what_a_machine_says_of_its_trouble_is_one_short_line() {
     let mut lab = lab(&[1]);
     let long = "x\n".repeat(100_000);

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::world::World;
 use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
 use danlu_core::{GpuId, NodeMessage, Span, Time, Trouble as MachineTrouble, TroubleKind};
+use std::collections::BTreeSet;
 
 #[derive(Debug)]
 pub(super) struct Card {
@@ -40,8 +41,13 @@ impl Card {
         self.id = GpuId(format!("{}#{serial}", self.id.0.split('#').next().unwrap_or("")).into());
     }
 
-    fn report(&self, runs: Vec<RunMemory>) -> Option<GpuReport> {
+    /// `beside`: a process of another name of the machine is on it, which is foreign to this one.
+    fn report(&self, runs: Vec<RunMemory>, beside: bool) -> Option<GpuReport> {
         let condition = match self.trouble {
+            None | Some(Trouble::Broken) if beside => {
+                let process = ForeignProcess { pid: 5000, user: "other name".to_owned() };
+                GpuCondition::Foreign { processes: vec![process] }
+            }
             None | Some(Trouble::Broken) => GpuCondition::Idle,
             Some(Trouble::Vanished) => return None,
             Some(Trouble::ProbeFails) => GpuCondition::Unknown,
@@ -55,6 +61,7 @@ impl Card {
         let other_memory = match self.trouble {
             Some(Trouble::Foreign { pid }) if pid % 2 == 0 => None,
             Some(Trouble::Foreign { .. }) => Some(self.memory / 2),
+            None | Some(Trouble::Broken) if beside => None,
             _ => Some(0),
         };
         Some(GpuReport {
@@ -68,7 +75,7 @@ impl Card {
 }
 
 impl Machine {
-    pub(super) fn gpu_reports(&self, now: Time) -> Vec<GpuReport> {
+    pub(super) fn gpu_reports(&self, now: Time, beside: &BTreeSet<GpuId>) -> Vec<GpuReport> {
         let used = |card: &Card| {
             let here = self.dirs.iter().filter(|(_, dir)| dir.launch.gpus.contains(&card.id));
             let runs = here
@@ -76,8 +83,8 @@ impl Machine {
             runs.collect()
         };
         let cards = self.cards.iter();
-        let mut reports: Vec<GpuReport> =
-            cards.filter_map(|card| card.report(used(card))).collect();
+        let reports = cards.filter_map(|card| card.report(used(card), beside.contains(&card.id)));
+        let mut reports: Vec<GpuReport> = reports.collect();
         reports.sort_by_key(|gpu| gpu.index);
         reports
     }
@@ -187,6 +194,28 @@ impl World {
         }
     }
 
+    /// GPUs on which other names of this machine have processes.
+    pub(super) fn used_beside(&self, machine: usize) -> BTreeSet<GpuId> {
+        let others = self.other_names(machine).map(|other| &self.machines[other]);
+        let alive = others.flat_map(|other| other.dirs.values()).filter(|dir| dir.is_alive());
+        alive.flat_map(|dir| dir.launch.gpus.iter().cloned()).collect()
+    }
+
+    fn other_names(&self, machine: usize) -> impl Iterator<Item = usize> {
+        let cards = &self.machines[machine].cards;
+        let same =
+            |other: &Machine| other.cards.iter().any(|it| cards.iter().any(|c| c.id == it.id));
+        let all = self.machines.iter().enumerate();
+        all.filter(move |(other, it)| *other != machine && same(it)).map(|(other, _)| other)
+    }
+
+    /// A process came or went: the other names of the machine see it too.
+    pub(super) fn seen_beside(&mut self, machine: usize) {
+        for other in self.other_names(machine).collect::<Vec<usize>>() {
+            self.probe_soon(other);
+        }
+    }
+
     fn probe_soon(&mut self, machine: usize) {
         let at = self.now + self.dice.span(0, 1000);
         self.agenda.at(at, Happening::GpusProbed { machine });
@@ -194,7 +223,8 @@ impl World {
 
     pub(super) fn gpus_probed(&mut self, machine: usize) {
         if self.machines[machine].agent_up {
-            let gpus = self.machines[machine].gpu_reports(self.now);
+            let beside = self.used_beside(machine);
+            let gpus = self.machines[machine].gpu_reports(self.now, &beside);
             self.send_to_daemon(machine, NodeMessage::Gpus(gpus));
         }
     }

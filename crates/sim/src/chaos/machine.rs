@@ -9,8 +9,8 @@ use super::world::World;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::run::{ReportedState, RunReport};
-use danlu_core::{Effect, NodeMessage, RunId, SessionId, Time, Trouble};
-use std::collections::BTreeMap;
+use danlu_core::{Effect, GpuId, NodeMessage, RunId, SessionId, Time, Trouble};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Machine {
         Time(now.0 + self.clock_offset)
     }
 
-    fn report(&self, now: Time) -> NodeReport {
+    fn report(&self, now: Time, beside: &BTreeSet<GpuId>) -> NodeReport {
         let runs = self.dirs.iter().map(|(run, dir)| {
             let state = match &dir.stage {
                 Stage::Starting => ReportedState::Alive {
@@ -73,7 +73,7 @@ impl Machine {
         NodeReport {
             capacity: self.capacity,
             free_memory: Some(self.free_memory),
-            gpus: self.gpu_reports(now),
+            gpus: self.gpu_reports(now, beside),
             runs: runs.collect(),
             trouble: self.trouble.clone(),
         }
@@ -108,7 +108,7 @@ impl World {
     }
 
     pub(super) fn send_report(&mut self, machine: usize) {
-        let report = self.machines[machine].report(self.now);
+        let report = self.machines[machine].report(self.now, &self.used_beside(machine));
         if self.strikes(Fault::Duplicate) {
             self.tally.duplicates += 1;
             self.send_to_daemon(machine, NodeMessage::Report(report.clone()));

@@ -44,6 +44,10 @@ impl RunDir {
         matches!(self.stage, Stage::Ended(_))
     }
 
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(self.stage, Stage::Alive { .. } | Stage::LeftOver { .. })
+    }
+
     pub(super) fn limit(&self) -> Option<Span> {
         self.told_limit.or(self.launch.time_limit)
     }
@@ -141,6 +145,7 @@ impl World {
         let hardware = Hardware { capacity: it.capacity, cards };
         self.oracle.process_starts(machine, &hardware, &launch, now, self.daemon.epoch)?;
         self.agenda.at(ends_at, Happening::ProcessEnds { machine, run });
+        self.seen_beside(machine);
         if launch.spec.request.is_shared() {
             self.tally.shared_starts += 1;
             let within = Growth::of(&launch).within;
@@ -199,6 +204,7 @@ impl World {
         let used = self.oracle.run_ends(machine, &dir.launch, &ending, self.now, (idle, limit))?;
         self.tally.gpu_time += used.0;
         self.tell(machine, NodeMessage::Ended { run, ending });
+        self.seen_beside(machine);
         Ok(())
     }
 }

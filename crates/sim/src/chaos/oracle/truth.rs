@@ -144,8 +144,8 @@ impl Oracle {
             let slots = self.truth.most_slots.get(gpu).copied().unwrap_or(1);
             let slots = slots.max(self.truth.most_anywhere);
             let memory = hardware.cards.get(gpu).copied();
-            // What a lost store knew of a machine's other name nobody knows until that reports. (A real probe sees the
-            // process there; the simulated one sees those of its own name.)
+            // What a lost store knew of a machine's other name is seen as a foreign process, and no launch is allowed
+            // beside it (see `launch_is_allowed`); what starts there after the last probe nobody can know.
             let known = |other: &RunId| {
                 self.record.runs.contains_key(other)
                     || self.truth.parts.get(&(*other, machine)).is_some_and(Part::is_alive)
