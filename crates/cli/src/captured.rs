@@ -2,13 +2,13 @@
 
 use std::env;
 
+use danlu_messages::cli::program as msg;
 use danlu_server::task_options::Submitter;
 
 use crate::{
     client::Client,
     failure::{Exit, Failure},
     given::task_ids::TaskName,
-    language::{say, text},
     screen,
     selection::resolve_one,
 };
@@ -47,10 +47,7 @@ pub(crate) fn environment() -> Vec<String> {
     }
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        screen::note(&say!(
-            "these variables are not UTF-8 and are left out: {names}",
-            "这些环境变量不是 UTF-8，未被带上：{names}",
-        ));
+        screen::note(&msg::these_variables_are_not_utf_8_and_are_left(&names));
     }
     captured
 }
@@ -66,11 +63,8 @@ pub(crate) fn umask() -> Option<u32> {
 /// As the shell names it, so that a path through a link stays one.
 pub(crate) fn working_directory() -> Result<String, Failure> {
     let here = env::current_dir().map_err(|cause| {
-        Failure::new(
-            Exit::Refused,
-            say!("could not tell the working directory: {cause}", "无法得知工作目录：{cause}"),
-        )
-        .hint(text("go to a directory that exists: cd", "请进入一个存在的目录：cd"))
+        Failure::new(Exit::Refused, msg::could_not_tell_the_working_directory_cause(&cause))
+            .hint(msg::go_to_a_directory_that_exists_cd())
     })?;
     let shells = env::var("PWD").ok().filter(|pwd| {
         pwd.starts_with('/') && std::fs::canonicalize(pwd).is_ok_and(|real| real == here)
@@ -82,11 +76,8 @@ pub(crate) fn working_directory() -> Result<String, Failure> {
 }
 
 fn not_utf8() -> Failure {
-    Failure::new(
-        Exit::Refused,
-        text("the working directory is not UTF-8", "工作目录的名称不是 UTF-8"),
-    )
-    .hint(text("give another with --dir", "请用 --dir 指定另一个"))
+    Failure::new(Exit::Refused, msg::the_working_directory_is_not_utf_8())
+        .hint(msg::give_another_with_dir())
 }
 
 /// The server is asked only for what `@` stands for.

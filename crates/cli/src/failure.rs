@@ -6,9 +6,8 @@ use std::{
 };
 
 use clap::{Command, error::ContextKind};
+use danlu_messages::cli::program as msg;
 use danlu_server::complaint::{Complaint, ComplaintKind, usage_message};
-
-use crate::language::say;
 
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -50,7 +49,7 @@ impl Failure {
     /// A command line that clap could not read.
     pub(crate) fn usage(error: &clap::Error, command: &Command) -> Self {
         let hint = match suggestion(error) {
-            Some(close) => say!("did you mean `{close}`?", "您是不是想写 `{close}`？"),
+            Some(close) => msg::did_you_mean_close(&close),
             None => help_command(command),
         };
         Self::new(Exit::Usage, usage_message(error)).hint(hint)
@@ -69,9 +68,9 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        let mut lines = format!("error: {}\n", self.message);
+        let mut lines = msg::error_is(&self.message) + "\n";
         if let Some(hint) = &self.hint {
-            lines += &format!("hint: {hint}\n");
+            lines += &(msg::hint_is(hint) + "\n");
         }
         // Nobody may be reading any more; the exit status still tells.
         let _ = io::stderr().write_all(lines.as_bytes());

@@ -5,8 +5,9 @@
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory as _, error::ErrorKind};
+use danlu_messages::cli::program as msg;
 
-use crate::{Arguments, commands::Verb, failure::Failure, language::text};
+use crate::{Arguments, commands::Verb, failure::Failure};
 
 /// What is wrong with this command line, or the help that it asks for.
 pub(crate) fn explain() -> ExitCode {
@@ -49,32 +50,32 @@ pub(crate) fn command() -> Command {
 }
 
 fn verb(verb: Command) -> Command {
-    let usage = text("Usage:", "用法：");
-    let gap = text(" ", "");
+    let usage = msg::usage();
+    let gap = msg::nothing();
     let template =
         format!("{{about-with-newline}}\n{usage}{gap}{{usage}}\n\n{{all-args}}{{after-help}}");
     headings(verb)
         .mut_subcommands(self::verb)
-        .subcommand_help_heading(text("Verbs", "动词"))
+        .subcommand_help_heading(msg::verbs())
         .help_template(template)
 }
 
 /// Headings of our own, because clap's are in English.
 fn headings(command: Command) -> Command {
-    let options = text("Options", "选项");
+    let options = msg::options();
     command.mut_args(|arg| match arg.get_help_heading() {
         Some(_) => arg,
-        None if arg.is_positional() => arg.help_heading(text("Arguments", "参数")),
+        None if arg.is_positional() => arg.help_heading(msg::arguments()),
         None => arg.help_heading(options),
     })
 }
 
 /// Verbs in groups, with their other names.
 fn root_template(command: &Command) -> String {
-    let (usage, gap) = (text("Usage:", "用法："), text(" ", ""));
+    let (usage, gap) = (msg::usage(), msg::nothing());
     let mut out = format!("{{about-with-newline}}\n{usage}{gap}{{usage}}\n");
-    for (english, chinese, verbs) in GROUPS {
-        out += &format!("\n{}{}\n", text(english, chinese), text(":", "："));
+    for (heading, verbs) in groups() {
+        out += &format!("\n{heading}{}\n", msg::colon());
         for name in verbs {
             // A verb that is not there is found by a test.
             let Some(verb) = command.find_subcommand(name) else { continue };
@@ -87,72 +88,56 @@ fn root_template(command: &Command) -> String {
             out += &format!("  {name:<12}{about}{others}\n");
         }
     }
-    let (options, notes) = (text("Options:", "选项："), text(ENGLISH_NOTES, CHINESE_NOTES));
+    let (options, notes) = (msg::options_2(), msg::notes());
     out + &format!("\n{options}\n{{options}}\n\n{notes}")
 }
 
-type Group = (&'static str, &'static str, &'static [&'static str]);
+type Group = (&'static str, &'static [&'static str]);
 
-const GROUPS: [Group; 5] = [
-    ("Tasks", "任务", &["submit", "run", "ls", "show", "why", "logs", "follow", "wait", "debug"]),
-    (
-        "Change tasks",
-        "操作任务",
-        &[
-            "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
-            "move", "extend", "rm",
-        ],
-    ),
-    ("Machines", "机器", &["gpus", "gpu", "nodes", "node", "agent", "status", "report", "doctor"]),
-    (
-        "Server",
-        "服务器",
-        &[
-            "up",
-            "down",
-            "reload",
-            "policy",
-            "set",
-            "user",
-            "token",
-            "announce",
-            "notices",
-            "audit",
-            "archive",
-            "pause-queue",
-            "resume-queue",
-            "config",
-            "service",
-            "backup",
-            "restore",
-            "db",
-            "reset",
-        ],
-    ),
-    ("More", "其他", &["demo", "sim", "completions", "man", "version", "help"]),
-];
-
-const ENGLISH_NOTES: &str = "\
-Examples:
-  danlu demo                                see it at work, with nothing to set up
-  danlu submit -g 2 -- python train.py      queue a task that needs two GPUs
-  danlu ls                                  my tasks, and why they wait
-  danlu logs -f @                           follow my last one
-  danlu help submit                         everything about a verb
-
-Messages are in English or Chinese: set DANLU_LANG=en or DANLU_LANG=zh.
-";
-
-const CHINESE_NOTES: &str = "\
-示例：
-  danlu demo                                无需准备，看看效果
-  danlu submit -g 2 -- python train.py      提交一个需要两块 GPU 的任务
-  danlu ls                                  我的任务，以及它们为何等待
-  danlu logs -f @                           跟踪我最近一个任务的输出
-  danlu help submit                         某个动词的全部说明
-
-界面语言为英文或中文：设置 DANLU_LANG=en 或 DANLU_LANG=zh。
-";
+fn groups() -> [Group; 5] {
+    [
+        (
+            msg::group_tasks(),
+            &["submit", "run", "ls", "show", "why", "logs", "follow", "wait", "debug"],
+        ),
+        (
+            msg::group_change_tasks(),
+            &[
+                "cancel", "hold", "release", "pause", "resume", "retry", "clone", "edit", "start",
+                "move", "extend", "rm",
+            ],
+        ),
+        (
+            msg::group_machines(),
+            &["gpus", "gpu", "nodes", "node", "agent", "status", "report", "doctor"],
+        ),
+        (
+            msg::group_server(),
+            &[
+                "up",
+                "down",
+                "reload",
+                "policy",
+                "set",
+                "user",
+                "token",
+                "announce",
+                "notices",
+                "audit",
+                "archive",
+                "pause-queue",
+                "resume-queue",
+                "config",
+                "service",
+                "backup",
+                "restore",
+                "db",
+                "reset",
+            ],
+        ),
+        (msg::group_more(), &["demo", "sim", "completions", "man", "version", "help"]),
+    ]
+}
 
 #[cfg(test)]
 mod tests {
@@ -162,7 +147,7 @@ mod tests {
     fn every_verb_is_in_one_group() {
         let command = command();
         let mut shown: Vec<&str> =
-            GROUPS.iter().flat_map(|(_, _, verbs)| verbs.iter().copied()).collect();
+            groups().iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
         let mut known: Vec<&str> = command
             .get_subcommands()
             .filter(|verb| !verb.is_hide_set())

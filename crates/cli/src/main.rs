@@ -14,36 +14,31 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
 // What is written in scripts is read by the server's pages too.
-use danlu_server::{given, language, task_options};
+use danlu_messages::cli::program as msg;
+use danlu_server::{given, task_options};
 
-use crate::{commands::Verb, language::text};
+use crate::commands::Verb;
 
 // What is not a verb's own. Verbs are added apart: clap's derive would build all of them at every start.
 #[derive(Debug, Parser)]
 #[command(
     name = "danlu",
     version,
-    about = text(
-        "Danlu shares GPU servers: it queues tasks, places them on GPUs and says why they wait.",
-        "丹炉：共享 GPU 服务器的任务管理器。它让任务排队，为任务分配 GPU，并说明任务为何等待。",
-    ),
-    override_usage = text("danlu VERB [OPTIONS]", "danlu 动词 [选项]"),
+    about = msg::danlu_shares_gpu_servers_it_queues_tasks(),
+    override_usage = msg::danlu_verb_options(),
     subcommand_value_name = "VERB",
     disable_help_flag = true,
     disable_help_subcommand = true,
     disable_version_flag = true,
 )]
 struct Arguments {
-    #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = text(
-        "The server's socket or http:// address (DANLU_SERVER)",
-        "服务器的套接字或 http:// 地址（DANLU_SERVER）",
-    ))]
+    #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = msg::the_servers_socket_or_http_address_danlu())]
     server: Option<String>,
 
-    #[arg(short, long, global = true, action = ArgAction::Help, display_order = 900, help = text("Show this help", "显示本帮助"))]
+    #[arg(short, long, global = true, action = ArgAction::Help, display_order = 900, help = msg::show_this_help())]
     help: Option<bool>,
 
-    #[arg(short = 'V', long, action = ArgAction::Version, display_order = 901, help = text("Show the version", "显示版本"))]
+    #[arg(short = 'V', long, action = ArgAction::Version, display_order = 901, help = msg::show_the_version())]
     version: Option<bool>,
 }
 

@@ -7,12 +7,12 @@ use std::{
     path::Path,
 };
 
+use danlu_messages::cli::program as msg;
 use danlu_server::script::{self, Lines};
 
 use crate::{
     client::Client,
     failure::{Exit, Failure},
-    language::say,
     screen,
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn read(words: &[String], client: &Client) -> Result<Option<Script>, 
     let path = path.to_string_lossy().into_owned();
     let run = script::command(&source, &path, arguments);
     if !run.captured {
-        screen::note(&say!("`{file}` is read when the task starts", "`{file}` 将在任务开始时读取"));
+        screen::note(&msg::file_is_read_when_the_task_starts(&file));
     }
     let name = path.rsplit('/').next().unwrap_or(file).to_owned();
     let lines = script::read(&format!("`{file}`"), &source, client)?;
@@ -68,22 +68,13 @@ fn refuse_file_that_cannot_run(file: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let run = if file.ends_with(".py") { "python" } else { "bash" };
-    Err(Failure::new(
-        Exit::Refused,
-        say!(
-            "`{file}` is neither executable nor a script with a `#!` line",
-            "`{file}` 不可执行，也没有 `#!` 行",
-        ),
-    )
-    .hint(format!("danlu submit -- {run} {file}")))
+    Err(Failure::new(Exit::Refused, msg::file_is_neither_executable_nor_a_script_with(&file))
+        .hint(format!("danlu submit -- {run} {file}")))
 }
 
 fn unreadable(file: &str, cause: &io::Error) -> Failure {
-    Failure::new(
-        Exit::Refused,
-        say!("could not read `{file}`: {cause}", "无法读取 `{file}`：{cause}"),
-    )
-    .hint(format!("ls -l {file}"))
+    Failure::new(Exit::Refused, msg::could_not_read_file_cause(&file, &cause))
+        .hint(format!("ls -l {file}"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use clap::Args;
+use danlu_messages::cli::program as msg;
 use danlu_wire::api::TaskStateName;
 
 use crate::{
@@ -12,21 +13,14 @@ use crate::{
         task_ids::{TaskName, TaskNames, parse_task_names},
         task_state::{States, parse_state},
     },
-    language::{say, text},
 };
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Selection {
-    #[arg(value_name = "ID", value_parser = parse_task_names, help = text(
-        "Tasks: 12, a range 3-9, a list 1,3,5-9, `@` your last one, `@~1` the one before",
-        "任务：12、范围 3-9、列表 1,3,5-9、`@` 您最近的任务、`@~1` 再前一个",
-    ))]
+    #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::tasks_12_a_range_3_9_a_list_1_3_5_9_your_last())]
     ids: Vec<TaskNames>,
 
-    #[arg(long, conflicts_with = "ids", help = text(
-        "All of my tasks for which it makes sense",
-        "我的所有适用的任务",
-    ))]
+    #[arg(long, conflicts_with = "ids", help = msg::all_of_my_tasks_for_which_it_makes_sense())]
     all: bool,
 
     #[command(flatten)]
@@ -36,22 +30,16 @@ pub(crate) struct Selection {
 /// Filters that lists and bulk acts share.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Filters {
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = parse_state, help = text(
-        "Only tasks in these states: running, queued, failed, …; or open, waiting, active, ended",
-        "仅这些状态的任务：running、queued、failed 等；或 open、waiting、active、ended",
-    ))]
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = parse_state, help = msg::only_tasks_in_these_states_running_queued())]
     state: Vec<States>,
 
-    #[arg(long, value_name = "NAME", help = text("Only tasks of this user", "仅该用户的任务"))]
+    #[arg(long, value_name = "NAME", help = msg::only_tasks_of_this_user())]
     user: Option<String>,
 
-    #[arg(long, value_name = "NAME", help = text(
-        "Only tasks that run or ran on this machine",
-        "仅在该机器上运行过的任务",
-    ))]
+    #[arg(long, value_name = "NAME", help = msg::only_tasks_that_run_or_ran_on_this_machine())]
     node: Option<String>,
 
-    #[arg(long, value_name = "K=V", help = text("Only tasks with this label", "仅带有该标签的任务"))]
+    #[arg(long, value_name = "K=V", help = msg::only_tasks_with_this_label())]
     label: Option<String>,
 }
 
@@ -171,28 +159,17 @@ pub(crate) fn resolve_one(client: &Client, name: TaskName) -> Result<u64, Failur
     let mine = client.list(&query)?;
     mine.get(back).map(|task| task.id).ok_or_else(|| {
         let count = mine.len();
-        Failure::new(
-            Exit::NotFound,
-            say!(
-                "you have {count} tasks, so there is no `@~{back}`",
-                "您只有 {count} 个任务，没有 `@~{back}`"
-            ),
-        )
-        .hint("danlu ls")
+        Failure::new(Exit::NotFound, msg::you_have_count_tasks_so_there_is_no_back(&count, &back))
+            .hint("danlu ls")
     })
 }
 
 fn nothing_named() -> Failure {
-    Failure::new(Exit::Usage, text("no task is named", "没有指明任务")).hint(text(
-        "name ids (12, 3-9, @), or --all, or filters such as --state queued",
-        "请指明编号（12、3-9、@），或 --all，或筛选条件如 --state queued",
-    ))
+    Failure::new(Exit::Usage, msg::no_task_is_named())
+        .hint(msg::name_ids_12_3_9_or_all_or_filters_such_as())
 }
 
 fn ids_and_filters() -> Failure {
-    Failure::new(
-        Exit::Usage,
-        text("ids and filters exclude each other", "编号与筛选条件不能同时使用"),
-    )
-    .hint(text("leave out one of them", "请去掉其中之一"))
+    Failure::new(Exit::Usage, msg::ids_and_filters_exclude_each_other())
+        .hint(msg::leave_out_one_of_them())
 }

@@ -8,6 +8,7 @@ use crate::model::ReadModel;
 use crate::store::{ARCHIVED, RecordChange, Store};
 use danlu_core::task::{Dependency, DependencyKind, Outcome};
 use danlu_core::{Actor, Input, Task, TaskId, UserId};
+use danlu_messages::errors;
 use danlu_node::private;
 use danlu_wire::api::ErrorCode;
 use std::collections::BTreeMap;
@@ -102,8 +103,8 @@ fn append(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
 
 #[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
 fn unwritable(error: io::Error) -> ApiError {
-    let message = format!("the archive cannot be written: {error}");
-    ApiError::new(ErrorCode::Unavailable, message, "see that there is room on the disk")
+    let message = errors::the_archive_cannot_be_written_error(&error);
+    ApiError::new(ErrorCode::Unavailable, message, errors::see_that_there_is_room_on_the_disk())
 }
 
 /// Of everybody the oldest part, if there are too many in all.

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::epoch;
 use crate::handle::{Handle, NotNow};
 use crate::store::{Contents, Store, StoreError};
+use danlu_messages::errors;
 use danlu_node::private;
 use nix::libc;
 use serde::{Deserialize, Serialize};
@@ -46,22 +47,22 @@ pub(crate) enum BackupError {
     NotNow(#[from] NotNow),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("another backup or check is being made")]
+    #[error("{}", errors::another_backup_or_check_is_being_made())]
     Busy,
-    #[error("the disk of {path} has no room for a copy of the database ({megabytes} MB)")]
+    #[error("{}", errors::the_disk_of_path_has_no_room_for_a_copy_of(&path.display(), megabytes))]
     NoRoom { path: PathBuf, megabytes: u64 },
-    #[error("could not copy the database: {0}")]
+    #[error("{}", errors::could_not_copy_the_database_it(.0))]
     Copy(#[from] io::Error),
 }
 
 impl BackupError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
-            BackupError::NotNow(not_now) => not_now.hint,
+            BackupError::NotNow(not_now) => not_now.hint(),
             BackupError::Store(error) => error.hint(),
-            BackupError::Busy => "try again in a moment",
-            BackupError::NoRoom { .. } => "make room on that disk",
-            BackupError::Copy(_) => "see the server's log: danlu logs server",
+            BackupError::Busy => errors::try_again_in_a_moment(),
+            BackupError::NoRoom { .. } => errors::make_room_on_that_disk(),
+            BackupError::Copy(_) => errors::see_the_servers_log_danlu_logs_server(),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Why somebody's words cannot be followed: one sentence, and what to write instead.
 
 use clap::error::{ContextKind, ErrorKind};
+use danlu_messages::spec as msg;
 use std::error::Error as _;
-
-use crate::language::{say, text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -47,40 +46,25 @@ pub fn usage_message(error: &clap::Error) -> String {
     let argument = named(ContextKind::InvalidArg);
     let value = named(ContextKind::InvalidValue);
     match error.kind() {
-        ErrorKind::UnknownArgument => {
-            say!("unknown argument `{argument}`", "未知的参数 `{argument}`")
-        }
+        ErrorKind::UnknownArgument => msg::unknown_argument_argument(&argument),
         ErrorKind::InvalidSubcommand => {
             let verb = named(ContextKind::InvalidSubcommand);
-            say!("unknown verb `{verb}`", "未知的动词 `{verb}`")
+            msg::unknown_verb_verb(&verb)
         }
-        ErrorKind::MissingRequiredArgument => {
-            say!("missing argument `{argument}`", "缺少参数 `{argument}`")
-        }
-        ErrorKind::MissingSubcommand => text("missing verb", "缺少动词").to_owned(),
-        ErrorKind::InvalidValue if value.is_empty() => {
-            say!("`{argument}` needs a value", "`{argument}` 需要一个值")
-        }
+        ErrorKind::MissingRequiredArgument => msg::missing_argument_argument(&argument),
+        ErrorKind::MissingSubcommand => msg::missing_verb().to_owned(),
+        ErrorKind::InvalidValue if value.is_empty() => msg::argument_needs_a_value(&argument),
         ErrorKind::InvalidValue => {
             let choices = named(ContextKind::ValidValue);
-            say!(
-                "`{argument}` is one of {choices}; not `{value}`",
-                "`{argument}` 的值是 {choices} 之一，不能是 `{value}`",
-            )
+            msg::argument_is_one_of_choices_not_value(&argument, &choices, &value)
         }
         ErrorKind::ValueValidation => {
             let reason = error.source().map(ToString::to_string).unwrap_or_default();
-            say!(
-                "`{argument}` cannot be `{value}`: {reason}",
-                "`{argument}` 不能是 `{value}`：{reason}",
-            )
+            msg::argument_cannot_be_value_reason(&argument, &value, &reason)
         }
         ErrorKind::ArgumentConflict => {
             let other = named(ContextKind::PriorArg);
-            say!(
-                "`{argument}` and `{other}` exclude each other",
-                "`{argument}` 与 `{other}` 不能同时使用",
-            )
+            msg::argument_and_other_exclude_each_other(&argument, &other)
         }
         // Too rare to translate: clap's sentence, without its heading and usage.
         _ => {

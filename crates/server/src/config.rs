@@ -11,6 +11,7 @@ use crate::template;
 use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
+use danlu_messages::errors;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
 use serde::{Deserialize, Serialize};
@@ -127,13 +128,13 @@ pub struct Entry {
 
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    #[error("could not read {path}: {error}")]
+    #[error("{}", errors::could_not_read_path_error(&path.display(), error))]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{path}: {error}")]
     Wrong { path: PathBuf, error: Box<toml::de::Error> },
-    #[error("{path}: [gpus] {key}: it is the number of a GPU and a number of tasks from 1 to 64")]
+    #[error("{}", errors::path_gpus_key_it_is_the_number_of_a_gpu_and_a(&path.display(), key))]
     Gpus { path: PathBuf, key: String },
-    #[error("{path}: [auth] {key}: `{value}` is not a length of time such as 12h or 30d")]
+    #[error("{}", errors::path_auth_key_value_is_not_a_length_of_time(&path.display(), key, value))]
     Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
@@ -141,7 +142,7 @@ pub enum ConfigError {
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
     Defaults { path: PathBuf, what: String },
-    #[error("{name} is `{value}`: {error}")]
+    #[error("{}", errors::name_is_value_error(name, value, error))]
     Variable { name: &'static str, value: String, error: String },
 }
 

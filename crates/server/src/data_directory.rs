@@ -1,5 +1,6 @@
 //! The directory that holds everything of one server: made, checked to be ours, and locked.
 
+use danlu_messages::errors;
 use danlu_node::private;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,29 +11,26 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    #[error("could not use {path} as a directory of the server: {error}")]
+    #[error("{}", errors::could_not_use_path_as_a_directory_of_the(&path.display(), error))]
     NotOurs { path: PathBuf, error: io::Error },
-    #[error("the disk of {path} is full")]
+    #[error("{}", errors::the_disk_of_path_is_full(&path.display()))]
     Full { path: PathBuf },
-    #[error("could not {action} {path}: {error}")]
+    #[error("{}", errors::could_not_action_path_error(action, &path.display(), error))]
     File { action: &'static str, path: PathBuf, error: io::Error },
-    #[error("{path} is on a network file system ({kind})")]
+    #[error("{}", errors::path_is_on_a_network_file_system_kind(&path.display(), kind))]
     Network { path: PathBuf, kind: String },
-    #[error("another server uses {0}")]
+    #[error("{}", errors::another_server_uses_it(&.0.display()))]
     Running(PathBuf),
 }
 
 impl DirectoryError {
     pub fn hint(&self) -> &'static str {
         match self {
-            DirectoryError::NotOurs { .. } => {
-                "it must belong to the user who starts the server, and nobody else may write to it; \
-                 remove it, or give another data directory with --data"
-            }
-            DirectoryError::Full { .. } => "make room on that disk, then start the server again",
-            DirectoryError::File { .. } => "give another data directory with --data",
-            DirectoryError::Network { .. } => "give a directory on a local disk with --data",
-            DirectoryError::Running(_) => "stop it first: danlu down",
+            DirectoryError::NotOurs { .. } => errors::it_must_belong_to_the_user_who_starts_the(),
+            DirectoryError::Full { .. } => errors::make_room_on_that_disk_then_start_the_server(),
+            DirectoryError::File { .. } => errors::give_another_data_directory_with_data(),
+            DirectoryError::Network { .. } => errors::give_a_directory_on_a_local_disk_with_data(),
+            DirectoryError::Running(_) => errors::stop_it_first_danlu_down(),
         }
     }
 }

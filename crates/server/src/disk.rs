@@ -4,6 +4,7 @@
 //! cancels and removals can be recorded; it is made again when there is room.
 
 use crate::handle::NotNow;
+use danlu_messages::errors;
 use danlu_node::private;
 use nix::fcntl::{FallocateFlags, fallocate};
 use std::fs;
@@ -40,15 +41,12 @@ impl Disk {
         let (free, _) = space(&self.directory)?;
         // What is set aside is for what runs: it counts as kept.
         let free = free.saturating_add(self.set_aside());
-        (free < KEPT_FREE).then(|| NotNow {
-            message: format!(
-                "the disk of {} is nearly full: {} MB free, {} MB are kept for what runs",
-                self.directory.display(),
-                free >> 20,
-                KEPT_FREE >> 20
-            ),
-            hint: "make room on that disk; running tasks are not touched",
-        })
+        let words = || {
+            let (free, kept) = (free >> 20, KEPT_FREE >> 20);
+            let message = errors::disk_nearly_full(&self.directory.display(), &free, &kept);
+            (message, errors::make_room())
+        };
+        (free < KEPT_FREE).then(|| NotNow::new(words))
     }
 
     /// When to look again whether space can be set aside; `None` while it is.

@@ -4,6 +4,7 @@ use crate::model::{ReadModel, Reader};
 use crate::notices::Notices;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
+use danlu_messages::{Language, errors};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use thiserror::Error;
@@ -62,10 +63,10 @@ pub enum AskError {
 
 /// The server is there, but cannot do it at the moment. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
+#[error("{}", self.message())]
 pub struct NotNow {
-    pub message: String,
-    pub hint: &'static str,
+    english: (String, &'static str),
+    chinese: (String, &'static str),
 }
 
 impl Handle {
@@ -181,12 +182,35 @@ impl Message {
 
 impl NotNow {
     fn stopping() -> NotNow {
-        NotNow { message: "the server is stopping".into(), hint: "start it again: danlu up" }
+        NotNow::new(|| (errors::stopping().to_owned(), errors::start_again()))
+    }
+
+    /// `words` makes message and hint. They are made where nobody knows who will read them.
+    pub(crate) fn new(words: impl Fn() -> (String, &'static str)) -> NotNow {
+        NotNow {
+            english: Language::English.within(&words),
+            chinese: Language::Chinese.within(&words),
+        }
+    }
+
+    pub fn message(&self) -> &str {
+        &self.words().0
+    }
+
+    pub fn hint(&self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(&self) -> &(String, &'static str) {
+        match Language::current() {
+            Language::English => &self.english,
+            Language::Chinese => &self.chinese,
+        }
     }
 }
 
 impl From<&StoreError> for NotNow {
     fn from(error: &StoreError) -> NotNow {
-        NotNow { message: error.to_string(), hint: error.hint() }
+        NotNow::new(|| (error.to_string(), error.hint()))
     }
 }

@@ -1,93 +1,22 @@
-//! In which of its two languages Danlu speaks: `text` picks the words.
+//! In which language a request is answered.
 
-use std::{cell::Cell, env, sync::LazyLock};
+use crate::api::caller::cookie;
+use axum::http::{HeaderMap, header};
+use danlu_messages::Language;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
-    English,
-    Chinese,
+/// As the cookie says, or else as the client asks.
+pub(crate) fn of(headers: &HeaderMap) -> Language {
+    let chosen = cookie(headers, "lang").and_then(Language::named);
+    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    chosen.unwrap_or_else(|| Language::accepted(accepted.unwrap_or_default()))
 }
 
-/// The same sentence in both languages; the person's one is returned.
-pub fn text<'a>(english: &'a str, chinese: &'a str) -> &'a str {
-    match Language::current() {
-        Language::English => english,
-        Language::Chinese => chinese,
-    }
-}
-
-/// The same sentence in both languages, with names of the caller's variables in braces; a `String`.
-#[macro_export]
-macro_rules! say {
-    ($english:literal, $chinese:literal $(,)?) => {
-        match $crate::language::Language::current() {
-            $crate::language::Language::English => format!($english),
-            $crate::language::Language::Chinese => format!($chinese),
-        }
-    };
-}
-pub use say;
-
-thread_local! {
-    static SPOKEN: Cell<Option<Language>> = const { Cell::new(None) };
-}
-
-/// Also after a panic.
-struct Before(Option<Language>);
-
-impl Drop for Before {
-    fn drop(&mut self) {
-        SPOKEN.set(self.0);
-    }
-}
-
-impl Language {
-    /// The language of this process, read from the environment once; or that of who is spoken to `within`.
-    pub fn current() -> Self {
-        static CURRENT: LazyLock<Language> = LazyLock::new(|| {
-            let variables = ["DANLU_LANG", "LC_ALL", "LC_MESSAGES", "LANG"];
-            Language::first_of(variables.into_iter().filter_map(|name| env::var(name).ok()))
-        });
-        SPOKEN.get().unwrap_or_else(|| *CURRENT)
-    }
-
-    /// What is said in there is for somebody who reads this language.
-    pub fn within<T>(self, speak: impl FnOnce() -> T) -> T {
-        let _after = Before(SPOKEN.replace(Some(self)));
-        speak()
-    }
-
-    /// The first value that is not empty decides, as everywhere on Unix.
-    fn first_of(values: impl IntoIterator<Item = String>) -> Self {
-        let first = values.into_iter().find(|value| !value.is_empty()).unwrap_or_default();
-        if first.to_lowercase().starts_with("zh") { Self::Chinese } else { Self::English }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Language::{self, Chinese, English};
-
-    #[test]
-    fn who_is_spoken_to_counts_more_than_the_process() {
-        let words = || super::text("no", "不").to_owned();
-        assert_eq!(Chinese.within(words), "不");
-        assert_eq!(Chinese.within(|| English.within(words)), "no");
-        assert!(std::panic::catch_unwind(|| Chinese.within(|| panic!("on purpose"))).is_err());
-        assert_eq!(super::SPOKEN.get(), None);
-    }
-
-    #[test]
-    fn first_value_that_is_not_empty_decides() {
-        let check = |values: &[&str], expect: Language| {
-            let values = values.iter().map(|value| (*value).to_owned());
-            assert_eq!(Language::first_of(values), expect);
-        };
-        check(&[], English);
-        check(&["zh"], Chinese);
-        check(&["zh_CN.UTF-8"], Chinese);
-        check(&["en", "zh_CN.UTF-8"], English);
-        check(&["", "ZH_TW.UTF-8"], Chinese);
-        check(&["C", "zh_CN.UTF-8"], English);
+/// The rest of this request is answered in the language of the account, if the request itself asks for none. A browser
+/// always asks for one, which people rarely have chosen: their account counts more.
+pub(crate) fn prefer(account: Option<&str>, headers: &HeaderMap, browser: bool) {
+    let asked = cookie(headers, "lang").is_some()
+        || (!browser && headers.contains_key(header::ACCEPT_LANGUAGE));
+    if let Some(language) = account.and_then(Language::named).filter(|_| !asked) {
+        language.go_on();
     }
 }

@@ -18,7 +18,7 @@ pub mod given;
 mod gpuman;
 pub mod handle;
 mod kept;
-pub mod language;
+mod language;
 mod launch;
 mod logging;
 pub mod logins;

@@ -2,10 +2,10 @@
 
 use crate::api::view::rfc3339;
 use crate::epoch::Loss;
-use crate::language::{say, text};
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
 use danlu_core::Time;
+use danlu_messages::server::daemon as msg;
 pub use danlu_wire::api::{Notice, NoticeKind};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
     };
     let id = format!("{name}-{}", now.0);
     let notice = Notice { id: id.clone(), at: rfc3339(now), what };
-    let (detail, _) = crate::language::Language::English.within(|| words(&notice));
+    let (detail, _) = danlu_messages::Language::English.within(|| words(&notice));
     let deed = Deed {
         user: "danlu".into(),
         origin: "automatic".into(),
@@ -101,49 +101,27 @@ pub fn words(notice: &Notice) -> (String, String) {
     let at = &notice.at;
     let acknowledge = {
         let id = &notice.id;
-        say!("then: danlu notices --acknowledge {id}", "然后：danlu notices --acknowledge {id}")
+        msg::then_danlu_notices_acknowledge_id(&id)
     };
     match &notice.what {
         NoticeKind::DataLost { known_events, found_events } => {
             let lost = known_events - found_events;
             (
-                say!(
-                    "The database was older than expected at {at}: the last {lost} of {known_events} events are lost. \
-                     Open tasks are held, runs that the server does not know go on.",
-                    "{at} 发现数据库比预期旧：共 {known_events} 个事件，最后 {lost} 个已丢失。未结束的任务已被扣住，服务器不认识的运行会继续。"
-                ),
-                say!(
-                    "see the held tasks (danlu ls -a --state held) and release or cancel them; {acknowledge}",
-                    "请查看被扣住的任务（danlu ls -a --state held）并放行或取消；{acknowledge}"
-                ),
+                msg::the_database_was_older_than_expected_at_at(&at, &lost, &known_events),
+                msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
             )
         }
         NoticeKind::Restored { backup_at } => (
-            say!(
-                "Restored at {at} from the backup of {backup_at}. Open tasks are held, runs that the server does not know go on.",
-                "{at} 已从 {backup_at} 的备份恢复。未结束的任务已被扣住，服务器不认识的运行会继续。"
-            ),
-            say!(
-                "see the held tasks (danlu ls -a --state held) and release or cancel them; {acknowledge}",
-                "请查看被扣住的任务（danlu ls -a --state held）并放行或取消；{acknowledge}"
-            ),
+            msg::restored_at_at_from_the_backup_of_backup_at(&at, &backup_at),
+            msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
         ),
         NoticeKind::SchedulingPaused { report } => (
-            say!(
-                "Scheduling is paused since {at}: an internal error of the scheduler. Nothing new starts; running tasks go on.",
-                "自 {at} 起调度已暂停：调度器发生内部错误。不会启动新任务；正在运行的任务继续。"
-            ),
-            say!(
-                "an admin can resume it: danlu resume-queue; report {report}",
-                "管理员可恢复：danlu resume-queue；报告文件 {report}"
-            ),
+            msg::scheduling_is_paused_since_at_an_internal(&at),
+            msg::an_admin_can_resume_it_danlu_resume_queue(&report),
         ),
         NoticeKind::MachineDistrusted { node, report } => (
-            say!(
-                "Machine {node} is not used since {at}: an internal error while its message was processed. It is asked again later.",
-                "自 {at} 起不使用机器 {node}：处理其消息时发生内部错误。稍后会再次询问。"
-            ),
-            say!("report {report}; {acknowledge}", "报告文件 {report}；{acknowledge}"),
+            msg::machine_node_is_not_used_since_at_an_internal(&node, &at),
+            msg::report_report_acknowledge(&report, &acknowledge),
         ),
     }
 }
@@ -151,6 +129,6 @@ pub fn words(notice: &Notice) -> (String, String) {
 /// One line each, for the top of a page or a list.
 pub fn line(notice: &Notice) -> String {
     let (what, hint) = words(notice);
-    let (label, colon) = (text("hint", "提示"), text(": ", "："));
+    let (label, colon) = (msg::hint(), msg::colon());
     format!("{what} ({label}{colon}{hint})")
 }

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::data_directory::{self, DirectoryError};
 use crate::epoch::{self, Loss};
 use crate::store::{Contents, Store, StoreError};
+use danlu_messages::errors;
 use danlu_node::private;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -28,11 +29,11 @@ pub enum RestoreError {
     Directory(#[from] DirectoryError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("this is not a whole backup: {0}")]
+    #[error("{}", errors::this_is_not_a_whole_backup_it(.0))]
     NotABackup(String),
-    #[error("the backup was made by a newer release (format {0}; this one knows up to {FORMAT})")]
+    #[error("{}", errors::the_backup_was_made_by_a_newer_release_format(.0, &FORMAT))]
     Newer(u32),
-    #[error("could not {action} {path}: {error}")]
+    #[error("{}", errors::could_not_action_path_error(action, &path.display(), error))]
     File { action: &'static str, path: PathBuf, error: io::Error },
 }
 
@@ -41,9 +42,9 @@ impl RestoreError {
         match self {
             RestoreError::Directory(error) => error.hint(),
             RestoreError::Store(error) => error.hint(),
-            RestoreError::NotABackup(_) => "nothing was changed; name a file of `danlu backup`",
-            RestoreError::Newer(_) => "run the newer release",
-            RestoreError::File { .. } => "see that there is room, and that you may write there",
+            RestoreError::NotABackup(_) => errors::nothing_was_changed_name_a_file_of_danlu(),
+            RestoreError::Newer(_) => errors::run_the_newer_release(),
+            RestoreError::File { .. } => errors::see_that_there_is_room_and_that_you_may_write(),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::systemd;
 use crate::tls::{self, TlsError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
+use danlu_messages::errors;
 use danlu_node::gpu::ProbeConfig;
 use danlu_node::{AgentError, RunRoot, StationConfig, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -53,7 +54,7 @@ pub enum ServeError {
     Agent(#[from] AgentError),
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    #[error("could not listen on {address}: {error}")]
+    #[error("{}", errors::could_not_listen_on_address_error(address, error))]
     Listen { address: SocketAddr, error: io::Error },
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -65,19 +66,15 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Config(ConfigError::Unreadable { .. }) => {
-                "name a file that is there and that you may read, or leave --config out"
+                errors::name_a_file_that_is_there_and_that_you_may()
             }
-            ServeError::Config(_) => "correct the line, or leave it out for the default",
+            ServeError::Config(_) => errors::correct_the_line_or_leave_it_out_for_the(),
             ServeError::Store(error) => error.hint(),
-            ServeError::Agent(_) => {
-                "see that the data directory is on a local disk and of one server alone"
-            }
+            ServeError::Agent(_) => errors::see_that_the_data_directory_is_on_a_local(),
             ServeError::Directory(error) => error.hint(),
-            ServeError::Listen { .. } => {
-                "choose another address with --listen, for example 127.0.0.1:0"
-            }
-            ServeError::Tls(_) => "see certificate and key in [tls] of the configuration file",
-            ServeError::Ask(_) => "see the message above",
+            ServeError::Listen { .. } => errors::choose_another_address_with_listen_for(),
+            ServeError::Tls(_) => errors::see_certificate_and_key_in_tls_of_the(),
+            ServeError::Ask(_) => errors::see_the_message_above(),
         }
     }
 }

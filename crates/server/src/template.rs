@@ -1,5 +1,6 @@
 //! What tasks have when nothing else is said: fields of `POST /tasks`.
 
+use danlu_messages::errors;
 use danlu_wire::api::Submit;
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -9,9 +10,9 @@ const NOT_FOR_A_TEMPLATE: [&str; 4] = ["command", "environment", "dry_run", "arr
 
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(crate) enum Wrong {
-    #[error("`{0}` is not for a template")]
+    #[error("{}", errors::it_is_not_for_a_template(.0))]
     NotForATemplate(&'static str),
-    #[error("there is no field `{0}`")]
+    #[error("{}", errors::there_is_no_field_it(.0))]
     Unknown(String),
     #[error("{0}")]
     Kind(String),

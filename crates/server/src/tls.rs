@@ -1,6 +1,7 @@
 //! Encrypted connections: with the lab's certificate, or with one that is made at the first start.
 
 use crate::config::{Config, TlsFiles};
+use danlu_messages::errors;
 use danlu_node::private;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use sha2::{Digest as _, Sha256};
@@ -18,11 +19,11 @@ const OWN_CERTIFICATE: &str = "tls-certificate.pem";
 
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    #[error("could not read {path}: {error}")]
+    #[error("{}", errors::could_not_read_path_error(&path.display(), error))]
     Unreadable { path: PathBuf, error: String },
-    #[error("could not make a certificate: {0}")]
+    #[error("{}", errors::could_not_make_a_certificate_it(.0))]
     NotMade(String),
-    #[error("{certificate} and {key} do not fit together: {error}")]
+    #[error("{}", errors::certificate_and_key_do_not_fit_together_error(&certificate.display(), &key.display(), error))]
     Unfit { certificate: PathBuf, key: PathBuf, error: String },
 }
 

@@ -8,10 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use danlu_messages::cli::client as msg;
+
+use crate::failure::{Exit, Failure};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
@@ -93,9 +92,9 @@ fn refuse_strangers(path: &Path, uid: u32) -> Result<(), Failure> {
             let path = path.display();
             Err(Failure::new(
                 Exit::NotPermitted,
-                say!("the socket {path} belongs to another user", "套接字 {path} 属于其他用户"),
+                msg::the_socket_path_belongs_to_another_user(&path),
             )
-            .hint(text("name the server you mean with --server", "请用 --server 指明要用的服务器")))
+            .hint(msg::name_the_server_you_mean_with_server()))
         }
         _ => Ok(()),
     }

@@ -12,6 +12,7 @@ mod unix_socket;
 
 use std::{env, io::Read, time::Duration};
 
+use danlu_messages::Language;
 use danlu_wire::api::{ErrorDocument, VERSION};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{
@@ -31,7 +32,7 @@ pub(crate) use reconnect::Patience;
 pub(crate) use trust::trusted as trusted_certificates;
 use unix_socket::{NoResolver, UnixConnector};
 
-use crate::{failure::Failure, language::text};
+use crate::failure::Failure;
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -124,7 +125,7 @@ impl Client {
         let request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base))
-            .header("accept-language", text("en", "zh"));
+            .header("accept-language", Language::current().code());
         match &self.token {
             Some(token) => request.header("authorization", format!("Bearer {token}")),
             None => request,

@@ -2,12 +2,12 @@
 
 use std::io::{self, ErrorKind};
 
+use danlu_messages::cli::client as msg;
 use danlu_wire::api::{ErrorBody, ErrorCode};
 
 use super::Address;
 use crate::{
     failure::{Exit, Failure},
-    language::{say, text},
     screen::width::plain,
 };
 
@@ -63,23 +63,15 @@ impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         match problem {
             Problem::Unreachable(failure) => failure,
-            Problem::Lost { cause } => Self::new(
-                Exit::Unreachable,
-                say!("the connection to the server broke: {cause}", "与服务器的连接中断：{cause}"),
-            )
-            .hint(text("see whether it was done: danlu ls", "请确认是否已完成：danlu ls")),
+            Problem::Lost { cause } => {
+                Self::new(Exit::Unreachable, msg::the_connection_to_the_server_broke_cause(&cause))
+                    .hint(msg::see_whether_it_was_done_danlu_ls())
+            }
             Problem::Refused(body) => Self::from(body),
-            Problem::Odd(words) => Self::new(
-                Exit::Internal,
-                say!(
-                    "the server's answer makes no sense: {words}",
-                    "无法理解服务器的回答：{words}"
-                ),
-            )
-            .hint(text(
-                "are server and command of the same version? danlu version",
-                "服务器与命令的版本是否一致？danlu version",
-            )),
+            Problem::Odd(words) => {
+                Self::new(Exit::Internal, msg::the_servers_answer_makes_no_sense_words(&words))
+                    .hint(msg::are_server_and_command_of_the_same_version())
+            }
         }
     }
 }
@@ -95,8 +87,8 @@ impl From<ErrorBody> for Failure {
 /// What the usual causes mean.
 fn plainly(cause: &io::Error) -> String {
     match cause.kind() {
-        ErrorKind::NotFound => text("there is no such socket", "没有该套接字").to_owned(),
-        ErrorKind::ConnectionRefused => text("nobody answers there", "无人应答").to_owned(),
+        ErrorKind::NotFound => msg::there_is_no_such_socket().to_owned(),
+        ErrorKind::ConnectionRefused => msg::nobody_answers_there().to_owned(),
         _ => cause.to_string(),
     }
 }
@@ -106,14 +98,8 @@ fn unreachable(address: &Address, cause: &str) -> Failure {
         Address::Socket(path) => path.display().to_string(),
         Address::Http(address) => address.clone(),
     };
-    Failure::new(
-        Exit::Unreachable,
-        say!("could not reach the server at {at}: {cause}", "无法连接服务器 {at}：{cause}"),
-    )
-    .hint(text(
-        "danlu up starts one; --server names another",
-        "danlu up 可启动服务器；--server 可指明另一个",
-    ))
+    Failure::new(Exit::Unreachable, msg::could_not_reach_the_server_at_at_cause(&at, &cause))
+        .hint(msg::danlu_up_starts_one_server_names_another())
 }
 
 fn not_permitted(address: &Address) -> Failure {
@@ -121,12 +107,6 @@ fn not_permitted(address: &Address) -> Failure {
         return unreachable(address, "permission denied");
     };
     let path = path.display();
-    Failure::new(
-        Exit::NotPermitted,
-        say!("you may not use the socket {path}", "您无权使用套接字 {path}"),
-    )
-    .hint(text(
-        "it belongs to somebody else's server: start your own with danlu up, or name another with --server",
-        "它属于他人的服务器：请用 danlu up 启动自己的，或用 --server 指明另一个",
-    ))
+    Failure::new(Exit::NotPermitted, msg::you_may_not_use_the_socket_path(&path))
+        .hint(msg::it_belongs_to_somebody_elses_server_start())
 }

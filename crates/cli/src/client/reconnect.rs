@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::Problem;
-use crate::{failure::Failure, language::text, screen};
+use crate::{failure::Failure, screen};
+use danlu_messages::cli::client as msg;
 
 const LONGEST: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -45,7 +46,7 @@ impl Patience {
         }
         if !away.told && away.since.elapsed() > Duration::from_secs(1) {
             away.told = true;
-            screen::aside(text("the server is away; trying again", "服务器暂时不可用，正在重试"));
+            screen::aside(msg::the_server_is_away_trying_again());
         }
         thread::sleep(away.pause);
         away.pause = (away.pause * 2).min(LONGEST_PAUSE);

@@ -2,13 +2,11 @@
 
 use std::{fs::File, io::Read as _};
 
+use danlu_messages::cli::client as msg;
 use danlu_wire::api::Submit;
 
 use super::{Client, PATIENCE, Patience, Problem, text_of};
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use crate::failure::{Exit, Failure};
 
 impl Client {
     /// The answer as the server sent it. It comes when the task is durable.
@@ -26,10 +24,7 @@ impl Client {
                     // The server knows the key, so that asking again queues nothing twice.
                     sent = true;
                     patience.wait(problem).map_err(|failure| {
-                        failure.hint(text(
-                            "the task may have been queued: danlu ls",
-                            "任务可能已经提交：danlu ls",
-                        ))
+                        failure.hint(msg::the_task_may_have_been_queued_danlu_ls())
                     })?;
                 }
                 Err(problem) => return Err(problem.into()),
@@ -42,11 +37,8 @@ fn fresh_key() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes)).map_err(
         |cause| {
-            Failure::new(
-                Exit::Internal,
-                say!("could not read /dev/urandom: {cause}", "无法读取 /dev/urandom：{cause}"),
-            )
-            .hint(text("is /dev mounted?", "/dev 是否已挂载？"))
+            Failure::new(Exit::Internal, msg::could_not_read_dev_urandom_cause(&cause))
+                .hint(msg::is_dev_mounted())
         },
     )?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

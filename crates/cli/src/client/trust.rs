@@ -6,12 +6,10 @@ use std::{
     sync::Arc,
 };
 
+use danlu_messages::cli::client as msg;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use crate::failure::{Exit, Failure};
 
 /// Where systems keep the certificates that they trust.
 const USUAL: [&str; 3] =
@@ -31,12 +29,12 @@ pub(crate) fn trusted(named: Option<&Path>) -> Result<Vec<Certificate<'static>>,
     let named = named.map(Path::to_owned).or_else(variable);
     let usual = || USUAL.iter().map(PathBuf::from).find(|path| path.exists());
     let Some(path) = named.or_else(usual) else {
-        let message = text("there are no certificates to trust", "没有可信任的证书");
+        let message = msg::there_are_no_certificates_to_trust();
         return Err(Failure::new(Exit::Unreachable, message).hint("export DANLU_CA=FILE"));
     };
     let shown = path.display();
     let bytes = fs::read(&path).map_err(|cause| {
-        let message = say!("could not read {shown}: {cause}", "无法读取 {shown}：{cause}");
+        let message = msg::could_not_read_shown_cause(&shown, &cause);
         Failure::new(Exit::Usage, message).hint("export DANLU_CA=FILE")
     })?;
     let certificates = parse_pem(&bytes).filter_map(|item| match item {

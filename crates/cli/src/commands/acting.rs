@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
+use danlu_messages::cli::acting as msg;
 use danlu_wire::api::{Act, ActName, Acted, Document, ErrorBody, ErrorCode, TaskStateName};
 
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{say, text},
     screen::{self, confirm::confirm, places, width},
     selection::{Selected, Selection},
 };
@@ -32,24 +32,18 @@ pub(super) fn act(
     report(client, &act, &selected, kind.done, json).map(|(_, exit)| exit)
 }
 
-/// A verb that does one such act to tasks, with its words in English and Chinese.
+/// A verb that does one such act to tasks, and says so.
 macro_rules! acting_verb {
     (
         $name:literal, $about:expr, $act:ident in $sensible:expr,
-        |$tasks:ident| ($english:literal, $chinese:literal), $examples:literal
+        |$tasks:ident| $done:expr, $examples:literal
     ) => {
         #[derive(Debug, clap::Args)]
         #[command(
-            about = $about,
-            override_usage = $crate::language::text(
-                concat!("danlu ", $name, " ID… [OPTIONS]"),
-                concat!("danlu ", $name, " 编号… [选项]"),
-            ),
-            after_help = $crate::language::text(
-                concat!("Examples:\n  ", $examples),
-                concat!("示例：\n  ", $examples),
-            ),
-        )]
+                                    about = $about,
+                                    override_usage = danlu_messages::cli::acting::usage_of(&$name),
+                                    after_help = danlu_messages::cli::acting::examples(&$examples),
+                                )]
         pub(crate) struct Arguments {
             #[command(flatten)]
             selection: $crate::selection::Selection,
@@ -58,7 +52,7 @@ macro_rules! acting_verb {
             #[arg(short, long, hide = true)]
             yes: bool,
 
-            #[arg(long, help = $crate::language::text("Print one JSON document", "输出一个 JSON 文档"))]
+            #[arg(long, help = danlu_messages::cli::acting::print_one_json_document())]
             json: bool,
         }
 
@@ -69,7 +63,7 @@ macro_rules! acting_verb {
             let kind = $crate::commands::acting::Kind {
                 act: danlu_wire::api::ActName::$act,
                 sensible: &$sensible,
-                done: |$tasks| $crate::language::say!($english, $chinese),
+                done: |$tasks| $done,
             };
             let Arguments { selection, yes: _, json } = arguments;
             $crate::commands::acting::act(client, selection, &kind, *json)
@@ -120,13 +114,10 @@ pub(super) fn report(
         }
         for (away, ids) in &later {
             let (tasks, away) = (tasks(ids), width::plain(away));
-            screen::print(&say!(
-                "{tasks} will be cancelled when {away} is back\n",
-                "{tasks} 将在 {away} 恢复连接后取消\n"
-            ))?;
+            screen::print(&msg::tasks_will_be_cancelled_when_away_is_back(&tasks, &away))?;
         }
     } else if refused.is_empty() {
-        screen::note(text("there is no such task", "没有符合条件的任务"));
+        screen::note(msg::there_is_no_such_task());
     }
     done.extend(later.into_values().flatten());
     let refused = grouped(refused);
@@ -148,7 +139,7 @@ fn grouped(refused: Vec<(u64, ErrorBody)>) -> Vec<Failure> {
     let failure = |(_, mut error, others): (String, ErrorBody, Vec<u64>)| {
         if !others.is_empty() {
             let others = tasks(&others);
-            error.message += &say!("; the same for {others}", "；{others}也是如此");
+            error.message += &msg::the_same_for_others(&others);
         }
         Failure::from(error)
     };
@@ -159,8 +150,8 @@ fn grouped(refused: Vec<(u64, ErrorBody)>) -> Vec<Failure> {
 fn tasks(ids: &[u64]) -> String {
     let list = places::list(ids);
     match ids.len() {
-        1 => say!("task {list}", "任务 {list}"),
-        count if count > 3 => say!("{count} tasks: {list}", "{count} 个任务：{list}"),
-        _ => say!("tasks {list}", "任务 {list}"),
+        1 => msg::task_list(&list),
+        count if count > 3 => msg::count_tasks_list(&count, &list),
+        _ => msg::tasks_list(&list),
     }
 }

@@ -3,13 +3,13 @@
 use std::io;
 
 use clap::Args;
+use danlu_messages::cli::audit as msg;
 use danlu_wire::api::{Audit, Document};
 
 use super::user::path_segment;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::text,
     screen::{
         self, colour,
         table::{Column, Table},
@@ -19,21 +19,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Who did what, from where", "审计：谁在何处做了什么"),
-    override_usage = text("danlu audit [TARGET…] [OPTIONS]", "danlu audit [对象…] [选项]"),
-    after_help = text(
-        "Newest first. For admins.\n\nExamples:\n  danlu audit\n  danlu audit task 12\n  danlu audit user ann -n 20",
-        "最新的在前。仅限管理员。\n\n示例：\n  danlu audit\n  danlu audit task 12\n  danlu audit user ann -n 20",
-    ),
+    about = msg::who_did_what_from_where(),
+    override_usage = msg::danlu_audit_target_options(),
+    after_help = msg::newest_first_for_admins_examples_danlu_audit(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "TARGET", help = text("Such as `task 12` or `user ann`", "如 `task 12` 或 `user ann`"))]
+    #[arg(value_name = "TARGET", help = msg::such_as_task_12_or_user_ann())]
     target: Vec<String>,
 
-    #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 50, help = text("At most so many", "最多条数"))]
+    #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 50, help = msg::at_most_so_many())]
     limit: u32,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -48,12 +45,12 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     }
     let entries = read::<Document<Audit>>(&document)?.content.entries;
     let mut table = Table::new(vec![
-        Column::left(text("WHEN", "时间")),
-        Column::left(text("WHO", "用户")),
-        Column::left(text("FROM", "来源")),
-        Column::left(text("ACT", "操作")),
-        Column::left(text("WHAT", "对象")),
-        Column::left(text("DETAIL", "详情")),
+        Column::left(msg::when()),
+        Column::left(msg::who()),
+        Column::left(msg::from()),
+        Column::left(msg::act()),
+        Column::left(msg::what()),
+        Column::left(msg::detail()),
     ]);
     for entry in entries {
         table.row(vec![

@@ -7,34 +7,27 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::backup as msg;
 use danlu_node::private;
 use danlu_server::restore;
 
 use crate::{
     client::Client,
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Back up the server while it runs", "在服务器运行时备份"),
-    override_usage = text("danlu backup FILE [OPTIONS]", "danlu backup 文件 [选项]"),
-    after_help = text(
-        "The file is a tar archive with the database, keys and configuration: keep it as secret as the server itself.\n\
-         It is readable by its owner alone. `danlu restore` puts it back.\n\n\
-         Examples:\n  danlu backup /backup/danlu-$(date +%F).tar\n  danlu backup --logs full.tar\n  danlu backup - | ssh other 'cat > danlu.tar'",
-        "该文件是 tar 归档，包含数据库、密钥和配置：请像服务器本身一样保密。\n\
-         仅属主可读。用 `danlu restore` 恢复。\n\n\
-         示例：\n  danlu backup /backup/danlu-$(date +%F).tar\n  danlu backup --logs full.tar\n  danlu backup - | ssh other 'cat > danlu.tar'",
-    ),
+    about = msg::back_up_the_server_while_it_runs(),
+    override_usage = msg::danlu_backup_file_options(),
+    after_help = msg::the_file_is_a_tar_archive_with_the_database(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "FILE", help = text("The file to create; `-` is standard output", "要创建的文件；`-` 为标准输出"))]
+    #[arg(value_name = "FILE", help = msg::the_file_to_create_is_standard_output())]
     file: PathBuf,
 
-    #[arg(long, help = text("Include what tasks have printed", "包含任务的输出日志"))]
+    #[arg(long, help = msg::include_what_tasks_have_printed())]
     logs: bool,
 }
 
@@ -50,10 +43,8 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     }
     if file.symlink_metadata().is_ok() {
         let shown = file.display();
-        let message = say!("{shown} exists already", "{shown} 已存在");
-        return Err(
-            Failure::new(Exit::Refused, message).hint(text("give another name", "请换一个文件名"))
-        );
+        let message = msg::shown_exists_already(&shown);
+        return Err(Failure::new(Exit::Refused, message).hint(msg::give_another_name()));
     }
     let body = client.open(&address, "application/x-tar")?.into_body().into_reader();
     let made = make(body, file);
@@ -62,19 +53,15 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     }
     let bytes = made?;
     let (shown, megabytes) = (file.display(), bytes.div_ceil(1 << 20));
-    screen::print(&say!(
-        "backed up to {shown} ({megabytes} MB)\n",
-        "已备份到 {shown}（{megabytes} MB）\n"
-    ))
+    screen::print(&msg::backed_up_to_shown_megabytes_mb(&shown, &megabytes))
 }
 
 /// Not before all of it has been read again is it a backup.
 fn make(mut body: impl io::Read, file: &Path) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
         let shown = file.display();
-        let message = say!("could not write {shown}: {error}", "无法写入 {shown}：{error}");
-        Failure::new(Exit::Refused, message)
-            .hint(text("give a file that you may create", "请指定您可以创建的文件"))
+        let message = msg::could_not_write_shown_error(&shown, &error);
+        Failure::new(Exit::Refused, message).hint(msg::give_a_file_that_you_may_create())
     };
     let created = private::create_new(file).map_err(|error| unwritable(&error))?;
     let mut out = BufWriter::with_capacity(1 << 20, created);
@@ -89,6 +76,6 @@ fn make(mut body: impl io::Read, file: &Path) -> Result<u64, Failure> {
 }
 
 fn incomplete(error: &io::Error) -> Failure {
-    let message = say!("the backup is not complete: {error}", "备份不完整：{error}");
+    let message = msg::the_backup_is_not_complete_error(&error);
     Failure::new(Exit::Unreachable, message).hint("danlu logs server")
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use danlu_messages::cli::cancel as msg;
 use danlu_wire::api::{Act, ActName};
 
 use super::{
@@ -10,33 +11,13 @@ use super::{
     cascade::Cascade,
     wait,
 };
-use crate::{
-    client::Client,
-    failure::Failure,
-    given::task_state,
-    language::{say, text},
-    selection::Selection,
-};
+use crate::{client::Client, failure::Failure, given::task_state, selection::Selection};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text(
-        "Cancel tasks; of a running one the whole process tree ends",
-        "取消任务；运行中的结束其全部进程",
-    ),
-    override_usage = text("danlu cancel ID… [OPTIONS]", "danlu cancel 编号… [选项]"),
-    after_help = text(
-        "A running task gets SIGTERM, and what is left of it after the grace time (10 s) is killed.\n\n\
-         Examples:\n  \
-           danlu cancel 12\n  \
-           danlu cancel 3-9 --yes\n  \
-           danlu cancel --state queued --label sweep=a",
-        "运行中的任务先收到 SIGTERM，宽限时间（10 秒）之后仍未结束的将被强制终止。\n\n\
-         示例：\n  \
-           danlu cancel 12\n  \
-           danlu cancel 3-9 --yes\n  \
-           danlu cancel --state queued --label sweep=a",
-    ),
+    about = msg::cancel_tasks_of_a_running_one_the_whole(),
+    override_usage = msg::danlu_cancel_id_options(),
+    after_help = msg::a_running_task_gets_sigterm_and_what_is_left(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -45,25 +26,25 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     cascade: Cascade,
 
-    #[arg(short, long, help = text("Do not ask", "不询问"))]
+    #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 
-    #[arg(long, help = text("Return when they have ended", "等它们结束后再返回"))]
+    #[arg(long, help = msg::return_when_they_have_ended())]
     wait: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let selected = arguments.selection.resolve(client, &task_state::OPEN)?;
-    let question = |count| say!("cancel {count} tasks?", "取消 {count} 个任务？");
+    let question = |count| msg::cancel_count_tasks(&count);
     if !agreed(&selected, arguments.yes, question)? {
         return Ok(ExitCode::SUCCESS);
     }
     let cascade = arguments.cascade.agreed(client, &selected.ids, arguments.yes)?;
     let act = Act { cascade, ..Act::new(ActName::Cancel, selected.ids.clone()) };
-    let done = |tasks: &str| say!("cancelled {tasks}", "已取消 {tasks}");
+    let done = |tasks: &str| msg::cancelled_tasks(&tasks);
     let (cancelled, exit) = report(client, &act, &selected, done, arguments.json)?;
     if arguments.wait {
         wait::until_ended(client, &cancelled)?;

@@ -3,21 +3,18 @@
 use std::io::{self, IsTerminal as _};
 
 use clap::Args;
+use danlu_messages::cli::cascade as msg;
 use danlu_wire::api::{Dependents, Document};
 
 use crate::{
     client::Client,
     failure::Failure,
-    language::{say, text},
     screen::{self, confirm::confirm, places},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct Cascade {
-    #[arg(long, help = text(
-        "Also cancel all tasks that wait for them",
-        "同时取消所有等待它们的任务",
-    ))]
+    #[arg(long, help = msg::also_cancel_all_tasks_that_wait_for_them())]
     cascade: bool,
 }
 
@@ -40,15 +37,9 @@ impl Cascade {
         }
         let list = places::list(&waiting);
         if yes || !io::stdin().is_terminal() {
-            screen::note(&say!(
-                "{count} tasks wait for them and stay: {list} (--cascade cancels them too)",
-                "有 {count} 个任务在等待它们，将保留：{list}（--cascade 可一并取消）",
-            ));
+            screen::note(&msg::count_tasks_wait_for_them_and_stay_list(&count, &list));
             return Ok(false);
         }
-        confirm(&say!(
-            "also cancel {count} tasks that wait for them ({list})?",
-            "同时取消等待它们的 {count} 个任务（{list}）？",
-        ))
+        confirm(&msg::also_cancel_count_tasks_that_wait_for_them(&count, &list))
     }
 }

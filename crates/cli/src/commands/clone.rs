@@ -1,6 +1,7 @@
 //! `danlu clone`: a new task like an old one, with what is to be different.
 
 use clap::Args;
+use danlu_messages::cli::clone as msg;
 use danlu_wire::api::TaskView;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::{
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
-    language::{say, text},
     screen::{self, width::plain},
     selection::resolve_names,
     task_options::{NewTaskOptions, TaskOptions, merge, of_task},
@@ -18,23 +18,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Submit a task like another, with changes", "按已有任务再提交一个，可作修改"),
-    override_usage = text(
-        "danlu clone ID… [OPTIONS] [-- COMMAND…]",
-        "danlu clone 编号… [选项] [-- 命令…]",
-    ),
-    after_help = text(
-        "Everything is taken over, the environment included; options change it as with submit.\n\n\
-         Examples:\n  danlu clone 12\n  danlu clone 12 --gpus 4 --name larger",
-        "沿用原任务的一切，包括环境变量；选项与 submit 相同，用于修改。\n\n\
-         示例：\n  danlu clone 12\n  danlu clone 12 --gpus 4 --name larger",
-    ),
+    about = msg::submit_a_task_like_another_with_changes(),
+    override_usage = msg::danlu_clone_id_options_command(),
+    after_help = msg::everything_is_taken_over_the_environment(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = text(
-        "The tasks to copy",
-        "要复制的任务",
-    ))]
+    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_copy())]
     ids: Vec<TaskNames>,
 
     #[command(flatten)]
@@ -43,13 +32,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     new: NewTaskOptions,
 
-    #[arg(short, long, help_heading = text("Options", "选项"), help = text("Print the ids only", "只输出编号"))]
+    #[arg(short, long, help_heading = msg::options(), help = msg::print_the_ids_only())]
     quiet: bool,
 
-    #[arg(long, conflicts_with = "quiet", help_heading = text("Options", "选项"), help = text("Print one JSON document for each", "每个任务输出一个 JSON 文档"))]
+    #[arg(long, conflicts_with = "quiet", help_heading = msg::options(), help = msg::print_one_json_document_for_each())]
     json: bool,
 
-    #[arg(value_name = "COMMAND", last = true, display_order = 1, help_heading = text("Arguments", "参数"), help = text("Another command", "换一条命令"))]
+    #[arg(value_name = "COMMAND", last = true, display_order = 1, help_heading = msg::arguments(), help = msg::another_command())]
     command: Vec<String>,
 }
 
@@ -69,10 +58,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         } else if arguments.quiet {
             screen::print(&format!("{new}\n"))?;
         } else {
-            screen::print(&say!(
-                "submitted task {new}, a copy of {id}\n",
-                "已提交任务 {new}（复制自 {id}）\n",
-            ))?;
+            screen::print(&msg::submitted_task_new_a_copy_of_id(&new, &id))?;
         }
     }
     Ok(())
@@ -90,17 +76,8 @@ fn may_copy(client: &Client, task: &TaskView) -> Result<bool, Failure> {
 /// Its variables are not shown to others, and a copy without them would be another task.
 fn not_permitted(task: &TaskView) -> Failure {
     let (id, owner) = (task.id, plain(&task.user));
-    Failure::new(
-        Exit::NotPermitted,
-        say!(
-            "task {id} is of {owner}: only its owner can copy it",
-            "任务 {id} 属于 {owner}：只有其所有者可以复制"
-        ),
-    )
-    .hint(text(
-        "submit the command as your own: danlu submit -- COMMAND",
-        "请自行提交该命令：danlu submit -- 命令",
-    ))
+    Failure::new(Exit::NotPermitted, msg::task_id_is_of_owner_only_its_owner_can_copy(&id, &owner))
+        .hint(msg::submit_the_command_as_your_own_danlu_submit())
 }
 
 fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<String, Failure> {

@@ -2,23 +2,15 @@
 
 use clap::Args;
 use clap_complete::Shell;
+use danlu_messages::cli::completions as msg;
 
-use crate::{failure::Failure, help, language::text, screen};
+use crate::{failure::Failure, help, screen};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Completions for your shell", "生成 shell 补全脚本"),
-    override_usage = text("danlu completions SHELL", "danlu completions SHELL名"),
-    after_help = text(
-        "Examples:\n  \
-           danlu completions bash > ~/.local/share/bash-completion/completions/danlu\n  \
-           danlu completions zsh > \"${fpath[1]}/_danlu\"\n  \
-           danlu completions fish > ~/.config/fish/completions/danlu.fish",
-        "示例：\n  \
-           danlu completions bash > ~/.local/share/bash-completion/completions/danlu\n  \
-           danlu completions zsh > \"${fpath[1]}/_danlu\"\n  \
-           danlu completions fish > ~/.config/fish/completions/danlu.fish",
-    ),
+    about = msg::completions_for_your_shell(),
+    override_usage = msg::danlu_completions_shell(),
+    after_help = msg::examples_danlu_completions_bash_local_share(),
 )]
 pub(crate) struct Arguments {
     #[arg(

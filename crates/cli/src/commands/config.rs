@@ -3,11 +3,11 @@
 use std::io;
 
 use clap::{Args, Subcommand};
+use danlu_messages::cli::config as msg;
 
 use crate::{
     client::{Client, answers::ConfigAnswer, read},
     failure::Failure,
-    language::text,
     screen::{
         self, colour,
         table::{Column, Table},
@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Show the configuration, and where each value comes from", "查看配置及每个值的来源"),
+    about = msg::show_the_configuration_and_where_each_value(),
     override_usage = "danlu config show [--json]",
     disable_help_subcommand = true,
     subcommand_required = true,
@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(
-        about = text("Every value with its origin", "每个值及其来源"),
+        about = msg::every_value_with_its_origin(),
         override_usage = "danlu config show [--json]",
     )]
     Show {
-        #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+        #[arg(long, help = msg::print_one_json_document())]
         json: bool,
     },
 }
@@ -47,9 +47,9 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         return screen::print_document(&document);
     }
     let mut table = Table::new(vec![
-        Column::left(text("KEY", "名称")),
-        Column::left(text("VALUE", "值")).shrinks(24, 10),
-        Column::left(text("FROM", "来源")).shrinks(24, 10),
+        Column::left(msg::key()),
+        Column::left(msg::value()).shrinks(24, 10),
+        Column::left(msg::from()).shrinks(24, 10),
     ]);
     for entry in read::<ConfigAnswer>(&document)?.config {
         table.row(vec![entry.key.into(), entry.value.into(), entry.origin.into()]);

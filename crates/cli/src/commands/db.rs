@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use danlu_messages::cli::db as msg;
 use danlu_server::{data_directory::DirectoryError, restore, restore::RestoreError};
 use danlu_wire::api::{DatabaseCheck, Document};
 
@@ -10,13 +11,12 @@ use super::restore::configured;
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Check the database", "检查数据库"),
+    about = msg::check_the_database(),
     override_usage = "danlu db check",
     arg_required_else_help = true,
     disable_help_subcommand = true,
@@ -29,22 +29,19 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(
-        about = text("Read all of it and compare; nothing is changed", "读取并核对全部内容；不做任何更改"),
-        override_usage = text("danlu db check [OPTIONS]", "danlu db check [选项]"),
-        after_help = text(
-            "While the server runs it is asked (admins); otherwise the files are read.",
-            "服务器运行时由它检查（管理员）；否则直接读取文件。",
-        ),
+        about = msg::read_all_of_it_and_compare_nothing_is_changed(),
+        override_usage = msg::danlu_db_check_options(),
+        after_help = msg::while_the_server_runs_it_is_asked_admins(),
     )]
     Check(Check),
 }
 
 #[derive(Debug, Args)]
 struct Check {
-    #[arg(long, value_name = "DIR", help = text("The data directory", "数据目录"))]
+    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = text("The configuration file of the server", "服务器的配置文件"))]
+    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
     config: Option<PathBuf>,
 }
 
@@ -79,8 +76,12 @@ fn ask(client: &Client) -> Result<(), Failure> {
 
 fn print(found: &DatabaseCheck) -> Result<(), Failure> {
     let DatabaseCheck { tasks, open_tasks, runs, users, nodes, events } = found;
-    screen::print(&say!(
-        "the database is sound: {tasks} tasks ({open_tasks} open), {runs} runs, {users} users, {nodes} machines, {events} events\n",
-        "数据库完好：{tasks} 个任务（{open_tasks} 个未结束），{runs} 次运行，{users} 个用户，{nodes} 台机器，{events} 个事件\n"
+    screen::print(&msg::the_database_is_sound_tasks_tasks_open_tasks(
+        &tasks,
+        &open_tasks,
+        &runs,
+        &users,
+        &nodes,
+        &events,
     ))
 }

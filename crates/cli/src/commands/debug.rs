@@ -1,6 +1,7 @@
 //! `danlu debug`: a launch that failed, in full.
 
 use clap::Args;
+use danlu_messages::cli::debug as msg;
 use danlu_wire::api::{RunView, TaskDetails, TaskView};
 use serde_json::{Value, json};
 
@@ -8,28 +9,21 @@ use crate::{
     client::Client,
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},
-    language::{say, text},
     screen::{self, places, tasks, width},
     selection::resolve_one,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Why a task could not be started, in full", "任务为何无法启动的详细信息"),
-    override_usage = text("danlu debug ID [OPTIONS]", "danlu debug 编号 [选项]"),
-    after_help = text(
-        "What was to be executed, as whom, where, and what the system answered.\n\nExamples:\n  danlu debug 12",
-        "要执行什么、以谁的身份、在哪里，以及系统的回答。\n\n示例：\n  danlu debug 12",
-    ),
+    about = msg::why_a_task_could_not_be_started_in_full(),
+    override_usage = msg::danlu_debug_id_options(),
+    after_help = msg::what_was_to_be_executed_as_whom_where_and(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = text(
-        "The task: its id, `@` your last one, `@~1` the one before",
-        "任务：编号、`@` 您最近的、`@~1` 再前一个",
-    ))]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -97,21 +91,12 @@ impl<'a> Facts<'a> {
     fn page(&self) -> String {
         let (id, name) = (self.task.id, width::plain(&tasks::name(self.task)));
         let mut out = match self.run {
-            None => say!(
-                "task {id} ({name}) has not been started yet\n",
-                "任务 {id}（{name}）尚未启动\n"
-            ),
+            None => msg::task_id_name_has_not_been_started_yet(&id, &name),
             Some(run) if self.launch_failed() => {
                 let attempt = run.attempt;
-                say!(
-                    "task {id} ({name}), attempt {attempt}: could not be started\n",
-                    "任务 {id}（{name}）第 {attempt} 次：无法启动\n"
-                )
+                msg::task_id_name_attempt_attempt_could_not_be(&id, &name, &attempt)
             }
-            Some(_) => say!(
-                "task {id} ({name}) was started; this is how\n",
-                "任务 {id}（{name}）已启动；方式如下\n"
-            ),
+            Some(_) => msg::task_id_name_was_started_this_is_how(&id, &name),
         };
         let mut line = |label: &str, words: &str| {
             if !words.is_empty() {
@@ -120,27 +105,24 @@ impl<'a> Facts<'a> {
             }
         };
         if self.task.shell {
-            line(text("shell line", "shell 命令"), &self.task.command.join(" "));
+            line(msg::shell_line(), &self.task.command.join(" "));
         }
         let words = self.task.command.iter().enumerate().filter(|_| !self.task.shell);
         for (at, word) in words {
             // One line each: blanks and quotes are where they are.
             line(&format!("argv[{at}]"), &format!("{word:?}"));
         }
-        line(text("as user", "用户"), &self.task.user);
-        line(text("in directory", "目录"), self.directory());
+        line(msg::as_user(), &self.task.user);
+        line(msg::in_directory(), self.directory());
         line("PATH", self.search_path().unwrap_or_default());
         if let Some(run) = self.run {
-            line(
-                text("on", "位置"),
-                &places::place(run.nodes.first().map(String::as_str), &run.gpu_ids),
-            );
+            line(msg::on(), &places::place(run.nodes.first().map(String::as_str), &run.gpu_ids));
         }
-        line(text("the answer", "系统回答"), self.answer().unwrap_or_default());
+        line(msg::the_answer(), self.answer().unwrap_or_default());
         if let Some(evidence) = self.task.failure.as_ref().and_then(|it| it.evidence.as_deref())
             && Some(evidence) != self.answer()
         {
-            line(text("evidence", "依据"), evidence);
+            line(msg::evidence(), evidence);
         }
         out
     }

@@ -18,38 +18,22 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::demo as msg;
 
 use crate::{
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 use leaving::{Leaving, Stop};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("See it at work, with nothing to set up", "无需任何准备，看看它如何工作"),
-    override_usage = text("danlu demo [OPTIONS]", "danlu demo [选项]"),
-    after_help = text(
-        "Starts a server of its own in a temporary directory, with simulated GPUs where the\n\
-         machine has none, submits some tasks and shows what happens to them. It then stays\n\
-         for you to play with until Ctrl-C, which ends every task and the server and removes\n\
-         the directory. A server that runs already is not touched.\n\n\
-         Examples:\n  \
-           danlu demo            look, and play with it from another terminal\n  \
-           danlu demo --once     the tour alone, as in scripts: ends by itself\n\n\
-         danlu sim --lab-week shows how policies compare.",
-        "在临时目录中启动一个单独的服务器，机器没有 GPU 时用模拟的 GPU，提交若干任务并显示\n\
-         它们的经过。之后服务器会留着供您试用，直到 Ctrl-C：结束所有任务和服务器，删除该目录。\n\
-         不影响已在运行的服务器。\n\n\
-         示例：\n  \
-           danlu demo            看演示，并在另一个终端里试用\n  \
-           danlu demo --once     只看演示，看完自动结束（供脚本使用）\n\n\
-         danlu sim --lab-week 可比较各种调度策略。",
-    ),
+    about = msg::see_it_at_work_with_nothing_to_set_up(),
+    override_usage = msg::danlu_demo_options(),
+    after_help = msg::starts_a_server_of_its_own_in_a_temporary(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text("End by itself after the tour", "演示完后自动结束"))]
+    #[arg(long, help = msg::end_by_itself_after_the_tour())]
     once: bool,
 }
 
@@ -59,10 +43,7 @@ const INTERRUPTED: u8 = 130;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     forget_other_servers()?;
     let leaving = Leaving::watch().map_err(|cause| {
-        Failure::new(
-            Exit::Internal,
-            say!("could not wait for signals: {cause}", "无法等待信号：{cause}"),
-        )
+        Failure::new(Exit::Internal, msg::could_not_wait_for_signals_cause(&cause))
     })?;
     let mut seen_all = false;
     let shown = tour::show(&leaving, arguments.once, &mut seen_all);
@@ -91,10 +72,7 @@ fn forget_other_servers() -> Result<(), Failure> {
         again.env_remove(name);
     }
     let cause = again.exec();
-    Err(Failure::new(
-        Exit::Internal,
-        say!("could not start danlu again: {cause}", "无法重新启动 danlu：{cause}"),
-    ))
+    Err(Failure::new(Exit::Internal, msg::could_not_start_danlu_again_cause(&cause)))
 }
 
 fn misleads(name: &OsStr) -> bool {

@@ -5,12 +5,12 @@ mod checks;
 use std::{io, process::ExitCode};
 
 use clap::Args;
+use danlu_messages::cli::doctor as msg;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::{
     failure::Failure,
-    language::text,
     screen::{
         self,
         colour::{self, Colour, paint},
@@ -19,15 +19,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Check this machine, and say what to fix", "检查本机并说明如何修复"),
-    override_usage = text("danlu doctor [OPTIONS]", "danlu doctor [选项]"),
-    after_help = text(
-        "The exit code is 1 when something has to be fixed.",
-        "有需要修复的问题时退出码为 1。",
-    ),
+    about = msg::check_this_machine_and_say_what_to_fix(),
+    override_usage = msg::danlu_doctor_options(),
+    after_help = msg::the_exit_code_is_1_when_something_has_to_be(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -63,9 +60,9 @@ pub(crate) fn run(server: Option<&str>, arguments: &Arguments) -> Result<ExitCod
 
 fn line(finding: &Finding, on: bool) -> String {
     let (word, colour) = match finding.verdict {
-        Verdict::Fine => (text("fine ", "正常"), Colour::Green),
-        Verdict::Note => (text("note ", "提示"), Colour::Yellow),
-        Verdict::Wrong => (text("wrong", "问题"), Colour::Red),
+        Verdict::Fine => (msg::fine(), Colour::Green),
+        Verdict::Note => (msg::note(), Colour::Yellow),
+        Verdict::Wrong => (msg::wrong(), Colour::Red),
     };
     let hint = finding.hint.as_ref().map(|hint| format!("       → {hint}\n")).unwrap_or_default();
     format!("{}  {}\n{hint}", paint(word, Some(colour), on), finding.what)

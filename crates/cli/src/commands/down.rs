@@ -9,32 +9,24 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::down as msg;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use serde_json::json;
 
 use crate::{
     client::{Address, Client},
     failure::{Exit, Failure},
-    language::text,
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Stop the server; running tasks go on", "停止服务器；正在运行的任务继续"),
-    override_usage = text("danlu down [OPTIONS]", "danlu down [选项]"),
-    after_help = text(
-        "Examples:\n  danlu down                   for an upgrade: tasks do not notice\n  \
-           danlu down --cancel-tasks    end the running ones, keep the queue",
-        "示例：\n  danlu down                   用于升级：任务不受影响\n  \
-           danlu down --cancel-tasks    结束正在运行的任务，保留队列",
-    ),
+    about = msg::stop_the_server_running_tasks_go_on(),
+    override_usage = msg::danlu_down_options(),
+    after_help = msg::examples_danlu_down_for_an_upgrade_tasks_do(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text(
-        "Cancel the running tasks; the queue is kept",
-        "取消正在运行的任务；保留队列",
-    ))]
+    #[arg(long, help = msg::cancel_the_running_tasks_the_queue_is_kept())]
     cancel_tasks: bool,
 }
 
@@ -52,16 +44,13 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         if since.elapsed() > LONGEST {
             return Err(Failure::new(
                 Exit::Unreachable,
-                text(
-                    "the server was asked to stop, and is still there",
-                    "已要求服务器停止，但它仍在运行",
-                ),
+                msg::the_server_was_asked_to_stop_and_is_still(),
             )
             .hint("danlu logs server"));
         }
         thread::sleep(PAUSE);
     }
-    screen::print(text("the server has stopped\n", "服务器已停止\n"))
+    screen::print(msg::the_server_has_stopped())
 }
 
 /// The directory of the server's process in `/proc`.

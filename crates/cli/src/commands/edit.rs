@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::edit as msg;
 use danlu_wire::api::TaskView;
 use serde_json::{Value, json};
 
@@ -17,7 +18,6 @@ use crate::{
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
-    language::{say, text},
     screen,
     selection::resolve_names,
     task_options::{Fields, TaskOptions, merge, of_task},
@@ -25,32 +25,21 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Change tasks that wait", "修改等待中的任务"),
-    override_usage = text(
-        "danlu edit ID… OPTIONS [-- COMMAND…]\n       danlu edit ID",
-        "danlu edit 编号… 选项 [-- 命令…]\n      danlu edit 编号",
-    ),
-    after_help = text(
-        "Options are those of submit. Without any, the task opens in your editor ($VISUAL, $EDITOR).\n\n\
-         Examples:\n  danlu edit 12 --gpus 4 --time 2h\n  danlu edit 3-9 --priority 1\n  danlu edit 12",
-        "选项与 submit 相同。不写选项则在编辑器（$VISUAL、$EDITOR）中打开。\n\n\
-         示例：\n  danlu edit 12 --gpus 4 --time 2h\n  danlu edit 3-9 --priority 1\n  danlu edit 12",
-    ),
+    about = msg::change_tasks_that_wait(),
+    override_usage = msg::danlu_edit_id_options_command_danlu_edit_id(),
+    after_help = msg::options_are_those_of_submit_without_any_the(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = text(
-        "The tasks to change",
-        "要修改的任务",
-    ))]
+    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_change())]
     ids: Vec<TaskNames>,
 
     #[command(flatten)]
     options: TaskOptions,
 
-    #[arg(long, help_heading = text("Options", "选项"), help = text("Print the changed tasks, one JSON document each", "每个改动后的任务输出一个 JSON 文档"))]
+    #[arg(long, help_heading = msg::options(), help = msg::print_the_changed_tasks_one_json_document())]
     json: bool,
 
-    #[arg(value_name = "COMMAND", last = true, display_order = 1, help_heading = text("Arguments", "参数"), help = text("Another command", "换一条命令"))]
+    #[arg(value_name = "COMMAND", last = true, display_order = 1, help_heading = msg::arguments(), help = msg::another_command())]
     command: Vec<String>,
 }
 
@@ -64,7 +53,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         let task = client.task(*id)?;
         let changes = in_editor(&task)?;
         if changes.is_empty() {
-            return screen::print(text("nothing has changed\n", "没有改动\n"));
+            return screen::print(msg::nothing_has_changed());
         }
         return send(client, *id, &changes, arguments.json);
     }
@@ -101,7 +90,7 @@ fn send(client: &Client, id: u64, changes: &Fields, json: bool) -> Result<(), Fa
     if json {
         return screen::print_document(&document);
     }
-    screen::print(&say!("changed task {id}\n", "已修改任务 {id}\n"))
+    screen::print(&msg::changed_task_id(&id))
 }
 
 fn in_editor(task: &TaskView) -> Result<Fields, Failure> {
@@ -122,11 +111,8 @@ fn in_editor(task: &TaskView) -> Result<Fields, Failure> {
         .status()
         .map_err(|cause| no_editor(&cause))?;
     if !status.success() {
-        return Err(Failure::new(
-            Exit::Refused,
-            say!("`{editor}` failed: nothing has changed", "`{editor}` 未能正常结束：没有改动"),
-        )
-        .hint("EDITOR=nano danlu edit ID"));
+        return Err(Failure::new(Exit::Refused, msg::editor_failed_nothing_has_changed(&editor))
+            .hint("EDITOR=nano danlu edit ID"));
     }
     let written = std::fs::read_to_string(file.path()).map_err(|cause| no_editor(&cause))?;
     let after = form::Form::read(&written);
@@ -134,22 +120,16 @@ fn in_editor(task: &TaskView) -> Result<Fields, Failure> {
     changes.map_err(|complaint| {
         // The work is not lost.
         let kept = file.keep().map(|(_, path)| path.display().to_string()).unwrap_or_default();
-        Failure::new(Exit::Usage, complaint)
-            .hint(say!("your text is kept in {kept}", "您的文本保存在 {kept}"))
+        Failure::new(Exit::Usage, complaint).hint(msg::your_text_is_kept_in_kept(&kept))
     })
 }
 
 fn no_editor(cause: &io::Error) -> Failure {
-    Failure::new(
-        Exit::Refused,
-        say!("could not open an editor: {cause}", "无法打开编辑器：{cause}"),
-    )
-    .hint("danlu edit ID --gpus 2")
+    Failure::new(Exit::Refused, msg::could_not_open_an_editor_cause(&cause))
+        .hint("danlu edit ID --gpus 2")
 }
 
 fn one_at_a_time() -> Failure {
-    Failure::new(Exit::Usage, text("nothing is to be changed", "没有指明要修改什么")).hint(text(
-        "give options such as --gpus 2, or one task for the editor",
-        "请给出选项，如 --gpus 2；或只写一个任务以打开编辑器",
-    ))
+    Failure::new(Exit::Usage, msg::nothing_is_to_be_changed())
+        .hint(msg::give_options_such_as_gpus_2_or_one_task_for())
 }

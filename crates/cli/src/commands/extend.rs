@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use danlu_messages::cli::extend as msg;
 use danlu_wire::api::{Act, ActName};
 
 use super::acting::report;
@@ -13,29 +14,20 @@ use crate::{
         task_ids::{TaskName, parse_task_name},
         time_limit::parse_time_limit,
     },
-    language::{say, text},
     selection::resolve_names,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("More time for a task with a limit, also while it runs", "延长任务的时限，运行中也可以"),
-    override_usage = text("danlu extend ID… TIME", "danlu extend 编号… 时间"),
-    after_help = text(
-        "The time is added to the limit. Owners may add as much as the setting max_extension says, admins any.\n\n\
-         Examples:\n  danlu extend 12 2h\n  danlu extend 3-9 30m",
-        "时间加到原有时限上。所有者最多可加设置 max_extension 所定的时间，管理员不限。\n\n\
-         示例：\n  danlu extend 12 2h\n  danlu extend 3-9 30m",
-    ),
+    about = msg::more_time_for_a_task_with_a_limit_also_while(),
+    override_usage = msg::danlu_extend_id_time(),
+    after_help = msg::the_time_is_added_to_the_limit_owners_may_add(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID… TIME", required = true, num_args = 2.., help = text(
-        "The tasks, and how much longer: 30m, 2h, 1-00:00:00",
-        "任务，以及延长的时间：30m、2h、1-00:00:00",
-    ))]
+    #[arg(value_name = "ID… TIME", required = true, num_args = 2.., help = msg::the_tasks_and_how_much_longer_30m_2h_1_00_00())]
     words: Vec<String>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -45,13 +37,9 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Fa
     let names: Result<Vec<TaskName>, String> = ids.iter().map(|id| parse_task_name(id)).collect();
     let selected = resolve_names(client, names.map_err(wrong)?.iter())?;
     let more = parse_time_limit(time).map_err(wrong)?.seconds();
-    let more = more.ok_or_else(|| {
-        wrong(
-            text("how much longer? `none` is no length of time", "延长多久？`none` 不是时间")
-                .to_owned(),
-        )
-    })?;
+    let more =
+        more.ok_or_else(|| wrong(msg::how_much_longer_none_is_no_length_of_time().to_owned()))?;
     let act = Act { more, ..Act::new(ActName::Extend, selected.ids.clone()) };
-    let done = |tasks: &str| say!("{tasks}: {time} longer", "{tasks}：已延长 {time}");
+    let done = |tasks: &str| msg::tasks_time_longer(&tasks, &time);
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }

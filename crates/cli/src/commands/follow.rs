@@ -1,15 +1,16 @@
 //! `danlu follow`: the output of a task as it comes.
 
 use clap::Args;
+use danlu_messages::cli::follow as msg;
 
 use super::logs;
-use crate::{client::Client, failure::Failure, language::text};
+use crate::{client::Client, failure::Failure};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("The same as logs -f", "等同于 logs -f"),
-    override_usage = text("danlu follow ID [OPTIONS]", "danlu follow 编号 [选项]"),
-    after_help = text("Examples:\n  danlu follow @", "示例：\n  danlu follow @"),
+    about = msg::the_same_as_logs_f(),
+    override_usage = msg::danlu_follow_id_options(),
+    after_help = msg::examples_danlu_follow(),
 )]
 #[group(skip)]
 pub(crate) struct Arguments {

@@ -1,6 +1,7 @@
 //! `danlu gpu`: which GPUs are given out, and to how many tasks at once.
 
 use clap::{Args, Subcommand};
+use danlu_messages::cli::gpu as msg;
 use danlu_wire::api::{Document, GpuAct, Gpus};
 
 use super::gpus;
@@ -8,20 +9,14 @@ use crate::{
     client::{Client, read},
     failure::Failure,
     given::gpus::{GpuIds, parse_gpu_ids, parse_slots},
-    language::text,
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Which GPUs are given out, and to how many tasks at once", "哪些 GPU 参与分配，各容纳几个任务"),
-    override_usage = text("danlu gpu enable|disable ID…  |  slots ID=K…", "danlu gpu enable|disable 编号…  |  slots 编号=名额…"),
-    after_help = text(
-        "What runs on a disabled GPU goes on. Enabling one ends its quarantine.\n\n\
-         Examples:\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4",
-        "停用的 GPU 上已运行的任务会继续。启用同时解除隔离。\n\n\
-         示例：\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4",
-    ),
+    about = msg::which_gpus_are_given_out_and_to_how_many(),
+    override_usage = msg::danlu_gpu_enable_disable_id_slots_id_k(),
+    after_help = msg::what_runs_on_a_disabled_gpu_goes_on_enabling(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct Arguments {
@@ -32,24 +27,21 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(
-        about = text("Give them out, whatever was wrong with them", "启用，并解除隔离"),
-        override_usage = text("danlu gpu enable ID… [--node NAME]", "danlu gpu enable 编号… [--node 名称]"),
+        about = msg::give_them_out_whatever_was_wrong_with_them(),
+        override_usage = msg::danlu_gpu_enable_id_node_name(),
     )]
     Enable(Chosen),
     #[command(
-        about = text("Give them to nobody new", "停用，不再分配"),
-        override_usage = text("danlu gpu disable ID… [--node NAME]", "danlu gpu disable 编号… [--node 名称]"),
+        about = msg::give_them_to_nobody_new(),
+        override_usage = msg::danlu_gpu_disable_id_node_name(),
     )]
     Disable(Chosen),
     #[command(
-        about = text("So many tasks share a GPU by count", "一块 GPU 可同时容纳几个任务"),
-        override_usage = text("danlu gpu slots ID=K… [--node NAME]", "danlu gpu slots 编号=名额… [--node 名称]"),
+        about = msg::so_many_tasks_share_a_gpu_by_count(),
+        override_usage = msg::danlu_gpu_slots_id_k_node_name(),
     )]
     Slots {
-        #[arg(required = true, value_name = "ID=K", value_parser = parse_slots, help = text(
-            "GPU and number of tasks: 0=2",
-            "GPU 编号与任务数：0=2",
-        ))]
+        #[arg(required = true, value_name = "ID=K", value_parser = parse_slots, help = msg::gpu_and_number_of_tasks_0_2())]
         slots: Vec<(u32, u16)>,
         #[command(flatten)]
         place: Place,
@@ -58,10 +50,7 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Chosen {
-    #[arg(required = true, value_name = "ID", value_parser = parse_gpu_ids, help = text(
-        "GPUs by their numbers: 0, 0,2 or 0-3",
-        "GPU 编号：0、0,2 或 0-3",
-    ))]
+    #[arg(required = true, value_name = "ID", value_parser = parse_gpu_ids, help = msg::gpus_by_their_numbers_0_0_2_or_0_3())]
     ids: Vec<GpuIds>,
     #[command(flatten)]
     place: Place,
@@ -69,10 +58,10 @@ struct Chosen {
 
 #[derive(Debug, Args)]
 struct Place {
-    #[arg(long, value_name = "NAME", help = text("On this machine", "所在机器"))]
+    #[arg(long, value_name = "NAME", help = msg::on_this_machine())]
     node: Option<String>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 

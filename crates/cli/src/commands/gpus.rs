@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use danlu_messages::cli::gpus as msg;
 use danlu_wire::api::{Document, GpuView, Gpus};
 
 use super::why::machines::foreign;
@@ -10,7 +11,6 @@ use crate::{
     client::{Client, Query, read},
     failure::Failure,
     given::task_state::ACTIVE,
-    language::{say, text},
     screen::{
         self, amounts,
         colour::{self, Colour},
@@ -22,11 +22,11 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("The GPUs, their use, and who has them", "GPU 及其使用情况和占用者"),
-    override_usage = text("danlu gpus [OPTIONS]", "danlu gpus [选项]"),
+    about = msg::the_gpus_their_use_and_who_has_them(),
+    override_usage = msg::danlu_gpus_options(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -41,22 +41,19 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
 /// The table of all GPUs.
 pub(super) fn show(client: &Client, gpus: &[GpuView]) -> Result<(), Failure> {
     if gpus.is_empty() {
-        return screen::print(text(
-            "no GPUs: danlu doctor says what is missing\n",
-            "没有 GPU：danlu doctor 可检查原因\n",
-        ));
+        return screen::print(msg::no_gpus_danlu_doctor_says_what_is_missing());
     }
     let running = client.page(&Query { states: ACTIVE.to_vec(), ..Query::default() })?.tasks;
     let owner = |id: u64| running.iter().find(|task| task.id == id).map(|task| task.user.clone());
     let mut table = Table::new(vec![
-        Column::left(text("NODE", "机器")),
+        Column::left(msg::node()),
         Column::right("GPU"),
-        Column::left(text("MODEL", "型号")).shrinks(16, 8),
-        Column::right(text("MEMORY", "显存")),
-        Column::right(text("USE", "利用率")),
+        Column::left(msg::model()).shrinks(16, 8),
+        Column::right(msg::memory()),
+        Column::right(msg::use_()),
         Column::right("°C"),
         Column::right("W"),
-        Column::left(text("HOLDER", "占用者")).shrinks(30, 12),
+        Column::left(msg::holder()).shrinks(30, 12),
     ]);
     for gpu in gpus {
         let number = |value: Option<u32>, unit: &str| {
@@ -84,12 +81,7 @@ fn conflict(gpu: &GpuView) -> Option<String> {
     is_first.then(|| {
         let (node, index) = (&gpu.node, gpu.index);
         let (uuid, others) = (width::plain(&gpu.uuid), gpu.also_on.join(", "));
-        say!(
-            "GPU {uuid} is reported by {node} and {others}: none of them gives it out. \
-             Disable it on all but one (danlu gpu disable {index} --node {node}), or remove the other name (danlu node remove {others})",
-            "GPU {uuid} 同时由 {node} 和 {others} 报告：均不分配。\
-             请只在一台上启用（在其余机器上执行 danlu gpu disable {index} --node {node}），或移除另一个名称（danlu node remove {others}）"
-        )
+        msg::gpu_uuid_is_reported_by_node_and_others_none(&uuid, &node, &others, &index)
     })
 }
 
@@ -121,7 +113,7 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         .collect();
     for process in &gpu.foreign {
         let who = foreign(process);
-        parts.push(say!("outside: {who}", "外部：{who}"));
+        parts.push(msg::outside_who(&who));
     }
     if parts.is_empty() || ["disabled", "quarantined", "conflict"].contains(&gpu.state.as_str()) {
         let state = states::other(&gpu.state).to_owned();
@@ -130,7 +122,7 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
     }
     if gpu.slots > 1 {
         let (taken, slots) = (gpu.tasks.len(), gpu.slots);
-        parts.push(say!("{taken} of {slots} slots", "名额 {taken}/{slots}"));
+        parts.push(msg::taken_of_slots_slots(&taken, &slots));
     }
     Cell::coloured(parts.join(", "), colour)
 }

@@ -3,16 +3,17 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use danlu_messages::cli::help as msg;
 
-use crate::{help, language::text};
+use crate::help;
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Show this help, or that of a verb", "显示本帮助，或某个动词的帮助"),
-    override_usage = text("danlu help [VERB]", "danlu help [动词]"),
+    about = msg::show_this_help_or_that_of_a_verb(),
+    override_usage = msg::danlu_help_verb(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "VERB", help = text("The verb", "动词"))]
+    #[arg(value_name = "VERB", help = msg::the_verb())]
     verb: Vec<String>,
 }
 

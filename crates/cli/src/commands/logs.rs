@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use clap::Args;
+use danlu_messages::cli::logs as msg;
 use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
@@ -14,69 +15,39 @@ use crate::{
     client::{Client, Problem, bytes_of},
     failure::{Exit, Failure},
     given::task_ids::{TaskName, parse_one_task},
-    language::{say, text},
     screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},
     selection::resolve_one,
 };
 
 #[derive(Clone, Debug, Args)]
 #[command(
-    about = text("Show what a task has printed", "显示任务的输出"),
-    override_usage = text("danlu logs ID [OPTIONS]", "danlu logs 编号 [选项]"),
-    after_help = text(
-        "Progress bars are shown as one line. A terminal gets text and colours, and no other control\n\
-         sequences. --raw shows every byte.\n\n\
-         Examples:\n  \
-           danlu logs -f @             follow my last task\n  \
-           danlu logs 12 --tail 100\n  \
-           danlu logs 12 --run 1       the first attempt of a task that was run again\n  \
-           danlu logs 12 --node gpu2   of a task on several machines, what it printed there",
-        "进度条只显示为一行；输出到终端时只保留文本和颜色，去掉其他控制序列；--raw 原样输出每个字节。\n\n\
-         示例：\n  \
-           danlu logs -f @             跟踪我最近的任务\n  \
-           danlu logs 12 --tail 100\n  \
-           danlu logs 12 --run 1       重试过的任务的第一次运行\n  \
-           danlu logs 12 --node gpu2   多机任务在该机器上的输出",
-    ),
+    about = msg::show_what_a_task_has_printed(),
+    override_usage = msg::danlu_logs_id_options(),
+    after_help = msg::progress_bars_are_shown_as_one_line_a(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", value_parser = parse_subject, help = text(
-        "The task: its id, `@` or `@~1`; or `server`",
-        "任务：编号、`@` 或 `@~1`；或 `server`",
-    ))]
+    #[arg(value_name = "ID", value_parser = parse_subject, help = msg::the_task_its_id_or_1_or_server())]
     id: Log,
 
-    #[arg(short, long, help = text(
-        "Go on until the task has ended",
-        "持续输出，直到任务结束",
-    ))]
+    #[arg(short, long, help = msg::go_on_until_the_task_has_ended())]
     follow: bool,
 
-    #[arg(long, value_name = "K", help = text(
-        "The K-th attempt (the last unless told)",
-        "第 K 次运行（默认最后一次）",
-    ))]
+    #[arg(long, value_name = "K", help = msg::the_k_th_attempt_the_last_unless_told())]
     run: Option<u32>,
 
-    #[arg(long, value_name = "NAME", help = text(
-        "Of a task on several machines: what it printed there (on the first unless told)",
-        "多机任务：在该机器上的输出（默认第一台）",
-    ))]
+    #[arg(long, value_name = "NAME", help = msg::of_a_task_on_several_machines_what_it_printed())]
     node: Option<String>,
 
-    #[arg(short = 'n', long, value_name = "N", help = text("Only the last N lines", "只显示最后 N 行"))]
+    #[arg(short = 'n', long, value_name = "N", help = msg::only_the_last_n_lines())]
     tail: Option<u64>,
 
-    #[arg(long, conflicts_with = "stderr", help = text("Only standard output", "只显示标准输出"))]
+    #[arg(long, conflicts_with = "stderr", help = msg::only_standard_output())]
     stdout: bool,
 
-    #[arg(long, help = text(
-        "Only standard error, where it goes to a file of its own",
-        "只显示标准错误（输出到单独文件时）",
-    ))]
+    #[arg(long, help = msg::only_standard_error_where_it_goes_to_a_file())]
     stderr: bool,
 
-    #[arg(long, help = text("Every byte as it was written", "原样输出每个字节"))]
+    #[arg(long, help = msg::every_byte_as_it_was_written())]
     raw: bool,
 }
 
@@ -156,13 +127,7 @@ fn so_far(
         if let Some(at) = answer.headers().get("x-danlu-kept-at").and_then(|it| it.to_str().ok()) {
             let at = clock::read(at)
                 .map_or_else(|| at.to_owned(), |at| clock::long(at, jiff::Timestamp::now()));
-            eprintln!(
-                "{}",
-                say!(
-                    "note: its machine is away; these are the last lines as of {at}",
-                    "提示：其机器已失联；以下是截至 {at} 的最后几行"
-                )
-            );
+            eprintln!("{}", msg::note_its_machine_is_away_these_are_the_last(&at));
         }
         let mut bytes = bytes_of(answer);
         let mut buffer = vec![0; 64 << 10];
@@ -195,11 +160,10 @@ fn server(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
     let mut printer = Printer::new(arguments.raw, false);
     let failure = match client.open("/server/logs?offset=0", "text/plain") {
         Ok(_) => return so_far(client, arguments, "/server/logs", &mut printer),
-        Err(problem) if problem.code() == Some(ErrorCode::NotFound) => Failure::new(
-            Exit::Refused,
-            text("the server does not keep its log in a file", "服务器没有把日志保存为文件"),
-        )
-        .hint("journalctl -u danlu"),
+        Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
+            Failure::new(Exit::Refused, msg::the_server_does_not_keep_its_log_in_a_file())
+                .hint("journalctl -u danlu")
+        }
         Err(problem) => problem.into(),
     };
     Err(failure)

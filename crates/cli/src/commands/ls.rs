@@ -6,6 +6,7 @@ mod summary;
 use std::io;
 
 use clap::Args;
+use danlu_messages::cli::ls as msg;
 use danlu_wire::api::{ME, Overview, TaskView};
 use jiff::Timestamp;
 
@@ -13,42 +14,27 @@ use super::notices;
 use crate::{
     client::{Client, Query},
     failure::Failure,
-    language::{say, text},
     screen::{self, colour, width},
     selection::Filters,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("List my tasks, and say why they wait", "列出我的任务，并说明为何等待"),
-    override_usage = text("danlu ls [OPTIONS]", "danlu ls [选项]"),
-    after_help = text(
-        "Shows what runs and waits, and what has ended of late. Arrays are folded into one line.\n\n\
-         Examples:\n  \
-           danlu ls -a                        everybody's\n  \
-           danlu ls --state failed            all that failed\n  \
-           danlu ls --label sweep=a --json    for programs: every task, never folded",
-        "显示正在运行、等待和最近结束的任务。数组折叠为一行。\n\n\
-         示例：\n  \
-           danlu ls -a                        所有人的任务\n  \
-           danlu ls --state failed            所有失败的任务\n  \
-           danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠",
-    ),
+    about = msg::list_my_tasks_and_say_why_they_wait(),
+    override_usage = msg::danlu_ls_options(),
+    after_help = msg::shows_what_runs_and_waits_and_what_has_ended(),
 )]
 pub(crate) struct Arguments {
-    #[arg(short, long, help = text("Everybody's tasks", "所有人的任务"))]
+    #[arg(short, long, help = msg::everybodys_tasks())]
     all: bool,
 
     #[command(flatten)]
     filters: Filters,
 
-    #[arg(short = 'n', long, value_name = "N", help = text(
-        "The newest N tasks, whatever their state",
-        "最新的 N 个任务，不论状态",
-    ))]
+    #[arg(short = 'n', long, value_name = "N", help = msg::the_newest_n_tasks_whatever_their_state())]
     limit: Option<usize>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -92,17 +78,14 @@ fn show(overview: &Overview, with_user: bool) -> Result<(), Failure> {
     let mut out = notices::lines(&overview.notices);
     out += &summary::line(overview, columns);
     if overview.lines.is_empty() {
-        out += text("\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n");
+        out += msg::no_tasks_danlu_submit_command();
     } else {
         let table = fold::table(&overview.lines, with_user, Timestamp::now());
         out += &format!("\n{}", table.render(columns, colour));
     }
     let more = overview.not_shown;
     if more > 0 {
-        out += &say!(
-            "… and {more} more: danlu ls -n {more}, or --json\n",
-            "……另有 {more} 个：danlu ls -n {more}，或 --json\n"
-        );
+        out += &msg::and_more_more_danlu_ls_n_more_or_json(&more);
     }
     screen::print(&out)
 }

@@ -7,35 +7,24 @@ use std::{
 
 use clap::{Args, Command};
 use clap_mangen::Man;
+use danlu_messages::cli::man as msg;
 
 use crate::{
     failure::{Exit, Failure},
-    help,
-    language::{say, text},
-    screen,
+    help, screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Manual pages", "生成手册页"),
-    override_usage = text("danlu man [VERB] [--dir DIR]", "danlu man [动词] [--dir 目录]"),
-    after_help = text(
-        "Examples:\n  \
-           danlu man submit | man -l -                       read one\n  \
-           danlu man --dir ~/.local/share/man/man1           write them all",
-        "示例：\n  \
-           danlu man submit | man -l -                       阅读一页\n  \
-           danlu man --dir ~/.local/share/man/man1           写出全部",
-    ),
+    about = msg::manual_pages(),
+    override_usage = msg::danlu_man_verb_dir_dir(),
+    after_help = msg::examples_danlu_man_submit_man_l_read_one(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "VERB", help = text("The verb to write about", "要生成的动词"))]
+    #[arg(value_name = "VERB", help = msg::the_verb_to_write_about())]
     verb: Option<String>,
 
-    #[arg(long, value_name = "DIR", conflicts_with = "verb", help = text(
-        "Write all pages into this directory",
-        "把所有手册页写入该目录",
-    ))]
+    #[arg(long, value_name = "DIR", conflicts_with = "verb", help = msg::write_all_pages_into_this_directory())]
     dir: Option<PathBuf>,
 }
 
@@ -49,11 +38,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(verb) => match command.find_subcommand(verb) {
             Some(found) => (format!("danlu-{}", found.get_name()), found.clone()),
             None => {
-                return Err(Failure::new(
-                    Exit::Usage,
-                    say!("unknown verb `{verb}`", "未知的动词 `{verb}`"),
-                )
-                .hint("danlu --help"));
+                return Err(
+                    Failure::new(Exit::Usage, msg::unknown_verb_verb(&verb)).hint("danlu --help")
+                );
             }
         },
     };
@@ -63,10 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn write_all(command: &Command, directory: &Path) -> Result<(), Failure> {
     let unwritable = |cause: io::Error| {
         let path = directory.display();
-        Failure::new(
-            Exit::Refused,
-            say!("could not write to {path}: {cause}", "无法写入 {path}：{cause}"),
-        )
+        Failure::new(Exit::Refused, msg::could_not_write_to_path_cause(&path, &cause))
     };
     fs::create_dir_all(directory).map_err(unwritable)?;
     let write = |name: &str, command: &Command| {

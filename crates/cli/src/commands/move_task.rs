@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use danlu_messages::cli::move_task as msg;
 use danlu_wire::api::{Act, ActName};
 
 use super::acting::report;
@@ -10,36 +11,29 @@ use crate::{
     client::Client,
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},
-    language::{say, text},
     selection::resolve_names,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Move a task within my queue", "调整任务在我的队列中的位置"),
-    override_usage = text("danlu move ID [POSITION]", "danlu move 编号 [位置]"),
-    after_help = text(
-        "Examples:\n  danlu move 12        to the front of my queue\n  danlu move 12 3      behind three others",
-        "示例：\n  danlu move 12        移到我的队首\n  danlu move 12 3      排在另外三个之后",
-    ),
+    about = msg::move_a_task_within_my_queue(),
+    override_usage = msg::danlu_move_id_position(),
+    after_help = msg::examples_danlu_move_12_to_the_front_of_my(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = text("The task", "任务"))]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task())]
     id: TaskName,
 
-    #[arg(value_name = "POSITION", default_value_t = 0, hide_default_value = true, help = text(
-        "How many of my tasks stay before it (0 unless told)",
-        "排在它前面的任务数（默认 0）",
-    ))]
+    #[arg(value_name = "POSITION", default_value_t = 0, hide_default_value = true, help = msg::how_many_of_my_tasks_stay_before_it_0_unless())]
     position: usize,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let selected = resolve_names(client, [arguments.id].iter())?;
     let act = Act { position: arguments.position, ..Act::new(ActName::Move, selected.ids.clone()) };
-    let done = |tasks: &str| say!("moved {tasks}", "已移动 {tasks}");
+    let done = |tasks: &str| msg::moved_tasks(&tasks);
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }

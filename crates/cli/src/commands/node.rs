@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
-use danlu_server::nodes::words;
+use danlu_messages::{cli::node as msg, machines};
 use danlu_wire::api::{
     AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeChange, NodeCheck,
     NodeRole, OneNode,
@@ -15,7 +15,6 @@ use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     given::pair::{Pair, parse_pair},
-    language::{Language, say, text},
     screen::{
         self,
         colour::{self, Colour},
@@ -25,28 +24,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Machines that work for this server", "管理为本服务器工作的机器"),
-    override_usage = text("danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] NAME…", "danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] 名称…"),
-    after_help = text(
-        "Nothing need be installed on a machine: the server logs in by SSH and brings its own program.\n\
-         A machine that it cannot reach dials in by itself: add it with --dial-in.\n\n\
-         Examples:\n  \
-           danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
-           danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
-           danlu node add gpu9 --dial-in\n  \
-           danlu node check gpu7\n  \
-           danlu node label gpu7 room=b12 old-\n  \
-           danlu node drain gpu7",
-        "机器上无需预先安装任何东西：服务器通过 SSH 登录，并自带程序。\n\
-         服务器无法到达的机器可以主动连接：添加时用 --dial-in。\n\n\
-         示例：\n  \
-           danlu node add gpu7 --ssh root@gpu7 --accept-new-key\n  \
-           danlu node add gpu8 --ssh ops@10.0.0.8:2222 --identity /etc/danlu/id_ed25519 --sudo --label room=b12\n  \
-           danlu node add gpu9 --dial-in\n  \
-           danlu node check gpu7\n  \
-           danlu node label gpu7 room=b12 old-\n  \
-           danlu node drain gpu7",
-    ),
+    about = msg::machines_that_work_for_this_server(),
+    override_usage = msg::danlu_node_list_add_import_edit_remove_label(),
+    after_help = msg::nothing_need_be_installed_on_a_machine_the(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct Arguments {
@@ -56,108 +36,102 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    #[command(about = text("All machines, as `danlu nodes`", "列出所有机器，同 `danlu nodes`"), override_usage = "danlu node list [--json]")]
+    #[command(about = msg::all_machines_as_danlu_nodes(), override_usage = "danlu node list [--json]")]
     List(nodes::Arguments),
-    #[command(about = text("Add a machine: reached by SSH, or one that dials in", "添加一台机器：通过 SSH 访问，或由其主动连接"), override_usage = text("danlu node add NAME --ssh USER@HOST[:PORT] | --dial-in [OPTIONS]", "danlu node add 名称 --ssh 用户@主机[:端口] | --dial-in [选项]"))]
+    #[command(about = msg::add_a_machine_reached_by_ssh_or_one_that(), override_usage = msg::danlu_node_add_name_ssh_user_host_port_dial())]
     Add(Box<Add>),
-    #[command(about = text("Reach a machine in another way; what runs there goes on", "改变访问机器的方式；已运行的继续"), override_usage = text("danlu node edit NAME [OPTIONS]", "danlu node edit 名称 [选项]"))]
+    #[command(about = msg::reach_a_machine_in_another_way_what_runs(), override_usage = msg::danlu_node_edit_name_options())]
     Edit(Box<Edit>),
-    #[command(about = text("Add the machines of the master/slave training manager", "导入主从训练管理系统的机器"), override_usage = text("danlu node import gpu_slaver_info.json [OPTIONS]", "danlu node import gpu_slaver_info.json [选项]"))]
+    #[command(about = msg::add_the_machines_of_the_master_slave_training(), override_usage = msg::danlu_node_import_gpu_slaver_info_json())]
     Import(node_import::Import),
-    #[command(about = text("Take a machine out; nothing may run there", "移除机器；其上不能有任务运行"), override_usage = text("danlu node remove NAME…", "danlu node remove 名称…"), alias = "rm")]
+    #[command(about = msg::take_a_machine_out_nothing_may_run_there(), override_usage = msg::danlu_node_remove_name(), alias = "rm")]
     Remove(Which),
-    #[command(about = text("Set labels, or take them away with a dash: room=b12 old-", "设置标签，或用减号去掉：room=b12 old-"), override_usage = text("danlu node label NAME KEY=VALUE… KEY-…", "danlu node label 名称 键=值… 键-…"))]
+    #[command(about = msg::set_labels_or_take_them_away_with_a_dash_room(), override_usage = msg::danlu_node_label_name_key_value_key())]
     Label(Label),
-    #[command(about = text("What ran on a machine that is away has failed, and is queued again", "将离线机器上的任务判为失败并重新排队"), override_usage = text("danlu node declare-lost NAME [--force]", "danlu node declare-lost 名称 [--force]"), after_help = text(
-        "What ran there may still be running. When the machine comes back, it is ended before anything else starts there;\n\
-         until then it may write to the same files as its next run. Without --force the machine must have been away for as\n\
-         long as the setting `lost_after` says (never, unless set), which also does this by itself.",
-        "其上的任务可能仍在运行。机器恢复后会先结束它们，再运行其他任务；在此之前，它可能与重新运行的任务写同一批文件。\n\
-         不带 --force 时，机器须已离线达到设置 `lost_after` 的时长（默认从不）；该设置到时也会自动执行。",
-    ))]
+    #[command(about = msg::what_ran_on_a_machine_that_is_away_has_failed(), override_usage = msg::danlu_node_declare_lost_name_force(), after_help = msg::what_ran_there_may_still_be_running_when_the())]
     DeclareLost(Lost),
-    #[command(about = text("Give it nothing new; what runs goes on", "不再分配新任务；已运行的继续"), override_usage = text("danlu node drain NAME…", "danlu node drain 名称…"))]
+    #[command(about = msg::give_it_nothing_new_what_runs_goes_on(), override_usage = msg::danlu_node_drain_name())]
     Drain(Which),
-    #[command(about = text("Give it tasks again", "恢复分配任务"), override_usage = text("danlu node undrain NAME…", "danlu node undrain 名称…"))]
+    #[command(about = msg::give_it_tasks_again(), override_usage = msg::danlu_node_undrain_name())]
     Undrain(Which),
-    #[command(about = text("End runs there that the server does not know (after a loss or a restore)", "结束其上服务器不认识的运行（数据丢失或恢复之后）"), override_usage = text("danlu node end-unknown NAME…", "danlu node end-unknown 名称…"))]
+    #[command(about = msg::end_runs_there_that_the_server_does_not_know(), override_usage = msg::danlu_node_end_unknown_name())]
     EndUnknown(Which),
-    #[command(about = text("Go there, step by step, and say how far one gets", "逐步检查到达该机器的每一步"), override_usage = text("danlu node check NAME…", "danlu node check 名称…"))]
+    #[command(about = msg::go_there_step_by_step_and_say_how_far_one(), override_usage = msg::danlu_node_check_name())]
     Check(Which),
-    #[command(about = text("Another machine has this address now: take it for this node", "该地址现在是另一台机器：以它作为此节点"), override_usage = text("danlu node accept NAME", "danlu node accept 名称"))]
+    #[command(about = msg::another_machine_has_this_address_now_take_it(), override_usage = msg::danlu_node_accept_name())]
     Accept(Which),
-    #[command(about = text("A new token for a machine that dials in; the old one is worth nothing", "为主动连接的机器换新令牌；旧令牌作废"), override_usage = text("danlu node token NAME", "danlu node token 名称"))]
+    #[command(about = msg::a_new_token_for_a_machine_that_dials_in_the(), override_usage = msg::danlu_node_token_name())]
     Token(Which),
-    #[command(about = text("Its token is worth nothing from now on", "作废其令牌"), override_usage = text("danlu node revoke NAME…", "danlu node revoke 名称…"))]
+    #[command(about = msg::its_token_is_worth_nothing_from_now_on(), override_usage = msg::danlu_node_revoke_name())]
     Revoke(Which),
 }
 
 #[derive(Debug, Args)]
 struct Add {
-    #[arg(value_name = "NAME", help = text("What it is called here", "在此的名称"))]
+    #[arg(value_name = "NAME", help = msg::what_it_is_called_here())]
     name: String,
 
-    #[arg(long, value_name = "USER@HOST[:PORT]", required_unless_present = "dial_in", conflicts_with = "dial_in", help = text("How it is reached; names of your ssh configuration work too", "如何到达；也可用 ssh 配置中的名称"))]
+    #[arg(long, value_name = "USER@HOST[:PORT]", required_unless_present = "dial_in", conflicts_with = "dial_in", help = msg::how_it_is_reached_names_of_your_ssh())]
     ssh: Option<String>,
 
-    #[arg(long, conflicts_with_all = ["identity", "accept_new_key", "sudo"], help = text("It connects by itself, with the token that is printed", "由其主动连接，使用打印出的令牌"))]
+    #[arg(long, conflicts_with_all = ["identity", "accept_new_key", "sudo"], help = msg::it_connects_by_itself_with_the_token_that_is())]
     dial_in: bool,
 
-    #[arg(long, value_name = "FILE", help = text("A private key on the server, readable by its user alone", "服务器上的私钥文件，仅其用户可读"))]
+    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_readable_by_its())]
     identity: Option<String>,
 
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair, help = text("For `submit --node KEY=VALUE`; several times", "供 `submit --node 键=值` 选择；可多次"))]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair, help = msg::for_submit_node_key_value_several_times())]
     label: Vec<Pair>,
 
-    #[arg(long, help = text("Trust the host key that it shows the first time", "信任首次出示的主机密钥"))]
+    #[arg(long, help = msg::trust_the_host_key_that_it_shows_the_first())]
     accept_new_key: bool,
 
-    #[arg(long, help = text("Become root there by sudo without a password", "在该机器上用免密 sudo 成为 root"))]
+    #[arg(long, help = msg::become_root_there_by_sudo_without_a_password())]
     sudo: bool,
 
-    #[arg(long, value_name = "DIR", help = text("Where it keeps its runs; a local disk", "其运行目录所在；须为本地磁盘"))]
+    #[arg(long, value_name = "DIR", help = msg::where_it_keeps_its_runs_a_local_disk())]
     data: Option<String>,
 
-    #[arg(long, value_name = "PROGRAM", help = text("nvidia-smi, if it is at an unusual place", "nvidia-smi 的路径，若不在常规位置"))]
+    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_if_it_is_at_an_unusual_place())]
     probe: Option<String>,
 
-    #[arg(long, value_name = "N", help = text("Warn when it has fewer", "少于此数时警告"))]
+    #[arg(long, value_name = "N", help = msg::warn_when_it_has_fewer())]
     expect_gpus: Option<u32>,
 
-    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = text("`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务"))]
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = msg::data_for_files_only_it_gets_no_tasks())]
     role: String,
 
-    #[arg(long, value_name = "DIR", help = text("Logs go to this directory, which it shares with the server", "日志写入此目录，须与服务器共享"))]
+    #[arg(long, value_name = "DIR", help = msg::logs_go_to_this_directory_which_it_shares())]
     logs: Option<String>,
 
-    #[arg(long, value_name = "N", hide = true, help = text("Simulate so many GPUs there", "模拟的 GPU 数"))]
+    #[arg(long, value_name = "N", hide = true, help = msg::simulate_so_many_gpus_there())]
     sim_gpus: Option<u32>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct Label {
-    #[arg(value_name = "NAME", help = text("Which machine", "哪台机器"))]
+    #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
-    #[arg(value_name = "KEY=VALUE|KEY-", required = true, value_parser = parse_label, help = text("A label to set, or one to take away", "要设置或去掉的标签"))]
+    #[arg(value_name = "KEY=VALUE|KEY-", required = true, value_parser = parse_label, help = msg::a_label_to_set_or_one_to_take_away())]
     labels: Vec<(String, Option<String>)>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct Lost {
-    #[arg(value_name = "NAME", help = text("Which machine", "哪台机器"))]
+    #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
-    #[arg(long, help = text("Although it may still be running there", "即使可能仍在运行"))]
+    #[arg(long, help = msg::although_it_may_still_be_running_there())]
     force: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -168,55 +142,53 @@ fn parse_label(given: &str) -> Result<(String, Option<String>), String> {
         None => (given.strip_suffix('-').unwrap_or_default(), None),
     };
     match change {
-        ("", _) => {
-            Err(text("KEY=VALUE sets it, KEY- takes it away", "键=值 设置，键- 去掉").to_owned())
-        }
+        ("", _) => Err(msg::key_value_sets_it_key_takes_it_away().to_owned()),
         (key, value) => Ok((key.to_owned(), value)),
     }
 }
 
 #[derive(Debug, Args)]
 struct Edit {
-    #[arg(value_name = "NAME", help = text("Which", "哪一台"))]
+    #[arg(value_name = "NAME", help = msg::which())]
     name: String,
 
-    #[arg(long, value_name = "USER@HOST[:PORT]", help = text("How it is reached", "如何到达"))]
+    #[arg(long, value_name = "USER@HOST[:PORT]", help = msg::how_it_is_reached())]
     ssh: Option<String>,
 
-    #[arg(long, value_name = "FILE", help = text("A private key on the server, readable by its user alone", "服务器上的私钥文件，仅其用户可读"))]
+    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_readable_by_its())]
     identity: Option<String>,
 
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = text("Trust the host key that it shows the first time", "信任首次出示的主机密钥"))]
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::trust_the_host_key_that_it_shows_the_first())]
     accept_new_key: Option<bool>,
 
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = text("Become root there by sudo without a password", "在该机器上用免密 sudo 成为 root"))]
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::become_root_there_by_sudo_without_a_password())]
     sudo: Option<bool>,
 
-    #[arg(long, value_name = "DIR", help = text("Where it keeps its runs; nothing may run there", "其运行目录所在；其上不能有任务运行"))]
+    #[arg(long, value_name = "DIR", help = msg::where_it_keeps_its_runs_nothing_may_run_there())]
     data: Option<String>,
 
-    #[arg(long, value_name = "PROGRAM", help = text("nvidia-smi, if it is at an unusual place", "nvidia-smi 的路径，若不在常规位置"))]
+    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_if_it_is_at_an_unusual_place())]
     probe: Option<String>,
 
-    #[arg(long, value_name = "N", help = text("Warn when it has fewer", "少于此数时警告"))]
+    #[arg(long, value_name = "N", help = msg::warn_when_it_has_fewer())]
     expect_gpus: Option<u32>,
 
-    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], help = text("`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务"))]
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], help = msg::data_for_files_only_it_gets_no_tasks())]
     role: Option<String>,
 
-    #[arg(long, value_name = "DIR", help = text("Logs go to this directory, which it shares with the server", "日志写入此目录，须与服务器共享"))]
+    #[arg(long, value_name = "DIR", help = msg::logs_go_to_this_directory_which_it_shares())]
     logs: Option<String>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct Which {
-    #[arg(value_name = "NAME", required = true, help = text("Which", "哪些"))]
+    #[arg(value_name = "NAME", required = true, help = msg::which_2())]
     names: Vec<String>,
 
-    #[arg(long, help = text("Print one JSON document for each", "每台输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document_for_each())]
     json: bool,
 }
 
@@ -270,10 +242,7 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
     if let Some(token) = token {
         return screen::print(&how_to_join(name, &token, &addresses));
     }
-    screen::print(&say!(
-        "added {name}; the server connects to it now. How far it gets: danlu node check {name}\n",
-        "已添加 {name}，服务器正在连接。查看进展：danlu node check {name}\n"
-    ))
+    screen::print(&msg::added_name_the_server_connects_to_it_now_how(&name))
 }
 
 fn edit(client: &Client, change: &Edit) -> Result<(), Failure> {
@@ -289,7 +258,7 @@ fn edit(client: &Client, change: &Edit) -> Result<(), Failure> {
         logs: change.logs.as_deref().map(whole),
     };
     if body == NodeChange::default() {
-        let message = text("nothing is to be changed", "没有要更改的内容");
+        let message = msg::nothing_is_to_be_changed();
         return Err(Failure::new(Exit::Usage, message).hint("danlu node edit --help"));
     }
     let document = client.send("PATCH", &address(&change.name, ""), &body)?;
@@ -297,10 +266,7 @@ fn edit(client: &Client, change: &Edit) -> Result<(), Failure> {
         return screen::print_document(&document);
     }
     let name = &change.name;
-    screen::print(&say!(
-        "changed {name}; the server connects to it anew. How far it gets: danlu node check {name}\n",
-        "已更改 {name}，服务器正在重新连接。查看进展：danlu node check {name}\n"
-    ))
+    screen::print(&msg::changed_name_the_server_connects_to_it_anew(&name))
 }
 
 fn role(word: &str) -> NodeRole {
@@ -315,17 +281,9 @@ fn how_to_join(name: &str, token: &str, addresses: &[String]) -> String {
     let warning = if far.is_some() || addresses.is_empty() {
         ""
     } else {
-        text(
-            "\nThis server listens on its own machine only. For others: danlu up --listen 0.0.0.0:8787\n",
-            "\n本服务器只在本机监听。若要供其他机器连接：danlu up --listen 0.0.0.0:8787\n",
-        )
+        msg::this_server_listens_on_its_own_machine_only()
     };
-    say!(
-        "{name} may dial in with this token, which is shown this once. On {name}:\n\n  \
-         danlu agent install {address} --token {token}\n{warning}",
-        "{name} 可用此令牌连接；令牌只显示这一次。在 {name} 上运行：\n\n  \
-         danlu agent install {address} --token {token}\n{warning}"
-    )
+    msg::name_may_dial_in_with_this_token_which_is(&name, &address, &token, &warning)
 }
 
 fn token(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
@@ -338,7 +296,7 @@ fn token(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
         let AddedNode { token, addresses, .. } = read::<Document<AddedNode>>(&document)?.content;
         screen::print(&match token {
             Some(token) => how_to_join(name, &token, &addresses),
-            None => say!("{name} cannot dial in any more\n", "{name} 不能再连接\n"),
+            None => msg::name_cannot_dial_in_any_more(&name),
         })?;
     }
     Ok(())
@@ -355,7 +313,7 @@ fn remove(client: &Client, which: &Which) -> Result<(), Failure> {
         if which.json {
             screen::print_document(&document)?;
         } else {
-            screen::print(&say!("removed {name}\n", "已移除 {name}\n"))?;
+            screen::print(&msg::removed_name(&name))?;
         }
     }
     Ok(())
@@ -373,8 +331,8 @@ fn label(client: &Client, change: &Label) -> Result<(), Failure> {
         node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let labels = width::plain(&labels.join(" "));
     screen::print(&match labels.is_empty() {
-        true => say!("{name} has no labels\n", "{name} 没有标签\n"),
-        false => say!("{name}: {labels}\n", "{name}：{labels}\n"),
+        true => msg::name_has_no_labels(&name),
+        false => msg::name_labels(&name, &labels),
     })
 }
 
@@ -387,14 +345,11 @@ fn declare_lost(client: &Client, lost: &Lost) -> Result<(), Failure> {
     }
     let tasks = read::<Document<DeclaredLost>>(&document)?.content.tasks;
     if tasks.is_empty() {
-        return screen::print(&say!("nothing ran on {name}\n", "{name} 上没有任务在运行\n"));
+        return screen::print(&msg::nothing_ran_on_name(&name));
     }
     let tasks = places::list(&tasks);
-    screen::note(&say!(
-        "what still runs on {name} is ended when it comes back; until then it may write to the same files as its next run",
-        "{name} 上仍在运行的任务会在其恢复后结束；在此之前，它可能与重新运行的任务写同一批文件"
-    ));
-    screen::print(&say!("lost on {name}: tasks {tasks}\n", "{name} 上失联的任务：{tasks}\n"))
+    screen::note(&msg::what_still_runs_on_name_is_ended_when_it(&name));
+    screen::print(&msg::lost_on_name_tasks_tasks(&name, &tasks))
 }
 
 fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
@@ -407,20 +362,13 @@ fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
         let node = read::<Document<OneNode>>(&document)?.content.node;
         let tasks = node.tasks.len();
         screen::print(&match act {
-            "drain" if tasks > 0 => say!(
-                "{name} gets nothing new; {tasks} tasks go on there\n",
-                "{name} 不再接受新任务；其上 {tasks} 个任务继续运行\n"
-            ),
-            "drain" => say!("{name} gets nothing new\n", "{name} 不再接受新任务\n"),
-            "undrain" => say!("{name} gets tasks again\n", "{name} 恢复接受任务\n"),
-            "end-unknown" => say!(
-                "runs on {name} that the server does not know are being ended\n",
-                "正在结束 {name} 上服务器不认识的运行\n"
-            ),
-            _ => say!(
-                "the machine that answers at {name}'s address is {name} from now on\n",
-                "此后在 {name} 的地址应答的机器即为 {name}\n"
-            ),
+            "drain" if tasks > 0 => {
+                msg::name_gets_nothing_new_tasks_tasks_go_on_there(&name, &tasks)
+            }
+            "drain" => msg::name_gets_nothing_new(&name),
+            "undrain" => msg::name_gets_tasks_again(&name),
+            "end-unknown" => msg::runs_on_name_that_the_server_does_not_know(&name),
+            _ => msg::the_machine_that_answers_at_name_s_address_is(&name),
         })?;
     }
     Ok(())
@@ -437,7 +385,7 @@ fn check(client: &Client, which: &Which) -> Result<(), Failure> {
             screen::print_document(&document)?;
         }
         for step in &checked.steps {
-            let (message, hint) = words::problem(&step.message, &step.hint, Language::current());
+            let (message, hint) = machines::problem(&step.message, &step.hint);
             let (mark, colour) =
                 if step.ok { ("✓", Colour::Green) } else { ("✗", Colour::Red) };
             if !which.json {

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use clap::Args;
+use danlu_messages::cli::node_import as msg;
 use danlu_wire::api::NewNode;
 use serde::Deserialize;
 
 use crate::{
     client::Client,
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 
@@ -18,19 +18,19 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    #[arg(value_name = "FILE", help = text("gpu_slaver_info.json of the master/slave training manager", "主从训练管理系统的 gpu_slaver_info.json"))]
+    #[arg(value_name = "FILE", help = msg::gpu_slaver_info_json_of_the_master_slave())]
     file: PathBuf,
 
-    #[arg(long, value_name = "FILE", help = text("A private key on the server, for all of them", "服务器上的私钥文件，用于所有机器"))]
+    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_for_all_of_them())]
     identity: Option<String>,
 
-    #[arg(long, help = text("Trust the host keys that they show the first time", "信任它们首次出示的主机密钥"))]
+    #[arg(long, help = msg::trust_the_host_keys_that_they_show_the_first())]
     accept_new_key: bool,
 
-    #[arg(long, help = text("Become root there by sudo without a password", "在这些机器上用免密 sudo 成为 root"))]
+    #[arg(long, help = msg::become_root_there_by_sudo_without_a_password())]
     sudo: bool,
 
-    #[arg(long, help = text("Show what would be added, and change nothing", "只显示将添加的机器，不做更改"))]
+    #[arg(long, help = msg::show_what_would_be_added_and_change_nothing())]
     dry_run: bool,
 }
 
@@ -53,15 +53,12 @@ pub(super) fn run(client: &Client, import: &Import) -> Result<(), Failure> {
         let (name, ssh) = (&slaver.name, node.ssh.clone().unwrap_or_default());
         if import.dry_run {
             let gpus = slaver.gpu_count.unwrap_or(0);
-            screen::print(&say!(
-                "would add {name}: ssh {ssh}, {gpus} GPUs expected\n",
-                "将添加 {name}：ssh {ssh}，应有 {gpus} 块 GPU\n"
-            ))?;
+            screen::print(&msg::would_add_name_ssh_ssh_gpus_gpus_expected(&name, &ssh, &gpus))?;
             continue;
         }
         match client.send("POST", "/nodes", &node) {
             Ok(_) => {
-                screen::print(&say!("added {name}: ssh {ssh}\n", "已添加 {name}：ssh {ssh}\n"))?;
+                screen::print(&msg::added_name_ssh_ssh(&name, &ssh))?;
             }
             // The others are none the worse for it.
             Err(problem) => {
@@ -73,23 +70,19 @@ pub(super) fn run(client: &Client, import: &Import) -> Result<(), Failure> {
     if failed == 0 {
         return Ok(());
     }
-    let message = say!("{failed} machines were not added", "{failed} 台机器未能添加");
-    Err(Failure::new(Exit::Refused, message)
-        .hint(text("correct them, and import again", "改正后再次导入")))
+    let message = msg::failed_machines_were_not_added(&failed);
+    Err(Failure::new(Exit::Refused, message).hint(msg::correct_them_and_import_again()))
 }
 
 fn read(import: &Import) -> Result<Vec<Slaver>, Failure> {
     let shown = import.file.display();
     let wrong = |what: String| {
-        let hint = text(
-            "it is a list of {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"}",
-            "应为 {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"} 的列表",
-        );
+        let hint = msg::it_is_a_list_of();
         Failure::new(Exit::Usage, format!("{shown}: {what}")).hint(hint)
     };
     let facts = fs::metadata(&import.file).map_err(|cause| wrong(cause.to_string()))?;
     if facts.len() > MOST_BYTES {
-        return Err(wrong(text("it is too long", "文件过长").to_owned()));
+        return Err(wrong(msg::it_is_too_long().to_owned()));
     }
     let bytes = fs::read(&import.file).map_err(|cause| wrong(cause.to_string()))?;
     serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))

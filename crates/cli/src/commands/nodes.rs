@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use danlu_server::nodes::words;
+use danlu_messages::{cli::nodes as msg, machines};
 use danlu_wire::api::{Document, NodeView, Nodes};
 use jiff::Timestamp;
 
@@ -11,7 +11,6 @@ use super::notices;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{Language, say, text},
     screen::{
         self, amounts, clock,
         colour::{self, Colour},
@@ -23,11 +22,11 @@ use crate::{
 
 #[derive(Debug, Default, Args)]
 #[command(
-    about = text("The machines", "机器列表"),
-    override_usage = text("danlu nodes [OPTIONS]", "danlu nodes [选项]"),
+    about = msg::the_machines(),
+    override_usage = msg::danlu_nodes_options(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -38,13 +37,13 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     }
     let Nodes { nodes, notices } = read::<Document<Nodes>>(&document)?.content;
     let mut table = Table::new(vec![
-        Column::left(text("NODE", "机器")),
-        Column::left(text("STATE", "状态")),
-        Column::right(text("FREE GPUS", "空闲 GPU")),
+        Column::left(msg::node()),
+        Column::left(msg::state()),
+        Column::right(msg::free_gpus()),
         Column::right("CPU"),
-        Column::right(text("MEMORY", "内存")),
-        Column::right(text("TASKS", "任务")),
-        Column::left(text("VERSION", "版本")),
+        Column::right(msg::memory()),
+        Column::right(msg::tasks()),
+        Column::left(msg::version()),
     ]);
     for node in &nodes {
         let state_colour = if node.schedulable { Colour::Green } else { Colour::Yellow };
@@ -77,10 +76,9 @@ fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
     if !is_down && node.problem.is_none() {
         return None;
     }
-    let (problem, hint) = words::problem(
+    let (problem, hint) = machines::problem(
         node.problem.as_deref().unwrap_or("not connected"),
         node.hint.as_deref().unwrap_or_default(),
-        Language::current(),
     );
     let (problem, hint) = (width::plain(&problem), width::plain(&hint));
     let is_unfit = node.state == "unfit";
@@ -88,18 +86,15 @@ fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
     let line = match since {
         Some(since) if is_unfit => {
             let at = clock::short(since, now);
-            say!("{name}: unfit since {at}: {problem}\n", "{name}：自 {at} 起异常：{problem}\n")
+            msg::name_unfit_since_at_problem(&name, &at, &problem)
         }
         Some(since) => {
             let (at, ago) = (clock::short(since, now), clock::rough(clock::between(since, now)));
-            say!(
-                "{name}: down since {at} ({ago}): {problem}\n",
-                "{name}：自 {at} 起离线（{ago}）：{problem}\n"
-            )
+            msg::name_down_since_at_ago_problem(&name, &at, &ago, &problem)
         }
-        None => say!("{name}: {problem}\n", "{name}：{problem}\n"),
+        None => msg::name_problem(&name, &problem),
     };
-    let hint = if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
+    let hint = if hint.is_empty() { String::new() } else { msg::indented_hint(&hint) };
     Some(line + &hint)
 }
 
@@ -111,14 +106,8 @@ fn is_first(node: &NodeView) -> bool {
 /// Only a warning: containers and cloned disks look like that, too.
 pub(super) fn same_as(node: &NodeView) -> Option<String> {
     let (name, others) = (&node.name, width::plain(&node.same_as.join(", ")));
-    (!node.same_as.is_empty()).then(|| {
-        say!(
-            "{name} looks like the same machine as {others} (equal machine id, boot id or address). \
-             Containers and cloned disks look like that, too; otherwise remove one of them: danlu node remove {name}",
-            "{name} 与 {others} 似乎是同一台机器（机器标识、启动标识或地址相同）。\
-             容器和克隆的磁盘也会如此；否则请移除其中一个：danlu node remove {name}"
-        )
-    })
+    (!node.same_as.is_empty())
+        .then(|| msg::name_looks_like_the_same_machine_as_others(&name, &others))
 }
 
 fn memory(node: &NodeView) -> String {

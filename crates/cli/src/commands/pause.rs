@@ -1,14 +1,14 @@
 //! `danlu pause`: running tasks are frozen where they are.
 
+use danlu_messages::cli::pause as msg;
 use danlu_wire::api::TaskStateName;
 
 use super::acting::acting_verb;
-use crate::language::text;
 
 acting_verb!(
     "pause",
-    text("Freeze running tasks; they keep their GPUs", "暂停运行中的任务；它们仍占有 GPU"),
+    msg::freeze_running_tasks_they_keep_their_gpus(),
     Pause in [TaskStateName::Running],
-    |tasks| ("paused {tasks}", "已暂停 {tasks}"),
+    |tasks| msg::paused_tasks(&tasks),
     "danlu pause 12\n  danlu resume 12"
 );

@@ -1,34 +1,26 @@
 //! `danlu report`: what has been, in sum.
 
 use clap::Args;
+use danlu_messages::cli::report as msg;
 use danlu_wire::api::{AccuracyView, Document, Predictions};
 
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{say, text},
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("How good predictions were", "预测准确程度的统计"),
-    override_usage = text("danlu report --predictions [--json]", "danlu report --predictions [--json]"),
-    after_help = text(
-        "Where nobody says how long a task runs, tasks that have ended tell (danlu set predictions).\n\n\
-         Examples:\n  danlu report --predictions",
-        "没有写明时限时，由已结束的任务来预测（danlu set predictions）。\n\n\
-         示例：\n  danlu report --predictions",
-    ),
+    about = msg::how_good_predictions_were(),
+    override_usage = msg::danlu_report_predictions_json(),
+    after_help = msg::where_nobody_says_how_long_a_task_runs_tasks(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, required = true, help = text(
-        "How long tasks ran and waited, and what was predicted",
-        "任务实际运行与等待多久，以及当时的预测",
-    ))]
+    #[arg(long, required = true, help = msg::how_long_tasks_ran_and_waited_and_what_was())]
     predictions: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -38,29 +30,26 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         return screen::print_document(&document);
     }
     let told = read::<Document<Predictions>>(&document)?.content.predictions;
-    let durations = line(text("how long tasks run", "运行时长"), &told.durations);
-    let starts = line(text("how long tasks wait", "等待时长"), &told.starts);
+    let durations = line(msg::how_long_tasks_run(), &told.durations);
+    let starts = line(msg::how_long_tasks_wait(), &told.starts);
     screen::print(&(durations + &starts))
 }
 
 fn line(what: &str, accuracy: &AccuracyView) -> String {
     let compared = accuracy.compared;
     let Some(share) = accuracy.within_25_percent else {
-        return say!("{what}: nothing to compare yet\n", "{what}：还没有可比较的任务\n");
+        return msg::what_nothing_to_compare_yet(&what);
     };
     let percent = share * 100.0;
     let bias = accuracy.bias.map(leaning).unwrap_or_default();
-    say!(
-        "{what}: {compared} predictions, {percent:.0} % within ± 25 %{bias}\n",
-        "{what}：{compared} 次预测，{percent:.0} % 误差在 ± 25 % 以内{bias}\n"
-    )
+    msg::what_compared_predictions_percent_within_25(&what, &compared, &percent, &bias)
 }
 
 fn leaning(bias: f64) -> String {
     let percent = bias.abs() * 100.0;
     if bias < 0.0 {
-        say!(", {percent:.0} % too short in sum", "，总体偏短 {percent:.0} %")
+        msg::percent_too_short_in_sum(&percent)
     } else {
-        say!(", {percent:.0} % too long in sum", "，总体偏长 {percent:.0} %")
+        msg::percent_too_long_in_sum(&percent)
     }
 }

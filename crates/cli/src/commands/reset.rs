@@ -6,37 +6,32 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::reset as msg;
 use danlu_server::data_directory;
 
 use super::restore::configured;
 use crate::{
     failure::{Exit, Failure},
-    language::{say, text},
     screen::{self, confirm::confirm},
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Delete all data of a stopped server", "删除已停止的服务器的全部数据"),
-    override_usage = text("danlu reset [OPTIONS]", "danlu reset [选项]"),
-    after_help = text(
-        "Tasks, accounts, keys, logs and backups in the data directory are gone for good; the configuration file stays.\n\n\
-         Examples:\n  danlu down --cancel-tasks\n  danlu reset",
-        "数据目录中的任务、账号、密钥、日志和备份将永久删除；配置文件保留。\n\n\
-         示例：\n  danlu down --cancel-tasks\n  danlu reset",
-    ),
+    about = msg::delete_all_data_of_a_stopped_server(),
+    override_usage = msg::danlu_reset_options(),
+    after_help = msg::tasks_accounts_keys_logs_and_backups_in_the(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, value_name = "DIR", help = text("The data directory", "数据目录"))]
+    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = text("The configuration file of the server", "服务器的配置文件"))]
+    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
     config: Option<PathBuf>,
 
-    #[arg(short, long, help = text("Do not ask", "不询问"))]
+    #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 
-    #[arg(long, help = text("Also while tasks run; they go on without a record", "即使有任务在运行；它们会继续，但不再有记录"))]
+    #[arg(long, help = msg::also_while_tasks_run_they_go_on_without_a())]
     force: bool,
 }
 
@@ -68,39 +63,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let data = &config.data;
     let shown = data.display();
     if !["danlu.db", "epoch.json", "danlu.lock"].iter().any(|name| data.join(name).exists()) {
-        let message = say!("{shown} has no data of a server", "{shown} 中没有服务器的数据");
-        return Err(Failure::new(Exit::NotFound, message)
-            .hint(text("name the data directory with --data", "请用 --data 指明数据目录")));
+        let message = msg::shown_has_no_data_of_a_server(&shown);
+        return Err(
+            Failure::new(Exit::NotFound, message).hint(msg::name_the_data_directory_with_data())
+        );
     }
     let lock = data_directory::lock(data)
         .map_err(|error| Failure::new(Exit::Refused, error.to_string()).hint(error.hint()))?;
     let running = running(data);
     if running > 0 && !force {
-        let message = say!("{running} tasks still run", "仍有 {running} 个任务在运行");
+        let message = msg::running_tasks_still_run(&running);
         let hint = "danlu up, danlu down --cancel-tasks; danlu reset --force";
         return Err(Failure::new(Exit::Refused, message).hint(hint));
     }
-    let question = say!("delete all data in {shown}?", "删除 {shown} 中的全部数据？");
+    let question = msg::delete_all_data_in_shown(&shown);
     if !yes && !confirm(&question)? {
         return Ok(());
     }
     let mut out = String::new();
     for (name, path) in found(data) {
         remove(&path).map_err(|error| {
-            let message = say!("could not remove {name}: {error}", "无法删除 {name}：{error}");
+            let message = msg::could_not_remove_name_error(&name, &error);
             Failure::new(Exit::Refused, message)
         })?;
-        out += &say!("removed {name}\n", "已删除 {name}\n");
+        out += &msg::removed_name(&name);
     }
     drop(lock);
     let _ = fs::remove_file(data.join("danlu.lock"));
     if fs::remove_dir(data).is_err() && data.exists() {
-        out += &say!("{shown} has other files, which stay\n", "{shown} 中还有其他文件，予以保留\n");
+        out += &msg::shown_has_other_files_which_stay(&shown);
     }
     let file = config.file();
     if file.exists() {
         let file = file.display();
-        out += &say!("the configuration stays: {file}\n", "配置文件保留：{file}\n");
+        out += &msg::the_configuration_stays_file(&file);
     }
     screen::print(&out)
 }

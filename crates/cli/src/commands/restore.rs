@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::restore as msg;
 use danlu_server::{
     config::{Config, Flags},
     restore::{self, Restored},
@@ -14,34 +15,26 @@ use danlu_server::{
 
 use crate::{
     failure::{Exit, Failure},
-    language::{say, text},
     screen::{self, confirm::confirm},
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Restore a backup; the server must be stopped", "恢复备份；须先停止服务器"),
-    override_usage = text("danlu restore FILE [OPTIONS]", "danlu restore 文件 [选项]"),
-    after_help = text(
-        "What was there is kept in before-restore-TIME of the data directory. At the next start, tasks that had not ended at the time\n\
-         of the backup are held until their owner or an admin releases them: they may have run since. What runs goes on.\n\n\
-         Examples:\n  danlu down\n  danlu restore /backup/danlu-2026-11-17.tar\n  danlu up",
-        "原有内容保存在数据目录的 before-restore-时间 中。下次启动时，备份时尚未结束的任务会被扣住，\n\
-         由其属主或管理员放行：它们此后可能已运行过。正在运行的任务继续。\n\n\
-         示例：\n  danlu down\n  danlu restore /backup/danlu-2026-11-17.tar\n  danlu up",
-    ),
+    about = msg::restore_a_backup_the_server_must_be_stopped(),
+    override_usage = msg::danlu_restore_file_options(),
+    after_help = msg::what_was_there_is_kept_in_before_restore_time(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "FILE", help = text("A file of `danlu backup`; `-` is standard input", "`danlu backup` 的文件；`-` 为标准输入"))]
+    #[arg(value_name = "FILE", help = msg::a_file_of_danlu_backup_is_standard_input())]
     file: PathBuf,
 
-    #[arg(long, value_name = "DIR", help = text("The data directory", "数据目录"))]
+    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = text("The configuration file of the server", "服务器的配置文件"))]
+    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
     config: Option<PathBuf>,
 
-    #[arg(short, long, help = text("Do not ask", "不询问"))]
+    #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 }
 
@@ -52,15 +45,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => Box::new(io::stdin().lock()),
         false => Box::new(BufReader::new(File::open(file).map_err(|error| {
             let shown = file.display();
-            let message = say!("could not open {shown}: {error}", "无法打开 {shown}：{error}");
+            let message = msg::could_not_open_shown_error(&shown, &error);
             Failure::new(Exit::NotFound, message)
         })?)),
     };
     let place = config.data.display();
-    let question = say!(
-        "replace the database, keys and archive in {place}?",
-        "替换 {place} 中的数据库、密钥和归档？"
-    );
+    let question = msg::replace_the_database_keys_and_archive_in(&place);
     let empty = !config.data.join("danlu.db").exists();
     if !yes && !empty && !confirm(&question)? {
         return Ok(());
@@ -73,17 +63,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn told(done: &Restored) -> String {
     let Restored { backup_at, contents, aside, configuration } = done;
     let (tasks, open) = (contents.tasks, contents.open_tasks);
-    let mut out = say!(
-        "restored the backup of {backup_at}: {tasks} tasks, {open} of them open (held at the next start)\n",
-        "已恢复 {backup_at} 的备份：{tasks} 个任务，其中 {open} 个未结束（下次启动时会被扣住）\n"
-    );
+    let mut out = msg::restored_the_backup_of_backup_at_tasks_tasks(&backup_at, &tasks, &open);
     if let Some(aside) = aside {
         let aside = aside.display();
-        out += &say!("what was there is in {aside}\n", "原有内容在 {aside}\n");
+        out += &msg::what_was_there_is_in_aside(&aside);
     }
     for file in configuration {
         let file = file.display();
-        out += &say!("configuration of the backup: {file}\n", "备份中的配置：{file}\n");
+        out += &msg::configuration_of_the_backup_file(&file);
     }
     out
 }

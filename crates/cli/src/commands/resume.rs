@@ -1,14 +1,14 @@
 //! `danlu resume`: paused tasks go on.
 
+use danlu_messages::cli::resume as msg;
 use danlu_wire::api::TaskStateName;
 
 use super::acting::acting_verb;
-use crate::language::text;
 
 acting_verb!(
     "resume",
-    text("Let paused tasks go on", "让暂停的任务继续"),
+    msg::let_paused_tasks_go_on(),
     Resume in [TaskStateName::Paused],
-    |tasks| ("resumed {tasks}", "已继续 {tasks}"),
+    |tasks| msg::resumed_tasks(&tasks),
     "danlu resume 12\n  danlu resume --all"
 );

@@ -1,18 +1,19 @@
 //! `danlu resume-queue`: tasks start again.
 
 use clap::Args;
+use danlu_messages::cli::resume_queue as msg;
 
 use super::set;
-use crate::{client::Client, failure::Failure, language::text, screen};
+use crate::{client::Client, failure::Failure, screen};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Start tasks again after pause-queue", "恢复被暂停的队列"),
-    override_usage = text("danlu resume-queue", "danlu resume-queue"),
+    about = msg::start_tasks_again_after_pause_queue(),
+    override_usage = msg::danlu_resume_queue(),
 )]
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(client: &Client, _arguments: &Arguments) -> Result<(), Failure> {
     set::change(client, "queue_paused", "false")?;
-    screen::print(text("the queue goes on\n", "队列已恢复\n"))
+    screen::print(msg::the_queue_goes_on())
 }

@@ -1,14 +1,14 @@
 //! `danlu retry`: tasks that have ended run again.
 
+use danlu_messages::cli::retry as msg;
 use danlu_wire::api::TaskStateName;
 
 use super::acting::acting_verb;
-use crate::language::text;
 
 acting_verb!(
     "retry",
-    text("Queue ended tasks again, under the same id", "让已结束的任务以原编号重新排队"),
+    msg::queue_ended_tasks_again_under_the_same_id(),
     Retry in [TaskStateName::Failed, TaskStateName::Cancelled, TaskStateName::TimedOut],
-    |tasks| ("queued again: {tasks}", "已重新排队：{tasks}"),
+    |tasks| msg::queued_again_tasks(&tasks),
     "danlu retry 12\n  danlu retry --state failed"
 );

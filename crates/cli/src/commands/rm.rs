@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use danlu_messages::cli::rm as msg;
 use danlu_wire::api::{Act, ActName, Acted, Document};
 
 use super::{
@@ -14,18 +15,14 @@ use crate::{
     client::{Client, read},
     failure::Failure,
     given::task_state,
-    language::{say, text},
     selection::Selection,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Remove tasks; a running one is cancelled first", "删除任务；运行中的先取消"),
-    override_usage = text("danlu rm ID… [OPTIONS]", "danlu rm 编号… [选项]"),
-    after_help = text(
-        "Examples:\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\nTheir output that Danlu keeps is removed too.",
-        "示例：\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\n由丹炉保存的输出也一并删除。",
-    ),
+    about = msg::remove_tasks_a_running_one_is_cancelled_first(),
+    override_usage = msg::danlu_rm_id_options(),
+    after_help = msg::examples_danlu_rm_12_danlu_rm_state_succeeded(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -34,23 +31,23 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     cascade: Cascade,
 
-    #[arg(short, long, help = text("Do not ask", "不询问"))]
+    #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let selected = arguments.selection.resolve(client, &task_state::ENDED)?;
-    let question = |count| say!("remove {count} tasks?", "删除 {count} 个任务？");
+    let question = |count| msg::remove_count_tasks(&count);
     if !agreed(&selected, arguments.yes, question)? {
         return Ok(ExitCode::SUCCESS);
     }
     let cascade = arguments.cascade.agreed(client, &selected.ids, arguments.yes)?;
     end_those_that_run(client, &selected.ids, cascade)?;
     let act = Act::new(ActName::Remove, selected.ids.clone());
-    let done = |tasks: &str| say!("removed {tasks}", "已删除 {tasks}");
+    let done = |tasks: &str| msg::removed_tasks(&tasks);
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)
 }
 

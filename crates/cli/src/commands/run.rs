@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::run as msg;
 use danlu_wire::api::{Act, ActName, TaskStateName, TaskView};
 use jiff::Timestamp;
 use signal_hook::{consts::SIGINT, iterator::Signals};
@@ -24,35 +25,20 @@ use super::{
 use crate::{
     client::Client,
     failure::{Exit, Failure},
-    language::{say, text},
     screen::{self, amounts, clock, places, tasks, vram},
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Submit, follow the output, exit with the task's code", "提交并跟踪输出，以任务的退出码结束"),
-    override_usage = text(
-        "danlu run [OPTIONS] -- COMMAND…\n       danlu run [OPTIONS] SCRIPT [ARGUMENTS…]",
-        "danlu run [选项] -- 命令…\n      danlu run [选项] 脚本 [参数…]",
-    ),
-    after_help = text(
-        "Ctrl-C asks whether to detach or to cancel. The exit code is the task's own:\n\
-         128+n for signal n, 124 for the time limit, 130 when cancelled or detached.\n\n\
-         Examples:\n  \
-           danlu run -g 1 -- python train.py\n  \
-           danlu run -g 0 -- make test && echo fine",
-        "Ctrl-C 会询问是脱离还是取消。退出码为任务自己的：被信号 n 终止为 128+n，超时 124，\n\
-         取消或脱离 130。\n\n\
-         示例：\n  \
-           danlu run -g 1 -- python train.py\n  \
-           danlu run -g 0 -- make test && echo fine",
-    ),
+    about = msg::submit_follow_the_output_exit_with_the_tasks(),
+    override_usage = msg::danlu_run_options_command_danlu_run_options(),
+    after_help = msg::ctrl_c_asks_whether_to_detach_or_to_cancel(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     task: NewTask,
 
-    #[arg(short, long, help_heading = text("Options", "选项"), help = text("Say nothing but what the task says", "除任务输出外不显示任何内容"))]
+    #[arg(short, long, help_heading = msg::options(), help = msg::say_nothing_but_what_the_task_says())]
     quiet: bool,
 }
 
@@ -62,14 +48,8 @@ const DETACHED: u8 = 130;
 pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let task = arguments.task.describe(&client)?;
     if task.array.is_some() || task.hold {
-        return Err(Failure::new(
-            Exit::Usage,
-            text("`run` follows one task that may start", "`run` 只跟踪一个可以开始的任务"),
-        )
-        .hint(text(
-            "use danlu submit for --array and --hold",
-            "--array 和 --hold 请用 danlu submit",
-        )));
+        return Err(Failure::new(Exit::Usage, msg::run_follows_one_task_that_may_start())
+            .hint(msg::use_danlu_submit_for_array_and_hold()));
     }
     let document = client.submit(&task)?;
     if task.dry_run {
@@ -163,10 +143,7 @@ impl Session {
         if self.cancelled || !io::stdin().is_terminal() {
             return Ok(self.detach());
         }
-        let question = text(
-            "\n[d]etach, [c]ancel, [Enter] go on: ",
-            "\n[d] 脱离，[c] 取消任务，[回车] 继续：",
-        );
+        let question = msg::d_etach_c_ancel_enter_go_on();
         let _ = io::stderr().write_all(question.as_bytes());
         read_answer(self.answers.clone());
         let mut kept = Vec::new();
@@ -203,10 +180,7 @@ impl Session {
 
     fn detach(&mut self) -> Next {
         let id = self.id;
-        self.say(&say!(
-            "task {id} goes on: danlu logs -f {id}, danlu cancel {id}",
-            "任务 {id} 继续运行：danlu logs -f {id}，danlu cancel {id}",
-        ));
+        self.say(&msg::task_id_goes_on_danlu_logs_f_id_danlu_cancel(&id));
         Next::Exit(DETACHED)
     }
 
@@ -220,10 +194,7 @@ impl Session {
 
 fn listen_for_interrupts(sender: Sender<Message>) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT]).map_err(|cause| {
-        Failure::new(
-            Exit::Internal,
-            say!("could not wait for signals: {cause}", "无法等待信号：{cause}"),
-        )
+        Failure::new(Exit::Internal, msg::could_not_wait_for_signals_cause(&cause))
     })?;
     thread::spawn(move || {
         for _ in signals.forever() {
@@ -273,19 +244,12 @@ fn state_in_words(task: &TaskView) -> String {
     match task.state {
         TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
             let why = tasks::why(task, Timestamp::now());
-            say!("task {id} waits: {why}", "任务 {id} 等待中：{why}")
+            msg::task_id_waits_why(&id, &why)
         }
-        TaskStateName::Starting | TaskStateName::Running => {
-            say!("task {id} runs on {place}", "任务 {id} 运行于 {place}")
-        }
-        TaskStateName::Paused => say!("task {id} is paused", "任务 {id} 已暂停"),
-        TaskStateName::Stopping => say!("task {id} is being stopped", "任务 {id} 正在停止"),
-        TaskStateName::Lost => {
-            say!(
-                "task {id} is out of sight: {place} does not answer",
-                "任务 {id} 失联：{place} 没有应答"
-            )
-        }
+        TaskStateName::Starting | TaskStateName::Running => msg::task_id_runs_on_place(&id, &place),
+        TaskStateName::Paused => msg::task_id_is_paused(&id),
+        TaskStateName::Stopping => msg::task_id_is_being_stopped(&id),
+        TaskStateName::Lost => msg::task_id_is_out_of_sight_place_does_not_answer(&id, &place),
         _ => String::new(),
     }
 }
@@ -299,18 +263,12 @@ fn end_in_words(task: &TaskView) -> String {
         _ => amounts::clock(0),
     };
     match task.state {
-        TaskStateName::Succeeded => {
-            say!("task {id} ended with code 0 after {took}", "任务 {id} 成功结束，用时 {took}")
-        }
-        TaskStateName::TimedOut => {
-            say!("task {id} reached its time limit after {took}", "任务 {id} 在 {took} 后超时")
-        }
-        TaskStateName::Cancelled => {
-            say!("task {id} was cancelled after {took}", "任务 {id} 在 {took} 后被取消")
-        }
+        TaskStateName::Succeeded => msg::task_id_ended_with_code_0_after_took(&id, &took),
+        TaskStateName::TimedOut => msg::task_id_reached_its_time_limit_after_took(&id, &took),
+        TaskStateName::Cancelled => msg::task_id_was_cancelled_after_took(&id, &took),
         _ => {
             let why = tasks::failure(task);
-            say!("task {id} failed after {took}: {why}", "任务 {id} 在 {took} 后失败：{why}")
+            msg::task_id_failed_after_took_why(&id, &took, &why)
         }
     }
 }

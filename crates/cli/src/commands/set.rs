@@ -1,40 +1,29 @@
 //! `danlu set`: live settings, shown and changed.
 
 use clap::Args;
+use danlu_messages::cli::set as msg;
 use serde_json::{Map, Value, json};
 
 use crate::{
     client::{Client, answers::SettingsAnswer, read},
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Show or change settings of the running server", "查看或修改服务器的设置"),
-    override_usage = text("danlu set [KEY [VALUE]]", "danlu set [名称 [值]]"),
-    after_help = text(
-        "A change takes effect at once and is kept. Lengths of time are in milliseconds.\n\n\
-         Examples:\n  \
-           danlu set                       all settings\n  \
-           danlu set stop_grace            one of them\n  \
-           danlu set stop_grace 30000      change it",
-        "修改立即生效并会保存。时间长度以毫秒为单位。\n\n\
-         示例：\n  \
-           danlu set                       所有设置\n  \
-           danlu set stop_grace            其中一项\n  \
-           danlu set stop_grace 30000      修改",
-    ),
+    about = msg::show_or_change_settings_of_the_running_server(),
+    override_usage = msg::danlu_set_key_value(),
+    after_help = msg::a_change_takes_effect_at_once_and_is_kept(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "KEY", help = text("The setting", "设置的名称"))]
+    #[arg(value_name = "KEY", help = msg::the_setting())]
     key: Option<String>,
 
-    #[arg(value_name = "VALUE", allow_hyphen_values = true, help = text("Its new value", "新的值"))]
+    #[arg(value_name = "VALUE", allow_hyphen_values = true, help = msg::its_new_value())]
     value: Option<String>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -93,8 +82,7 @@ pub(super) fn flat(settings: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 fn unknown(key: &str) -> Failure {
-    Failure::new(Exit::NotFound, say!("there is no setting `{key}`", "没有名为 `{key}` 的设置"))
-        .hint("danlu set")
+    Failure::new(Exit::NotFound, msg::there_is_no_setting_key(&key)).hint("danlu set")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io;
 use clap::Args;
 use danlu_core::resources::Sharing;
 use danlu_core::task::{DependencyKind, Output, PythonEnvironment, Stream};
+use danlu_messages::cli::show as msg;
 use danlu_wire::api::{Document, OneTask, RunView, TaskDetails, TaskView};
 use jiff::Timestamp;
 
@@ -12,7 +13,6 @@ use crate::{
     client::{Client, read},
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},
-    language::{say, text},
     screen::{
         self, amounts, clock, colour, places, states,
         table::{Column, Table},
@@ -23,24 +23,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Everything about a task", "显示任务的全部信息"),
-    override_usage = text("danlu show ID [OPTIONS]", "danlu show 编号 [选项]"),
-    after_help = text(
-        "Examples:\n  danlu show 12\n  danlu show @ --json",
-        "示例：\n  danlu show 12\n  danlu show @ --json",
-    ),
+    about = msg::everything_about_a_task(),
+    override_usage = msg::danlu_show_id_options(),
+    after_help = msg::examples_danlu_show_12_danlu_show_json(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = text(
-        "The task: its id, `@` your last one, `@~1` the one before",
-        "任务：编号、`@` 您最近的、`@~1` 再前一个",
-    ))]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
-    #[arg(long, help = text("Also the environment it was submitted with", "同时显示提交时的环境变量"))]
+    #[arg(long, help = msg::also_the_environment_it_was_submitted_with())]
     env: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -73,80 +67,73 @@ impl Page {
         let on = colour::wanted(&io::stdout());
         let state = colour::paint(states::word(task.state), states::colour(task.state), on);
         let (id, name) = (task.id, width::plain(&tasks::name(task)));
-        self.out += &say!("task {id} ({name}): {state}\n", "任务 {id}（{name}）：{state}\n");
+        self.out += &msg::task_id_name_state(&id, &name, &state);
         let why = tasks::why_or_where(task, now);
-        self.line(text("why / where", "原因 / 位置"), &why);
-        self.line(text("user", "用户"), &task.user);
-        self.line(text("command", "命令"), &command(task));
+        self.line(msg::why_where(), &why);
+        self.line(msg::user(), &task.user);
+        self.line(msg::command(), &command(task));
         let time = |time: &Option<String>| {
             let time = time.as_deref().and_then(clock::read);
             time.map(|time| clock::long(time, now)).unwrap_or_default()
         };
-        self.line(text("submitted", "提交"), &time(&Some(task.submitted_at.clone())));
-        self.line(text("started", "开始"), &time(&task.started_at));
-        self.line(text("ended", "结束"), &time(&task.ended_at));
+        self.line(msg::submitted(), &time(&Some(task.submitted_at.clone())));
+        self.line(msg::started(), &time(&task.started_at));
+        self.line(msg::ended(), &time(&task.ended_at));
         self.line(
-            text("ran for", "用时"),
+            msg::ran_for(),
             &tasks::duration(task, now).map(amounts::clock).unwrap_or_default(),
         );
-        self.line(text("exit code", "退出码"), &shown(task.exit_code.as_ref()));
+        self.line(msg::exit_code(), &shown(task.exit_code.as_ref()));
         if task.failure.is_some() {
-            self.line(text("failure", "失败原因"), &tasks::failure(task));
+            self.line(msg::failure(), &tasks::failure(task));
         }
-        self.line(
-            text("time limit", "时限"),
-            &task.time_limit.map(amounts::length).unwrap_or_default(),
-        );
-        let urgent = if task.urgent { text(", urgent", "，紧急") } else { "" };
-        self.line(text("priority", "优先级"), &format!("{}{urgent}", task.priority));
-        self.line(text("project", "项目"), task.project.as_deref().unwrap_or_default());
+        self.line(msg::time_limit(), &task.time_limit.map(amounts::length).unwrap_or_default());
+        let urgent = if task.urgent { msg::urgent() } else { "" };
+        self.line(msg::priority(), &format!("{}{urgent}", task.priority));
+        self.line(msg::project(), task.project.as_deref().unwrap_or_default());
         let labels: Vec<String> =
             task.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        self.line(text("labels", "标签"), &labels.join(" "));
+        self.line(msg::labels(), &labels.join(" "));
         if let (Some(first), Some(index)) = (task.array, task.index) {
-            let words =
-                say!("element {index} of array {first}", "数组 {first} 的第 {index} 个元素");
-            self.line(text("array", "数组"), &words);
-            self.line(text("values", "取值"), &tasks::values(task));
+            let words = msg::element_index_of_array_first(&index, &first);
+            self.line(msg::array(), &words);
+            self.line(msg::values(), &tasks::values(task));
         }
     }
 
     fn detail(&mut self, details: &TaskDetails) {
-        self.line(text("description", "说明"), &details.description);
-        self.line(text("directory", "目录"), &details.directory);
-        self.line(text("needs", "所需资源"), &needs(details));
+        self.line(msg::description(), &details.description);
+        self.line(msg::directory(), &details.directory);
+        self.line(msg::needs(), &needs(details));
         let after: Vec<String> = details
             .after
             .iter()
             .map(|dependency| format!("{}:{}", kind(dependency.kind), dependency.task))
             .collect();
-        self.line(text("after", "依赖"), &after.join(","));
+        self.line(msg::after(), &after.join(","));
         if details.retries > 0 {
             let classes: Vec<&str> = details.retry_on.iter().map(|it| it.as_str()).collect();
             let only =
                 if classes.is_empty() { String::new() } else { format!(":{}", classes.join(",")) };
-            self.line(text("retries", "重试次数"), &format!("{}{only}", details.retries));
+            self.line(msg::retries(), &format!("{}{only}", details.retries));
         }
         let begin = details.begin.as_deref().and_then(clock::read);
         let begin = begin.map(|begin| clock::long(begin, Timestamp::now()));
-        self.line(text("not before", "不早于"), &begin.unwrap_or_default());
+        self.line(msg::not_before(), &begin.unwrap_or_default());
         if details.preemptible {
-            self.line(text("preemptible", "可抢占"), text("yes", "是"));
+            self.line(msg::preemptible(), msg::yes());
         }
         let python = match &details.python {
             Some(PythonEnvironment::Conda(name)) => format!("conda {name}"),
             Some(PythonEnvironment::Venv(path)) => format!("venv {path}"),
             None => String::new(),
         };
-        self.line(text("environment", "环境"), &python);
-        self.line(text("output", "输出"), &output(&details.output));
+        self.line(msg::environment(), &python);
+        self.line(msg::output(), &output(&details.output));
         for (name, value) in &details.variables {
-            self.line(text("variable", "环境变量"), &format!("{name}={value}"));
+            self.line(msg::variable(), &format!("{name}={value}"));
         }
-        self.line(
-            text("gpu argument", "GPU 参数"),
-            details.gpu_argument.as_deref().unwrap_or_default(),
-        );
+        self.line(msg::gpu_argument(), details.gpu_argument.as_deref().unwrap_or_default());
     }
 
     fn runs(&mut self, runs: &[RunView]) {
@@ -154,11 +141,11 @@ impl Page {
             return;
         }
         let mut table = Table::new(vec![
-            Column::right(text("RUN", "运行")),
-            Column::left(text("STATE", "状态")),
-            Column::left(text("WHERE", "位置")),
-            Column::right(text("TIME", "用时")),
-            Column::left(text("END", "结果")).shrinks(30, 12),
+            Column::right(msg::run()),
+            Column::left(msg::state()),
+            Column::left(msg::where_()),
+            Column::right(msg::time()),
+            Column::left(msg::end()).shrinks(30, 12),
         ]);
         for run in runs {
             let started = run.started_at.as_deref().and_then(clock::read);
@@ -171,7 +158,7 @@ impl Page {
                 states::other(&run.state).into(),
                 match run.parts.len() {
                     0 => places::place(run.nodes.first().map(String::as_str), &run.gpu_ids),
-                    count => say!("{count} machines", "{count} 台机器"),
+                    count => msg::count_machines(&count),
                 }
                 .into(),
                 took.unwrap_or_else(|| "–".to_owned()).into(),
@@ -195,7 +182,7 @@ impl Page {
     }
 
     fn environment(&mut self, environment: Option<&[String]>) {
-        self.out += text("\nenvironment\n", "\n环境变量\n");
+        self.out += msg::environment_2();
         match environment {
             Some(variables) => {
                 for variable in variables {
@@ -203,8 +190,7 @@ impl Page {
                 }
             }
             None => {
-                self.out +=
-                    text("  is shown to the owner and admins only\n", "  仅所有者和管理员可见\n");
+                self.out += msg::is_shown_to_the_owner_and_admins_only();
             }
         }
     }
@@ -243,7 +229,7 @@ fn needs(details: &TaskDetails) -> String {
     let gpus = request.gpus_per_node();
     if request.is_gang() {
         let nodes = request.nodes;
-        parts.push(say!("{nodes} machines at once, on each", "同时 {nodes} 台机器，每台"));
+        parts.push(msg::nodes_machines_at_once_on_each(&nodes));
     }
     match &request.gpu_model {
         _ if gpus == 0 => {}
@@ -253,23 +239,20 @@ fn needs(details: &TaskDetails) -> String {
     if !request.gpu_ids.is_empty() {
         let ids: Vec<u64> = request.gpu_ids.iter().copied().map(u64::from).collect();
         let ids = places::list(&ids);
-        parts.push(say!("with the numbers {ids}", "编号 {ids}"));
+        parts.push(msg::with_the_numbers_ids(&ids));
     }
     if request.gpu_memory > 0 {
         let size = amounts::exact_bytes(request.gpu_memory);
-        parts.push(say!("{size} of GPU memory each", "每块显存 {size}"));
+        parts.push(msg::size_of_gpu_memory_each(&size));
     }
     match request.sharing {
         Sharing::Slot => {}
-        Sharing::Exclusive => parts.push(text("alone on its GPUs", "独占 GPU").to_owned()),
+        Sharing::Exclusive => parts.push(msg::alone_on_its_gpus().to_owned()),
         Sharing::Shared { idle_utilization: 0 } => {
-            parts.push(text("shared with others", "与其他任务共享").to_owned());
+            parts.push(msg::shared_with_others().to_owned());
         }
         Sharing::Shared { idle_utilization: idle } => {
-            parts.push(say!(
-                "shared with others where {idle} % are idle",
-                "与其他任务共享（空闲 ≥ {idle}%）"
-            ));
+            parts.push(msg::shared_with_others_where_idle_are_idle(&idle));
         }
     }
     if request.cpus > 0 {
@@ -277,24 +260,24 @@ fn needs(details: &TaskDetails) -> String {
     }
     if request.memory > 0 {
         let size = amounts::exact_bytes(request.memory);
-        parts.push(say!("{size} of memory", "内存 {size}"));
+        parts.push(msg::size_of_memory(&size));
     }
     parts.extend(request.resources.iter().map(|(name, count)| format!("{count} {name}")));
     match &request.node {
         Some(danlu_core::resources::NodeSelector::Name(name)) => {
-            parts.push(say!("on {name}", "在 {name} 上"));
+            parts.push(msg::on_name(&name));
         }
         Some(danlu_core::resources::NodeSelector::Label { key, value }) => {
-            parts.push(say!("on a machine with {key}={value}", "在 {key}={value} 的机器上"));
+            parts.push(msg::on_a_machine_with_key_value(&key, &value));
         }
         None => {}
     }
     match &request.prefer {
         Some(danlu_core::resources::NodeSelector::Name(name)) => {
-            parts.push(say!("rather on {name}", "优先在 {name} 上"));
+            parts.push(msg::rather_on_name(&name));
         }
         Some(danlu_core::resources::NodeSelector::Label { key, value }) => {
-            parts.push(say!("rather where {key}={value}", "优先在 {key}={value} 的机器上"));
+            parts.push(msg::rather_where_key_value(&key, &value));
         }
         None => {}
     }

@@ -13,41 +13,27 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use danlu_messages::cli::sim as msg;
 use danlu_sim::trace::{
     Evaluation, Policy, Sizes, Trace,
     cluster::{PlacementRule, Unit, clusters},
     evaluate, per_job, plot, read_trace, report,
 };
 
-use crate::{
-    failure::{Exit, Failure},
-    language::text,
-};
+use crate::failure::{Exit, Failure};
 use progress_bar::ProgressBar;
 
 #[derive(Debug, Args)]
 #[command(
-    about = text(
-        "Replay a trace with the production scheduler and compare policies",
-        "用真实的调度器回放任务记录，比较各种策略",
-    ),
-    override_usage = text(
-        "danlu sim --trace FILE --nodes LIST [OPTIONS]\n       danlu sim --trace FILE --placement count --gpus N [OPTIONS]\n       danlu sim --lab-week",
-        "danlu sim --trace 文件 --nodes 列表 [选项]\n      danlu sim --trace 文件 --placement count --gpus 数量 [选项]\n      danlu sim --lab-week",
-    ),
-    after_help = text(ENGLISH_NOTES, CHINESE_NOTES),
+    about = msg::replay_a_trace_with_the_production_scheduler(),
+    override_usage = msg::danlu_sim_trace_file_nodes_list_options_danlu(),
+    after_help = msg::notes(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = text(
-        "The trace: a CSV file with one row per job",
-        "任务记录：CSV 文件，每行一个作业",
-    ))]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = msg::the_trace_a_csv_file_with_one_row_per_job())]
     trace: Option<PathBuf>,
 
-    #[arg(long, exclusive = true, help = text(
-        "Instead of a trace: a made-up week of a lab under six policies",
-        "不用任务记录：回放虚构的实验室一周，比较六种策略",
-    ))]
+    #[arg(long, exclusive = true, help = msg::instead_of_a_trace_a_made_up_week_of_a_lab())]
     lab_week: bool,
 
     #[arg(
@@ -56,23 +42,14 @@ pub(crate) struct Arguments {
         value_delimiter = ',',
         default_value = "fifo",
         hide_default_value = true,
-        help = text(
-            "The policies to compare, separated by commas (fifo unless told)",
-            "要比较的策略，用逗号分隔（默认 fifo）",
-        ),
+        help = msg::the_policies_to_compare_separated_by_commas(),
     )]
     policy: Vec<String>,
 
-    #[arg(long, value_name = "LIST", value_parser = parse_sizes, help = text(
-        "How many nodes there are: `4`, or for each cluster of the trace `VC=4,VC=10`",
-        "节点数量：`4`；记录中有多个集群时写 `VC=4,VC=10`",
-    ))]
+    #[arg(long, value_name = "LIST", value_parser = parse_sizes, help = msg::how_many_nodes_there_are_4_or_for_each())]
     nodes: Option<Sizes>,
 
-    #[arg(long, value_name = "N", default_value = "8", hide_default_value = true, help = text(
-        "How many GPUs each node has (8 unless told)",
-        "每个节点的 GPU 数量（默认 8）",
-    ))]
+    #[arg(long, value_name = "N", default_value = "8", hide_default_value = true, help = msg::how_many_gpus_each_node_has_8_unless_told())]
     gpus_per_node: NonZeroU32,
 
     #[command(flatten)]
@@ -83,83 +60,25 @@ pub(crate) struct Arguments {
         value_name = "RULE",
         value_enum,
         hide_possible_values = true,
-        help = text(
-            "`consolidate` keeps a job on as few nodes as it can (the default); `spread` takes the emptiest; `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
-            "`consolidate` 让作业占用尽可能少的节点（默认）；`spread` 用最空的；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配",
-        ),
+        help = msg::consolidate_keeps_a_job_on_as_few_nodes_as_it(),
     )]
     placement: Option<Placement>,
 
-    #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = parse_sizes, help = text(
-        "How many GPUs there are in all (or `VC=128,VC=64`), with `--placement count`",
-        "GPU 总数（或 `VC=128,VC=64`），与 `--placement count` 一起使用",
-    ))]
+    #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = parse_sizes, help = msg::how_many_gpus_there_are_in_all_or_vc_128_vc())]
     gpus: Option<Sizes>,
 
-    #[arg(long, help = text(
-        "Print one JSON document instead of a table",
-        "输出一个 JSON 文档，而不是表格",
-    ))]
+    #[arg(long, help = msg::print_one_json_document_instead_of_a_table())]
     json: bool,
 
-    #[arg(long, help = text(
-        "Also show each cluster of the trace on its own",
-        "同时单独显示每个集群",
-    ))]
+    #[arg(long, help = msg::also_show_each_cluster_of_the_trace_on_its())]
     per_vc: bool,
 
-    #[arg(long, value_name = "OUT.csv", help = text(
-        "Also write submission, first start and end of every job to this file",
-        "同时把每个作业的提交、首次开始和结束时间写入该文件",
-    ))]
+    #[arg(long, value_name = "OUT.csv", help = msg::also_write_submission_first_start_and_end_of())]
     per_job: Option<PathBuf>,
 
-    #[arg(long, value_name = "OUT.svg", help = text(
-        "Also draw completion and queueing times of the policies into this file",
-        "同时把各策略的完成时间和排队时间画成图，写入该文件",
-    ))]
+    #[arg(long, value_name = "OUT.svg", help = msg::also_draw_completion_and_queueing_times_of())]
     plot: Option<PathBuf>,
 }
-
-const ENGLISH_NOTES: &str = "\
-A policy is NAME, NAME+BACKFILL or NAME+BACKFILL@column:
-  NAME      fifo (first come, first served), balance and fair (users in turn), sjf (shortest
-            first), srtf (shortest remaining first, preemptive), las (least attained service,
-            preemptive), auto (knows no durations, learns from jobs that have ended; alone,
-            without +BACKFILL)
-  BACKFILL  none (the first in the queue blocks the others), skip (whatever fits starts),
-            easy (a later job starts if it does not delay the first one)
-  @column   durations are estimated by the column est_duration instead of known
-  @history  … from jobs that have ended
-
-Columns of the trace: submit_time, num_gpus, duration; and, where there are any, vc, user,
-est_duration. Times are in seconds.
-
-Examples:
-  danlu sim --lab-week
-  danlu sim --trace jobs.csv --nodes 4
-  danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
-  danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json
-  danlu sim --workload openb --nodes-file openb_gpu_nodes.csv";
-
-const CHINESE_NOTES: &str = "\
-策略的写法是 名称、名称+回填 或 名称+回填@column：
-  名称      fifo（先来先服务）、balance 和 fair（用户轮流）、sjf（最短优先）、
-            srtf（剩余最短优先，可抢占）、
-            las（已得服务最少优先，可抢占）、auto（不知道时长，从已结束的作业学习；
-            单独使用，不加回填）
-  回填      none（队首挡住后面的作业）、skip（放得下的就开始）、
-            easy（不推迟队首的作业可以先开始）
-  @column   时长取自 est_duration 列的估计，而不是真实值
-  @history  时长由已结束的作业预测
-
-记录的列：submit_time、num_gpus、duration；可选 vc、user、est_duration。时间单位为秒。
-
-示例：
-  danlu sim --lab-week
-  danlu sim --trace jobs.csv --nodes 4
-  danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
-  danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Placement {
@@ -227,16 +146,10 @@ fn size(arguments: &Arguments) -> Result<(&Sizes, Unit), Failure> {
             return Ok((nodes, Unit::Nodes { gpus_each, placement }));
         }
         (Placement::Count, None, Some(gpus)) => return Ok((gpus, Unit::Gpus)),
-        (_, None, Some(_)) => text(
-            "`--gpus` says nothing about nodes, and this placement needs them",
-            "`--gpus` 没有说明节点，而这种放置方式需要节点",
-        ),
-        (_, None, None) => text("the size of the cluster is missing", "没有说明集群的大小"),
+        (_, None, Some(_)) => msg::gpus_says_nothing_about_nodes_and_this(),
+        (_, None, None) => msg::the_size_of_the_cluster_is_missing(),
     };
-    Err(Failure::new(Exit::Usage, complaint).hint(text(
-        "add `--nodes 4`, or `--placement count --gpus 128`",
-        "请加上 `--nodes 4`，或 `--placement count --gpus 128`",
-    )))
+    Err(Failure::new(Exit::Usage, complaint).hint(msg::add_nodes_4_or_placement_count_gpus_128()))
 }
 
 fn write_per_job(
@@ -263,9 +176,9 @@ fn write_plot(
     let name = arguments.trace.as_deref().and_then(Path::file_stem);
     let title = name.map(|name| name.to_string_lossy()).unwrap_or_default();
     let labels = plot::Labels {
-        completion: text("mean completion time, hours", "平均完成时间（小时）"),
-        unlucky: text("queueing time of 99 %, hours", "99 % 的作业排队不超过（小时）"),
-        waited: text("jobs that waited at most as long", "等待不超过该时长的作业"),
+        completion: msg::mean_completion_time_hours(),
+        unlucky: msg::queueing_time_of_99_hours(),
+        waited: msg::jobs_that_waited_at_most_as_long(),
     };
     fs::write(path, plot::svg(&title, &labels, trace, evaluations))
         .map_err(|cause| failures::unwritable(path, &cause))
@@ -280,10 +193,7 @@ fn parse_sizes(list: &str) -> Result<Sizes, String> {
         // The name may contain `=` itself.
         let Some((name, count)) = entry.rsplit_once('=').filter(|(name, _)| !name.is_empty())
         else {
-            return Err(format!(
-                "`{entry}` {}",
-                text("is not of the form VC=4", "不是 VC=4 的形式")
-            ));
+            return Err(format!("`{entry}` {}", msg::is_not_of_the_form_vc_4()));
         };
         Ok((name.to_owned(), parse_count(count)?))
     });
@@ -294,7 +204,7 @@ fn parse_count(count: &str) -> Result<u32, String> {
     count
         .parse()
         .map(NonZeroU32::get)
-        .map_err(|_| format!("`{count}` {}", text("is not a number above 0", "不是大于 0 的数")))
+        .map_err(|_| format!("`{count}` {}", msg::is_not_a_number_above_0()))
 }
 
 #[cfg(test)]

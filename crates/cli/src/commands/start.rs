@@ -1,14 +1,14 @@
 //! `danlu start`: tasks start now, whatever the order of the queue.
 
+use danlu_messages::cli::start as msg;
 use danlu_wire::api::TaskStateName;
 
 use super::acting::acting_verb;
-use crate::language::text;
 
 acting_verb!(
     "start",
-    text("Start tasks ahead of the queue, where GPUs are free", "在有空闲 GPU 时不排队立即开始"),
+    msg::start_tasks_ahead_of_the_queue_where_gpus_are(),
     Start in [TaskStateName::Queued],
-    |tasks| ("starting {tasks}", "正在开始 {tasks}"),
+    |tasks| msg::starting_tasks(&tasks),
     "danlu start 12"
 );

@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use danlu_messages::cli::status as msg;
 use danlu_wire::api::{Document, NodeView, Status, TaskView};
 use jiff::Timestamp;
 
@@ -10,7 +11,6 @@ use super::notices;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{say, text},
     screen::{
         self, amounts, colour, places, states,
         table::{Column, Table},
@@ -20,11 +20,11 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Totals: machines, GPUs, tasks; and what runs", "总览：机器、GPU、任务，以及正在运行的"),
-    override_usage = text("danlu status [OPTIONS]", "danlu status [选项]"),
+    about = msg::totals_machines_gpus_tasks_and_what_runs(),
+    override_usage = msg::danlu_status_options(),
 )]
 pub(crate) struct Arguments {
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -51,19 +51,14 @@ fn totals(status: &Status) -> String {
     let other = total.saturating_sub(free + held + foreign);
     let other = match other {
         0 => String::new(),
-        count => say!(", {count} other", "，{count} 块其他"),
+        count => msg::count_other(&count),
     };
     let known =
         status.tasks.iter().map(|(state, count)| format!("{count} {}", states::word(*state)));
     let known: Vec<String> = known.collect();
-    let tasks = if known.is_empty() {
-        text("none", "无").to_owned()
-    } else {
-        known.join(text(", ", "，"))
-    };
-    say!(
-        "machines  {machines}\nGPUs      {total}: {free} free, {held} held, {foreign} used outside Danlu{other}\ntasks     {tasks}\n",
-        "机器  {machines}\nGPU   {total}：{free} 块空闲，{held} 块占用，{foreign} 块被外部进程使用{other}\n任务  {tasks}\n",
+    let tasks = if known.is_empty() { msg::none().to_owned() } else { known.join(msg::comma()) };
+    msg::machines_machines_gpus_total_free_free_held(
+        &machines, &total, &free, &held, &foreign, &other, &tasks,
     )
 }
 
@@ -71,22 +66,19 @@ fn node(node: &NodeView) -> String {
     let (free, all) = (node.gpus_free, node.gpus);
     let (name, state) = (width::plain(&node.name), states::other(&node.state));
     let ids = places::list(&node.tasks);
-    let ids = if ids.is_empty() { text("none", "无").to_owned() } else { ids };
-    say!(
-        "  {name}: {free}/{all} GPUs free, {state}, tasks {ids}\n",
-        "  {name}：{free}/{all} 块 GPU 空闲，{state}，任务 {ids}\n",
-    )
+    let ids = if ids.is_empty() { msg::none().to_owned() } else { ids };
+    msg::name_free_all_gpus_free_state_tasks_ids(&name, &free, &all, &state, &ids)
 }
 
 fn running(all: &[TaskView]) -> Table {
     let now = Timestamp::now();
     let mut table = Table::new(vec![
-        Column::right(text("ID", "编号")),
-        Column::left(text("USER", "用户")).shrinks(10, 6),
-        Column::left(text("NAME", "名称")).shrinks(16, 8),
-        Column::left(text("STATE", "状态")),
-        Column::right(text("TIME", "用时")),
-        Column::left(text("WHERE", "位置")).shrinks(20, 8),
+        Column::right(msg::id()),
+        Column::left(msg::user()).shrinks(10, 6),
+        Column::left(msg::name()).shrinks(16, 8),
+        Column::left(msg::state()),
+        Column::right(msg::time()),
+        Column::left(msg::where_()).shrinks(20, 8),
     ]);
     for task in all {
         let time = tasks::duration(task, now).map_or_else(|| "–".to_owned(), amounts::clock);

@@ -4,6 +4,7 @@ use std::{env, path::Path};
 
 use clap::Args;
 use danlu_core::task::Stream;
+use danlu_messages::cli::submit as msg;
 use danlu_wire::api::{Document, DryRun, Submit, Submitted};
 use jiff::Timestamp;
 use nix::{
@@ -16,7 +17,6 @@ use crate::{
     captured::{environment, umask, working_directory},
     client::{Client, Problem, read},
     failure::{Exit, Failure},
-    language::{say, text},
     screen::{self, amounts, clock, places, vram},
     script,
     task_options::{Fields, NewTaskOptions, TaskOptions, merge, name_of, submit_body},
@@ -24,21 +24,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Queue a task", "提交任务"),
-    override_usage = text(
-        "danlu submit [OPTIONS] -- COMMAND…\n       danlu submit [OPTIONS] SCRIPT [ARGUMENTS…]",
-        "danlu submit [选项] -- 命令…\n      danlu submit [选项] 脚本 [参数…]",
-    ),
-    after_help = text(ENGLISH_NOTES, CHINESE_NOTES),
+    about = msg::queue_a_task(),
+    override_usage = msg::danlu_submit_options_command_danlu_submit(),
+    after_help = msg::notes(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     task: NewTask,
 
-    #[arg(short, long, help_heading = text("Options", "选项"), help = text("Print the id only (of an array: the first)", "只输出编号（数组为第一个）"))]
+    #[arg(short, long, help_heading = msg::options(), help = msg::print_the_id_only_of_an_array_the_first())]
     quiet: bool,
 
-    #[arg(long, conflicts_with = "quiet", help_heading = text("Options", "选项"), help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, conflicts_with = "quiet", help_heading = msg::options(), help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -51,55 +48,12 @@ pub(crate) struct NewTask {
     #[command(flatten)]
     pub(super) new: NewTaskOptions,
 
-    #[arg(long, help_heading = text("Options", "选项"), help = text(
-        "Say where and when it would start, and queue nothing",
-        "只说明会在何处、何时开始，不真正提交",
-    ))]
+    #[arg(long, help_heading = msg::options(), help = msg::say_where_and_when_it_would_start_and_queue())]
     pub(super) dry_run: bool,
 
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, help_heading = text("Arguments", "参数"), help = text(
-        "The command with its arguments, after `--`; or a script with its arguments",
-        "`--` 之后的命令及其参数；或脚本及其参数",
-    ))]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, help_heading = msg::arguments(), help = msg::the_command_with_its_arguments_after_or_a())]
     command: Vec<String>,
 }
-
-pub(super) const ENGLISH_NOTES: &str = "\
-The task runs in the directory and with the environment from which it was
-submitted. In its command and in the values of --env, {gpu_list}, {gpu_count}
-and {task_id} are replaced.
-
-A script can carry its options in lines at its beginning:
-  #!/bin/bash
-  #DANLU --gpus 2 --time 12h
-  #DANLU --name resnet
-Lines with #SBATCH are read as well. Options of the command line win.
-
-Examples:
-  danlu submit -- python train.py --lr 0.1
-  danlu submit -g 2 -t 12h -J resnet -- torchrun --nproc-per-node 2 train.py
-  danlu submit -g 0 -c 8 --mem 32G --shell 'make && ./preprocess > out.txt'
-  danlu submit --array 0-99%4 -- bash -c 'python sweep.py --seed $DANLU_ARRAY_INDEX'
-  danlu submit -d afterok:@ -- python eval.py
-  danlu submit train.sh";
-
-pub(super) const CHINESE_NOTES: &str = "\
-任务在提交时的目录中、以提交时的环境变量运行。
-命令和 --env 的值中的 {gpu_list}、{gpu_count}、{task_id} 会被替换。
-
-脚本可以在开头写明选项：
-  #!/bin/bash
-  #DANLU --gpus 2 --time 12h
-  #DANLU --name resnet
-也读取 #SBATCH 行。命令行的选项优先于脚本中的选项。
-
-示例：
-  danlu submit -- python train.py --lr 0.1
-  danlu submit -g 2 -t 12h -J resnet -- torchrun --nproc-per-node 2 train.py
-  danlu submit -g 0 -c 8 --mem 32G --shell 'make && ./preprocess > out.txt'
-  danlu submit --array 0-99%4 -- bash -c 'python sweep.py --seed $DANLU_ARRAY_INDEX'
-  danlu submit -d afterok:@ -- python eval.py
-  danlu submit train.sh";
 
 pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
     let task = arguments.task.describe(client)?;
@@ -126,20 +80,15 @@ pub(super) fn submitted(document: &str) -> Result<Submitted, Failure> {
 
 /// It was accepted nevertheless.
 fn unanswered(id: u64) -> String {
-    say!(
-        "note: the file system of its directory or output did not answer; the task starts when it does\n\
-         hint: danlu why {id}",
-        "注意：工作目录或输出所在的文件系统没有响应；响应后任务才会开始\n\
-         hint: danlu why {id}"
-    )
+    msg::note_the_file_system_of_its_directory_or(&id)
 }
 
 /// Scripts wait for this line.
 pub(super) fn said(id: u64, count: u64) -> String {
     let last = id + count.saturating_sub(1);
     match count {
-        1 => say!("submitted task {id}\n", "已提交任务 {id}\n"),
-        _ => say!("submitted tasks {id}-{last}\n", "已提交任务 {id}-{last}\n"),
+        1 => msg::submitted_task_id(&id),
+        _ => msg::submitted_tasks_id_last(&id, &last),
     }
 }
 
@@ -149,20 +98,16 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
     let words = match starts {
         _ if would.now => {
             let place = places::place(would.node.as_deref(), &would.gpu_ids);
-            say!("would start now on {place}", "会立即在 {place} 上开始")
+            msg::would_start_now_on_place(&place)
         }
         Some(at) => {
             let at = clock::short(at, Timestamp::now());
-            say!("would wait; it starts at {at} at the latest", "需要等待；最迟 {at} 开始")
+            msg::would_wait_it_starts_at_at_at_the_latest(&at)
         }
-        None => text(
-            "would wait; nobody can tell how long: it is held, or what runs before it has no time limit",
-            "需要等待；无法预计多久：任务被扣住，或之前的任务没有时限",
-        )
-        .to_owned(),
+        None => msg::would_wait_nobody_can_tell_how_long_it_is().to_owned(),
     };
     let learnt = would.learnt_gpu_memory.map(|bytes| vram::hint(bytes) + "\n").unwrap_or_default();
-    let end = text("nothing was submitted", "未提交任务");
+    let end = msg::nothing_was_submitted();
     screen::print(&format!("{words}\n{learnt}{end}\n"))
 }
 
@@ -181,14 +126,8 @@ fn refuse_unwritable(body: &Submit) -> Result<(), Failure> {
         let subject = if path.exists() { &path } else { parent };
         let answer = access(subject, AccessFlags::W_OK);
         if answer == Err(Errno::EACCES) || answer == Err(Errno::EROFS) {
-            return Err(Failure::new(
-                Exit::Refused,
-                say!("you may not write to {file}", "您没有写入 {file} 的权限"),
-            )
-            .hint(text(
-                "choose another file: --output, --stdout",
-                "请换一个文件：--output、--stdout",
-            )));
+            return Err(Failure::new(Exit::Refused, msg::you_may_not_write_to_file(&file))
+                .hint(msg::choose_another_file_output_stdout()));
         }
     }
     Ok(())
@@ -225,7 +164,7 @@ impl NewTask {
     ) -> Result<(Vec<String>, String), Failure> {
         let words = &self.command;
         if words.is_empty() {
-            return Err(Failure::new(Exit::Usage, text("there is no command", "没有命令"))
+            return Err(Failure::new(Exit::Usage, msg::there_is_no_command())
                 .hint("danlu submit -- python train.py"));
         }
         if self.options.is_shell_line() {
@@ -261,6 +200,6 @@ fn follows_dashes(count: usize) -> bool {
 pub(super) fn tell_limit(options: &TaskOptions) {
     if let Some(seconds) = options.ambiguous_limit() {
         let length = amounts::length(seconds);
-        screen::note(&say!("the time limit is {length}", "时限为 {length}"));
+        screen::note(&msg::the_time_limit_is_length(&length));
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::{Args, Subcommand, ValueEnum};
+use danlu_messages::cli::token as msg;
 use danlu_wire::api::{Document, MadeToken, NewToken, Scope, Tokens};
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use super::user::path_segment;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{say, text},
     screen::{
         self, colour,
         table::{Column, Table},
@@ -20,20 +20,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Tokens for programs that come over the network", "供程序通过网络访问的令牌"),
-    override_usage = text("danlu token [list | new NAME | revoke NAME]", "danlu token [list | new 名称 | revoke 名称]"),
-    after_help = text(
-        "Examples:\n  \
-           danlu token new ci                             prints it, this once\n  \
-           danlu token new board --scope read --expires 30d\n  \
-           DANLU_SERVER=http://gpu1:8787 DANLU_TOKEN=$(danlu token new laptop -q) danlu ls\n  \
-           danlu token revoke ci",
-        "示例：\n  \
-           danlu token new ci                             显示一次\n  \
-           danlu token new board --scope read --expires 30d\n  \
-           DANLU_SERVER=http://gpu1:8787 DANLU_TOKEN=$(danlu token new laptop -q) danlu ls\n  \
-           danlu token revoke ci",
-    ),
+    about = msg::tokens_for_programs_that_come_over_the(),
+    override_usage = msg::danlu_token_list_new_name_revoke_name(),
+    after_help = msg::examples_danlu_token_new_ci_prints_it_this(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct Arguments {
@@ -43,35 +32,35 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    #[command(about = text("Show your tokens", "列出自己的令牌"), override_usage = "danlu token list [--json]")]
+    #[command(about = msg::show_your_tokens(), override_usage = "danlu token list [--json]")]
     List {
-        #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+        #[arg(long, help = msg::print_one_json_document())]
         json: bool,
     },
-    #[command(about = text("Make a token and print it, this once", "生成令牌并显示一次"), override_usage = text("danlu token new NAME [OPTIONS]", "danlu token new 名称 [选项]"))]
+    #[command(about = msg::make_a_token_and_print_it_this_once(), override_usage = msg::danlu_token_new_name_options())]
     New(New),
-    #[command(about = text("Make a token worthless, at once", "立即吊销令牌"), override_usage = text("danlu token revoke NAME|ID…", "danlu token revoke 名称|编号…"))]
+    #[command(about = msg::make_a_token_worthless_at_once(), override_usage = msg::danlu_token_revoke_name_id())]
     Revoke {
-        #[arg(value_name = "NAME|ID", required = true, help = text("Which", "哪些"))]
+        #[arg(value_name = "NAME|ID", required = true, help = msg::which())]
         which: Vec<String>,
     },
 }
 
 #[derive(Debug, Args)]
 struct New {
-    #[arg(value_name = "NAME", help = text("What it is for", "用途"))]
+    #[arg(value_name = "NAME", help = msg::what_it_is_for())]
     name: String,
 
-    #[arg(long, value_enum, default_value = "submit", value_name = "SCOPE", hide_possible_values = true, help = text("read, submit or admin", "read、submit 或 admin"))]
+    #[arg(long, value_enum, default_value = "submit", value_name = "SCOPE", hide_possible_values = true, help = msg::read_submit_or_admin())]
     scope: Wanted,
 
-    #[arg(long, value_name = "TIME", help = text("Good for so long, such as 30d; until revoked unless told", "有效期，如 30d；默认直到吊销"))]
+    #[arg(long, value_name = "TIME", help = msg::good_for_so_long_such_as_30d_until_revoked())]
     expires: Option<String>,
 
-    #[arg(short, long, help = text("Print the token alone", "只输出令牌"))]
+    #[arg(short, long, help = msg::print_the_token_alone())]
     quiet: bool,
 
-    #[arg(long, conflicts_with = "quiet", help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, conflicts_with = "quiet", help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -107,16 +96,13 @@ fn make(client: &Client, new: &New) -> Result<(), Failure> {
     if new.quiet {
         return screen::print(&format!("{secret}\n"));
     }
-    screen::print(&say!(
-        "{secret}\nThis is shown once. Programs use it as DANLU_TOKEN, or as `Authorization: Bearer …`.\n",
-        "{secret}\n仅显示这一次。程序可通过 DANLU_TOKEN 或 `Authorization: Bearer …` 使用。\n"
-    ))
+    screen::print(&msg::secret_this_is_shown_once_programs_use_it_as(&secret))
 }
 
 fn revoke(client: &Client, which: &[String]) -> Result<(), Failure> {
     for name in which {
         client.send("DELETE", &format!("/tokens/{}", path_segment(name)), &json!({}))?;
-        screen::print(&say!("revoked {name}\n", "已吊销 {name}\n"))?;
+        screen::print(&msg::revoked_name(&name))?;
     }
     Ok(())
 }
@@ -124,17 +110,14 @@ fn revoke(client: &Client, which: &[String]) -> Result<(), Failure> {
 fn show(client: &Client) -> Result<(), Failure> {
     let tokens = read::<Document<Tokens>>(&client.get_document("/tokens")?)?.content.tokens;
     if tokens.is_empty() {
-        return screen::print(text(
-            "no tokens; make one: danlu token new NAME\n",
-            "没有令牌；可用 danlu token new 名称 生成\n",
-        ));
+        return screen::print(msg::no_tokens_make_one_danlu_token_new_name());
     }
     let mut table = Table::new(vec![
         Column::left("ID"),
-        Column::left(text("NAME", "名称")),
-        Column::left(text("SCOPE", "范围")),
-        Column::left(text("MADE", "创建于")),
-        Column::left(text("GOOD UNTIL", "有效期至")),
+        Column::left(msg::name()),
+        Column::left(msg::scope()),
+        Column::left(msg::made()),
+        Column::left(msg::good_until()),
     ]);
     for token in &tokens {
         let scope = match token.scope {
@@ -148,7 +131,7 @@ fn show(client: &Client) -> Result<(), Failure> {
             token.name.as_str().into(),
             scope.into(),
             token.created_at.as_str().into(),
-            until.unwrap_or(text("it is revoked", "吊销为止")).into(),
+            until.unwrap_or(msg::it_is_revoked()).into(),
         ]);
     }
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))

@@ -1,12 +1,13 @@
 //! `danlu version`: which Danlu this is.
 
 use clap::Args;
+use danlu_messages::cli::version as msg;
 
-use crate::{failure::Failure, language::text, screen};
+use crate::{failure::Failure, screen};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Show the version", "显示版本"),
+    about = msg::show_the_version(),
     override_usage = "danlu version",
 )]
 pub(crate) struct Arguments {}

@@ -3,42 +3,28 @@
 use std::{collections::BTreeSet, process::ExitCode};
 
 use clap::Args;
+use danlu_messages::cli::wait as msg;
 use danlu_wire::api::{Document, TaskStateName, TaskView, Tasks};
 
 use crate::{
     client::{Client, Patience, Query},
     failure::Failure,
     given::task_state::OPEN,
-    language::text,
     screen,
     selection::Selection,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Wait until tasks have ended", "等待任务结束"),
-    override_usage = text("danlu wait [ID… | --all] [OPTIONS]", "danlu wait [编号… | --all] [选项]"),
-    after_help = text(
-        "Without ids: all of my tasks that are not held.\n\n\
-         The exit code is 0 if all succeeded, else that of the lowest id that did not:\n\
-         its own, 128+n for signal n, 124 for the time limit, 130 when cancelled, 1 when\n\
-         there is none.\n\n\
-         Examples:\n  \
-           danlu wait 12 && danlu submit -- python eval.py\n  \
-           danlu wait --all",
-        "不写编号：我的所有未被扣住的任务。\n\n\
-         全部成功时退出码为 0，否则取编号最小的未成功者：它自己的退出码；被信号 n 终止为 128+n；\n\
-         超时 124；取消 130；没有退出码则为 1。\n\n\
-         示例：\n  \
-           danlu wait 12 && danlu submit -- python eval.py\n  \
-           danlu wait --all",
-    ),
+    about = msg::wait_until_tasks_have_ended(),
+    override_usage = msg::danlu_wait_id_all_options(),
+    after_help = msg::without_ids_all_of_my_tasks_that_are_not_held(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     selection: Selection,
 
-    #[arg(long, help = text("Print the tasks as one JSON document", "以一个 JSON 文档输出这些任务"))]
+    #[arg(long, help = msg::print_the_tasks_as_one_json_document())]
     json: bool,
 }
 

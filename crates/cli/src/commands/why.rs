@@ -4,6 +4,7 @@ pub(super) mod machines;
 
 use clap::Args;
 use danlu_core::WaitReason;
+use danlu_messages::cli::why as msg;
 use danlu_wire::api::{Document, TaskView};
 use jiff::Timestamp;
 
@@ -11,28 +12,21 @@ use crate::{
     client::{Client, answers::Why, read},
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},
-    language::{say, text},
     screen::{self, clock, states, tasks, width},
     selection::resolve_one,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Why a task waits, and when it may start", "任务为何等待，何时可能开始"),
-    override_usage = text("danlu why ID [OPTIONS]", "danlu why 编号 [选项]"),
-    after_help = text(
-        "Examples:\n  danlu why 12\n  danlu why @",
-        "示例：\n  danlu why 12\n  danlu why @",
-    ),
+    about = msg::why_a_task_waits_and_when_it_may_start(),
+    override_usage = msg::danlu_why_id_options(),
+    after_help = msg::examples_danlu_why_12_danlu_why(),
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = text(
-        "The task: its id, `@` your last one, `@~1` the one before",
-        "任务：编号、`@` 您最近的、`@~1` 再前一个",
-    ))]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -49,10 +43,10 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         out += &circumstances(client, wait, now)?;
         if let Some(start) = why.expected_start_at.as_deref().and_then(clock::read) {
             let at = clock::short(start, now);
-            out += &say!("expected start {at}\n", "预计开始于 {at}\n");
+            out += &msg::expected_start_at(&at);
         }
         if let Some(hint) = hint(wait, id) {
-            out += &format!("hint: {hint}\n");
+            out += &(danlu_messages::cli::program::hint_is(&hint) + "\n");
         }
     }
     screen::print(&out)
@@ -62,18 +56,11 @@ fn sentence(task: &TaskView, now: Timestamp) -> String {
     let (id, name) = (task.id, width::plain(&tasks::name(task)));
     let words = width::plain(&tasks::why_or_where(task, now));
     match &task.wait {
-        Some(WaitReason::Held) => {
-            say!("task {id} ({name}) is held.\n", "任务 {id}（{name}）被扣住。\n")
-        }
-        Some(_) => {
-            say!("task {id} ({name}) waits: {words}.\n", "任务 {id}（{name}）等待中：{words}。\n")
-        }
+        Some(WaitReason::Held) => msg::task_id_name_is_held(&id, &name),
+        Some(_) => msg::task_id_name_waits_words(&id, &name, &words),
         None => {
             let state = states::word(task.state);
-            say!(
-                "task {id} ({name}) does not wait: {state}, {words}\n",
-                "任务 {id}（{name}）没有在等待：{state}，{words}\n"
-            )
+            msg::task_id_name_does_not_wait_state_words(&id, &name, &state, &words)
         }
     }
 }
@@ -102,28 +89,21 @@ fn other_task(client: &Client, id: u64, now: Timestamp) -> Result<String, Failur
     let (name, user) = (width::plain(&tasks::name(&task)), width::plain(&task.user));
     let state = states::word(task.state);
     let words = width::plain(&tasks::why_or_where(&task, now));
-    Ok(say!(
-        "  {id} ({name}, {user}) {state}: {words}\n",
-        "  {id}（{name}，{user}）{state}：{words}\n"
-    ))
+    Ok(msg::id_name_user_state_words(&id, &name, &user, &state, &words))
 }
 
 fn hint(wait: &WaitReason, id: u64) -> Option<String> {
     match wait {
         WaitReason::Held | WaitReason::InDoubt { .. } => Some(format!("danlu release {id}")),
         WaitReason::NodesUnfit { .. } => Some("danlu nodes".to_owned()),
-        WaitReason::GpusOnSeveralNodes { .. } => Some(
-            text(
-                "danlu gpu disable on all but one of them, or danlu node remove NAME",
-                "请在其余机器上停用：danlu gpu disable，或移除：danlu node remove 机器",
-            )
-            .to_owned(),
-        ),
+        WaitReason::GpusOnSeveralNodes { .. } => {
+            Some(msg::danlu_gpu_disable_on_all_but_one_of_them_or().to_owned())
+        }
         WaitReason::QueuePaused => Some("danlu resume-queue".to_owned()),
         WaitReason::NeverFits => Some(format!("danlu edit {id} --gpus 1")),
         WaitReason::NoNodes | WaitReason::NodesUnavailable { .. } => Some("danlu nodes".to_owned()),
         WaitReason::GpusUnavailable { .. } => {
-            Some(text("danlu gpus names the processes", "danlu gpus 会列出这些进程").to_owned())
+            Some(msg::danlu_gpus_names_the_processes().to_owned())
         }
         WaitReason::GpusDisabled { gpu_ids } => {
             let ids: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();

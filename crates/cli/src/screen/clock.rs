@@ -1,9 +1,9 @@
 //! Points in time, in the person's time zone.
 
+use danlu_messages::cli::screen as msg;
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::amounts;
-use crate::language::say;
 
 /// A time that the server sent; `None` when it makes no sense.
 pub(crate) fn read(rfc3339: &str) -> Option<Timestamp> {
@@ -36,7 +36,7 @@ fn short_in(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
 pub(crate) fn long(time: Timestamp, now: Timestamp) -> String {
     let stamp = time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string();
     let ago = rough(between(time, now));
-    if time > now { stamp } else { say!("{stamp} ({ago} ago)", "{stamp}（{ago} 前）") }
+    if time > now { stamp } else { msg::stamp_ago_ago(&stamp, &ago) }
 }
 
 /// The largest unit only.

@@ -2,21 +2,17 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use danlu_messages::cli::screen as msg;
+
+use crate::failure::{Exit, Failure};
 
 /// `Ok(false)` when the person says no; refused when there is nobody to ask.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::new(
-            Exit::Refused,
-            say!("this needs a yes: {question}", "需要确认：{question}"),
-        )
-        .hint(text("add --yes", "请加上 --yes")));
+        return Err(Failure::new(Exit::Refused, msg::this_needs_a_yes_question(&question))
+            .hint(msg::add_yes()));
     }
-    let prompt = say!("{question} [y/N] ", "{question} [y/N] ");
+    let prompt = msg::question_y_n(&question);
     let mut terminal = io::stderr();
     // If the question cannot be shown, the answer is no.
     if terminal.write_all(prompt.as_bytes()).and_then(|()| terminal.flush()).is_err() {

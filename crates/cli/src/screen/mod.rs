@@ -16,10 +16,9 @@ pub(crate) mod width;
 
 use std::io::{self, ErrorKind, Write};
 
-use crate::{
-    failure::{Exit, Failure},
-    language::say,
-};
+use danlu_messages::cli::screen as msg;
+
+use crate::failure::{Exit, Failure};
 
 /// To stdout. A reader that is gone (`danlu ls | head -1`) has seen enough.
 pub(crate) fn print(words: &str) -> Result<(), Failure> {
@@ -42,15 +41,13 @@ pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
     match result {
         Ok(()) => Ok(true),
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(cause) => {
-            Err(Failure::new(Exit::Refused, say!("could not write: {cause}", "无法写出：{cause}")))
-        }
+        Err(cause) => Err(Failure::new(Exit::Refused, msg::could_not_write_cause(&cause))),
     }
 }
 
 /// To stderr: what is good to know and no error.
 pub(crate) fn note(words: &str) {
-    let line = say!("note: {words}\n", "注意：{words}\n");
+    let line = msg::note_words(&words);
     // Nobody may be reading.
     let _ = io::stderr().write_all(line.as_bytes());
 }

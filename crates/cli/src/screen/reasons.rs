@@ -4,107 +4,81 @@ use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
 use danlu_core::task::Doubt;
 use danlu_core::{TaskId, Time, WaitReason};
+use danlu_messages::cli::screen as msg;
 use jiff::Timestamp;
 
 use super::clock;
-use crate::language::{say, text};
 
 pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
     match wait {
-        WaitReason::Held => {
-            text("held: danlu release ID lets it go", "被扣住：danlu release ID 放行")
-        }
-        WaitReason::NoNodes => text("there is no machine yet", "还没有机器"),
-        WaitReason::NeverFits => text("no machine is large enough any more", "已没有足够大的机器"),
-        WaitReason::NodesUnavailable { .. } => {
-            text("the machines that could run it are away or draining", "能运行它的机器暂时不可用")
-        }
-        WaitReason::QueuePaused => text("the queue is paused", "队列已暂停"),
-        WaitReason::Outranked => text("others come first", "其他任务优先"),
-        WaitReason::AboutToStart => text("about to start", "即将开始"),
-        WaitReason::Resources { held_by } if held_by.is_empty() => {
-            text("for room on a machine", "等待机器有空位")
-        }
+        WaitReason::Held => msg::held_danlu_release_id_lets_it_go(),
+        WaitReason::NoNodes => msg::there_is_no_machine_yet(),
+        WaitReason::NeverFits => msg::no_machine_is_large_enough_any_more(),
+        WaitReason::NodesUnavailable { .. } => msg::the_machines_that_could_run_it_are_away_or(),
+        WaitReason::QueuePaused => msg::the_queue_is_paused(),
+        WaitReason::Outranked => msg::others_come_first(),
+        WaitReason::AboutToStart => msg::about_to_start(),
+        WaitReason::Resources { held_by } if held_by.is_empty() => msg::for_room_on_a_machine(),
         WaitReason::Begins { at } => {
             let at = point(*at, now);
-            return say!("begins at {at}", "将于 {at} 开始");
+            return msg::begins_at_at(&at);
         }
         WaitReason::RetryAt { at } => {
             let at = point(*at, now);
-            return say!("failed; tried again at {at}", "失败后将于 {at} 重试");
+            return msg::failed_tried_again_at_at(&at);
         }
         WaitReason::Dependencies { on } => {
             let on = tasks(on);
-            return say!("after {on}", "等待任务 {on}");
+            return msg::after_on(&on);
         }
         WaitReason::GpusUnavailable { .. } => return gpus_unavailable(wait),
         WaitReason::GpusDisabled { gpu_ids } => {
             let gpus =
                 super::places::list(&gpu_ids.iter().map(|id| u64::from(*id)).collect::<Vec<_>>());
-            return say!("GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配");
+            return msg::gpu_gpus_is_given_to_nobody_now(&gpus);
         }
-        WaitReason::NodesShortOfMemory { .. } => {
-            text("the machine has too little memory left", "机器剩余内存过少")
-        }
-        WaitReason::Settling => text(
-            "until the last task on a shared GPU has its memory",
-            "等待共享 GPU 上最近的任务显存稳定",
-        ),
-        WaitReason::GpusBusy => {
-            text("the GPUs it could share are too busy", "可共享的 GPU 过于繁忙")
-        }
-        WaitReason::Resources { held_by } if held_by.len() == 1 => {
-            text("until a running task ends", "等待一个运行中的任务结束")
-        }
+        WaitReason::NodesShortOfMemory { .. } => msg::the_machine_has_too_little_memory_left(),
+        WaitReason::Settling => msg::until_the_last_task_on_a_shared_gpu_has_its(),
+        WaitReason::GpusBusy => msg::the_gpus_it_could_share_are_too_busy(),
+        WaitReason::Resources { held_by } if held_by.len() == 1 => msg::until_a_running_task_ends(),
         WaitReason::Resources { held_by } => {
             let count = held_by.len();
-            return say!(
-                "until some of {count} running tasks end",
-                "等待 {count} 个运行中的任务之一结束",
-            );
+            return msg::until_some_of_count_running_tasks_end(&count);
         }
         WaitReason::TooFewNodes { wanted, with_room, .. } => {
-            return say!(
-                "for {wanted} machines at once: {with_room} have room now",
-                "等待 {wanted} 台机器同时有空位：现有 {with_room} 台",
-            );
+            return msg::for_wanted_machines_at_once_with_room_have(&wanted, &with_room);
         }
         WaitReason::NamedResources { wanted, held_by } => {
             let wanted = wanted.iter().map(|(name, count)| format!("{count} {name}"));
             let wanted: Vec<String> = wanted.collect();
-            let wanted = wanted.join(text(", ", "、"));
+            let wanted = wanted.join(msg::comma());
             return match held_by.is_empty() {
-                true => say!("no machine has {wanted}", "没有机器有 {wanted}"),
-                false => say!("for {wanted}", "等待 {wanted}"),
+                true => msg::no_machine_has_wanted(&wanted),
+                false => msg::for_wanted(&wanted),
             };
         }
         WaitReason::ArrayLimit { at_once } => {
-            return say!("{at_once} of its array at a time", "数组最多同时运行 {at_once} 个");
+            return msg::at_once_of_its_array_at_a_time(&at_once);
         }
         WaitReason::Behind { first } => {
-            return say!("task {first} comes first", "任务 {first} 优先");
+            return msg::task_first_comes_first(&first);
         }
         WaitReason::Quota(excess) => return over_quota(excess),
-        WaitReason::InDoubt { why: Doubt::Restored } => text(
-            "held: it may have run since the backup that was restored; danlu release ID runs it",
-            "被扣住：自所恢复的备份以来它可能已运行过；danlu release ID 让它运行",
-        ),
-        WaitReason::InDoubt { why: Doubt::NoRecord } => text(
-            "held: the record of its run is gone, it may have ended; danlu release ID runs it again",
-            "被扣住：运行记录已丢失，它可能已经结束；danlu release ID 让它再次运行",
-        ),
+        WaitReason::InDoubt { why: Doubt::Restored } => {
+            msg::held_it_may_have_run_since_the_backup_that()
+        }
+        WaitReason::InDoubt { why: Doubt::NoRecord } => {
+            msg::held_the_record_of_its_run_is_gone_it_may()
+        }
         WaitReason::NodesUnfit { trouble, .. } => {
             let detail = &trouble.detail;
-            return say!("the machine cannot start tasks: {detail}", "机器无法启动任务：{detail}");
+            return msg::the_machine_cannot_start_tasks_detail(&detail);
         }
         WaitReason::GpusOnSeveralNodes { gpus } => {
-            let names = |it: &SharedGpu| it.names.join(text(" and ", " 和 "));
+            let names = |it: &SharedGpu| it.names.join(msg::and());
             let shared = gpus.iter().map(|it| format!("{} ({})", it.gpu, names(it)));
             let shared = shared.collect::<Vec<_>>().join(", ");
-            return say!(
-                "for GPUs that several machines report: {shared}",
-                "多台机器报告了同一块 GPU：{shared}"
-            );
+            return msg::for_gpus_that_several_machines_report_shared(&shared);
         }
         WaitReason::WouldDelay { first, starts_at } => {
             return would_delay(*first, *starts_at, now);
@@ -126,69 +100,38 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
         return String::new();
     };
     let counted = [
-        (foreign, say!("{foreign} used outside Danlu", "{foreign} 块被外部进程占用")),
-        (unknown, say!("{unknown} cannot be probed", "{unknown} 块无法探测")),
-        (dirty, say!("{dirty} did not give their memory back", "{dirty} 块显存未释放")),
-        (just_left, say!("{just_left} only just left by others", "{just_left} 块刚被外部进程释放")),
-        (quarantined, say!("{quarantined} with hardware errors", "{quarantined} 块有硬件故障")),
-        (
-            unknown_runs,
-            say!(
-                "{unknown_runs} used by runs from before the database was lost or restored",
-                "{unknown_runs} 块被数据库丢失或恢复前的运行占用"
-            ),
-        ),
+        (foreign, msg::foreign_used_outside_danlu(&foreign)),
+        (unknown, msg::unknown_cannot_be_probed(&unknown)),
+        (dirty, msg::dirty_did_not_give_their_memory_back(&dirty)),
+        (just_left, msg::just_left_only_just_left_by_others(&just_left)),
+        (quarantined, msg::quarantined_with_hardware_errors(&quarantined)),
+        (unknown_runs, msg::unknown_runs_used_by_runs_from_before_the(&unknown_runs)),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
-    let parts = parts.join(text(", ", "，"));
-    say!("for GPUs: {parts}", "等待 GPU：{parts}")
+    let parts = parts.join(msg::comma_2());
+    msg::for_gpus_parts(&parts)
 }
 
 fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
-    let (english, chinese) = match whose {
-        Party::User(name) => (format!("{name}'s"), format!("用户 {name}")),
-        Party::Project(name) => (format!("project {name}'s"), format!("项目 {name}")),
+    let whose = match whose {
+        Party::User(name) => msg::whose_user(name),
+        Party::Project(name) => msg::whose_project(name),
     };
     match limit {
-        Limit::RunningTasks => {
-            say!(
-                "{english} quota: {in_use} of {most} tasks run",
-                "{chinese} 的配额：{in_use}/{most} 个任务在运行"
-            )
-        }
-        Limit::RunningGpus => {
-            say!(
-                "{english} quota: {in_use} of {most} GPUs in use",
-                "{chinese} 的配额：{in_use}/{most} 块 GPU 在使用"
-            )
-        }
-        Limit::QueuedTasks => {
-            say!(
-                "{english} quota: {in_use} of {most} tasks wait",
-                "{chinese} 的配额：{in_use}/{most} 个任务在等待"
-            )
-        }
-        Limit::OpenTasks => {
-            say!(
-                "{english} quota: {in_use} of {most} tasks have not ended",
-                "{chinese} 的配额：{in_use}/{most} 个任务未结束"
-            )
-        }
-        Limit::GpuHours => {
-            say!(
-                "{english} quota: {in_use} of {most} GPU-hours used",
-                "{chinese} 的配额：已用 {in_use}/{most} GPU 小时"
-            )
-        }
+        Limit::RunningTasks => msg::quota_of_running_tasks(&whose, in_use, most),
+        Limit::RunningGpus => msg::quota_of_running_gpus(&whose, in_use, most),
+        Limit::QueuedTasks => msg::quota_of_waiting_tasks(&whose, in_use, most),
+        Limit::OpenTasks => msg::quota_of_open_tasks(&whose, in_use, most),
+        Limit::GpuHours => msg::quota_of_gpu_hours(&whose, in_use, most),
     }
 }
 
 fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String {
     let starts = starts_at.and_then(|time| Timestamp::from_millisecond(time.0).ok());
     match starts.map(|time| clock::short(time, now)) {
-        Some(at) => say!("would delay task {first} (≈{at})", "会推迟任务 {first}（≈{at}）"),
-        None => say!("would delay task {first}", "会推迟任务 {first}"),
+        Some(at) => msg::would_delay_task_first_at(&first, &at),
+        None => msg::would_delay_task_first(&first),
     }
 }
 

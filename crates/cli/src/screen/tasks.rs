@@ -1,10 +1,10 @@
 //! One task in a few words: for how long, and why it waits, where it runs, or how it ended.
 
+use danlu_messages::cli::screen as msg;
 use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
 use super::{amounts, clock, places, reasons};
-use crate::language::{say, text};
 
 /// `resnet`, `sweep[7]`, `sweep[lr=1e-3 seed=0]`.
 pub(crate) fn name(task: &TaskView) -> String {
@@ -42,10 +42,7 @@ pub(crate) fn why_or_where(task: &TaskView, now: Timestamp) -> String {
         return known;
     }
     let paths = task.silent_paths.join(", ");
-    say!(
-        "{known}; the file system of {paths} does not answer",
-        "{known}；{paths} 所在的文件系统没有响应"
-    )
+    msg::known_the_file_system_of_paths_does_not(&known, &paths)
 }
 
 fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
@@ -57,16 +54,16 @@ fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
         | TaskStateName::Stopping => whereabouts(task),
         TaskStateName::Lost => {
             let place = places::place(task.node.as_deref(), &task.gpu_ids);
-            say!("{place} does not answer", "{place} 没有应答")
+            msg::place_does_not_answer(&place)
         }
         TaskStateName::Succeeded => ended_at(task, now),
         TaskStateName::Cancelled => task.why.clone().unwrap_or_else(|| ended_at(task, now)),
         TaskStateName::TimedOut => match task.time_limit {
             Some(limit) => {
                 let limit = amounts::length(limit);
-                say!("time limit of {limit}", "时限 {limit}")
+                msg::time_limit_of_limit(&limit)
             }
-            None => text("time limit", "超过时限").to_owned(),
+            None => msg::time_limit().to_owned(),
         },
         TaskStateName::Failed => failure(task),
     }
@@ -85,7 +82,7 @@ fn whereabouts(task: &TaskView) -> String {
     match task.time_limit {
         Some(limit) => {
             let limit = amounts::length(limit);
-            say!("{place}  limit {limit}", "{place}  时限 {limit}")
+            msg::place_limit_limit(&place, &limit)
         }
         None => place,
     }
@@ -95,7 +92,7 @@ fn ended_at(task: &TaskView, now: Timestamp) -> String {
     match task.ended_at.as_deref().and_then(clock::read) {
         Some(ended) => {
             let at = clock::short(ended, now);
-            say!("ended {at}", "结束于 {at}")
+            msg::ended_at(&at)
         }
         None => String::new(),
     }
@@ -105,10 +102,10 @@ fn ended_at(task: &TaskView, now: Timestamp) -> String {
 pub(crate) fn failure(task: &TaskView) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
     match (failure.class.as_str(), task.exit_code, &failure.evidence) {
-        ("other", Some(code), _) => say!("exit code {code}", "退出码 {code}"),
+        ("other", Some(code), _) => msg::exit_code_code(&code),
         ("killed", Some(code), _) if code > 128 => {
             let signal = code - 128;
-            say!("killed by signal {signal}", "被信号 {signal} 终止")
+            msg::killed_by_signal_signal(&signal)
         }
         ("other", None, Some(evidence)) => evidence.clone(),
         (class, _, Some(evidence)) => format!("{}: {evidence}", failure_class(class)),
@@ -118,20 +115,20 @@ pub(crate) fn failure(task: &TaskView) -> String {
 
 fn failure_class(class: &str) -> &str {
     match class {
-        "launch" => text("could not start", "无法启动"),
-        "cuda_oom" => text("CUDA out of memory", "显存不足"),
-        "host_oom" => text("out of memory", "内存不足"),
-        "nccl" => text("NCCL error", "NCCL 错误"),
-        "node_lost" => text("its machine is lost", "机器失联"),
-        "gpu_hardware" => text("GPU hardware error", "GPU 硬件错误"),
-        "timeout" => text("time limit", "超过时限"),
-        "preempted" => text("preempted", "被抢占"),
-        "python_exception" => text("Python exception", "Python 异常"),
-        "env_missing" => text("environment missing", "环境缺失"),
-        "disk_full" => text("disk full", "磁盘已满"),
-        "command_not_found" => text("command not found", "找不到命令"),
-        "killed" => text("killed", "被终止"),
-        "other" => text("failed", "失败"),
+        "launch" => msg::could_not_start(),
+        "cuda_oom" => msg::cuda_out_of_memory(),
+        "host_oom" => msg::out_of_memory(),
+        "nccl" => msg::nccl_error(),
+        "node_lost" => msg::its_machine_is_lost(),
+        "gpu_hardware" => msg::gpu_hardware_error(),
+        "timeout" => msg::time_limit(),
+        "preempted" => msg::preempted(),
+        "python_exception" => msg::python_exception(),
+        "env_missing" => msg::environment_missing(),
+        "disk_full" => msg::disk_full(),
+        "command_not_found" => msg::command_not_found(),
+        "killed" => msg::killed(),
+        "other" => msg::failed(),
         newer => newer,
     }
 }

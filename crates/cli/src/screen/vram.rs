@@ -1,9 +1,9 @@
 //! How much GPU memory a command was seen to use, and how to ask for as much.
 
+use danlu_messages::cli::screen as msg;
 use danlu_wire::api::RunView;
 
 use super::amounts;
-use crate::language::say;
 
 /// The most that any of these runs used of a GPU.
 pub(crate) fn used_by(runs: &[RunView]) -> Option<u64> {
@@ -14,8 +14,5 @@ pub(crate) fn used_by(runs: &[RunView]) -> Option<u64> {
 pub(crate) fn hint(bytes: u64) -> String {
     let used = amounts::bytes(bytes);
     let asked = amounts::exact_bytes(bytes.next_multiple_of(1 << 30));
-    say!(
-        "it has used up to {used} of a GPU: --vram {asked}",
-        "它曾用过至多 {used} 显存：--vram {asked}",
-    )
+    msg::it_has_used_up_to_used_of_a_gpu_vram_asked(&used, &asked)
 }

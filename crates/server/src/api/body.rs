@@ -7,12 +7,11 @@ use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use danlu_messages::errors;
 use danlu_wire::api::{ErrorCode, MOST_BODY_BYTES};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
-
-const HINT: &str = "the body is a JSON document, with content-type: application/json";
 
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
@@ -25,11 +24,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
-            return Err(ApiError::bad_request("the body is not said to be JSON", HINT));
+            return Err(ApiError::bad_request(
+                errors::the_body_is_not_said_to_be_json(),
+                errors::the_body_is_a_json_document_with_content_type(),
+            ));
         }
         let bytes = Bytes::from_request(request, state).await?;
         if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ApiError::bad_request("the body is not a JSON object", HINT));
+            return Err(ApiError::bad_request(
+                errors::the_body_is_not_a_json_object(),
+                errors::the_body_is_a_json_document_with_content_type(),
+            ));
         }
         let axum::Json(body) = axum::Json::from_bytes(&with_whole_numbers(bytes))?;
         Ok(Json(body))
@@ -69,7 +74,10 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> ApiError {
-        ApiError::bad_request(rejection.body_text(), HINT)
+        ApiError::bad_request(
+            rejection.body_text(),
+            errors::the_body_is_a_json_document_with_content_type(),
+        )
     }
 }
 
@@ -79,13 +87,16 @@ impl From<BytesRejection> for ApiError {
             return refused.into();
         }
         if rejection.status() != StatusCode::PAYLOAD_TOO_LARGE {
-            return ApiError::bad_request(rejection.body_text(), HINT);
+            return ApiError::bad_request(
+                rejection.body_text(),
+                errors::the_body_is_a_json_document_with_content_type(),
+            );
         }
         let most = MOST_BODY_BYTES >> 20;
         ApiError::new(
             ErrorCode::TooLarge,
-            format!("the request is larger than {most} MB"),
-            "ask for less at once: a smaller array, a shorter command, fewer variables",
+            errors::the_request_is_larger_than_most_mb(&most),
+            errors::ask_for_less_at_once_a_smaller_array_a(),
         )
     }
 }

@@ -10,6 +10,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use danlu_core::{Actor, Event, Input, Refusal, Reply, Task, User, UserId};
+use danlu_messages::errors;
 use danlu_wire::api::{ErrorCode, Scope};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -187,13 +188,21 @@ impl Caller {
             return Ok(());
         }
         Err(ApiError::not_permitted(
-            "this token may not change accounts",
-            "use a token of scope admin, or log in",
+            errors::this_token_may_not_change_accounts(),
+            errors::use_a_token_of_scope_admin_or_log_in(),
         ))
     }
 
-    /// Who it is, whatever is asked for.
+    /// Who it is, whatever is asked for. From here on they are answered in their language.
     pub(crate) async fn identify(parts: &Parts, api: &Api) -> Result<Caller, ApiError> {
+        let caller = Caller::known(parts, api).await?;
+        let model = api.handle.model();
+        let account = model.users.get(&caller.id).and_then(|user| user.profile.language.as_deref());
+        crate::language::prefer(account, &parts.headers, caller.session.is_some());
+        Ok(caller)
+    }
+
+    async fn known(parts: &Parts, api: &Api) -> Result<Caller, ApiError> {
         let peer = Peer::of(parts).ok_or_else(ApiError::unauthenticated)?;
         let address = peer.address();
         if let Some(secret) = bearer(&parts.headers) {
@@ -274,17 +283,16 @@ impl Caller {
     pub(crate) fn may_change(&self, path: &str) -> Result<(), ApiError> {
         if self.scope == Scope::Read {
             return Err(ApiError::not_permitted(
-                "this token may only read",
-                "make one of scope submit: danlu token new NAME --scope submit",
+                errors::this_token_may_only_read(),
+                errors::make_one_of_scope_submit_danlu_token_new_name(),
             ));
         }
         let leaves = path.ends_with("/me/password") || path.ends_with("/session");
         if self.must_change_password && !leaves {
             return Err(ApiError::not_permitted(
-                "the password has to be changed first",
-                "choose a new one on the page `me`",
-            )
-            .or_chinese("请先修改密码", "在“我的”页面选择新密码"));
+                errors::the_password_has_to_be_changed_first(),
+                errors::choose_a_new_one_on_the_page_me(),
+            ));
         }
         Ok(())
     }
@@ -314,8 +322,8 @@ fn is_safe(method: &Method) -> bool {
 async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     if api.own_uid != 0 && uid != api.own_uid && uid != 0 {
         return Err(ApiError::not_permitted(
-            "this server was started without root and serves its own user only",
-            "start a server of your own, or ask for one that runs as root",
+            errors::this_server_was_started_without_root_and(),
+            errors::start_a_server_of_your_own_or_ask_for_one(),
         ));
     }
     let powerful = uid == 0 || uid == api.own_uid;
@@ -338,10 +346,9 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
 fn of_another_os_user(user: &User) -> ApiError {
     let (name, os_name) = (&user.name, user.os_name());
     ApiError::not_permitted(
-        format!("the account {name} belongs to the OS user {os_name}, not to you"),
-        "ask an administrator for an account of another name",
+        errors::the_account_name_belongs_to_the_os_user_os(&name, &os_name),
+        errors::ask_an_administrator_for_an_account_of(),
     )
-    .or_chinese(format!("账号 {name} 属于操作系统用户 {os_name}，不属于您"), "请联系管理员另建账号")
 }
 
 /// Where it began: a cookie that went to another port of the host is no good elsewhere.
@@ -388,8 +395,8 @@ pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserI
             user_named(api, name).map(|user| user.id).ok_or_else(|| {
                 ApiError::new(
                     ErrorCode::Internal,
-                    "no account could be made",
-                    "see the server's log",
+                    errors::no_account_could_be_made(),
+                    errors::see_the_servers_log(),
                 )
             })
         }

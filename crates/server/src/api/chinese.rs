@@ -1,6 +1,5 @@
 //! Refusals in Chinese, for pages whose reader reads that; what to do next in words of pages, not of commands.
 
-use crate::auth::AuthError;
 use danlu_core::Refusal;
 use danlu_core::quota::{Excess, Limit, Party};
 
@@ -137,23 +136,6 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
         Limit::GpuHours => "GPU 小时",
     };
     format!("超出配额：{whose} 已用 {in_use}/{most} {what}")
-}
-
-pub(super) fn auth(error: &AuthError) -> Option<Words> {
-    Some(match error {
-        AuthError::Wrong => ("用户名或密码错误".to_owned(), "请重试，或联系管理员"),
-        AuthError::Wait(wait) => {
-            (format!("尝试次数过多：请等待 {} 秒", wait.as_secs() + 1), "然后重试")
-        }
-        AuthError::TooLong => ("用户名或密码过长：最多 256 和 1024 字节".to_owned(), "请重新输入"),
-        AuthError::Unfit(_) => {
-            ("密码不合适：须为 8 个字符到 1024 字节，且不能与用户名相同".to_owned(), "请换一个密码")
-        }
-        AuthError::Locked => ("该账号已锁定".to_owned(), "请联系管理员"),
-        AuthError::TooMany(most) => (format!("数量过多：最多 {most}"), "请吊销不用的"),
-        AuthError::Missing(_) => ("找不到它".to_owned(), "请查看列表"),
-        AuthError::NoRandomness | AuthError::NotNow(_) => return None,
-    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::backend::LiveGpus;
 use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,12 +62,12 @@ pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> 
     match (nodes.next(), nodes.next()) {
         (Some(node), None) => Ok(node.id),
         (Some(_), Some(_)) => Err(ApiError::bad_request(
-            "there is more than one machine",
-            "say which one: --node NAME",
+            errors::there_is_more_than_one_machine(),
+            errors::say_which_one_node_name(),
         )),
         (None, _) => Err(ApiError::not_found(
-            format!("there is no machine {}", name.unwrap_or_default()),
-            "danlu nodes lists them",
+            errors::there_is_no_machine_name(&name.unwrap_or_default()),
+            errors::danlu_nodes_lists_them(),
         )),
     }
 }

@@ -5,6 +5,7 @@ use super::caller::Caller;
 use super::{Api, ApiError};
 use axum::extract::State;
 use danlu_core::{Input, TaskId};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, ErrorCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +36,7 @@ pub(super) async fn reload(
 ) -> Result<Json<Document<Value>>, ApiError> {
     caller.require_admin()?;
     let newer = api.config.again().map_err(|error| {
-        let hint = "correct the file; the server goes on as it was";
+        let hint = errors::correct_the_file_the_server_goes_on_as_it_was();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
     crate::serve::configure_node(&api.handle, &newer).await?;

@@ -8,11 +8,11 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
+use danlu_messages::{Language, errors};
 use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
-use std::borrow::Cow;
 
 #[derive(Debug, Clone)]
-pub(crate) struct ApiError(pub(crate) ErrorBody, Option<Box<(String, Cow<'static, str>)>>);
+pub(crate) struct ApiError(pub(crate) ErrorBody);
 
 impl ApiError {
     pub(crate) fn new(
@@ -20,22 +20,12 @@ impl ApiError {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> ApiError {
-        ApiError(ErrorBody { code, message: message.into(), hint: hint.into() }, None)
+        ApiError(ErrorBody { code, message: message.into(), hint: hint.into() })
     }
 
-    /// The same for who reads Chinese.
-    pub(crate) fn or_chinese(
-        mut self,
-        message: impl Into<String>,
-        hint: impl Into<Cow<'static, str>>,
-    ) -> ApiError {
-        self.1 = Some(Box::new((message.into(), hint.into())));
-        self
-    }
-
-    /// What is wrong and what to do, where it is known in Chinese.
-    pub(crate) fn in_chinese(&self) -> Option<(&str, &str)> {
-        self.1.as_deref().map(|(message, hint)| (message.as_str(), hint.as_ref()))
+    /// What is wrong, and what to do about it.
+    pub(crate) fn words(&self) -> (&str, &str) {
+        (&self.0.message, &self.0.hint)
     }
 
     pub(crate) fn not_found(message: impl Into<String>, hint: &str) -> ApiError {
@@ -57,28 +47,23 @@ impl ApiError {
 
     pub(crate) fn of_another_site() -> ApiError {
         ApiError::not_permitted(
-            "this did not come from a page of this server",
-            "load the page again (over plain HTTP with JavaScript), or log in again; programs use a token, or send X-CSRF-Token",
-        )
-        .or_chinese(
-            "该请求不是来自本服务器的页面",
-            "请重新加载页面或重新登录；未加密的连接需要启用 JavaScript",
+            errors::this_did_not_come_from_a_page_of_this_server(),
+            errors::load_the_page_again_over_plain_http_with(),
         )
     }
 
     pub(crate) fn no_such_page() -> ApiError {
         ApiError::not_found(
-            "there is no such page",
-            "see where the menu leads; /docs/api has the API",
+            errors::there_is_no_such_page(),
+            errors::see_where_the_menu_leads_docs_api_has_the_api(),
         )
-        .or_chinese("没有这个页面", "请使用上方菜单；API 见 /docs/api")
     }
 
     pub(crate) fn unauthenticated() -> ApiError {
         ApiError::new(
             ErrorCode::Unauthenticated,
-            "who asks is not known",
-            "log in, or send a token: danlu token new NAME on the machine, then DANLU_TOKEN",
+            errors::who_asks_is_not_known(),
+            errors::log_in_or_send_a_token_danlu_token_new_name(),
         )
     }
 }
@@ -102,29 +87,29 @@ impl From<AskError> for ApiError {
 
 impl From<NotNow> for ApiError {
     fn from(not_now: NotNow) -> ApiError {
-        ApiError::new(ErrorCode::Unavailable, not_now.message, not_now.hint)
+        ApiError::new(ErrorCode::Unavailable, not_now.message(), not_now.hint())
     }
 }
 
 impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> ApiError {
         let (code, hint) = match &error {
-            AuthError::Wrong => (ErrorCode::Unauthenticated, "try again, or ask an administrator"),
-            AuthError::Wait(_) => (ErrorCode::TooOften, "then try again"),
-            AuthError::TooLong => (ErrorCode::BadRequest, "type them again"),
-            AuthError::Unfit(_) => (ErrorCode::Refused, "choose another one"),
-            AuthError::Locked => (ErrorCode::NotPermitted, "ask an administrator"),
-            AuthError::TooMany(_) => (ErrorCode::Refused, "revoke some that are not used"),
-            AuthError::Missing("token") => (ErrorCode::NotFound, "danlu token list lists them"),
-            AuthError::Missing(_) => (ErrorCode::NotFound, "see the list of them"),
-            AuthError::NoRandomness => (ErrorCode::Internal, "see that /dev/urandom is there"),
+            AuthError::Wrong => {
+                (ErrorCode::Unauthenticated, errors::try_again_or_ask_an_administrator())
+            }
+            AuthError::Wait(_) => (ErrorCode::TooOften, errors::then_try_again()),
+            AuthError::TooLong => (ErrorCode::BadRequest, errors::type_them_again()),
+            AuthError::Unfit(_) => (ErrorCode::Refused, errors::choose_another_one()),
+            AuthError::Locked => (ErrorCode::NotPermitted, errors::ask_an_administrator()),
+            AuthError::TooMany(_) => (ErrorCode::Refused, errors::revoke_some_that_are_not_used()),
+            AuthError::NoSuchToken => (ErrorCode::NotFound, errors::danlu_token_list_lists_them()),
+            AuthError::NoSuchSession => (ErrorCode::NotFound, errors::see_the_list_of_them()),
+            AuthError::NoRandomness => {
+                (ErrorCode::Internal, errors::see_that_dev_urandom_is_there())
+            }
             AuthError::NotNow(not_now) => return not_now.clone().into(),
         };
-        let told = ApiError::new(code, error.to_string(), hint);
-        match chinese::auth(&error) {
-            Some((message, hint)) => told.or_chinese(message, hint),
-            None => told,
-        }
+        ApiError::new(code, error.to_string(), hint)
     }
 }
 
@@ -142,22 +127,30 @@ impl From<Refusal> for ApiError {
             | Refusal::PassesEverybody => ErrorCode::NotPermitted,
             _ => ErrorCode::Refused,
         };
-        let (message, hint) = chinese::refusal(&refusal);
-        ApiError::new(code, refusal.to_string(), refusal.hint()).or_chinese(message, hint)
+        match Language::current() {
+            Language::English => ApiError::new(code, refusal.to_string(), refusal.hint()),
+            Language::Chinese => {
+                let (message, hint) = chinese::refusal(&refusal);
+                ApiError::new(code, message, hint)
+            }
+        }
     }
 }
 
 impl From<PathRejection> for ApiError {
     fn from(_: PathRejection) -> ApiError {
         ApiError::bad_request(
-            "that is not the id of a task",
-            "ids are numbers: danlu ls lists them",
+            errors::that_is_not_the_id_of_a_task(),
+            errors::ids_are_numbers_danlu_ls_lists_them(),
         )
     }
 }
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> ApiError {
-        ApiError::bad_request(rejection.body_text(), "see the names and values of the parameters")
+        ApiError::bad_request(
+            rejection.body_text(),
+            errors::see_the_names_and_values_of_the_parameters(),
+        )
     }
 }

@@ -5,6 +5,7 @@ use super::{ApiError, view};
 use crate::model::{Brief, BriefState, ReadModel};
 use danlu_core::settings::Visibility;
 use danlu_core::{Task, TaskId, UserId};
+use danlu_messages::errors;
 use danlu_wire::api::{ME, MOST_ROWS, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,8 +90,8 @@ impl Filter {
             TaskStateName::ALL.into_iter().find(|state| state.as_str() == name).ok_or_else(|| {
                 let known = TaskStateName::ALL.map(TaskStateName::as_str).join(", ");
                 ApiError::bad_request(
-                    format!("`{name}` is not a state"),
-                    &format!("one of {known}"),
+                    errors::name_is_not_a_state(&name),
+                    &errors::one_of_known(&known),
                 )
             })
         };

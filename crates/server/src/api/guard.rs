@@ -7,6 +7,7 @@ use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
+use danlu_messages::errors;
 use danlu_wire::api::{ErrorCode, Scope};
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -78,8 +79,8 @@ async fn admitted(
         Ok(caller) => caller,
         Err(error) if error.0.code == ErrorCode::Unauthenticated => {
             api.auth.strangers.count(address).map_err(|wait| {
-                let message = format!("too many requests of somebody unknown: wait {wait} s");
-                ApiError::new(ErrorCode::TooOften, message, "log in, or send a token")
+                let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+                ApiError::new(ErrorCode::TooOften, message, errors::log_in_or_send_a_token())
             })?;
             return Err(error);
         }
@@ -89,8 +90,8 @@ async fn admitted(
         Who::Anybody | Who::Reader => {}
         Who::Submitter if caller.scope == Scope::Read => {
             return Err(ApiError::not_permitted(
-                "this token may only read",
-                "make one of scope submit: danlu token new NAME --scope submit",
+                errors::this_token_may_only_read(),
+                errors::make_one_of_scope_submit_danlu_token_new_name(),
             ));
         }
         Who::Submitter => {}

@@ -14,6 +14,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use danlu_core::{NodeId, Refusal, RowKey, Run, RunId, TaskId};
+use danlu_messages::errors;
 use danlu_wire::agent::{LogPlace, LogStart};
 use danlu_wire::launch::Sink;
 use futures_core::Stream;
@@ -161,12 +162,12 @@ pub(crate) fn find_run(
     let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {
         None => ApiError::not_found(
-            format!("task {id} has not run yet"),
-            "danlu why ID tells why it waits",
+            errors::task_id_has_not_run_yet(&id),
+            errors::danlu_why_id_tells_why_it_waits(),
         ),
         Some(attempt) => ApiError::not_found(
-            format!("task {id} has no attempt {attempt}"),
-            "danlu show ID lists them",
+            errors::task_id_has_no_attempt_attempt(&id, &attempt),
+            errors::danlu_show_id_lists_them(),
         ),
     })
 }
@@ -177,7 +178,10 @@ fn find_part(api: &Api, run: RunId, name: &str) -> Result<NodeId, ApiError> {
     let mut nodes = parts.filter_map(|part| model.nodes.get(&part.node));
     let node = nodes.find(|node| node.name == name).map(|node| node.id);
     node.ok_or_else(|| {
-        ApiError::not_found(format!("it did not run on {name}"), "danlu show ID lists where it ran")
+        ApiError::not_found(
+            errors::it_did_not_run_on_name(&name),
+            errors::danlu_show_id_lists_where_it_ran(),
+        )
     })
 }
 
@@ -311,27 +315,27 @@ fn is_over(api: &Api, run: RunId) -> bool {
 fn unreadable(error: std::io::Error) -> ApiError {
     match error.kind() {
         std::io::ErrorKind::NotFound => ApiError::not_found(
-            "the log is not there (yet)",
-            "danlu show ID tells the state of the task",
+            errors::the_log_is_not_there_yet(),
+            errors::danlu_show_id_tells_the_state_of_the_task(),
         ),
         std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
-            "the log file does not belong to the owner of the task",
-            "look at the file itself",
+            errors::the_log_file_does_not_belong_to_the_owner_of(),
+            errors::look_at_the_file_itself(),
         ),
         std::io::ErrorKind::TimedOut | std::io::ErrorKind::ResourceBusy => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,
-            "the file system that has the log does not answer",
-            "see whether the disk or its server is reachable: ls -l FILE",
+            errors::the_file_system_that_has_the_log_does_not(),
+            errors::see_whether_the_disk_or_its_server_is(),
         ),
         std::io::ErrorKind::NotConnected => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,
-            "the machine that has the log cannot be reached",
-            "danlu nodes tells since when; the log is there when it is back",
+            errors::the_machine_that_has_the_log_cannot_be(),
+            errors::danlu_nodes_tells_since_when_the_log_is_there(),
         ),
         _ => ApiError::new(
             danlu_wire::api::ErrorCode::Internal,
-            format!("the log cannot be read: {error}"),
-            "see that the disk is in order",
+            errors::the_log_cannot_be_read_error(&error),
+            errors::see_that_the_disk_is_in_order(),
         ),
     }
 }

@@ -7,6 +7,7 @@ use crate::template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, Me, Notify, PasswordSet, Secret, Template};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -148,7 +149,7 @@ pub(crate) async fn keep_template(
 }
 
 fn wrong_template(wrong: &template::Wrong) -> ApiError {
-    let hint = "the fields of POST /tasks";
+    let hint = errors::the_fields_of_post_tasks();
     match wrong {
         template::Wrong::NotForATemplate(_) => ApiError::refused(wrong.to_string(), hint),
         _ => ApiError::bad_request(wrong.to_string(), hint),

@@ -7,6 +7,7 @@ use crate::logins::{BadKey, LoginError};
 use crate::nodes::NoKeys;
 use axum::extract::{Path, State};
 use danlu_core::Refusal;
+use danlu_messages::errors;
 use danlu_wire::api::{Document, ErrorCode, MyNode, MyNodes, NewSshLogin};
 
 pub(super) async fn list(
@@ -88,9 +89,8 @@ pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {
     if model.nodes.values().any(|node| node.name == name) {
         return Ok(());
     }
-    let message = format!("there is no machine {name}");
-    Err(ApiError::not_found(message, "danlu nodes lists them")
-        .or_chinese(format!("没有机器 {name}"), "用 danlu nodes 查看"))
+    let message = errors::there_is_no_machine_name(&name);
+    Err(ApiError::not_found(message, errors::danlu_nodes_lists_them()))
 }
 
 /// What runs there by their key can be reached by nothing else.
@@ -106,43 +106,22 @@ fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
         tasks.filter(|task| task.owner == caller.id).map(|task| task.id.to_string()).collect();
     let (Some(first), count) = (mine.first(), mine.len()) else { return Ok(()) };
     Err(ApiError::refused(
-        format!("{count} of your tasks run on {name} by this login"),
-        &format!("wait for them or cancel them first: danlu wait {first}"),
-    )
-    .or_chinese(
-        format!("您有 {count} 个任务正以此登录在 {name} 上运行"),
-        format!("请先等待其结束或取消：danlu wait {first}"),
+        errors::count_of_your_tasks_run_on_name_by_this_login(&count, &name),
+        &errors::wait_for_them_or_cancel_them_first_danlu_wait(&first),
     ))
 }
 
 /// An agent that is root becomes whom an admin names; nobody can choose there whom it becomes.
 fn no_keys(no: NoKeys, name: &str) -> ApiError {
-    let ask_admin = |message: String, chinese: String| {
-        ApiError::refused(
-            message,
-            &format!("an administrator can name your OS user there: danlu user set YOU --os-user-on {name}=USER"),
-        )
-        .or_chinese(
-            chinese,
-            format!("管理员可以指定您在该机器上的系统用户：danlu user set 用户名 --os-user-on {name}=系统用户"),
-        )
+    let ask_admin = |message: String| {
+        ApiError::refused(message, &errors::an_administrator_can_name_your_os_user_there(&name))
     };
     match no {
-        NoKeys::NotBySsh => ask_admin(
-            format!("{name} is not reached by SSH: no key is needed"),
-            format!("{name} 不通过 SSH 连接，无需密钥"),
-        ),
-        NoKeys::Root => ask_admin(
-            format!("the server is root on {name}: no key is needed"),
-            format!("服务器在 {name} 上是 root，无需密钥"),
-        ),
+        NoKeys::NotBySsh => ask_admin(errors::name_is_not_reached_by_ssh_no_key_is_needed(&name)),
+        NoKeys::Root => ask_admin(errors::the_server_is_root_on_name_no_key_is_needed(&name)),
         NoKeys::Unknown => ApiError::refused(
-            format!("{name} is not connected: whether it needs a key of yours is not known now"),
-            &format!("try again when it is: danlu nodes lists {name} as ready then"),
-        )
-        .or_chinese(
-            format!("{name} 未连接，目前无法确定是否需要您的密钥"),
-            "请在 danlu nodes 显示其就绪后再试",
+            errors::name_is_not_connected_whether_it_needs_a_key(&name),
+            &errors::try_again_when_it_is_danlu_nodes_lists_name(&name),
         ),
     }
 }
@@ -152,61 +131,34 @@ impl From<LoginError> for ApiError {
         let message = error.to_string();
         let refused = |hint| ApiError::refused(message.clone(), hint);
         match &error {
-            LoginError::Name(name) => refused("use the name that you log in with there: ann")
-                .or_chinese(format!("{name:?} 不能是用户名"), "请填写您在该机器上的登录名，如 ann"),
-            LoginError::Root => refused("use the name of an account of your own there")
-                .or_chinese("不能用自己的密钥以 root 运行任务", "请填写您自己在该机器上的账户名"),
-            LoginError::ServersOwn(name) => refused("use the name of an account of your own there")
-                .or_chinese(
-                    format!("{name} 是服务器自己在该机器上的登录名"),
-                    "请填写您自己在该机器上的账户名",
-                ),
-            LoginError::NoKey => refused("give the private key as well: --key ~/.ssh/id_ed25519")
-                .or_chinese("还没有密钥", "请同时给出私钥"),
-            LoginError::Key(bad) => bad_key(*bad, message),
-            LoginError::TooMany => {
-                refused("remove some that are not used").or_chinese("数量过多", "请删除不再使用的")
+            LoginError::Name(_) => refused(errors::use_the_name_that_you_log_in_with_there_ann()),
+            LoginError::Root => refused(errors::use_the_name_of_an_account_of_your_own_there()),
+            LoginError::ServersOwn(_) => {
+                refused(errors::use_the_name_of_an_account_of_your_own_there())
             }
-            LoginError::Missing(node) => {
-                ApiError::not_found(message.clone(), "see the list of them")
-                    .or_chinese(format!("{node} 没有登录设置"), "请查看列表")
+            LoginError::NoKey => refused(errors::give_the_private_key_as_well_key_ssh_id()),
+            LoginError::Key(bad) => bad_key(*bad, message),
+            LoginError::TooMany => refused(errors::remove_some_that_are_not_used()),
+            LoginError::Missing(_) => {
+                ApiError::not_found(message.clone(), errors::see_the_list_of_them())
             }
             LoginError::File { .. } => ApiError::new(
                 ErrorCode::Unavailable,
                 message.clone(),
-                "an administrator sees that only the server may look there: chmod 700",
-            )
-            .or_chinese("无法保存密钥", "请管理员检查数据目录的权限：chmod 700"),
+                errors::an_administrator_sees_that_only_the_server(),
+            ),
             LoginError::NotNow(not_now) => not_now.clone().into(),
         }
     }
 }
 
 fn bad_key(bad: BadKey, message: String) -> ApiError {
-    let (hint, chinese, chinese_hint) = match bad {
-        BadKey::Long => (
-            "give the file that ssh-keygen wrote, without .pub",
-            "内容过大，不是私钥",
-            "请给出 ssh-keygen 生成的文件（不带 .pub）",
-        ),
-        BadKey::Public => {
-            ("it is in the file without .pub", "这是公钥，需要私钥", "私钥在不带 .pub 的文件中")
-        }
-        BadKey::Passphrase => (
-            "make one without, for this alone: ssh-keygen -t ed25519 -N '' -f danlu-key",
-            "密钥设有口令，此处无法输入",
-            "请另建一个无口令的密钥：ssh-keygen -t ed25519 -N '' -f danlu-key",
-        ),
-        BadKey::OldForm => (
-            "write it anew: ssh-keygen -p -N '' -f FILE",
-            "密钥不是 OpenSSH 格式",
-            "请转换格式：ssh-keygen -p -N '' -f 文件",
-        ),
-        BadKey::NotAKey => (
-            "it begins with -----BEGIN OPENSSH PRIVATE KEY-----; give the whole file",
-            "这不是 OpenSSH 私钥",
-            "私钥以 -----BEGIN OPENSSH PRIVATE KEY----- 开头，请给出整个文件",
-        ),
+    let hint = match bad {
+        BadKey::Long => errors::give_the_file_that_ssh_keygen_wrote_without(),
+        BadKey::Public => errors::it_is_in_the_file_without_pub(),
+        BadKey::Passphrase => errors::make_one_without_for_this_alone_ssh_keygen_t(),
+        BadKey::OldForm => errors::write_it_anew_ssh_keygen_p_n_f_file(),
+        BadKey::NotAKey => errors::it_begins_with_begin_openssh_private_key_give(),
     };
-    ApiError::refused(message, hint).or_chinese(chinese, chinese_hint)
+    ApiError::refused(message, hint)
 }

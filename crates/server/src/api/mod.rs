@@ -57,6 +57,8 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{any, get};
 use danlu_core::UserId;
+use danlu_messages::Language;
+use danlu_messages::errors;
 use danlu_wire::api::MOST_BODY_BYTES;
 use forms::Forms;
 use guard::Guard;
@@ -81,8 +83,8 @@ pub struct Reach {
     pub auth: Auth,
     pub doors: crate::network::Doors,
     pub streams: Streams,
-    /// Lists of tasks, by who asks for what.
-    pub(crate) lists: Kept<(UserId, bool, String), Arc<Forms>>,
+    /// Lists of tasks, by who asks for what in which language.
+    pub(crate) lists: Kept<(UserId, bool, Language, String), Arc<Forms>>,
     /// Where we listen, once we do: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
     /// Tells the process to end.
@@ -138,10 +140,14 @@ pub fn router(api: Api) -> Router {
 }
 
 async fn no_such_address() -> ApiError {
-    ApiError::not_found("there is no such address", "/api/v1/openapi.json lists them")
+    ApiError::not_found(
+        errors::there_is_no_such_address(),
+        errors::api_v1_openapi_json_lists_them(),
+    )
 }
 
 async fn wrong_method() -> (StatusCode, ApiError) {
-    let error = ApiError::bad_request("this page does not answer that method", "GET it");
+    let error =
+        ApiError::bad_request(errors::this_page_does_not_answer_that_method(), errors::get_it());
     (StatusCode::METHOD_NOT_ALLOWED, error)
 }

@@ -6,6 +6,7 @@ use super::{Api, ApiError};
 use crate::notices;
 use crate::store::{Deed, RecordChange};
 use axum::extract::{Path, State};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, NoticeKind, NoticeList};
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<NoticeList>> {
@@ -26,8 +27,11 @@ pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<()
     caller.require_admin()?;
     let all = api.handle.notices().all();
     if !all.iter().any(|notice| notice.id == id) {
-        let error = ApiError::not_found("there is no such notice", "danlu notices lists them");
-        return Err(error.or_chinese("没有这条通知", "danlu notices 列出全部通知"));
+        let error = ApiError::not_found(
+            errors::there_is_no_such_notice(),
+            errors::danlu_notices_lists_them(),
+        );
+        return Err(error);
     }
     let asker = caller.asker();
     let deed = Deed {

@@ -8,6 +8,7 @@ use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::{Refusal, User};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, ErrorCode, LogIn, LoggedIn, Secret, SessionView, Sessions};
 use std::sync::Arc;
 
@@ -30,8 +31,12 @@ fn too_large(error: ApiError) -> ApiError {
     if error.0.code != ErrorCode::TooLarge {
         return error;
     }
-    let message = format!("the request is larger than {} KB", MOST_BYTES >> 10);
-    ApiError::new(ErrorCode::TooLarge, message, "a name has at most 256 bytes, a password 1024")
+    let message = errors::the_request_is_larger_than_most_kb(&(MOST_BYTES >> 10));
+    ApiError::new(
+        ErrorCode::TooLarge,
+        message,
+        errors::a_name_has_at_most_256_bytes_a_password_1024(),
+    )
 }
 
 /// Also for the page where people log in.
@@ -104,8 +109,13 @@ pub(crate) async fn end_own(
 }
 
 fn header_value(text: &str) -> Result<HeaderValue, ApiError> {
-    HeaderValue::from_str(text)
-        .map_err(|_| ApiError::new(ErrorCode::Internal, "the cookie cannot be sent", "report this"))
+    HeaderValue::from_str(text).map_err(|_| {
+        ApiError::new(
+            ErrorCode::Internal,
+            errors::the_cookie_cannot_be_sent(),
+            errors::report_this(),
+        )
+    })
 }
 
 pub(super) async fn list(State(api): State<Api>, caller: Caller) -> Json<Document<Sessions>> {

@@ -5,6 +5,7 @@ use super::caller::Caller;
 use super::{Api, ApiError};
 use axum::extract::State;
 use danlu_core::{Input, Settings, Span};
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use danlu_wire::span;
 use schemars::JsonSchema;
@@ -123,8 +124,8 @@ fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
         Some(Span(ms)) => Ok(ms.into()),
         None => Err(ApiError::new(
             ErrorCode::Refused,
-            format!("`{key}` cannot be `{text}`"),
-            "a length of time: 10s, 5m, 1h30m, 2d",
+            errors::key_cannot_be_text(&key, &text),
+            errors::a_length_of_time_10s_5m_1h30m_2d(),
         )),
     }
 }
@@ -153,8 +154,8 @@ pub(super) fn changed(settings: &Settings, key: &str, value: Value) -> Result<Se
     serde_json::from_value(whole).map_err(|error| {
         ApiError::new(
             ErrorCode::Refused,
-            format!("`{key}` cannot be that: {error}"),
-            "danlu set shows the values",
+            errors::key_cannot_be_that_error(&key, &error),
+            errors::danlu_set_shows_the_values(),
         )
     })
 }
@@ -163,8 +164,8 @@ fn unknown(settings: &Settings, key: &str) -> ApiError {
     let known = serde_json::to_value(settings).unwrap_or_default();
     let names: Vec<&str> =
         known.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    let hint = format!("one of {}", names.join(", "));
-    ApiError::new(ErrorCode::NotFound, format!("there is no setting `{key}`"), hint)
+    let hint = errors::one_of_join(&(names.join(", ")));
+    ApiError::new(ErrorCode::NotFound, errors::there_is_no_setting_key(&key), hint)
 }
 
 /// The list, the name in it, and which value of it.

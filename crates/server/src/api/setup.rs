@@ -8,6 +8,7 @@ use crate::handle::Asker;
 use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use danlu_core::{Actor, Input, Reply};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, ErrorCode, PasswordSet, Secret};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,7 +42,11 @@ pub(crate) async fn first_admin(api: &Api, peer: Peer, wanted: SetUp) -> Result<
     let by = Asker { name: String::from("set-up link"), origin: origin(peer.address()) };
     let input = Input::AddUser { by: Actor::Daemon, name: name.clone(), admin: true };
     let Reply::User(user) = api.handle.begin(input, None, Some(by.clone())).wait().await? else {
-        return Err(ApiError::new(ErrorCode::Internal, "no account was made", "report this"));
+        return Err(ApiError::new(
+            ErrorCode::Internal,
+            errors::no_account_was_made(),
+            errors::report_this(),
+        ));
     };
     api.auth.close_setup();
     let who = (user, name.as_str());
@@ -50,8 +55,7 @@ pub(crate) async fn first_admin(api: &Api, peer: Peer, wanted: SetUp) -> Result<
 
 pub(crate) fn used_up() -> ApiError {
     ApiError::not_permitted(
-        "this link is not good any more",
-        "danlu user add NAME --admin on the machine makes an admin",
+        errors::this_link_is_not_good_any_more(),
+        errors::danlu_user_add_name_admin_on_the_machine(),
     )
-    .or_chinese("该链接无效或已被使用", "请登录；或在没有管理员时重启服务器以得到新链接")
 }

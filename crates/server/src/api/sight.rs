@@ -7,6 +7,7 @@ use crate::handle::AskError;
 use crate::model::ReadModel;
 use danlu_core::settings::Visibility;
 use danlu_core::{Event, Refusal, RunId, TaskId, UserId, WaitReason};
+use danlu_messages::errors;
 use danlu_wire::api::{ForeignView, GpuView, NodeView};
 
 #[derive(Clone, Copy)]
@@ -33,8 +34,10 @@ impl Caller {
     pub(crate) fn refusal(&self, model: &ReadModel, error: AskError) -> ApiError {
         match error {
             AskError::Refused(Refusal::StillNeeded { by, .. }) if !self.sight(model).task(by) => {
-                ApiError::refused("another task still waits for it", "keep it until that has ended")
-                    .or_chinese("另一个任务仍在等待它", "请保留到该任务结束")
+                ApiError::refused(
+                    errors::another_task_still_waits_for_it(),
+                    errors::keep_it_until_that_has_ended(),
+                )
             }
             error => error.into(),
         }

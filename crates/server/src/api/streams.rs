@@ -5,6 +5,7 @@ use super::caller::Caller;
 use crate::config::Limits;
 use crate::network::Shares;
 use danlu_core::UserId;
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,24 +72,16 @@ impl Streams {
         if open.all >= most {
             return Err(ApiError::new(
                 ErrorCode::Unavailable,
-                format!("too many streams are open: at most {most}"),
-                "try again later, or ask an administrator to raise limits.streams",
-            )
-            .or_chinese(
-                format!("打开的数据流过多：最多 {most} 个"),
-                "请稍后重试，或请管理员提高 limits.streams",
+                errors::too_many_streams_are_open_at_most_most(&most),
+                errors::try_again_later_or_ask_an_administrator_to_2(),
             ));
         }
         let own = open.of.entry(user).or_default();
         if *own >= most_each {
             return Err(ApiError::new(
                 ErrorCode::TooOften,
-                format!("you have too many open streams: at most {most_each}"),
-                "close some pages, logs or waits, or ask an administrator to raise limits.streams_per_user",
-            )
-            .or_chinese(
-                format!("您打开的数据流过多：最多 {most_each} 个"),
-                "请关闭一些页面、日志或等待，或请管理员提高 limits.streams_per_user",
+                errors::you_have_too_many_open_streams_at_most_most(&most_each),
+                errors::close_some_pages_logs_or_waits_or_ask_an(),
             ));
         }
         *own += 1;

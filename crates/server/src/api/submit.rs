@@ -15,6 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
+use danlu_messages::errors;
 use danlu_wire::api::{
     Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
 };
@@ -50,8 +51,8 @@ pub(crate) fn whole(
 }
 
 fn not_a_task(error: &serde_json::Error) -> ApiError {
-    let message = format!("this does not describe a task: {error}");
-    ApiError::bad_request(message, "danlu submit --help, or the fields in /api/v1/openapi.json")
+    let message = errors::this_does_not_describe_a_task_error(&error);
+    ApiError::bad_request(message, errors::danlu_submit_help_or_the_fields_in_api_v1())
 }
 
 /// Answers when it is durable. Without an environment of its own it has that of the task it is a copy of.
@@ -75,7 +76,11 @@ pub(crate) async fn accept(
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
         Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
-        _ => Err(ApiError::new(ErrorCode::Internal, "a submit got another answer", "report this")),
+        _ => Err(ApiError::new(
+            ErrorCode::Internal,
+            errors::a_submit_got_another_answer(),
+            errors::report_this(),
+        )),
     }
 }
 
@@ -105,8 +110,8 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
     match found {
         Ok(Ok(None)) => Err(ApiError::refused(
-            format!("there is no OS user `{name}` for the tasks of {} to run as", caller.name),
-            "an administrator can name one: danlu user set NAME --os-user USER",
+            errors::there_is_no_os_user_name_for_the_tasks_of(&name),
+            errors::an_administrator_can_name_one_danlu_user_set(),
         )),
         // One that cannot be looked up now may be there when the task starts.
         _ => Ok(()),
@@ -201,7 +206,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     let model = &*api.handle.model();
     let begin = body.begin.as_deref().map(time).transpose()?;
     let environment = environment::pack(&body.environment).map_err(|message| {
-        ApiError::refused(message, "variables are NAME=value, without zero bytes")
+        ApiError::refused(message, errors::variables_are_name_value_without_zero_bytes())
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
@@ -268,24 +273,20 @@ fn umask(given: u32) -> Result<u32, ApiError> {
         return Ok(given);
     }
     Err(ApiError::refused(
-        format!("{given} is no umask: it has permission bits alone"),
-        "a number from 0 to 511, that is 0o777",
-    )
-    .or_chinese(
-        format!("{given} 不是有效的 umask：它只能包含权限位"),
-        "请使用 0 到 511（即 0o777）之间的数",
+        errors::given_is_no_umask_it_has_permission_bits(&given),
+        errors::a_number_from_0_to_511_that_is_0o777(),
     ))
 }
 
 fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
     match (needs.shared, needs.exclusive) {
         (true, true) => Err(ApiError::refused(
-            "a task has its GPUs to itself or shares them, not both",
-            "--shared or --exclusive",
+            errors::a_task_has_its_gpus_to_itself_or_shares_them(),
+            errors::shared_or_exclusive(),
         )),
         (true, false) => Ok(Sharing::Shared { idle_utilization: needs.idle_util }),
         (false, _) if needs.idle_util > 0 => Err(ApiError::refused(
-            "how idle a GPU must be is said by tasks that share it",
+            errors::how_idle_a_gpu_must_be_is_said_by_tasks_that(),
             "--shared --vram 20G --idle-util 50",
         )),
         (false, true) => Ok(Sharing::Exclusive),
@@ -363,8 +364,8 @@ fn time(given: &str) -> Result<Time, ApiError> {
     let time: Result<jiff::Timestamp, _> = given.parse();
     time.map(|time| Time(time.as_millisecond())).map_err(|_| {
         ApiError::refused(
-            format!("`{given}` is not a time"),
-            "as in RFC 3339: 2026-11-20T22:00:00+08:00",
+            errors::given_is_not_a_time(&given),
+            errors::as_in_rfc_3339_2026_11_20t22_00_00_08_00(),
         )
     })
 }

@@ -6,6 +6,7 @@ use crate::launch;
 use crate::model::ReadModel;
 use danlu_core::task::Stream;
 use danlu_core::{Node, User, UserId};
+use danlu_messages::errors;
 use danlu_wire::agent::{OutputPath, PathProblem, PathsSeen, TaskPaths};
 use danlu_wire::api::Submit;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -24,8 +25,8 @@ const MOST_MACHINES: usize = 16;
 pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<bool, ApiError> {
     if !Path::new(&body.directory).is_absolute() {
         return Err(ApiError::refused(
-            "the working directory is not an absolute path",
-            "--dir /path",
+            errors::the_working_directory_is_not_an_absolute_path(),
+            errors::dir_path(),
         ));
     }
     let model = api.handle.model();
@@ -142,18 +143,28 @@ fn paths_of(body: &Submit) -> TaskPaths {
 }
 
 fn refusal(problem: PathProblem, on: Option<&str>) -> ApiError {
-    let on = on.map_or_else(String::new, |node| format!(" on {node}"));
-    match problem {
-        PathProblem::NoDirectory { path } => ApiError::refused(
-            format!("there is no directory {path}{on}"),
-            "create it, or give another with --dir",
-        ),
-        PathProblem::NoDirectoryFor { file, directory } => ApiError::refused(
-            format!("there is no directory {directory} for {file}{on}"),
-            "create it, or choose another file",
-        ),
-        PathProblem::IsDirectory { path } => {
-            ApiError::refused(format!("{path} is a directory{on}"), "name a file in it")
+    let (message, hint) = match (problem, on) {
+        (PathProblem::NoDirectory { path }, None) => {
+            (errors::there_is_no_directory(&path), errors::create_it_or_give_another_with_dir())
         }
-    }
+        (PathProblem::NoDirectory { path }, Some(node)) => (
+            errors::there_is_no_directory_on(&path, &node),
+            errors::create_it_or_give_another_with_dir(),
+        ),
+        (PathProblem::NoDirectoryFor { file, directory }, None) => (
+            errors::there_is_no_directory_for(&directory, &file),
+            errors::create_it_or_choose_another_file(),
+        ),
+        (PathProblem::NoDirectoryFor { file, directory }, Some(node)) => (
+            errors::there_is_no_directory_for_on(&directory, &file, &node),
+            errors::create_it_or_choose_another_file(),
+        ),
+        (PathProblem::IsDirectory { path }, None) => {
+            (errors::is_a_directory(&path), errors::name_a_file_in_it())
+        }
+        (PathProblem::IsDirectory { path }, Some(node)) => {
+            (errors::is_a_directory_on(&path, &node), errors::name_a_file_in_it())
+        }
+    };
+    ApiError::refused(message, hint)
 }

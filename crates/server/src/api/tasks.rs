@@ -12,6 +12,8 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
+use danlu_messages::Language;
+use danlu_messages::errors;
 use danlu_wire::api::{
     Act, ActName, ActResult, Acted, Dependents, Document, Failure, MOST_ROWS, OneTask, Scope,
     TaskStateName, TaskView, Tasks,
@@ -31,7 +33,8 @@ pub(super) async fn list(
 ) -> Result<Response, ApiError> {
     let model = api.handle.model();
     let uri = request.uri();
-    let key = (caller.id, caller.admin, uri.query().unwrap_or_default().to_owned());
+    let query = uri.query().unwrap_or_default().to_owned();
+    let key = (caller.id, caller.admin, Language::current(), query);
     let list = match api.lists.get(&key, &model) {
         Some(list) => list,
         None => {
@@ -168,7 +171,7 @@ pub(super) async fn act(
     let body = ActBody::parse(&with_whole_numbers(body))?;
     let Ok(act) = serde_json::from_value::<ActName>(serde_json::Value::String(act.clone())) else {
         return Err(ApiError::not_found(
-            format!("tasks cannot be asked to `{act}`"),
+            errors::tasks_cannot_be_asked_to_act(&act),
             "danlu --help",
         ));
     };
@@ -198,8 +201,8 @@ impl ActBody {
         }
         serde_json::from_slice(body).map_err(|error| {
             ApiError::bad_request(
-                format!("this is not what an act needs: {error}"),
-                "{\"position\": 0} for move, {\"more\": 3600} for extend, nothing for the others",
+                errors::this_is_not_what_an_act_needs_error(&error),
+                errors::for_move_for_extend_nothing_for_the_others(),
             )
         })
     }
@@ -239,12 +242,15 @@ pub(crate) async fn act_on_all(
     let with = With { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
         return Err(ApiError::refused(
-            format!("more than {MOST_IDS} ids"),
-            "ask for fewer at once",
+            errors::more_than_most_ids(&MOST_IDS),
+            errors::ask_for_fewer_at_once(),
         ));
     }
     if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
-        return Err(ApiError::refused("only `cancel` and `remove` go on", "leave `cascade` out"));
+        return Err(ApiError::refused(
+            errors::only_cancel_and_remove_go_on(),
+            errors::leave_cascade_out(),
+        ));
     }
     let model = api.handle.model();
     let seen = |id: &u64| caller.look_for(&model, TaskId(*id)).is_ok();
@@ -301,7 +307,7 @@ pub(super) async fn dependents(
 
 pub(super) fn numbers(ids: &str) -> Result<Vec<u64>, ApiError> {
     let parsed: Result<Vec<u64>, _> = ids.split(',').take(MOST_IDS).map(str::parse).collect();
-    parsed.map_err(|_| ApiError::bad_request("`ids` is a list of numbers", "ids=1,2,3"))
+    parsed.map_err(|_| ApiError::bad_request(errors::ids_is_a_list_of_numbers(), "ids=1,2,3"))
 }
 
 pub(super) async fn remove(

@@ -8,6 +8,7 @@ use crate::auth::Token;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::Span;
+use danlu_messages::errors;
 use danlu_wire::api::{Document, MadeToken, NewToken, Scope, Secret, TokenView, Tokens};
 use danlu_wire::span;
 
@@ -38,15 +39,15 @@ pub(crate) async fn new(
     caller.require_person()?;
     let fine = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control);
     if !fine {
-        let hint = "what it is for, in at most 100 bytes: danlu token new ci";
-        return Err(ApiError::refused("a token needs a name", hint));
+        let hint = errors::what_it_is_for_in_at_most_100_bytes_danlu();
+        return Err(ApiError::refused(errors::a_token_needs_a_name(), hint));
     }
     let expires = expires.filter(|text| !text.is_empty());
     let lifetime = expires.map(|text| lifetime(&text)).transpose()?;
     if scope == Scope::Admin && !caller.admin {
         return Err(ApiError::not_permitted(
-            "a token of scope admin is for administrators",
-            "take scope submit, which may do what you may with your tasks",
+            errors::a_token_of_scope_admin_is_for_administrators(),
+            errors::take_scope_submit_which_may_do_what_you_may(),
         ));
     }
     let what = (name, scope, lifetime);
@@ -58,7 +59,10 @@ fn lifetime(text: &str) -> Result<Span, ApiError> {
     let given = span::from_text(text)
         .filter(|span| *span > Span(0) && *span <= danlu_core::limits::LONGEST);
     given.ok_or_else(|| {
-        ApiError::bad_request(format!("`{text}` is not a length of time"), "such as 12h or 30d")
+        ApiError::bad_request(
+            errors::text_is_not_a_length_of_time(&text),
+            errors::such_as_12h_or_30d(),
+        )
     })
 }
 

@@ -10,6 +10,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal, Reply, Settings, User};
+use danlu_messages::errors;
 use danlu_wire::api::{
     AddedUser, Document, ErrorCode, NewPassword, NewUser, OneUser, PasswordSet, Removed, Secret,
     UserView, Users,
@@ -102,7 +103,11 @@ pub(crate) async fn new(
     }
     let added = Input::AddUser { by: caller.actor(), name: name.clone(), admin };
     let Reply::User(user) = caller.ask(api, added).await? else {
-        return Err(ApiError::new(ErrorCode::Internal, "no account was made", "report this"));
+        return Err(ApiError::new(
+            ErrorCode::Internal,
+            errors::no_account_was_made(),
+            errors::report_this(),
+        ));
     };
     let change = UserChange { os_user, email, ..UserChange::default() };
     if change != UserChange::default() {

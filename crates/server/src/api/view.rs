@@ -272,7 +272,7 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
         exit: match &run.state {
-            RunState::Ended { exit, .. } => Some(exit.in_words()),
+            RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
             _ => None,
         },
         failure: match &run.state {

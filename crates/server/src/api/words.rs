@@ -91,7 +91,7 @@ pub(crate) fn waits(reason: &WaitReason) -> String {
 pub(crate) fn ended(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::TimedOut => None,
-        Outcome::Failed { exit } => Some(exit.in_words()),
+        Outcome::Failed { exit } => Some(danlu_messages::ends::exit(exit)),
         Outcome::DependencyFailed { on } => Some(format!("task {on} did not end as needed")),
         Outcome::GaveUp { attempts } => {
             Some(format!("its machine went down in {attempts} attempts"))

@@ -21,6 +21,7 @@ use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::limits::NAME_BYTES;
 use danlu_core::{Time, User, UserId};
+use danlu_messages::errors;
 use danlu_wire::api::Notify;
 use recent::Recent;
 use records::{Book, Change, Notice, Password};
@@ -56,24 +57,23 @@ pub struct Auth {
 
 #[derive(Debug, Error)]
 pub(crate) enum AuthError {
-    #[error("the name or the password is wrong")]
+    #[error("{}", errors::the_name_or_the_password_is_wrong())]
     Wrong,
-    #[error("too many attempts: wait {} seconds", .0.as_secs() + 1)]
+    #[error("{}", errors::too_many_attempts_wait_value_seconds(&(.0.as_secs() + 1)))]
     Wait(Duration),
-    #[error(
-        "the name or the password is too long: at most {NAME_BYTES} and {} bytes",
-        password::LONGEST
-    )]
+    #[error("{}", errors::the_name_or_the_password_is_too_long_at_most(&NAME_BYTES, &password::LONGEST))]
     TooLong,
     #[error("{0}")]
     Unfit(&'static str),
-    #[error("this account is locked")]
+    #[error("{}", errors::this_account_is_locked())]
     Locked,
-    #[error("too many of them: at most {0}")]
+    #[error("{}", errors::too_many_of_them_at_most_it(.0))]
     TooMany(usize),
-    #[error("there is no such {0}")]
-    Missing(&'static str),
-    #[error("no randomness is to be had")]
+    #[error("{}", errors::no_such_session())]
+    NoSuchSession,
+    #[error("{}", errors::no_such_token())]
+    NoSuchToken,
+    #[error("{}", errors::no_randomness_is_to_be_had())]
     NoRandomness,
     #[error(transparent)]
     NotNow(#[from] NotNow),

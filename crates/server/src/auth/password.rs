@@ -3,6 +3,7 @@
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use danlu_messages::errors;
 use std::sync::LazyLock;
 
 pub(crate) const SHORTEST: usize = 8;
@@ -12,13 +13,13 @@ pub(crate) const LONGEST: usize = 1024;
 /// What is wrong with it, if anything is.
 pub(crate) fn objection(name: &str, password: &str) -> Option<&'static str> {
     if password.chars().count() < SHORTEST {
-        return Some("the password is too short: at least 8 characters");
+        return Some(errors::the_password_is_too_short_at_least_8());
     }
     if password.len() > LONGEST {
-        return Some("the password is too long: at most 1024 bytes");
+        return Some(errors::the_password_is_too_long_at_most_1024_bytes());
     }
     let same = password.eq_ignore_ascii_case(name);
-    same.then_some("the password is the name of the account")
+    same.then_some(errors::the_password_is_the_name_of_the_account())
 }
 
 /// Slow on purpose: not on a thread that others wait for.

@@ -98,7 +98,7 @@ impl Auth {
     ) -> Result<(), AuthError> {
         let sessions = self.sessions_of(user);
         let found = sessions.iter().find(|session| session.digest.short() == which);
-        let found = found.ok_or(AuthError::Missing("session"))?;
+        let found = found.ok_or(AuthError::NoSuchSession)?;
         let deed = deed((&by.name, &by.origin), "log out", String::new());
         let change = Change::NoSession(found.digest.clone());
         Ok(self.change(handle, vec![change], Some(deed)).await?)

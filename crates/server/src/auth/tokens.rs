@@ -66,7 +66,7 @@ impl Auth {
         let found: Vec<Change> =
             tokens.iter().filter(matches).map(|it| Change::NoToken(it.digest.clone())).collect();
         if found.is_empty() {
-            return Err(AuthError::Missing("token"));
+            return Err(AuthError::NoSuchToken);
         }
         let deed = deed((&by.name, &by.origin), "revoke", format!("token {which}"));
         Ok(self.change(handle, found, Some(deed)).await?)

@@ -11,6 +11,7 @@ use crate::handle::NotNow;
 use crate::notices::{self, NoticeKind, Notices};
 use crate::panics::{self, Panic, on_purpose};
 use danlu_core::{Input, NodeId, NodeMessage, SessionId, Time};
+use danlu_messages::errors;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -142,10 +143,7 @@ impl Engine {
 
     fn internal_error(&self) -> NotNow {
         let report = self.trouble.report();
-        NotNow {
-            message: format!("internal error: this cannot be decided; a report is in {report}"),
-            hint: "nothing has changed; ask an admin to send that report to the authors of Danlu",
-        }
+        NotNow::new(|| (errors::internal_error(&report), errors::send_report()))
     }
 
     /// Its connection counts no more, and a new one is made later.

@@ -1,6 +1,6 @@
 //! Amounts of memory: `20G`, `1.5T`, `512M`, `4096`.
 
-use crate::language::text;
+use danlu_messages::spec as msg;
 
 /// Bytes. Units count in 1024s, as those who order memory and GPUs mean them.
 pub fn parse_bytes(given: &str) -> Result<u64, String> {
@@ -46,7 +46,7 @@ fn bytes(number: &str, factor: u64) -> Option<u64> {
 }
 
 fn complaint() -> String {
-    text("a size is written as 20G or 512M", "大小的写法是 20G 或 512M").to_owned()
+    msg::a_size_is_written_as_20g_or_512m().to_owned()
 }
 
 #[cfg(test)]

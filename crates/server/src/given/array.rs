@@ -1,10 +1,10 @@
 //! `--array 0-99%4`, `1,3,5-9:2`: the indices of an array and how many of it run at once.
 
 use danlu_core::limits::TASKS_PER_ARRAY;
+use danlu_messages::spec as msg;
 use danlu_wire::api::Array;
 
 use super::whole;
-use crate::language::{say, text};
 
 pub fn parse_array(given: &str) -> Result<Array, String> {
     let (list, at_once) = match given.split_once('%') {
@@ -51,21 +51,17 @@ fn refuse_doubles(indices: &[u32]) -> Result<(), String> {
         None => Ok(()),
         Some(pair) => {
             let index = pair[0];
-            Err(say!("index {index} comes twice", "下标 {index} 重复"))
+            Err(msg::index_index_comes_twice(&index))
         }
     }
 }
 
 fn too_many() -> String {
-    say!("an array has at most {TASKS_PER_ARRAY} elements", "数组最多有 {TASKS_PER_ARRAY} 个元素")
+    msg::an_array_has_at_most_tasks_per_array_elements(&TASKS_PER_ARRAY)
 }
 
 fn complaint() -> String {
-    text(
-        "an array is written as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
-        "数组的写法是 0-99、0-99%4（同时 4 个）或 1,3,5-9:2",
-    )
-    .to_owned()
+    msg::an_array_is_written_as_0_99_0_99_4_4_at_once().to_owned()
 }
 
 #[cfg(test)]

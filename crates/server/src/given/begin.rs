@@ -1,22 +1,18 @@
 //! Points in time to come: `22:00`, `2026-11-20 08:00`, `now+2h`, `tomorrow`, or RFC 3339.
 
+use danlu_messages::spec as msg;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp, ToSpan as _, Zoned};
 
 use super::time_limit::{TimeLimit, parse_time_limit};
-use crate::language::text;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin(pub Timestamp);
 
 pub fn parse_begin(given: &str) -> Result<Begin, String> {
-    read(given.trim(), &Zoned::now()).map(Begin).ok_or_else(|| {
-        text(
-            "a time is written as 22:00, 2026-11-20 08:00, now+2h, tomorrow, midnight, noon",
-            "时间的写法是 22:00、2026-11-20 08:00、now+2h、tomorrow、midnight、noon",
-        )
-        .to_owned()
-    })
+    read(given.trim(), &Zoned::now())
+        .map(Begin)
+        .ok_or_else(|| msg::a_time_is_written_as_22_00_2026_11_20_08_00().to_owned())
 }
 
 fn read(given: &str, now: &Zoned) -> Option<Timestamp> {

@@ -1,9 +1,9 @@
 //! `--after afterok:12,13,afterany:14`: what a task waits for.
 
 use danlu_core::task::DependencyKind;
+use danlu_messages::spec as msg;
 
 use super::task_ids::{TaskName, parse_task_name};
-use crate::language::text;
 
 /// Not yet resolved: `@` is known to the server only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,7 @@ fn parse_on(word: &str) -> Result<TaskName, String> {
 }
 
 fn complaint() -> String {
-    text(
-        "it is written as afterok:12,13 or afterany:14 or afternotok:15",
-        "写法是 afterok:12,13、afterany:14 或 afternotok:15",
-    )
-    .to_owned()
+    msg::it_is_written_as_afterok_12_13_or_afterany_14().to_owned()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `--gpus 2`, `--gpus A100:2`.
 
 use super::whole;
-use crate::language::{say, text};
+use danlu_messages::spec as msg;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuWish {
@@ -12,11 +12,7 @@ pub struct GpuWish {
 
 pub fn parse_gpus(given: &str) -> Result<GpuWish, String> {
     if given.contains("..") {
-        return Err(text(
-            "tasks that grow and shrink (MIN..MAX) are not there yet",
-            "暂不支持可伸缩的任务（最少..最多）",
-        )
-        .to_owned());
+        return Err(msg::tasks_that_grow_and_shrink_min_max_are_not().to_owned());
     }
     let (model, count) = match given.rsplit_once(':') {
         Some(("", _)) => return Err(complaint(given)),
@@ -30,10 +26,7 @@ fn complaint(given: &str) -> String {
     let looks_like_model =
         given.starts_with(|c: char| c.is_ascii_alphabetic()) && !given.contains(':');
     let example = if looks_like_model { format!("{given}:1") } else { "A100:2".to_owned() };
-    say!(
-        "it is a number, or a model and a number: 2, {example}",
-        "应为数量，或型号加数量：2、{example}",
-    )
+    msg::it_is_a_number_or_a_model_and_a_number_2(&example)
 }
 
 /// `--gpu-ids 0,2` or `0-3`.
@@ -41,8 +34,7 @@ fn complaint(given: &str) -> String {
 pub struct GpuIds(pub Vec<u32>);
 
 pub fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
-    let complaint =
-        || text("GPU numbers are written as 0,2 or 0-3", "GPU 编号写作 0,2 或 0-3").to_owned();
+    let complaint = || msg::gpu_numbers_are_written_as_0_2_or_0_3().to_owned();
     let mut ids = Vec::new();
     for part in given.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -59,9 +51,7 @@ pub fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
 /// `danlu gpu slots 0=2`.
 pub fn parse_slots(given: &str) -> Result<(u32, u16), String> {
     let pair = given.split_once('=').and_then(|(gpu, slots)| Some((whole(gpu)?, whole(slots)?)));
-    pair.ok_or_else(|| {
-        text("it is a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2").to_owned()
-    })
+    pair.ok_or_else(|| msg::it_is_a_gpu_and_a_number_of_tasks_0_2().to_owned())
 }
 
 #[cfg(test)]

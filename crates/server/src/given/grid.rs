@@ -1,26 +1,22 @@
 //! `--grid lr=1e-3,1e-4`, `--grid seed=0..4`: what a sweep varies.
 
 use danlu_core::{limits::TASKS_PER_ARRAY, task::Axis};
+use danlu_messages::spec as msg;
 
 use super::whole;
-use crate::language::{say, text};
 
 pub fn parse_axis(given: &str) -> Result<Axis, String> {
-    let (name, list) =
-        given.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-            text(
-                "a sweep is written as lr=1e-3,1e-4 or seed=0..4 (both ends count)",
-                "扫描的写法是 lr=1e-3,1e-4 或 seed=0..4（含两端）",
-            )
-            .to_owned()
-        })?;
+    let (name, list) = given
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| msg::a_sweep_is_written_as_lr_1e_3_1e_4_or_seed_0().to_owned())?;
     let mut values = Vec::new();
     for part in list.split(',') {
         match range(part) {
             Some((first, last)) if last - first >= TASKS_PER_ARRAY as u64 => {
-                return Err(say!(
-                    "`{name}` has more than {TASKS_PER_ARRAY} values",
-                    "`{name}` 的值超过 {TASKS_PER_ARRAY} 个",
+                return Err(msg::name_has_more_than_tasks_per_array_values(
+                    &name,
+                    &TASKS_PER_ARRAY,
                 ));
             }
             Some((first, last)) => values.extend((first..=last).map(|value| value.to_string())),

@@ -1,6 +1,6 @@
 //! `NAME=VALUE`, of labels and of environment variables.
 
-use crate::language::text;
+use danlu_messages::spec as msg;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
@@ -13,7 +13,7 @@ pub fn parse_pair(given: &str) -> Result<Pair, String> {
         Some((name, value)) if !name.is_empty() && !given.contains('\0') => {
             Ok(Pair { name: name.to_owned(), value: value.to_owned() })
         }
-        _ => Err(text("it is written as NAME=VALUE", "写法是 名称=值").to_owned()),
+        _ => Err(msg::it_is_written_as_name_value().to_owned()),
     }
 }
 

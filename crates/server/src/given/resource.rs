@@ -1,7 +1,7 @@
 //! `--resource licence:2`: so many of a named thing that a machine has.
 
 use super::whole;
-use crate::language::text;
+use danlu_messages::spec as msg;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -12,9 +12,9 @@ pub struct Named {
 /// One unless told.
 pub fn parse_resource(given: &str) -> Result<Named, String> {
     let (name, count) = given.rsplit_once(':').unwrap_or((given, "1"));
-    let count = whole(count).filter(|count| *count > 0 && !name.is_empty()).ok_or_else(|| {
-        text("a resource is written as NAME:N", "资源的写法是 名称:数量").to_owned()
-    })?;
+    let count = whole(count)
+        .filter(|count| *count > 0 && !name.is_empty())
+        .ok_or_else(|| msg::a_resource_is_written_as_name_n().to_owned())?;
     Ok(Named { name: name.to_owned(), count })
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use danlu_core::FailureClass;
+use danlu_messages::spec as msg;
 
 use super::whole;
-use crate::language::say;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retries {
@@ -16,18 +16,14 @@ pub struct Retries {
 
 pub fn parse_retries(given: &str) -> Result<Retries, String> {
     let (times, classes) = given.split_once(':').unwrap_or((given, ""));
-    let times = whole(times).ok_or_else(|| {
-        say!(
-            "`{times}` is not a number: 3, or 3:cuda_oom,nccl",
-            "`{times}` 不是次数：3，或 3:cuda_oom,nccl"
-        )
-    })?;
+    let times =
+        whole(times).ok_or_else(|| msg::times_is_not_a_number_3_or_3_cuda_oom_nccl(&times))?;
     let named = classes.split(',').map(str::trim).filter(|name| !name.is_empty());
     let class = |name: &str| {
         FailureClass::from_name(name).ok_or_else(|| {
             let all: Vec<&str> = FailureClass::ALL.iter().map(|class| class.as_str()).collect();
             let all = all.join(" ");
-            say!("there is no class of failures `{name}`: {all}", "没有失败类别 `{name}`：{all}")
+            msg::there_is_no_class_of_failures_name_all(&name, &all)
         })
     };
     let on = named.map(class).collect::<Result<_, _>>()?;

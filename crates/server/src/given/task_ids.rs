@@ -1,7 +1,7 @@
 //! How tasks are named: `12`, `3-9`, `1,3,5-9`, `@` (my last one), `@~1` (the one before).
 
 use super::whole;
-use crate::language::{say, text};
+use danlu_messages::spec as msg;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskName {
@@ -26,10 +26,7 @@ pub fn parse_task_names(given: &str) -> Result<TaskNames, String> {
 /// A name of exactly one task.
 pub fn parse_one_task(given: &str) -> Result<TaskName, String> {
     match parse_task_name(given)? {
-        TaskName::Range(..) => {
-            Err(text("one task is needed here, not a range", "此处需要一个任务，而不是一段")
-                .to_owned())
-        }
+        TaskName::Range(..) => Err(msg::one_task_is_needed_here_not_a_range().to_owned()),
         one => Ok(one),
     }
 }
@@ -46,23 +43,18 @@ pub fn parse_task_name(given: &str) -> Result<TaskName, String> {
     };
     match (whole(first), whole(last)) {
         (Some(first), Some(last)) if first > last => {
-            Err(say!("the range is written as {last}-{first}", "范围应写成 {last}-{first}"))
+            Err(msg::the_range_is_written_as_last_first(&last, &first))
         }
-        (Some(first), Some(last)) if last - first >= MOST_IN_A_RANGE => Err(say!(
-            "a range has at most {MOST_IN_A_RANGE} tasks",
-            "范围最多包含 {MOST_IN_A_RANGE} 个任务",
-        )),
+        (Some(first), Some(last)) if last - first >= MOST_IN_A_RANGE => {
+            Err(msg::a_range_has_at_most_most_in_a_range_tasks(&MOST_IN_A_RANGE))
+        }
         (Some(first), Some(last)) => Ok(TaskName::Range(first, last)),
         _ => Err(complaint()),
     }
 }
 
 fn complaint() -> String {
-    text(
-        "a task is named by its id (12), a range (3-9), `@` (your last one) or `@~1` (the one before)",
-        "任务的写法是编号（12）、范围（3-9）、`@`（您最近的任务）或 `@~1`（再前一个）",
-    )
-    .to_owned()
+    msg::a_task_is_named_by_its_id_12_a_range_3_9_your().to_owned()
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! `--state running,failed`: names of states and of groups of them.
 
+use danlu_messages::spec as msg;
 use danlu_wire::api::TaskStateName;
-
-use crate::language::say;
 
 /// One word can stand for several states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +55,7 @@ pub fn parse_state(given: &str) -> Result<States, String> {
 fn complaint() -> String {
     let names: Vec<&str> = TaskStateName::ALL.into_iter().map(TaskStateName::as_str).collect();
     let names = names.join(", ");
-    say!(
-        "it is one of {names}, or open, waiting, active, ended",
-        "应为 {names} 之一，或 open、waiting、active、ended",
-    )
+    msg::it_is_one_of_names_or_open_waiting_active(&names)
 }
 
 #[cfg(test)]

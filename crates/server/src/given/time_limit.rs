@@ -1,7 +1,7 @@
 //! Lengths of time: `90m`, `2h`, `1h30m`, `1-02:00:00`, and Slurm's other ways to write them.
 
 use super::whole;
-use crate::language::text;
+use danlu_messages::spec as msg;
 
 /// What `--time` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,11 +97,7 @@ fn with_colons(given: &str) -> Option<u64> {
 }
 
 fn complaint() -> String {
-    text(
-        "a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
-        "时间的写法是 90m、2h、1h30m、1-02:00:00（天-时:分:秒）或 `none`",
-    )
-    .to_owned()
+    msg::a_time_is_written_as_90m_2h_1h30m_1_02_00_00().to_owned()
 }
 
 #[cfg(test)]

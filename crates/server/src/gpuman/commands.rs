@@ -4,6 +4,7 @@ use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, archive, cluster, daemon, settings, users};
 use danlu_core::input::GpuChange;
 use danlu_core::{Input, TaskId};
+use danlu_messages::errors;
 use danlu_wire::api::{Archive, NewUser, Secret};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -90,9 +91,8 @@ pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Result<St
         ["clear", "cache"] => done("nothing to do: answers are never older than the last change"),
         ["lock" | "unlock", ..] => done("nothing to do: there are no locks that could be left"),
         _ => Err(ApiError::refused(
-            format!("`{line}` is not a command"),
-            "useradd, addusers, userdel, suadd, sudel, lockuser, unlockuser, stop, force stop, start, exit, force exit, \
-             dump, dumpuser, dumptask, move, add device, remove device, set, schedule, prompt",
+            errors::line_is_not_a_command(&line),
+            errors::useradd_addusers_userdel_suadd_sudel_lockuser(),
         )),
     }
 }
@@ -141,10 +141,13 @@ async fn set_users(
     change: Value,
 ) -> Result<String, ApiError> {
     if names.is_empty() {
-        return Err(ApiError::refused("which users?", "name them after the command"));
+        return Err(ApiError::refused(
+            errors::which_users(),
+            errors::name_them_after_the_command(),
+        ));
     }
     let change: users::Change = serde_json::from_value(change)
-        .map_err(|error| ApiError::bad_request(error.to_string(), "report this"))?;
+        .map_err(|error| ApiError::bad_request(error.to_string(), errors::report_this()))?;
     for name in names {
         users::set(api, caller, name, change.clone()).await?;
     }
@@ -175,8 +178,8 @@ async fn set_mapped(
             done("nothing to do: nothing is polled, saved or cleaned by the clock")
         }
         _ => Err(ApiError::not_found(
-            format!("`{key}` cannot be set"),
-            "auto_dump_thres, auto_dump_p, ctx.prompt; danlu set lists Danlu's own settings",
+            errors::key_cannot_be_set(&key),
+            errors::auto_dump_thres_auto_dump_p_ctx_prompt_danlu(),
         )),
     }
 }
@@ -210,7 +213,8 @@ async fn requeue_running(api: &Api, caller: &Caller) -> usize {
 }
 
 fn number<T: FromStr>(word: &str) -> Result<T, ApiError> {
-    let wrong = |_| ApiError::refused(format!("`{word}` is not a number"), "as in move 12 0");
+    let wrong =
+        |_| ApiError::refused(errors::word_is_not_a_number(&word), errors::as_in_move_12_0());
     word.parse().map_err(wrong)
 }
 

@@ -17,6 +17,8 @@ use axum::response::Json;
 use axum::routing::post;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal, Thousandths};
+use danlu_messages::Language;
+use danlu_messages::errors;
 use serde_json::{Map, Value, json};
 
 /// Larger bodies are not gpuman's.
@@ -35,7 +37,7 @@ async fn whole(
     Path(act): Path<String>,
     body: Bytes,
 ) -> Json<Value> {
-    Json(answer(&api, peer, (&act, None), &body).await)
+    Json(Language::Chinese.speaking(answer(&api, peer, (&act, None), &body)).await)
 }
 
 async fn about(
@@ -44,7 +46,7 @@ async fn about(
     Path((act, user)): Path<(String, String)>,
     body: Bytes,
 ) -> Json<Value> {
-    Json(answer(&api, peer, (&act, Some(&user)), &body).await)
+    Json(Language::Chinese.speaking(answer(&api, peer, (&act, Some(&user)), &body)).await)
 }
 
 type Body = Map<String, Value>;
@@ -76,7 +78,7 @@ async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body:
             let said = commands::command(api, &caller, text(&body, "cmd")).await;
             said.map(|said| json!({ "ret": said }))
         }
-        _ => return json!({ "Exception": format!("no such interface: {act}") }),
+        _ => return json!({ "Exception": errors::no_such_interface_act(&act) }),
     };
     done.unwrap_or_else(|error| json!({ "Exception": error.0.message }))
 }
@@ -138,6 +140,6 @@ async fn setting(
 
 fn number(text: &str) -> Result<Thousandths, ApiError> {
     serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
-        ApiError::bad_request(format!("`{text}`: {error}"), "a number such as 1.5")
+        ApiError::bad_request(format!("`{text}`: {error}"), errors::a_number_such_as_1_5())
     })
 }

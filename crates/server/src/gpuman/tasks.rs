@@ -5,6 +5,7 @@ use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, submit};
 use danlu_core::task::{Output, Stream};
 use danlu_core::{Input, Refusal, TaskId};
+use danlu_messages::errors;
 use danlu_wire::api::Submit;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ fn task_id(body: &Body) -> Result<TaskId, ApiError> {
 }
 
 fn wrong(field: &str, what: &str) -> ApiError {
-    ApiError::bad_request(format!("{field}: {what}"), "as gpuman writes it")
+    ApiError::bad_request(format!("{field}: {what}"), errors::as_gpuman_writes_it())
 }
 
 /// Texts and numbers alike.

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use danlu_messages::errors;
 use danlu_node::private;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -25,15 +26,15 @@ pub struct KeyNote {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum BadKey {
-    #[error("this is larger than any private key")]
+    #[error("{}", errors::this_is_larger_than_any_private_key())]
     Long,
-    #[error("this is the public key; the private one is needed")]
+    #[error("{}", errors::this_is_the_public_key_the_private_one_is())]
     Public,
-    #[error("the key has a passphrase, which nobody could type here")]
+    #[error("{}", errors::the_key_has_a_passphrase_which_nobody_could())]
     Passphrase,
-    #[error("the key is not in OpenSSH's own form")]
+    #[error("{}", errors::the_key_is_not_in_opensshs_own_form())]
     OldForm,
-    #[error("this is not a private key of OpenSSH")]
+    #[error("{}", errors::this_is_not_a_private_key_of_openssh())]
     NotAKey,
 }
 

@@ -13,6 +13,7 @@ use crate::handle::{Asker, Handle, NotNow};
 use crate::nodes::Door;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
+use danlu_messages::errors;
 use danlu_wire::api::Secret;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,21 +61,21 @@ pub struct SshLogin {
 
 #[derive(Debug, Error)]
 pub(crate) enum LoginError {
-    #[error("{0:?} cannot be the name of a user there")]
+    #[error("{}", errors::it_cannot_be_the_name_of_a_user_there(&format_args!("{:?}", .0)))]
     Name(String),
-    #[error("nobody's tasks run as root by a key of their own")]
+    #[error("{}", errors::nobodys_tasks_run_as_root_by_a_key_of_their())]
     Root,
-    #[error("{0} is the server's own login there")]
+    #[error("{}", errors::it_is_the_servers_own_login_there(.0))]
     ServersOwn(String),
-    #[error("there is no key yet")]
+    #[error("{}", errors::there_is_no_key_yet())]
     NoKey,
     #[error(transparent)]
     Key(#[from] BadKey),
-    #[error("too many of them: at most {MOST}")]
+    #[error("{}", errors::too_many_of_them_at_most_most(&MOST))]
     TooMany,
-    #[error("there is none for {0}")]
+    #[error("{}", errors::there_is_none_for_it(.0))]
     Missing(String),
-    #[error("could not keep the key in {}: {error}", path.display())]
+    #[error("{}", errors::could_not_keep_the_key_in_path_error(&path.display(), error))]
     File { path: PathBuf, error: io::Error },
     #[error(transparent)]
     NotNow(#[from] NotNow),

@@ -4,6 +4,7 @@
 use super::door::{Line, Source};
 use crate::api::ApiError;
 use axum::body::{Bytes, HttpBody};
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::collections::HashMap;
@@ -176,12 +177,12 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refused::TooMuch { what: Way::In, most, .. } => {
-                write!(f, "too many bytes of requests at a time: at most {most}")
+                f.write_str(&errors::too_many_bytes_of_requests(most))
             }
             Refused::TooMuch { what: Way::Out, most, .. } => {
-                write!(f, "too many bytes of answers that were not read yet: at most {most}")
+                f.write_str(&errors::too_many_bytes_of_answers(most))
             }
-            Refused::TooSlow => f.write_str("the request came too slowly"),
+            Refused::TooSlow => f.write_str(errors::too_slow()),
             Refused::Broken(error) => error.fmt(f),
         }
     }
@@ -208,12 +209,11 @@ impl From<&Refused> for ApiError {
         let message = refused.to_string();
         match refused {
             Refused::TooMuch { setting, .. } => {
-                let hint =
-                    format!("ask for less at once, or ask an administrator to raise {setting}");
+                let hint = errors::ask_for_less_at_once_or_ask_an_administrator(&setting);
                 ApiError::new(ErrorCode::TooOften, message, hint)
             }
             Refused::TooSlow | Refused::Broken(_) => {
-                ApiError::bad_request(message, "send the request again")
+                ApiError::bad_request(message, errors::send_the_request_again())
             }
         }
     }

@@ -8,6 +8,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
+use danlu_messages::errors;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -62,7 +63,7 @@ pub(super) async fn serve<I>(
         let answers = Arc::clone(&answers);
         async move {
             if !line.begin_answer() {
-                return Ok(leaving());
+                return Ok(crate::language::of(request.headers()).within(leaving));
             }
             let mut request = match &share {
                 None => request.map(|_| Body::empty()),
@@ -72,7 +73,8 @@ pub(super) async fn serve<I>(
                 }),
             };
             request.extensions_mut().insert(ConnectInfo(peer));
-            let answer = router.call(request).await;
+            let language = crate::language::of(request.headers());
+            let answer = language.speaking(router.call(request)).await;
             // What came is being worked on until here.
             drop(share);
             answer.map(|answer| {
@@ -113,8 +115,9 @@ pub(super) async fn refuse<I>(stream: I, full: Full)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let answer = service_fn(|_: Request<Incoming>| {
-        let mut answer = ApiError::from(full).into_response();
+    let answer = service_fn(|request: Request<Incoming>| {
+        let language = crate::language::of(request.headers());
+        let mut answer = language.within(|| ApiError::from(full)).into_response();
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         std::future::ready(Ok::<Response, Infallible>(answer))
     });
@@ -129,8 +132,8 @@ where
 fn leaving() -> Response {
     let error = ApiError::new(
         danlu_wire::api::ErrorCode::Unavailable,
-        "the connection was closed to make room for others",
-        "try again",
+        errors::the_connection_was_closed_to_make_room_for(),
+        errors::try_again(),
     );
     error.into_response()
 }

@@ -4,6 +4,7 @@
 //! stays. So connections that say nothing keep nobody out, wherever they come from.
 
 use crate::api::ApiError;
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -208,18 +209,18 @@ impl From<Full> for ApiError {
         match full {
             Full::Source(Source::User(uid), most) => ApiError::new(
                 ErrorCode::TooOften,
-                format!("too many connections of OS user {uid}: at most {most}"),
-                "end some clients, or ask an administrator to raise limits.connections_per_user",
+                errors::too_many_connections_of_os_user_uid_at_most(&uid, &most),
+                errors::end_some_clients_or_ask_an_administrator_to(),
             ),
             Full::Source(Source::Address(address), most) => ApiError::new(
                 ErrorCode::TooOften,
-                format!("too many connections from {address}: at most {most}"),
-                "end some clients, or ask an administrator to raise limits.connections_per_address",
+                errors::too_many_connections_from_address_at_most(&address, &most),
+                errors::end_some_clients_or_ask_an_administrator_to_2(),
             ),
             Full::Everybody(most) => ApiError::new(
                 ErrorCode::Unavailable,
-                format!("too many connections: at most {most}"),
-                "try again later, or ask an administrator to raise limits.connections",
+                errors::too_many_connections_at_most_most(&most),
+                errors::try_again_later_or_ask_an_administrator_to(),
             ),
         }
     }

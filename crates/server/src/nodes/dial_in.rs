@@ -12,6 +12,7 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use futures_util::{SinkExt as _, StreamExt as _};
 use std::net::IpAddr;
@@ -34,11 +35,15 @@ pub(crate) async fn connect(
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(Digest::of);
     let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
         api.auth.strangers.count(peer.address()).map_err(|wait| {
-            let message = format!("too many requests of somebody unknown: wait {wait} s");
-            ApiError::new(ErrorCode::TooOften, message, "see the token")
+            let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+            ApiError::new(ErrorCode::TooOften, message, errors::see_the_token())
         })?;
-        let hint = "an admin gets a new one by: danlu node token NAME";
-        return Err(ApiError::new(ErrorCode::Unauthenticated, "no machine has this token", hint));
+        let hint = errors::an_admin_gets_a_new_one_by_danlu_node_token();
+        return Err(ApiError::new(
+            ErrorCode::Unauthenticated,
+            errors::no_machine_has_this_token(),
+            hint,
+        ));
     };
     let nodes = api.nodes.clone();
     Ok(upgrade

@@ -7,6 +7,7 @@ use super::{BadNode, NodeRecord, Nodes, Route, put_record, remove_record};
 use crate::config::Config;
 use crate::handle::{AskError, Handle};
 use danlu_core::{Actor, Input, NodeId, Refusal};
+use danlu_messages::errors;
 use danlu_wire::api::{NewNode, NodeRole};
 use inotify::{Inotify, WatchMask};
 use serde::Deserialize;
@@ -48,7 +49,10 @@ pub(crate) fn check(text: &str, nodes: &[Spanned<NewNode>]) -> Result<(), BadEnt
         let sound = NodeRecord::new(wanted).map(drop);
         let bad = match sound {
             Ok(()) if names.insert(&wanted.name) => continue,
-            Ok(()) => BadNode { message: TWICE.to_owned(), hint: OWN_NAME },
+            Ok(()) => BadNode {
+                message: errors::name_twice().to_owned(),
+                hint: errors::name_of_its_own(),
+            },
             Err(bad) => bad,
         };
         let before = &text[..node.span().start.min(text.len())];
@@ -60,13 +64,10 @@ pub(crate) fn check(text: &str, nodes: &[Spanned<NewNode>]) -> Result<(), BadEnt
     Ok(())
 }
 
-const TWICE: &str = "this name is there twice";
-const OWN_NAME: &str = "give each machine a name of its own";
-
 /// It stands in both files.
 pub(crate) fn twice(name: &str) -> BadEntry {
-    let (name, message) = (name.to_owned(), TWICE.to_owned());
-    BadEntry { line: 1, column: 1, name, message, hint: OWN_NAME }
+    let (name, message) = (name.to_owned(), errors::name_twice().to_owned());
+    BadEntry { line: 1, column: 1, name, message, hint: errors::name_of_its_own() }
 }
 
 /// `nodes.toml` in the directory of the configuration file.
@@ -218,15 +219,15 @@ fn node_id(handle: &Handle, name: &str) -> Option<NodeId> {
 
 #[derive(Debug, Error)]
 enum NotTaken {
-    #[error("this is the name of the server's own machine")]
+    #[error("{}", errors::this_is_the_name_of_the_servers_own_machine())]
     Used,
-    #[error("a machine of this name was added by a command: danlu node remove NAME")]
+    #[error("{}", errors::a_machine_of_this_name_was_added_by_a_command())]
     ByCommand,
     #[error("{0}")]
     Bad(#[from] BadNode),
     #[error(transparent)]
     Ask(#[from] AskError),
-    #[error("it could not be written down")]
+    #[error("{}", errors::it_could_not_be_written_down())]
     NotKept,
 }
 

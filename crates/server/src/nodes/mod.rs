@@ -19,7 +19,6 @@ mod ssh;
 mod status;
 mod told;
 mod twins;
-pub mod words;
 
 pub(crate) use dial_in::connect as dial_in;
 pub(crate) use keys::{Door, NoKeys};

@@ -1,6 +1,7 @@
 //! How a machine is reached: what administrators have said about it.
 
 use crate::auth::Digest;
+use danlu_messages::errors;
 use danlu_wire::agent::StationOrder;
 use danlu_wire::api::{NewNode, NodeRole};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,10 @@ impl NodeRecord {
         check_name(&wanted.name)?;
         for path in [&wanted.data, &wanted.logs].into_iter().flatten() {
             if !path.starts_with('/') || path.contains('\0') || path.len() > 4096 {
-                return Err(bad(format!("{path:?} is not a whole path"), "begin it with /"));
+                return Err(bad(
+                    errors::path_is_not_a_whole_path(&format_args!("{path:?}")),
+                    errors::begin_it_with(),
+                ));
             }
         }
         Ok(NodeRecord {
@@ -120,8 +124,7 @@ impl NodeRecord {
 
 impl Route {
     fn wanted(wanted: &NewNode) -> Result<Route, BadNode> {
-        let hint =
-            "give --ssh user@host, or --dial-in where the machine cannot be reached from here";
+        let hint = errors::give_ssh_user_host_or_dial_in_where_the();
         match (&wanted.ssh, wanted.dial_in) {
             (Some(ssh), false) => {
                 let mut ssh: SshTarget = ssh.parse()?;
@@ -133,11 +136,13 @@ impl Route {
                 Ok(Route::DialIn(None))
             }
             (None, true) => {
-                let hint = "leave out identity, sudo and accept_new_key";
-                Err(bad("a machine that dials in is not logged in to", hint))
+                let hint = errors::leave_out_identity_sudo_and_accept_new_key();
+                Err(bad(errors::a_machine_that_dials_in_is_not_logged_in_to(), hint))
             }
-            (Some(_), true) => Err(bad("a machine is reached by SSH or dials in, not both", hint)),
-            (None, false) => Err(bad("it is not said how the machine is reached", hint)),
+            (Some(_), true) => {
+                Err(bad(errors::a_machine_is_reached_by_ssh_or_dials_in_not(), hint))
+            }
+            (None, false) => Err(bad(errors::it_is_not_said_how_the_machine_is_reached(), hint)),
         }
     }
 }
@@ -159,8 +164,8 @@ fn check_name(name: &str) -> Result<(), BadNode> {
         || !name.chars().all(plain)
     {
         return Err(bad(
-            format!("{name:?} cannot be the name of a machine"),
-            "use letters, digits, dots and dashes: gpu7",
+            errors::name_cannot_be_the_name_of_a_machine(&format_args!("{name:?}")),
+            errors::use_letters_digits_dots_and_dashes_gpu7(),
         ));
     }
     Ok(())
@@ -171,7 +176,7 @@ impl std::str::FromStr for SshTarget {
     type Err = BadNode;
 
     fn from_str(text: &str) -> Result<SshTarget, BadNode> {
-        let hint = "for example: --ssh alice@gpu7:22";
+        let hint = errors::for_example_ssh_alice_gpu7_22();
         let (user, rest) = match text.rsplit_once('@') {
             Some((user, rest)) => (Some(user), rest),
             None => (None, text),
@@ -189,15 +194,21 @@ impl std::str::FromStr for SshTarget {
             None => None,
             Some(port) => match port.parse() {
                 Ok(port @ 1..) => Some(port),
-                _ => return Err(bad(format!("{port:?} is not a port"), hint)),
+                _ => return Err(bad(errors::port_is_not_a_port(&format_args!("{port:?}")), hint)),
             },
         };
         if !is_word(host, "._-:%") {
-            return Err(bad(format!("{host:?} is not the name of a machine"), hint));
+            return Err(bad(
+                errors::host_is_not_the_name_of_a_machine(&format_args!("{host:?}")),
+                hint,
+            ));
         }
         if user.is_some_and(|user| !is_word(user, "._-$")) {
             let user = user.unwrap_or_default();
-            return Err(bad(format!("{user:?} is not the name of a user"), hint));
+            return Err(bad(
+                errors::user_is_not_the_name_of_a_user(&format_args!("{user:?}")),
+                hint,
+            ));
         }
         let user = user.map(str::to_owned);
         Ok(SshTarget { host: host.to_owned(), user, port, identity: None, accept_new: false })
@@ -216,15 +227,15 @@ impl std::fmt::Display for SshTarget {
 
 /// A private key that others can read is none.
 fn checked_identity(path: &str) -> Result<PathBuf, BadNode> {
-    let hint = "give the private key's file, readable by the server's user alone: chmod 600";
+    let hint = errors::give_the_private_keys_file_readable_by_the();
     let path = Path::new(path);
     if !path.is_absolute() {
-        return Err(bad(format!("{} is not a whole path", path.display()), hint));
+        return Err(bad(errors::display_is_not_a_whole_path(&path.display()), hint));
     }
     let facts = fs::metadata(path)
-        .map_err(|error| bad(format!("the key {}: {error}", path.display()), hint))?;
+        .map_err(|error| bad(errors::the_key_display_error(&path.display(), &error), hint))?;
     if !facts.is_file() || facts.mode() & 0o077 != 0 {
-        return Err(bad(format!("others may read the key {}", path.display()), hint));
+        return Err(bad(errors::others_may_read_the_key_display(&path.display()), hint));
     }
     Ok(path.to_owned())
 }

@@ -1,9 +1,8 @@
 //! How a script is run. A shell script is taken as it is now: who edits it later changes the next submit only.
 
-use crate::{
-    complaint::Complaint,
-    language::{say, text},
-};
+use danlu_messages::spec as msg;
+
+use crate::complaint::Complaint;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
@@ -33,21 +32,15 @@ pub fn command(source: &str, path: &str, arguments: &[String]) -> Run {
 pub fn without_file(source: &str) -> Result<Vec<String>, Complaint> {
     let mut command = interpreter(source);
     let program = program(&command);
-    let hint = text(
-        "save it as a file on the machine and give its path as the command",
-        "请在机器上保存为文件，并将其路径作为命令",
-    );
+    let hint = msg::save_it_as_a_file_on_the_machine_and_give_its();
     if let Some(name) = REPLACED.iter().find(|name| source.contains(**name)) {
-        return Err(Complaint::refused(say!(
-            "the script has `{name}` in it, which would be replaced",
-            "脚本中有 `{name}`，会被替换",
-        ))
-        .hint(hint));
+        return Err(
+            Complaint::refused(msg::the_script_has_name_in_it_which_would_be(&name)).hint(hint)
+        );
     }
     if !is_shell(&command) && !program.starts_with("python") || !can_be_a_word(source) {
-        return Err(Complaint::refused(say!(
-            "a script for `{program}`, or one this long, cannot be sent from here",
-            "无法在此提交 `{program}` 脚本，或脚本过长",
+        return Err(Complaint::refused(msg::a_script_for_program_or_one_this_long_cannot(
+            &program,
         ))
         .hint(hint));
     }

@@ -7,12 +7,12 @@ mod interpreter;
 mod sbatch;
 
 use clap::Parser;
+use danlu_messages::spec as msg;
 
 pub use interpreter::{Run, command, without_file};
 
 use crate::{
     complaint::{Complaint, usage_message},
-    language::{say, text},
     task_options::{Fields, NewTaskOptions, Submitter, TaskOptions, merge},
 };
 use directives::{Dialect, directives};
@@ -65,7 +65,7 @@ pub fn read<S: Submitter>(name: &str, source: &str, submitter: &S) -> Result<Lin
     let mut in_all = None;
     for directive in directives {
         let number = directive.line;
-        let place = say!("{name} line {number}: ", "{name} 第 {number} 行：");
+        let place = msg::name_line_number(&name, &number);
         if directive.dialect == Dialect::Slurm && counts_in_all(directive.words) {
             in_all = Some(place.clone());
         }
@@ -92,9 +92,8 @@ fn divide(fields: &mut Fields) -> Result<(), Complaint> {
         return Ok(());
     };
     if !gpus.is_multiple_of(nodes) {
-        return Err(Complaint::refused(say!(
-            "{gpus} GPUs cannot be divided equally among {nodes} nodes",
-            "{gpus} 块 GPU 不能平均分到 {nodes} 台机器"
+        return Err(Complaint::refused(msg::gpus_gpus_cannot_be_divided_equally_among(
+            &gpus, &nodes,
         ))
         .hint("#SBATCH --gpus-per-node=4"));
     }
@@ -103,8 +102,8 @@ fn divide(fields: &mut Fields) -> Result<(), Complaint> {
 }
 
 fn parse(dialect: Dialect, words: &str) -> Result<Line, Complaint> {
-    let words = shlex::split(words)
-        .ok_or_else(|| Complaint::usage(text("a quote is not closed", "引号没有闭合")))?;
+    let words =
+        shlex::split(words).ok_or_else(|| Complaint::usage(msg::a_quote_is_not_closed()))?;
     let words = match dialect {
         Dialect::Danlu => words,
         Dialect::Slurm => sbatch::translate(&words)?,
@@ -112,21 +111,15 @@ fn parse(dialect: Dialect, words: &str) -> Result<Line, Complaint> {
     let line = Line::try_parse_from(words)
         .map_err(|error| Complaint::usage(usage_message(&error)).hint("danlu submit --help"))?;
     if line.options.is_shell_line() {
-        return Err(Complaint::usage(text(
-            "a script is no shell line: `--shell` makes no sense in it",
-            "脚本中不能写 `--shell`",
-        ))
-        .hint(text("take it out", "请去掉它")));
+        return Err(Complaint::usage(msg::a_script_is_no_shell_line_shell_makes_no())
+            .hint(msg::take_it_out()));
     }
     Ok(line)
 }
 
 fn too_many(name: &str) -> Complaint {
-    Complaint::refused(say!(
-        "{name} has more than {MOST_LINES} lines with options",
-        "{name} 的选项行超过 {MOST_LINES} 行",
-    ))
-    .hint(text("say it in fewer", "请减少行数"))
+    Complaint::refused(msg::name_has_more_than_most_lines_lines_with(&name, &MOST_LINES))
+        .hint(msg::say_it_in_fewer())
 }
 
 #[cfg(test)]

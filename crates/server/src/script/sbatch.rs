@@ -1,12 +1,9 @@
 //! Slurm's options in Danlu's words. What has no equal here is refused, never ignored.
 
+use danlu_messages::spec as msg;
 use serde_json::{Map, Value};
 
-use crate::{
-    complaint::Complaint,
-    given::amount::parse_bytes_in,
-    language::{say, text},
-};
+use crate::{complaint::Complaint, given::amount::parse_bytes_in};
 
 /// What becomes of an option.
 enum Meaning {
@@ -19,7 +16,8 @@ enum Meaning {
     /// It changes nothing here if it has one of these values.
     Only(&'static [&'static str]),
     Convert(fn(&str) -> Result<Vec<String>, Complaint>),
-    Refused(&'static str, &'static str),
+    /// What to write instead.
+    Refused(&'static str),
 }
 
 fn meaning(name: &str) -> Meaning {
@@ -46,13 +44,10 @@ fn meaning(name: &str) -> Meaning {
         "open-mode" => Only(&["append"]),
         "kill-on-invalid-dep" => Only(&["yes"]),
         "requeue" | "parsable" | "quiet" | "Q" | "verbose" | "v" => Nothing,
-        "partition" | "p" | "qos" | "q" => Refused(
-            "there are no partitions: choose by --gpus MODEL:N or --node",
-            "没有分区：请用 --gpus 型号:数量 或 --node 选择",
-        ),
+        "partition" | "p" | "qos" | "q" => Refused(msg::there_are_no_partitions()),
         "begin" | "b" => As("--begin"),
-        "mem-per-cpu" | "mem-per-gpu" => Refused("say it in all: --mem 64G", "请写总量：--mem 64G"),
-        _ => Refused("take the line out", "请去掉该行"),
+        "mem-per-cpu" | "mem-per-gpu" => Refused(msg::give_the_total_memory()),
+        _ => Refused(msg::remove_the_line()),
     }
 }
 
@@ -74,16 +69,12 @@ pub(super) fn translate(words: &[String]) -> Result<Vec<String>, Complaint> {
                 let value = value()?;
                 if !values.contains(&value.as_str()) {
                     let only = values[0];
-                    return Err(unsupported(&format!("{flag}={value}")).hint(say!(
-                        "only {flag}={only} is possible here",
-                        "此处只能是 {flag}={only}",
-                    )));
+                    return Err(unsupported(&format!("{flag}={value}"))
+                        .hint(msg::only_flag_only_is_possible_here(&flag, &only)));
                 }
             }
             Meaning::Convert(convert) => out.extend(convert(&value()?)?),
-            Meaning::Refused(english, chinese) => {
-                return Err(unsupported(&flag).hint(text(english, chinese)));
-            }
+            Meaning::Refused(instead) => return Err(unsupported(&flag).hint(instead)),
         }
     }
     Ok(out)
@@ -100,7 +91,7 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
     }
     let short = word.strip_prefix('-').filter(|rest| rest.is_char_boundary(1) && !rest.is_empty());
     let Some(short) = short else {
-        return Err(unsupported(word).hint(text("an option was expected", "此处应为选项")));
+        return Err(unsupported(word).hint(msg::an_option_was_expected()));
     };
     let (name, value) = short.split_at(1);
     let value = value.strip_prefix('=').unwrap_or(value);
@@ -113,8 +104,9 @@ fn nodes(count: &str) -> Result<Vec<String>, Complaint> {
     match least.parse::<u32>() {
         Ok(1) if least == most => Ok(Vec::new()),
         Ok(nodes @ 1..) if least == most => Ok(vec![format!("--nodes={nodes}")]),
-        _ => Err(unsupported(&format!("--nodes={count}"))
-            .hint(text("name exactly so many: --nodes=2", "请写确切的数量：--nodes=2"))),
+        _ => {
+            Err(unsupported(&format!("--nodes={count}")).hint(msg::name_exactly_so_many_nodes_2()))
+        }
     }
 }
 
@@ -143,15 +135,10 @@ fn gres(list: &str) -> Result<Vec<String>, Complaint> {
 /// Megabytes, for Slurm.
 fn mem(size: &str) -> Result<Vec<String>, Complaint> {
     if size == "0" {
-        return Err(
-            unsupported("--mem=0").hint(text("say how much: --mem=64G", "请写明数量：--mem=64G"))
-        );
+        return Err(unsupported("--mem=0").hint(msg::say_how_much_mem_64g()));
     }
     let bytes = parse_bytes_in(size, 1 << 20).map_err(|complaint| {
-        Complaint::usage(say!(
-            "`--mem` cannot be `{size}`: {complaint}",
-            "`--mem` 不能是 `{size}`：{complaint}",
-        ))
+        Complaint::usage(msg::mem_cannot_be_size_complaint(&size, &complaint))
     })?;
     Ok(vec![format!("--mem={bytes}")])
 }
@@ -164,10 +151,8 @@ fn export(list: &str) -> Result<Vec<String>, Complaint> {
             "ALL" => {}
             pair if pair.contains('=') => out.push(format!("--env={pair}")),
             _ => {
-                return Err(unsupported(&format!("--export={list}")).hint(text(
-                    "the whole environment is taken along: --export=ALL",
-                    "总是带上全部环境变量：--export=ALL",
-                )));
+                return Err(unsupported(&format!("--export={list}"))
+                    .hint(msg::the_whole_environment_is_taken_along_export()));
             }
         }
     }
@@ -190,7 +175,7 @@ fn file_name(option: &str, file: &str) -> Result<Vec<String>, Complaint> {
             Some('N') => "{node}",
             _ => {
                 return Err(unsupported(&format!("% in file names ({file})"))
-                    .hint(text("%j, %A, %a and %N are known", "支持 %j、%A、%a 和 %N")));
+                    .hint(msg::j_a_a_and_n_are_known()));
             }
         };
     }
@@ -208,11 +193,11 @@ pub(super) fn variables(array: bool) -> Map<String, Value> {
 }
 
 fn unsupported(what: &str) -> Complaint {
-    Complaint::refused(say!("`{what}` is not supported", "不支持 `{what}`"))
+    Complaint::refused(msg::what_is_not_supported(&what))
 }
 
 fn needs_value(flag: &str) -> Complaint {
-    Complaint::usage(say!("`{flag}` needs a value", "`{flag}` 需要一个值"))
+    Complaint::usage(msg::flag_needs_a_value(&flag))
 }
 
 #[cfg(test)]

@@ -1,28 +1,24 @@
 //! What can be wrong with the database, and what to do about it.
 
 use crate::disk;
+use danlu_messages::errors;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum StoreError {
-    #[error("{path} is damaged: {what}")]
+    #[error("{}", errors::path_is_damaged_what(&path.display(), what))]
     Damaged { path: PathBuf, what: String },
-    #[error("{path} is a database, but not one of Danlu's")]
+    #[error("{}", errors::path_is_a_database_but_not_one_of_danlus(&path.display()))]
     NotOurs { path: PathBuf },
-    #[error(
-        "{path} was written by a newer release (format {version}; this one knows up to {known})"
-    )]
+    #[error("{}", errors::path_was_written_by_a_newer_release_format(&path.display(), version, known))]
     Newer { path: PathBuf, version: i64, known: usize },
-    #[error(
-        "{path} is older than it was: it has {found} events, and there were {known}; a file beside it \
-         (danlu.db-wal) was lost, or an older copy was put in its place"
-    )]
+    #[error("{}", errors::database_behind(&path.display(), found, known))]
     Behind { path: PathBuf, found: i64, known: i64 },
-    #[error("{path} is in use by another process")]
+    #[error("{}", errors::path_is_in_use_by_another_process(&path.display()))]
     InUse { path: PathBuf },
-    #[error("the disk of {path} is full")]
+    #[error("{}", errors::the_disk_of_path_is_full(&path.display()))]
     Full { path: PathBuf },
     #[error("{path}: {error}")]
     File { path: PathBuf, error: io::Error },
@@ -67,22 +63,14 @@ impl StoreError {
 
     pub fn hint(&self) -> &'static str {
         match self {
-            StoreError::Damaged { .. } => {
-                "nothing was changed; restore a backup with `danlu restore FILE`, or see what is wrong with \
-                 `danlu db check`"
-            }
-            StoreError::NotOurs { .. } => "give another data directory with --data",
-            StoreError::Newer { .. } => {
-                "run the newer release, or give another data directory with --data"
-            }
-            StoreError::Behind { .. } => {
-                "nothing was changed; put danlu.db and danlu.db-wal back, restore a backup with \
-                 `danlu restore FILE`, or go on with what is there: danlu up --accept-loss"
-            }
-            StoreError::InUse { .. } => "stop the other server first: danlu down",
-            StoreError::Full { .. } => "make room on that disk, then try again",
+            StoreError::Damaged { .. } => errors::nothing_was_changed_restore_a_backup_with(),
+            StoreError::NotOurs { .. } => errors::give_another_data_directory_with_data(),
+            StoreError::Newer { .. } => errors::run_the_newer_release_or_give_another_data(),
+            StoreError::Behind { .. } => errors::nothing_was_changed_put_danlu_db_and_danlu_db(),
+            StoreError::InUse { .. } => errors::stop_the_other_server_first_danlu_down(),
+            StoreError::Full { .. } => errors::make_room_on_that_disk_then_try_again(),
             StoreError::File { .. } | StoreError::Other { .. } => {
-                "see that the file and its directory belong to this user and can be written"
+                errors::see_that_the_file_and_its_directory_belong_to()
             }
         }
     }

@@ -5,6 +5,7 @@ use danlu_core::{
     resources::{NodeSelector, Sharing},
     task::{Dependency, PythonEnvironment},
 };
+use danlu_messages::spec as msg;
 use danlu_wire::api::{Submit, TaskView};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,7 +18,6 @@ use crate::{
         pair::{Pair, parse_pair},
         task_ids::TaskName,
     },
-    language::text,
 };
 
 /// Fields of `danlu_wire::api::Submit`.
@@ -112,11 +112,8 @@ impl TaskOptions {
     fn put_output(&self, fields: &mut Fields) -> Result<(), Complaint> {
         let given = &self.output;
         if given.truncate && given.stdout.is_none() && given.stderr.is_none() {
-            return Err(Complaint::usage(text(
-                "`--truncate` says what to do with the files of --stdout and --stderr",
-                "`--truncate` 用于 --stdout 和 --stderr 的文件",
-            ))
-            .hint("--stdout FILE --truncate"));
+            return Err(Complaint::usage(msg::truncate_says_what_to_do_with_the_files_of())
+                .hint("--stdout FILE --truncate"));
         }
         let mut output = Fields::new();
         put_given(&mut output, "both", given.output.as_ref());

@@ -1,11 +1,9 @@
 //! Options of the contract that are not there yet. They are refused, never ignored.
 
 use clap::Args;
+use danlu_messages::spec as msg;
 
-use crate::{
-    complaint::Complaint,
-    language::{say, text},
-};
+use crate::complaint::Complaint;
 
 #[derive(Debug, Default, Args)]
 pub(super) struct Planned {
@@ -15,17 +13,12 @@ pub(super) struct Planned {
 
 impl Planned {
     pub(super) fn refuse(&self) -> Result<(), Complaint> {
-        let given = [("--notify", !self.notify.is_empty(), LEAVE_OUT)];
+        let given = [("--notify", !self.notify.is_empty(), msg::leave_it_out())];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),
-            Some((flag, _, (english, chinese))) => {
-                Err(Complaint::refused(say!("`{flag}` is not there yet", "暂不支持 `{flag}`"))
-                    .hint(text(english, chinese)))
+            Some((flag, _, hint)) => {
+                Err(Complaint::refused(msg::flag_is_not_there_yet(&flag)).hint(hint))
             }
         }
     }
 }
-
-type Hint = (&'static str, &'static str);
-
-const LEAVE_OUT: Hint = ("leave it out", "请去掉它");

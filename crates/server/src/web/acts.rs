@@ -1,7 +1,6 @@
 //! What people do with tasks from a page. What cannot be undone is asked about first.
 
 use super::form::Sent;
-use super::language::{Language, tell};
 use super::look::{Look, Visit};
 use super::page::{PageError, PageResult, page};
 use crate::api::{Api, ApiError, act_on_all, waiting_for};
@@ -9,6 +8,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect};
 use danlu_core::TaskId;
+use danlu_messages::errors;
+use danlu_messages::web::acts as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::{Act, ActName};
 
 /// More are acted on with the command line.
@@ -36,19 +38,16 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
 fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     let name = sent.field("act").to_owned();
     let act = serde_json::from_value(serde_json::Value::String(name));
-    let act: ActName =
-        act.map_err(|_| ApiError::bad_request("there is no such act", "choose one from the list"))?;
+    let act: ActName = act.map_err(|_| {
+        ApiError::bad_request(errors::there_is_no_such_act(), errors::choose_one_from_the_list())
+    })?;
     let ids: Result<Vec<u64>, _> = sent.all("id").map(str::parse).collect();
-    let ids =
-        ids.map_err(|_| ApiError::bad_request("ids are numbers", "choose tasks from the list"))?;
+    let ids = ids.map_err(|_| {
+        ApiError::bad_request(errors::ids_are_numbers(), errors::choose_tasks_from_the_list())
+    })?;
     if ids.is_empty() || ids.len() > MOST_IDS {
-        let language = sent.visit.look.language;
-        let words =
-            tell!(language, "choose 1 to {MOST_IDS} tasks", "请选择 1 到 {MOST_IDS} 个任务");
-        return Err(ApiError::bad_request(
-            words,
-            language.say("tick the tasks first", "请先勾选任务"),
-        ));
+        let words = msg::choose_1_to_most_ids_tasks(&MOST_IDS);
+        return Err(ApiError::bad_request(words, msg::tick_the_tasks_first()));
     }
     let more = danlu_wire::span::from_text(sent.field("more")).map_or(0, |span| span.0 / 1000);
     let cascade = !sent.field("cascade").is_empty();
@@ -82,42 +81,36 @@ async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
         look,
-        question: question(wanted, look.language),
-        consequence: consequence(wanted.act, look.language),
+        question: question(wanted),
+        consequence: consequence(wanted.act),
         action: String::from("/tasks/act"),
         act: sent.field("act"),
         button: match wanted.act {
-            ActName::Remove => look.language.say("Remove", "删除"),
-            _ => look.language.say("Cancel for good", "确认取消"),
+            ActName::Remove => msg::remove(),
+            _ => msg::cancel_for_good(),
         },
         fields: wanted.ids.iter().map(|id| ("id", id.to_string())).collect(),
-        no: look.language.say("Keep it", "保留"),
+        no: msg::keep_it(),
         back: sent.back(),
         waiting,
     }))
 }
 
-fn question(wanted: &Act, language: Language) -> String {
+fn question(wanted: &Act) -> String {
     let what = match wanted.ids.as_slice() {
-        [id] => tell!(language, "task #{id}", "任务 #{id}"),
-        ids => tell!(language, "{0} tasks", "{0} 个任务", ids.len()),
+        [id] => msg::task_id(&id),
+        ids => msg::ids_tasks(&ids.len()),
     };
     match wanted.act {
-        ActName::Remove => tell!(language, "Remove {what}?", "删除{what}？"),
-        _ => tell!(language, "Cancel {what}?", "取消{what}？"),
+        ActName::Remove => msg::remove_what(&what),
+        _ => msg::cancel_what(&what),
     }
 }
 
-fn consequence(act: ActName, language: Language) -> &'static str {
+fn consequence(act: ActName) -> &'static str {
     match act {
-        ActName::Remove => language.say(
-            "Their logs and results here are gone then; a running one is ended first.",
-            "其日志与记录将被删除；运行中的任务会先被结束。",
-        ),
-        _ => language.say(
-            "What waits does not start; what runs is ended with all its processes.",
-            "等待中的不再启动；运行中的及其全部进程将被结束。",
-        ),
+        ActName::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
+        _ => msg::what_waits_does_not_start_what_runs_is_ended(),
     }
 }
 
@@ -137,7 +130,7 @@ fn told(
     refused: Vec<(u64, ApiError)>,
 ) -> axum::response::Response {
     let why = |(id, error): (u64, ApiError)| {
-        let (message, hint) = visit.look.words_of(&error);
+        let (message, hint) = error.words();
         (id, message.to_owned(), hint.to_owned())
     };
     let refused: Vec<_> = refused.into_iter().map(why).collect();

@@ -6,6 +6,7 @@ use crate::api::caller::CSRF_HEADER;
 use crate::api::{Api, ApiError};
 use axum::extract::{Form, FromRequest, FromRequestParts as _, Request};
 use axum::http::HeaderMap;
+use danlu_messages::errors;
 
 /// What was sent, by whom. Fields may come more than once.
 #[derive(Debug)]
@@ -44,8 +45,10 @@ impl FromRequest<Api> for Sent {
         let fields = match Form::<Vec<(String, String)>>::from_request(request, api).await {
             Ok(Form(fields)) => fields,
             Err(rejection) => {
-                let error =
-                    ApiError::bad_request(rejection.body_text(), "go back and send it again");
+                let error = ApiError::bad_request(
+                    rejection.body_text(),
+                    errors::go_back_and_send_it_again(),
+                );
                 return Err(PageError::new(visit.look, error));
             }
         };

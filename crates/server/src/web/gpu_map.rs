@@ -1,11 +1,11 @@
 //! Every GPU of every node as one small field: whose it is, how busy, what is wrong with it.
 
 use super::amounts;
-use super::language::tell;
-use super::look::{Look, Visit};
+use super::look::Visit;
 use crate::api::{Api, cluster, view};
 use crate::model::ReadModel;
 use danlu_core::{Node, TaskId, UserId};
+use danlu_messages::web::gpu_map as msg;
 use danlu_wire::api::{ForeignView, GpuView};
 
 pub(super) struct NodeMap {
@@ -36,8 +36,8 @@ pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
         let gpus = gpus.map(|gpu| sight.gpu(cluster::with_live(&api.live, node.id, gpu)));
         NodeMap {
             name: node.name.clone(),
-            about: about(node, &visit.look),
-            warning: warning(node, &visit.look),
+            about: about(node),
+            warning: warning(node),
             cells: gpus.map(|gpu| cell(gpu, &model, visit)).collect(),
         }
     };
@@ -45,7 +45,7 @@ pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
 }
 
 /// `8 × A100 80 GiB · 64 cores · 512 GiB`.
-fn about(node: &Node, look: &Look) -> String {
+fn about(node: &Node) -> String {
     let mut models: Vec<(String, usize)> = Vec::new();
     for gpu in &node.gpus {
         let name = format!("{} {}", gpu.model, amounts::bytes(gpu.memory));
@@ -58,22 +58,20 @@ fn about(node: &Node, look: &Look) -> String {
         models.into_iter().map(|(name, count)| format!("{count} × {name}")).collect();
     if let Some(capacity) = node.capacity {
         let (cores, memory) = (capacity.cpus, amounts::bytes(capacity.memory));
-        parts.push(tell!(look.language, "{cores} cores", "{cores} 核"));
-        parts.push(tell!(look.language, "{memory} RAM", "{memory} 内存"));
+        parts.push(msg::cores_cores(&cores));
+        parts.push(msg::memory_ram(&memory));
     }
     parts.join(" · ")
 }
 
-fn warning(node: &Node, look: &Look) -> Option<&'static str> {
+fn warning(node: &Node) -> Option<&'static str> {
     if !node.is_ready() && node.capacity.is_none() {
-        return Some(look.language.say("not reached yet", "尚未连接"));
+        return Some(msg::not_reached_yet());
     }
     if !node.is_ready() {
-        let words = ("not reachable now; its tasks go on", "暂时无法连接，其任务仍在继续");
-        return Some(look.language.say(words.0, words.1));
+        return Some(msg::not_reachable_now_its_tasks_go_on());
     }
-    let words = ("draining: nothing new starts here", "排空中：不再启动新任务");
-    node.draining.then(|| look.language.say(words.0, words.1))
+    node.draining.then(msg::draining_nothing_new_starts_here)
 }
 
 fn cell(gpu: GpuView, model: &ReadModel, visit: &Visit) -> Cell {
@@ -84,7 +82,7 @@ fn cell(gpu: GpuView, model: &ReadModel, visit: &Visit) -> Cell {
     };
     Cell {
         kind,
-        holder: holder(&gpu, model, &visit.look),
+        holder: holder(&gpu, model),
         task: gpu.tasks.first().copied(),
         memory,
         memory_percent: amounts::percent(gpu.memory_used.unwrap_or(0), gpu.memory_total),
@@ -106,7 +104,7 @@ fn kind(gpu: &GpuView, model: &ReadModel, me: UserId) -> &'static str {
 }
 
 /// The word that goes with the colour.
-fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
+fn holder(gpu: &GpuView, model: &ReadModel) -> String {
     if let Some(first) = gpu.tasks.first() {
         let task = model.tasks.get(&TaskId(*first));
         let owner = task.and_then(|task| model.users.get(&task.owner));
@@ -118,22 +116,22 @@ fn holder(gpu: &GpuView, model: &ReadModel, look: &Look) -> String {
         return format!("#{first}{more} {owner}");
     }
     match gpu.state.as_str() {
-        "free" => look.say("free", "空闲").to_owned(),
-        "held" | "shared" => look.say("in use", "使用中").to_owned(),
+        "free" => msg::free().to_owned(),
+        "held" | "shared" => msg::in_use().to_owned(),
         "foreign" => match gpu.foreign.first() {
             Some(process) if !process.user.is_empty() => {
                 format!("{}, pid {}", process.user, process.pid)
             }
-            _ => look.say("outside", "外部占用").to_owned(),
+            _ => msg::outside().to_owned(),
         },
-        "disabled" => look.say("not given out", "不分配").to_owned(),
-        "dirty" => look.say("memory not freed", "显存未释放").to_owned(),
-        "quarantined" => look.say("set aside", "已隔离").to_owned(),
+        "disabled" => msg::not_given_out().to_owned(),
+        "dirty" => msg::memory_not_freed().to_owned(),
+        "quarantined" => msg::set_aside().to_owned(),
         "conflict" => {
             let others = gpu.also_on.join(", ");
-            tell!(look.language, "also reported by {others}", "{others} 也报告了它")
+            msg::also_reported_by_others(&others)
         }
-        _ => look.say("unknown", "未知").to_owned(),
+        _ => msg::unknown().to_owned(),
     }
 }
 

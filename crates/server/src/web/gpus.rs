@@ -9,6 +9,8 @@ use super::page::{PageResult, page};
 use crate::api::{Api, ApiError, cluster};
 use askama::Template;
 use axum::extract::State;
+use danlu_messages::errors;
+use danlu_messages::web::pages;
 use danlu_wire::api::GpuAct;
 use std::collections::BTreeMap;
 
@@ -59,7 +61,12 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
 }
 
 fn change(sent: &Sent) -> Result<GpuAct, ApiError> {
-    let wrong = |_| ApiError::bad_request("GPUs and slots are numbers", "go back and choose again");
+    let wrong = |_| {
+        ApiError::bad_request(
+            errors::gpus_and_slots_are_numbers(),
+            errors::go_back_and_choose_again(),
+        )
+    };
     let gpu: u32 = sent.field("gpu").parse().map_err(wrong)?;
     let mut change = GpuAct { node: Some(sent.field("node").to_owned()), ..GpuAct::default() };
     match sent.field("act") {

@@ -9,6 +9,7 @@ use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use danlu_messages::web::pages;
 use serde::Deserialize;
 
 #[derive(Template)]
@@ -78,7 +79,7 @@ pub(super) async fn log_in(
         }
         Err(error) => {
             let look = Look::new(&api, &headers, &uri, None);
-            let problem = Some(look.words_of(&error).0.to_owned());
+            let problem = Some(error.words().0.to_owned());
             let shown = page(&LoginPage { look: &look, next, name, problem });
             let status = StatusCode::from_u16(error.0.code.http_status());
             (status.unwrap_or(StatusCode::FORBIDDEN), shown).into_response()

@@ -1,6 +1,5 @@
 //! What every page needs to know about its reader: who, in which language, light or dark.
 
-use super::language::Language;
 use super::page::PageError;
 use crate::api::caller::{Peer, cookie};
 use crate::api::{Api, ApiError, Caller};
@@ -9,6 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri};
 use danlu_core::Time;
+use danlu_messages::Language;
+use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 
 /// Somebody with an account who looks at a page.
@@ -37,19 +38,17 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn new(api: &Api, headers: &HeaderMap, uri: &Uri, caller: Option<&Caller>) -> Look {
         let model = api.handle.model();
-        let user = caller.and_then(|caller| model.users.get(&caller.id));
-        let language = user.and_then(|user| user.profile.language.as_deref());
         let settings = &model.ledger.settings;
-        let language = Language::of(headers, language.and_then(Language::named));
         let notices = match caller {
             Some(caller) => api.handle.notices().seen_by(caller.admin),
             None => Vec::new(),
         };
         Look {
-            notices: language.within(|| {
-                notices.iter().map(|notice| (notice.id.clone(), notices::line(notice))).collect()
-            }),
-            language,
+            notices: notices
+                .iter()
+                .map(|notice| (notice.id.clone(), notices::line(notice)))
+                .collect(),
+            language: Language::current(),
             theme: theme(cookie(headers, "theme")),
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             user: caller.map(|caller| caller.name.clone()),
@@ -58,19 +57,6 @@ impl Look {
             announcement: Some(settings.announcement.clone()).filter(|words| !words.is_empty()),
             queue_paused: settings.queue_paused,
             now: crate::clock::now(),
-        }
-    }
-
-    pub(super) fn say<'a>(&self, english: &'a str, chinese: &'a str) -> &'a str {
-        self.language.say(english, chinese)
-    }
-
-    /// A refusal, and what to do about it, in the reader's language where it is known in that.
-    pub(super) fn words_of<'a>(&self, error: &'a ApiError) -> (&'a str, &'a str) {
-        let english = (error.0.message.as_str(), error.0.hint.as_str());
-        match self.language {
-            Language::English => english,
-            Language::Chinese => error.in_chinese().unwrap_or(english),
         }
     }
 
@@ -112,8 +98,8 @@ fn count_stranger(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
     match api.auth.strangers.count(address) {
         Ok(()) => error,
         Err(wait) => {
-            let message = format!("too many requests of somebody unknown: wait {wait} s");
-            ApiError::new(ErrorCode::TooOften, message, "log in")
+            let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+            ApiError::new(ErrorCode::TooOften, message, errors::log_in())
         }
     }
 }

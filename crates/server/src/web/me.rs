@@ -7,10 +7,11 @@ use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::secrets;
 use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
-use crate::nodes::words;
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
+use danlu_messages::web::me as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::{
     Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
 };
@@ -37,7 +38,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: template.map(|(name, value)| (name, text(&value))).collect(),
-        nodes: in_words(me_nodes::all(&api, &visit.caller).map_err(visit.no())?, &visit.look),
+        nodes: in_words(me_nodes::all(&api, &visit.caller).map_err(visit.no())?),
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
     }))
@@ -50,9 +51,9 @@ impl MePage<'_> {
 
     fn scope(&self, scope: &Scope) -> &'static str {
         match scope {
-            Scope::Read => self.look.language.say("read", "只读"),
-            Scope::Submit => self.look.language.say("submit", "提交"),
-            Scope::Admin => self.look.language.say("everything", "全部"),
+            Scope::Read => msg::read(),
+            Scope::Submit => msg::submit(),
+            Scope::Admin => msg::everything(),
         }
     }
 
@@ -72,9 +73,9 @@ impl MePage<'_> {
 
 /// Each pretends to be the ones before it, so that the last ones are looked for first.
 /// What is wrong with own connections, in the person's language.
-fn in_words(mut nodes: Vec<MyNode>, look: &Look) -> Vec<MyNode> {
+fn in_words(mut nodes: Vec<MyNode>) -> Vec<MyNode> {
     for problem in nodes.iter_mut().filter_map(|node| node.problem.as_mut()) {
-        *problem = words::problem(problem, "", look.language).0;
+        *problem = danlu_messages::machines::problem(problem, "").0;
     }
     nodes
 }
@@ -109,7 +110,7 @@ fn browser(said: &str) -> String {
 pub(super) async fn password(State(api): State<Api>, sent: Sent) -> PageResult {
     let (new, again) = (sent.field("new"), sent.field("again"));
     if new != again {
-        let words = sent.visit.look.say("the two new passwords differ", "两次输入的新密码不同");
+        let words = msg::the_two_new_passwords_differ();
         return done(&sent, Err(ApiError::bad_request(words, "")));
     }
     let old = Some(sent.field("old"));
@@ -172,10 +173,7 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let expires = Some(sent.field("expires").to_owned());
     let wanted = NewToken { name: sent.field("name").trim().to_owned(), scope, expires };
     let token = made::new(&api, caller, wanted).await.map_err(sent.visit.no())?;
-    let words = (
-        look.say("A new token", "新令牌"),
-        look.say("Copy it now: it is not shown again.", "请立即复制：之后不再显示。"),
-    );
+    let words = (msg::a_new_token(), msg::copy_it_now_it_is_not_shown_again());
     Ok(secrets::told(
         look,
         words,

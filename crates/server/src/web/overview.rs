@@ -1,7 +1,6 @@
 //! The first page: is a GPU free, are my tasks fine, when do I start?
 
 use super::gpu_map::{self, NodeMap};
-use super::language::Language;
 use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
@@ -12,6 +11,9 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use danlu_core::{TaskId, Time, UserId};
+use danlu_messages::Language;
+use danlu_messages::errors;
+use danlu_messages::web::pages;
 use danlu_wire::api::{ErrorCode, Line, ME, Overview, TaskStateName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +33,7 @@ struct OverviewPage<'a> {
 
 #[derive(Template)]
 #[template(path = "overview_live.html")]
-struct Live<'a> {
-    look: &'a Look,
+struct Live {
     figures: Figures,
     nodes: Vec<NodeMap>,
     mine: Vec<Row>,
@@ -81,7 +82,6 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
         lines.iter().map(row).collect()
     };
     let live = Live {
-        look: &visit.look,
         figures: read.figures(visit),
         nodes: gpu_map::nodes(api, visit),
         mine: rows(&read.mine.lines),
@@ -92,8 +92,8 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
     live.render().map_err(|error| {
         ApiError::new(
             ErrorCode::Internal,
-            format!("the page cannot be written: {error}"),
-            "report this",
+            errors::the_page_cannot_be_written_error(&error),
+            errors::report_this(),
         )
     })
 }
@@ -153,7 +153,7 @@ pub(super) async fn starts(api: &Api, ids: Vec<u64>) -> Result<BTreeMap<u64, Tim
     Ok(api.handle.look(look).await?)
 }
 
-impl Live<'_> {
+impl Live {
     fn me(&self) -> &'static str {
         ME
     }

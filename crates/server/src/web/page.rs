@@ -1,11 +1,12 @@
 //! Templates as answers, and problems as pages that say what to do next.
 
-use super::language::Language;
 use super::look::{Look, Visit};
 use crate::api::ApiError;
 use askama::Template;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use danlu_messages::web::page as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::ErrorCode;
 
 pub(super) type PageResult = Result<Response, PageError>;
@@ -71,24 +72,21 @@ impl IntoResponse for PageError {
         if code == ErrorCode::Unauthenticated {
             return Redirect::to(&super::login::address(&look.path)).into_response();
         }
-        let (message, hint) = look.words_of(&error);
-        let shown =
-            page(&ProblemPage { look: &look, title: title(code, look.language), message, hint });
+        let (message, hint) = error.words();
+        let shown = page(&ProblemPage { look: &look, title: title(code), message, hint });
         let status = StatusCode::from_u16(code.http_status());
         (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), shown).into_response()
     }
 }
 
-fn title(code: ErrorCode, language: Language) -> &'static str {
+fn title(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::NotFound => language.say("This is not here", "找不到"),
-        ErrorCode::NotPermitted | ErrorCode::Unauthenticated => {
-            language.say("You may not do this", "没有权限")
-        }
-        ErrorCode::BadRequest => language.say("This was not understood", "无法理解该请求"),
-        ErrorCode::Refused | ErrorCode::TooLarge => language.say("This was refused", "请求被拒绝"),
-        ErrorCode::TooOften => language.say("Too often", "请求过于频繁"),
-        ErrorCode::Unavailable => language.say("Not now", "暂时无法完成"),
-        ErrorCode::Internal => language.say("Something is broken here", "服务器出错"),
+        ErrorCode::NotFound => msg::this_is_not_here(),
+        ErrorCode::NotPermitted | ErrorCode::Unauthenticated => msg::you_may_not_do_this(),
+        ErrorCode::BadRequest => msg::this_was_not_understood(),
+        ErrorCode::Refused | ErrorCode::TooLarge => msg::this_was_refused(),
+        ErrorCode::TooOften => msg::too_often(),
+        ErrorCode::Unavailable => msg::not_now(),
+        ErrorCode::Internal => msg::something_is_broken_here(),
     }
 }

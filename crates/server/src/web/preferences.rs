@@ -1,10 +1,10 @@
 //! Language and light: kept by the browser, so that they hold before anybody has logged in.
 
 use super::form::own_path;
-use super::language::Language;
 use axum::extract::Form;
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
+use danlu_messages::Language;
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]

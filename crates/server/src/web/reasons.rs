@@ -1,6 +1,5 @@
 //! Why a task waits, in the reader's language, with the names of who holds what.
 
-use super::language::{Language, tell};
 use super::look::Look;
 use super::moment::Moment;
 use crate::model::ReadModel;
@@ -8,6 +7,7 @@ use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
 use danlu_core::task::Doubt;
 use danlu_core::{RunId, TaskId, Time, WaitReason};
+use danlu_messages::web::reasons as msg;
 
 /// Names of tasks in one sentence.
 const MOST_NAMED: usize = 3;
@@ -18,116 +18,79 @@ pub(super) fn reason(
     model: &ReadModel,
     look: &Look,
 ) -> (String, Option<Moment>) {
-    let language = look.language;
     let moment = |time: &Time| Some(Moment::new(*time, look.now));
     let text = match wait {
         WaitReason::Begins { at } => {
-            return (language.say("begins at", "开始时间：").to_owned(), moment(at));
+            return (msg::begins_at().to_owned(), moment(at));
         }
         WaitReason::RetryAt { at } => {
-            let words = language.say("failed; tried again at", "失败，重试时间：");
+            let words = msg::failed_tried_again_at();
             return (words.to_owned(), moment(at));
         }
         WaitReason::Dependencies { on } => {
             let on = named(on);
-            tell!(language, "after {on}", "等待任务 {on}")
+            msg::after_on(&on)
         }
-        WaitReason::Resources { held_by } if !held_by.is_empty() => {
-            holders(held_by, model, language)
-        }
+        WaitReason::Resources { held_by } if !held_by.is_empty() => holders(held_by, model),
         WaitReason::NamedResources { wanted, .. } => {
             let wanted: Vec<String> =
                 wanted.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let wanted = wanted.join(", ");
-            tell!(language, "for {wanted}", "等待资源：{wanted}")
+            msg::for_wanted(&wanted)
         }
-        WaitReason::GpusUnavailable { .. } => gpus_unavailable(wait, language),
+        WaitReason::GpusUnavailable { .. } => gpus_unavailable(wait),
         WaitReason::GpusDisabled { gpu_ids } => {
             let gpus: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();
             let gpus = gpus.join(", ");
-            tell!(language, "GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配")
+            msg::gpu_gpus_is_given_to_nobody_now(&gpus)
         }
-        WaitReason::ArrayLimit { at_once } => {
-            tell!(language, "{at_once} of its array at a time", "数组最多同时运行 {at_once} 个")
-        }
-        WaitReason::Behind { first } => {
-            tell!(language, "task #{first} comes first", "任务 #{first} 优先")
-        }
-        WaitReason::WouldDelay { first, .. } => {
-            tell!(
-                language,
-                "starting it now might delay task #{first}",
-                "现在开始可能推迟任务 #{first}"
-            )
-        }
+        WaitReason::ArrayLimit { at_once } => msg::at_once_of_its_array_at_a_time(&at_once),
+        WaitReason::Behind { first } => msg::task_first_comes_first(&first),
+        WaitReason::WouldDelay { first, .. } => msg::starting_it_now_might_delay_task_first(&first),
         WaitReason::TooFewNodes { wanted, with_room, .. } => {
-            tell!(
-                language,
-                "for {wanted} machines at once: {with_room} have room now",
-                "等待 {wanted} 台机器同时有空位：现有 {with_room} 台"
-            )
+            msg::for_wanted_machines_at_once_with_room_have(&wanted, &with_room)
         }
         WaitReason::NodesUnfit { trouble, .. } => {
             let detail = &trouble.detail;
-            tell!(
-                language,
-                "the machine cannot start tasks: {detail}",
-                "机器无法启动任务：{detail}"
-            )
+            msg::the_machine_cannot_start_tasks_detail(&detail)
         }
         WaitReason::GpusOnSeveralNodes { gpus } => {
-            let names = |it: &SharedGpu| it.names.join(language.say(" and ", " 和 "));
+            let names = |it: &SharedGpu| it.names.join(msg::and());
             let shared: Vec<String> =
                 gpus.iter().map(|it| format!("{} ({})", it.gpu, names(it))).collect();
             let shared = shared.join(", ");
-            tell!(
-                language,
-                "for GPUs that several machines report: {shared}",
-                "多台机器报告了同一块 GPU：{shared}"
-            )
+            msg::for_gpus_that_several_machines_report_shared(&shared)
         }
-        WaitReason::Quota(excess) => over_quota(excess, language),
-        _ => plain(wait, language).to_owned(),
+        WaitReason::Quota(excess) => over_quota(excess),
+        _ => plain(wait).to_owned(),
     };
     (text, None)
 }
 
-fn plain(wait: &WaitReason, language: Language) -> &'static str {
+fn plain(wait: &WaitReason) -> &'static str {
     match wait {
-        WaitReason::Held => language.say("held until somebody releases it", "被扣住，等待放行"),
-        WaitReason::InDoubt { why: Doubt::Restored } => language.say(
-            "held: it may have run since the backup that was restored",
-            "被扣住：自所恢复的备份以来它可能已运行过",
-        ),
-        WaitReason::InDoubt { why: Doubt::NoRecord } => language.say(
-            "held: the record of its run is gone, it may have ended",
-            "被扣住：运行记录已丢失，它可能已经结束",
-        ),
-        WaitReason::NoNodes => language.say("there is no machine yet", "还没有机器"),
-        WaitReason::NeverFits => {
-            language.say("no machine is large enough any more", "已没有足够大的机器")
+        WaitReason::Held => msg::held_until_somebody_releases_it(),
+        WaitReason::InDoubt { why: Doubt::Restored } => {
+            msg::held_it_may_have_run_since_the_backup_that()
         }
-        WaitReason::NodesUnavailable { .. } => language
-            .say("the machines that could run it are away or draining", "能运行它的机器暂时不可用"),
-        WaitReason::NodesShortOfMemory { .. } => {
-            language.say("the machines have too little memory left", "机器剩余内存过少")
+        WaitReason::InDoubt { why: Doubt::NoRecord } => {
+            msg::held_the_record_of_its_run_is_gone_it_may()
         }
-        WaitReason::Settling => language.say(
-            "until the last task on a shared GPU has its memory",
-            "等待共享 GPU 上最近的任务显存稳定",
-        ),
-        WaitReason::GpusBusy => {
-            language.say("the GPUs it could share are too busy", "可共享的 GPU 过于繁忙")
-        }
-        WaitReason::QueuePaused => language.say("the queue is paused", "队列已暂停"),
-        WaitReason::Outranked => language.say("others come first", "其他任务优先"),
-        WaitReason::AboutToStart => language.say("about to start", "即将开始"),
-        _ => language.say("for room on a machine", "等待机器有空位"),
+        WaitReason::NoNodes => msg::there_is_no_machine_yet(),
+        WaitReason::NeverFits => msg::no_machine_is_large_enough_any_more(),
+        WaitReason::NodesUnavailable { .. } => msg::the_machines_that_could_run_it_are_away_or(),
+        WaitReason::NodesShortOfMemory { .. } => msg::the_machines_have_too_little_memory_left(),
+        WaitReason::Settling => msg::until_the_last_task_on_a_shared_gpu_has_its(),
+        WaitReason::GpusBusy => msg::the_gpus_it_could_share_are_too_busy(),
+        WaitReason::QueuePaused => msg::the_queue_is_paused(),
+        WaitReason::Outranked => msg::others_come_first(),
+        WaitReason::AboutToStart => msg::about_to_start(),
+        _ => msg::for_room_on_a_machine(),
     }
 }
 
 /// `#412 (alice), #398 (bo) and 4 more`.
-fn holders(runs: &[RunId], model: &ReadModel, language: Language) -> String {
+fn holders(runs: &[RunId], model: &ReadModel) -> String {
     let mut tasks: Vec<TaskId> =
         runs.iter().filter_map(|run| model.runs.get(run)).map(|run| run.task).collect();
     tasks.sort_unstable();
@@ -135,27 +98,23 @@ fn holders(runs: &[RunId], model: &ReadModel, language: Language) -> String {
     let name = |id: &TaskId| {
         let owner = model.tasks.get(id).and_then(|task| model.users.get(&task.owner));
         match owner {
-            Some(owner) => tell!(language, "#{id} ({0})", "#{id}（{0}）", owner.name),
+            Some(owner) => msg::id_name(&id, &owner.name),
             None => format!("#{id}"),
         }
     };
     let names: Vec<String> = tasks.iter().take(MOST_NAMED).map(name).collect();
-    let names = names.join(language.say(", ", "、"));
+    let names = names.join(msg::comma());
     match tasks.len().saturating_sub(MOST_NAMED) {
-        0 if tasks.len() == 1 => tell!(language, "until {names} ends", "等待 {names} 结束"),
-        0 => tell!(language, "until one of {names} ends", "等待 {names} 之一结束"),
+        0 if tasks.len() == 1 => msg::until_names_ends(&names),
+        0 => msg::until_one_of_names_ends(&names),
         more => {
             let all = tasks.len();
-            tell!(
-                language,
-                "until one of {names} and {more} more ends",
-                "等待 {names} 等 {all} 个任务之一结束",
-            )
+            msg::until_one_of_names_and_more_more_ends(&names, &more, &all)
         }
     }
 }
 
-fn gpus_unavailable(wait: &WaitReason, language: Language) -> String {
+fn gpus_unavailable(wait: &WaitReason) -> String {
     let &WaitReason::GpusUnavailable {
         foreign,
         unknown,
@@ -168,45 +127,32 @@ fn gpus_unavailable(wait: &WaitReason, language: Language) -> String {
         return String::new();
     };
     let counted = [
-        (foreign, tell!(language, "{foreign} used outside Danlu", "{foreign} 块被外部进程占用")),
-        (unknown, tell!(language, "{unknown} cannot be probed", "{unknown} 块无法探测")),
-        (dirty, tell!(language, "{dirty} did not give their memory back", "{dirty} 块显存未释放")),
-        (
-            just_left,
-            tell!(language, "{just_left} only just left by others", "{just_left} 块刚被释放"),
-        ),
-        (
-            quarantined,
-            tell!(language, "{quarantined} with hardware errors", "{quarantined} 块有硬件故障"),
-        ),
-        (
-            unknown_runs,
-            tell!(
-                language,
-                "{unknown_runs} used by runs from before the database was lost or restored",
-                "{unknown_runs} 块被数据库丢失或恢复前的运行占用"
-            ),
-        ),
+        (foreign, msg::foreign_used_outside_danlu(&foreign)),
+        (unknown, msg::unknown_cannot_be_probed(&unknown)),
+        (dirty, msg::dirty_did_not_give_their_memory_back(&dirty)),
+        (just_left, msg::just_left_only_just_left_by_others(&just_left)),
+        (quarantined, msg::quarantined_with_hardware_errors(&quarantined)),
+        (unknown_runs, msg::unknown_runs_used_by_runs_from_before_the(&unknown_runs)),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
-    let parts = parts.join(language.say(", ", "，"));
-    tell!(language, "for GPUs: {parts}", "等待 GPU：{parts}")
+    let parts = parts.join(msg::comma_2());
+    msg::for_gpus_parts(&parts)
 }
 
-fn over_quota(Excess { whose, limit, in_use, most }: &Excess, language: Language) -> String {
+fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     let whose = match whose {
-        Party::User(name) => tell!(language, "{name}'s quota", "用户 {name} 的配额"),
-        Party::Project(name) => tell!(language, "project {name}'s quota", "项目 {name} 的配额"),
+        Party::User(name) => msg::name_s_quota(&name),
+        Party::Project(name) => msg::project_name_s_quota(&name),
     };
     let what = match limit {
-        Limit::RunningTasks => language.say("tasks run", "个任务在运行"),
-        Limit::RunningGpus => language.say("GPUs in use", "块 GPU 在使用"),
-        Limit::QueuedTasks => language.say("tasks wait", "个任务在等待"),
-        Limit::OpenTasks => language.say("tasks have not ended", "个任务未结束"),
-        Limit::GpuHours => language.say("GPU-hours used", "GPU 小时已用"),
+        Limit::RunningTasks => msg::tasks_run(),
+        Limit::RunningGpus => msg::gpus_in_use(),
+        Limit::QueuedTasks => msg::tasks_wait(),
+        Limit::OpenTasks => msg::tasks_have_not_ended(),
+        Limit::GpuHours => msg::gpu_hours_used(),
     };
-    tell!(language, "{whose}: {in_use} of {most} {what}", "{whose}：{in_use}/{most} {what}")
+    msg::whose_in_use_of_most_what(&whose, &in_use, &most, &what)
 }
 
 fn named(ids: &[TaskId]) -> String {

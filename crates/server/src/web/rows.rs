@@ -1,12 +1,13 @@
 //! A task, or an array as a whole, as one row of a table.
 
 use super::amounts;
-use super::language::{Language, tell};
 use super::look::Visit;
 use super::moment::{Elapsed, Moment};
 use super::{reasons, states};
 use crate::model::ReadModel;
 use danlu_core::{Task, TaskId, Time};
+use danlu_messages::ends;
+use danlu_messages::web::rows as msg;
 use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
 
 pub(super) struct Row {
@@ -41,14 +42,14 @@ pub(super) struct Limit {
 
 pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Option<Time>) -> Row {
     let Line { task, array } = line;
-    let (look, language) = (&visit.look, visit.look.language);
+    let look = &visit.look;
     let state = array.as_ref().map_or(task.state, ArrayLine::state);
     let spec = model.tasks.get(&TaskId(task.id));
     let (why, why_at) = match (&task.wait, array) {
         (Some(wait), None) => reasons::reason(wait, model, look),
         (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, model, look),
-        (_, Some(array)) => (counts(array, language), None),
-        _ => (ended(task, language), None),
+        (_, Some(array)) => (counts(array), None),
+        _ => (ended(task), None),
     };
     let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
     let started = match array {
@@ -65,7 +66,7 @@ pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Optio
         user: task.user.clone(),
         mine: task.user == visit.caller.name,
         class: states::class(state),
-        state: states::word(state, language),
+        state: states::word(state),
         command: command(task),
         gpus: gpus(task, array.as_ref(), spec.map(|task| &**task)),
         why,
@@ -130,21 +131,21 @@ fn gpus(task: &TaskView, array: Option<&ArrayLine>, spec: Option<&Task>) -> Stri
     }
 }
 
-fn counts(array: &ArrayLine, language: Language) -> String {
+fn counts(array: &ArrayLine) -> String {
     let part = |(state, count): (&TaskStateName, &usize)| {
-        let state = states::word(*state, language);
-        tell!(language, "{count} {state}", "{count} 个{state}")
+        let state = states::word(*state);
+        msg::count_state(&count, &state)
     };
-    array.counts.iter().map(part).collect::<Vec<_>>().join(language.say(", ", "，"))
+    array.counts.iter().map(part).collect::<Vec<_>>().join(msg::comma())
 }
 
-fn ended(task: &TaskView, language: Language) -> String {
+fn ended(task: &TaskView) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
-    let (what, _) = states::failure(&failure.class, language);
+    let (what, _) = states::failure(&failure.class);
     match failure.evidence.as_deref().filter(|evidence| !evidence.is_empty()) {
         Some(evidence) => {
-            let evidence = super::exits::exit(evidence, language);
-            tell!(language, "{what}: {evidence}", "{what}：{evidence}")
+            let evidence = ends::evidence(evidence);
+            msg::what_evidence(&what, &evidence)
         }
         None => what.to_owned(),
     }
@@ -154,7 +155,7 @@ fn limit(task: &TaskView, since: Moment, visit: &Visit) -> Option<Limit> {
     let limit = task.time_limit?;
     let passed = visit.look.now.0.saturating_sub(since.at().0).max(0).unsigned_abs() / 1000;
     let (all, left) = (amounts::length(limit), rounded(limit.saturating_sub(passed)));
-    let words = tell!(visit.look.language, "limit {all}, {left} left", "上限 {all}，剩余 {left}");
+    let words = msg::limit_all_left_left(&all, &left);
     Some(Limit { percent: amounts::percent(passed, limit), words })
 }
 

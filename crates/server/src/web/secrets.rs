@@ -4,6 +4,7 @@ use super::look::Look;
 use super::page::page;
 use askama::Template;
 use axum::response::Response;
+use danlu_messages::web::pages;
 
 #[derive(Template)]
 #[template(path = "secrets.html")]

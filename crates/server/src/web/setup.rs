@@ -9,6 +9,7 @@ use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Redirect};
+use danlu_messages::web::pages;
 use danlu_wire::api::Secret;
 use serde::Deserialize;
 
@@ -58,7 +59,7 @@ pub(super) async fn send(
     match first_admin(&api, peer, wanted).await {
         Ok(()) => Ok(Redirect::to("/login").into_response()),
         Err(error) => {
-            let problem = Some(look.words_of(&error).0);
+            let problem = Some(error.words().0);
             Ok(page(&SetUpPage { look: &look, key: &key, name: &name, problem }))
         }
     }

@@ -1,6 +1,5 @@
 //! One task: what it is, how it fares, what it prints.
 
-use super::exits;
 use super::look::{Look, Visit};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
@@ -11,6 +10,9 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
+use danlu_messages::ends;
+use danlu_messages::web::pages;
+use danlu_messages::web::task as msg;
 use danlu_wire::api::{Line, RunView, TaskDetails, TaskStateName, TaskView};
 use serde::Deserialize;
 
@@ -76,9 +78,9 @@ pub(super) async fn task(
         look: &visit.look,
         row: row(&line, &model, &visit, starts.get(&id).copied()),
         command: command(&task),
-        facts: facts(&task, &details, &visit.look),
-        after: after(&details, &visit.look),
-        failure: failure(&task, &visit.look),
+        facts: facts(&task, &details),
+        after: after(&details),
+        failure: failure(&task),
         runs: details.runs.iter().rev().map(|run| attempt(run, &visit.look)).collect(),
         run: wanted.run.or_else(|| details.runs.last().map(|run| run.attempt)),
         may_act,
@@ -114,7 +116,7 @@ impl TaskPage<'_> {
     }
 
     fn failure_words(&self, class: &str) -> &'static str {
-        states::failure(class, self.look.language).0
+        states::failure(class).0
     }
 }
 
@@ -122,35 +124,35 @@ fn attempt(run: &RunView, look: &Look) -> Attempt {
     let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
     let (started, ended) = (read(&run.started_at), read(&run.ended_at));
     let state = match &run.exit {
-        Some(exit) => exits::exit(exit, look.language),
-        None => states::of_run(&run.state, look.language).to_owned(),
+        Some(exit) => exit.clone(),
+        None => states::of_run(&run.state).to_owned(),
     };
     let elapsed =
         |since: Moment| Elapsed { since: since.at(), until: ended.map(Moment::at), now: look.now };
     Attempt { state, started, elapsed: started.map(elapsed), run: run.clone() }
 }
 
-fn failure(task: &TaskView, look: &Look) -> Option<Problem> {
+fn failure(task: &TaskView) -> Option<Problem> {
     let failure = task.failure.as_ref()?;
-    let (what, help) = states::failure(&failure.class, look.language);
+    let (what, help) = states::failure(&failure.class);
     Some(Problem {
         what,
-        evidence: exits::exit(failure.evidence.as_deref().unwrap_or_default(), look.language),
+        evidence: ends::evidence(failure.evidence.as_deref().unwrap_or_default()),
         help,
     })
 }
 
-fn after(details: &TaskDetails, look: &Look) -> Vec<(u64, &'static str)> {
+fn after(details: &TaskDetails) -> Vec<(u64, &'static str)> {
     let words = |kind: DependencyKind| match kind {
-        DependencyKind::AfterOk => look.language.say("succeeds", "成功后"),
-        DependencyKind::AfterAny => look.language.say("ends", "结束后"),
-        DependencyKind::AfterNotOk => look.language.say("fails", "失败后"),
+        DependencyKind::AfterOk => msg::succeeds(),
+        DependencyKind::AfterAny => msg::ends(),
+        DependencyKind::AfterNotOk => msg::fails(),
     };
     details.after.iter().map(|it| (it.task.0, words(it.kind))).collect()
 }
 
 /// What was asked for, as far as it was.
-fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static str, String)> {
+fn facts(task: &TaskView, details: &TaskDetails) -> Vec<(&'static str, String)> {
     let request = &details.request;
     let python = details.python.as_ref().map(|python| match python {
         PythonEnvironment::Conda(name) => format!("conda {name}"),
@@ -161,25 +163,22 @@ fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static s
     let labels = labels.collect::<Vec<_>>().join(", ");
     let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let retries = (details.retries > 0).then(|| details.retries.to_string());
-    let yes = |is: bool| is.then(|| look.say("yes", "是").to_owned());
+    let yes = |is: bool| is.then(|| msg::yes().to_owned());
     let all = [
-        (look.language.say("Project", "项目"), task.project.clone()),
-        (look.language.say("Labels", "标签"), some(&labels)),
-        (look.language.say("Directory", "工作目录"), some(&details.directory)),
-        (look.language.say("Environment", "环境"), python),
-        (
-            look.language.say("CPU cores", "CPU 核"),
-            (request.cpus > 0).then(|| request.cpus.to_string()),
-        ),
-        (look.language.say("Memory", "内存"), size(request.memory)),
-        (look.language.say("GPU memory", "显存"), size(request.gpu_memory)),
-        (look.language.say("Shares GPUs", "共享 GPU"), yes(request.is_shared())),
-        (look.language.say("Time limit", "时间上限"), task.time_limit.map(amounts::length)),
-        (look.language.say("Priority", "优先级"), Some(task.priority.to_string())),
-        (look.language.say("Urgent", "加急"), yes(task.urgent)),
-        (look.language.say("May be preempted", "可被抢占"), yes(details.preemptible)),
-        (look.language.say("Retries", "重试次数"), retries),
-        (look.language.say("Output", "输出"), details.output.both.clone()),
+        (msg::project(), task.project.clone()),
+        (msg::labels(), some(&labels)),
+        (msg::directory(), some(&details.directory)),
+        (msg::environment(), python),
+        (msg::cpu_cores(), (request.cpus > 0).then(|| request.cpus.to_string())),
+        (msg::memory(), size(request.memory)),
+        (msg::gpu_memory(), size(request.gpu_memory)),
+        (msg::shares_gpus(), yes(request.is_shared())),
+        (msg::time_limit(), task.time_limit.map(amounts::length)),
+        (msg::priority(), Some(task.priority.to_string())),
+        (msg::urgent(), yes(task.urgent)),
+        (msg::may_be_preempted(), yes(details.preemptible)),
+        (msg::retries(), retries),
+        (msg::output(), details.output.both.clone()),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

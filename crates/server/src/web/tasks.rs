@@ -7,6 +7,7 @@ use super::states;
 use crate::api::{Api, Filter, select};
 use askama::Template;
 use axum::extract::{Query, State};
+use danlu_messages::web::{pages, tasks as msg};
 use danlu_wire::api::{Line, ME, TaskStateName};
 
 const ROWS: usize = 50;
@@ -24,11 +25,11 @@ pub(super) struct Wanted {
 }
 
 /// One name for several states, as people think of them.
-const GROUPS: [(&str, &str, &str, &str); 4] = [
-    ("active", "running,starting,paused,stopping,lost", "Running", "运行中"),
-    ("waiting", "queued,blocked,held", "Waiting", "等待中"),
-    ("unsuccessful", "failed,timed_out", "Failed", "失败"),
-    ("over", "succeeded,failed,cancelled,timed_out", "Ended", "已结束"),
+const GROUPS: [(&str, &str); 4] = [
+    ("active", "running,starting,paused,stopping,lost"),
+    ("waiting", "queued,blocked,held"),
+    ("unsuccessful", "failed,timed_out"),
+    ("over", "succeeded,failed,cancelled,timed_out"),
 ];
 
 #[derive(Template)]
@@ -66,10 +67,8 @@ pub(super) async fn tasks(
     users.sort_unstable();
     Ok(page(&TasksPage {
         look: &visit.look,
-        tabs: tabs(&wanted, &visit.look),
-        states: TaskStateName::ALL
-            .map(|state| (state.as_str(), states::word(state, visit.look.language)))
-            .to_vec(),
+        tabs: tabs(&wanted),
+        states: TaskStateName::ALL.map(|state| (state.as_str(), states::word(state))).to_vec(),
         users,
         rows: rows.collect(),
         total: found.total,
@@ -98,9 +97,8 @@ impl Wanted {
     }
 
     fn filter(&self) -> Filter {
-        let group = GROUPS.iter().find(|(name, ..)| *name == self.state);
-        let state =
-            group.map_or_else(|| self.state.clone(), |(_, states, ..)| (*states).to_owned());
+        let group = GROUPS.iter().find(|(name, _)| *name == self.state);
+        let state = group.map_or_else(|| self.state.clone(), |(_, states)| (*states).to_owned());
         let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         Filter {
             state: given(&state),
@@ -137,17 +135,14 @@ impl Wanted {
     }
 }
 
-fn tabs(wanted: &Wanted, look: &Look) -> Vec<Tab> {
-    let all = std::iter::once(("", "", "All", "全部")).chain(GROUPS);
-    all.map(|(name, _, english, chinese)| {
+fn tabs(wanted: &Wanted) -> Vec<Tab> {
+    let all = ["", "active", "waiting", "unsuccessful", "over"];
+    let words = [msg::all(), msg::running(), msg::waiting(), msg::failed(), msg::ended()];
+    let tab = |(name, words): (&str, _)| {
         let tab = Wanted { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
-        Tab {
-            address: tab.address(),
-            words: look.language.say(english, chinese),
-            chosen: wanted.state == name,
-        }
-    })
-    .collect()
+        Tab { address: tab.address(), words, chosen: wanted.state == name }
+    };
+    all.into_iter().zip(words).map(tab).collect()
 }
 
 impl TasksPage<'_> {

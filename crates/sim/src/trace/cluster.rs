@@ -3,6 +3,7 @@
 use super::read::{Job, Trace};
 use danlu_core::limits;
 pub use danlu_core::settings::PlacementRule;
+use danlu_messages::sim as msg;
 use thiserror::Error;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +33,30 @@ pub enum Unit {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClusterError {
-    #[error("no size is given for these VCs of the trace: {}", list(.missing))]
+    #[error("{}", msg::no_size(&list(.missing)))]
     NoSize { missing: Vec<(String, usize)>, flag: String },
-    #[error("VC `{vc}` has two sizes")]
+    #[error("{}", msg::two_sizes(vc))]
     TwoSizes { vc: String },
-    #[error("too many {what}: at most {most}")]
-    TooLarge { what: &'static str, most: usize },
+    #[error("{}", .what.too_many(*.most))]
+    TooLarge { what: Amount, most: usize },
+}
+
+/// What there is too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    Nodes,
+    Gpus,
+    GpusPerNode,
+}
+
+impl Amount {
+    fn too_many(self, most: usize) -> String {
+        match self {
+            Amount::Nodes => msg::too_many_nodes(&most),
+            Amount::Gpus => msg::too_many_gpus(&most),
+            Amount::GpusPerNode => msg::too_many_gpus_per_node(&most),
+        }
+    }
 }
 
 /// One cluster for each VC of the trace, in the order of [`Trace::vcs`].
@@ -87,17 +106,17 @@ impl Cluster {
         let too_large = |what, most| Err(ClusterError::TooLarge { what, most });
         let cluster = match unit {
             Unit::Nodes { gpus_each, .. } if gpus_each > most_gpus => {
-                return too_large("GPUs per node", limits::GPUS_PER_NODE);
+                return too_large(Amount::GpusPerNode, limits::GPUS_PER_NODE);
             }
             Unit::Nodes { .. } if size as usize > limits::NODES => {
-                return too_large("nodes", limits::NODES);
+                return too_large(Amount::Nodes, limits::NODES);
             }
             Unit::Nodes { gpus_each, placement } => {
                 Cluster { nodes: vec![gpus_each; size as usize], placement }
             }
             // With `count` it does not matter how the GPUs are cut into nodes.
             Unit::Gpus if size.div_ceil(most_gpus) as usize > limits::NODES => {
-                return too_large("GPUs", limits::NODES * limits::GPUS_PER_NODE);
+                return too_large(Amount::Gpus, limits::NODES * limits::GPUS_PER_NODE);
             }
             Unit::Gpus => {
                 let rest = size % most_gpus;
@@ -118,8 +137,8 @@ impl ClusterError {
     pub fn hint(&self) -> String {
         match self {
             ClusterError::NoSize { flag, .. } => flag.clone(),
-            ClusterError::TwoSizes { vc } => format!("write `{vc}=` once"),
-            ClusterError::TooLarge { .. } => "replay on a smaller cluster".to_owned(),
+            ClusterError::TwoSizes { vc } => msg::write_once(vc),
+            ClusterError::TooLarge { .. } => msg::smaller_cluster().to_owned(),
         }
     }
 }
@@ -153,7 +172,7 @@ fn gpu_time(job: &Job) -> u128 {
 }
 
 fn list(missing: &[(String, usize)]) -> String {
-    let shown = missing.iter().map(|(vc, jobs)| format!("{vc} ({jobs} jobs)"));
+    let shown = missing.iter().map(|(vc, jobs)| msg::jobs_of_vc(vc, jobs));
     shown.collect::<Vec<_>>().join(", ")
 }
 

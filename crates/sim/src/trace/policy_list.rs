@@ -1,6 +1,7 @@
 //! Which policies to compare: `NAME[+BACKFILL][@ESTIMATES]`, also by the names of the literature.
 
 use danlu_core::settings::{Backfill, Order};
+use danlu_messages::sim as msg;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -25,15 +26,15 @@ pub enum Estimates {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PolicyError {
-    #[error("there is no policy `{0}`")]
+    #[error("{}", msg::unknown_policy(.0))]
     UnknownOrder(String),
-    #[error("there is no backfill `{0}`")]
+    #[error("{}", msg::unknown_backfill(.0))]
     UnknownBackfill(String),
-    #[error("there are no estimates `{0}`")]
+    #[error("{}", msg::unknown_estimates(.0))]
     UnknownEstimates(String),
-    #[error("`{0}` takes no backfill: it preempts instead")]
+    #[error("{}", msg::preemptive_backfill(.0))]
     PreemptiveBackfill(String),
-    #[error("`auto` takes no backfill and no estimates: it has its own")]
+    #[error("{}", msg::auto_has_its_own())]
     AutoHasItsOwn,
 }
 
@@ -118,19 +119,18 @@ impl PolicyError {
     /// What to type instead.
     pub fn hint(&self) -> String {
         match self {
-            PolicyError::UnknownOrder(_) => format!(
-                "policies: {}; also {}",
-                names(ORDERS.iter().map(|known| known.0)),
-                names(ALIASES.iter().map(|known| known.0)),
+            PolicyError::UnknownOrder(_) => msg::known_policies(
+                &names(ORDERS.iter().map(|known| known.0)),
+                &names(ALIASES.iter().map(|known| known.0)),
             ),
             PolicyError::UnknownBackfill(_) => {
-                format!("backfills: {}", names(BACKFILLS.iter().map(|known| known.0)))
+                msg::known_backfills(&names(BACKFILLS.iter().map(|known| known.0)))
             }
             PolicyError::UnknownEstimates(_) => {
-                format!("estimates: {}", names(ESTIMATES.iter().map(|known| known.0)))
+                msg::known_estimates(&names(ESTIMATES.iter().map(|known| known.0)))
             }
-            PolicyError::PreemptiveBackfill(order) => format!("write `{order}` alone"),
-            PolicyError::AutoHasItsOwn => String::from("write `auto` alone"),
+            PolicyError::PreemptiveBackfill(order) => msg::write_alone(order),
+            PolicyError::AutoHasItsOwn => msg::write_alone(&"auto"),
         }
     }
 }

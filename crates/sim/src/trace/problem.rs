@@ -1,51 +1,52 @@
 //! What can be wrong with a trace file, said with file, line and column.
 
 use super::read::{MOST_BYTES, MOST_JOBS};
+use danlu_messages::sim as msg;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum TraceError {
-    #[error("could not read `{path}`: {cause}")]
+    #[error("{}", msg::unreadable(&path.display(), cause))]
     Unreadable { path: PathBuf, cause: io::Error },
-    #[error("`{path}` has no column `{column}`; its columns are: {found}")]
+    #[error("{}", msg::missing_column(&path.display(), column, found))]
     MissingColumn { path: PathBuf, column: &'static str, found: String },
-    #[error("`{path}` has two columns `{column}`")]
+    #[error("{}", msg::repeated_column(&path.display(), column))]
     RepeatedColumn { path: PathBuf, column: &'static str },
-    #[error("`{path}` has no jobs")]
+    #[error("{}", msg::no_jobs(&path.display()))]
     Empty { path: PathBuf },
-    #[error("`{path}` line {line}: {problem}")]
+    #[error("{}", msg::bad_row(&path.display(), line, problem))]
     BadRow { path: PathBuf, line: u64, problem: RowProblem },
-    #[error("`{path}` is too large: at most {MOST_JOBS} jobs, and {} MiB", MOST_BYTES >> 20)]
+    #[error("{}", msg::trace_too_large(&path.display(), &MOST_JOBS, &(MOST_BYTES >> 20)))]
     TooLarge { path: PathBuf },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RowProblem {
-    #[error("column `{column}`: `{value}` {wrong}")]
+    #[error("{}", msg::bad_value(column, value, wrong))]
     BadValue { column: &'static str, value: String, wrong: Wrong },
-    #[error("{found} values, but the header has {wanted} columns")]
+    #[error("{}", msg::unequal_length(found, wanted))]
     UnequalLength { found: usize, wanted: usize },
-    #[error("is not UTF-8 text")]
+    #[error("{}", msg::not_text())]
     NotText,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Wrong {
-    #[error("is not a number")]
+    #[error("{}", msg::not_a_number())]
     NotANumber,
-    #[error("is not a whole number")]
+    #[error("{}", msg::not_whole())]
     NotWhole,
-    #[error("is negative")]
+    #[error("{}", msg::negative())]
     Negative,
-    #[error("is less than 1")]
+    #[error("{}", msg::less_than_one())]
     Zero,
-    #[error("is more than {most}")]
+    #[error("{}", msg::more_than(most))]
     TooLarge { most: u64 },
-    #[error("is empty")]
+    #[error("{}", msg::empty())]
     Empty,
-    #[error("is longer than {most} bytes")]
+    #[error("{}", msg::longer_than(most))]
     TooLong { most: usize },
 }
 
@@ -55,10 +56,10 @@ impl TraceError {
         match self {
             TraceError::Unreadable { path, .. } => format!("ls -l {}", path.display()),
             TraceError::MissingColumn { .. } | TraceError::RepeatedColumn { .. } => {
-                "the first line names the columns: submit_time,num_gpus,duration and, where there are any, job_id,vc,user,est_duration".to_owned()
+                msg::hint_columns().to_owned()
             }
-            TraceError::Empty { .. } => "write one row for each job below the header".to_owned(),
-            TraceError::TooLarge { .. } => "replay a part of it".to_owned(),
+            TraceError::Empty { .. } => msg::hint_rows().to_owned(),
+            TraceError::TooLarge { .. } => msg::hint_part().to_owned(),
             TraceError::BadRow { path, line, problem } => match problem {
                 RowProblem::BadValue { wrong, .. } => wrong.hint(),
                 RowProblem::UnequalLength { .. } | RowProblem::NotText => {
@@ -72,14 +73,12 @@ impl TraceError {
 impl Wrong {
     fn hint(self) -> String {
         match self {
-            Wrong::NotANumber | Wrong::NotWhole => "times are whole seconds, GPUs whole numbers",
-            Wrong::Negative => {
-                "times count from the start of the trace: add the same number to every submit_time"
-            }
-            Wrong::Zero => "the trace replays GPU jobs only: leave out rows without GPUs",
-            Wrong::TooLarge { .. } => "times are in seconds, not in milliseconds",
-            Wrong::Empty => "fill it in, or leave the whole column out",
-            Wrong::TooLong { .. } => "use a shorter name",
+            Wrong::NotANumber | Wrong::NotWhole => msg::hint_whole_numbers(),
+            Wrong::Negative => msg::hint_negative(),
+            Wrong::Zero => msg::hint_gpu_jobs_only(),
+            Wrong::TooLarge { .. } => msg::hint_seconds(),
+            Wrong::Empty => msg::hint_fill_in(),
+            Wrong::TooLong { .. } => msg::hint_shorter_name(),
         }
         .to_owned()
     }

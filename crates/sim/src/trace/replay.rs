@@ -15,6 +15,7 @@ use danlu_core::{
     Effect, Input, NodeId, NodeMessage, Refusal, Reply, Request, RunId, SessionId, Span, State,
     TaskId, Time, UserId, step,
 };
+use danlu_messages::sim as msg;
 use progress::Progress;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -32,11 +33,11 @@ pub struct JobResult {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    #[error("job `{job}` (line {line}): {refusal}")]
+    #[error("{}", msg::job_refused(job, line, refusal))]
     Refused { job: String, line: u64, refusal: Refusal },
-    #[error("job `{job}` (line {line}) has no estimate in the column `est_duration`")]
+    #[error("{}", msg::no_estimate(job, line))]
     NoEstimate { job: String, line: u64 },
-    #[error("the cluster could not be set up: {0}")]
+    #[error("{}", msg::no_cluster(.0))]
     Setup(Refusal),
 }
 

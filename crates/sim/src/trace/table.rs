@@ -1,48 +1,8 @@
 //! Evaluations for people: a table with a column for each policy, no wider than a terminal.
 
 use super::metrics::Metrics;
+use danlu_messages::sim as msg;
 use std::fmt::Write as _;
-
-/// The words of the table, in the language of the reader.
-#[derive(Debug, Clone, Copy)]
-pub struct Words {
-    pub jobs: &'static str,
-    pub completion: &'static str,
-    pub queueing: &'static str,
-    pub mean: &'static str,
-    pub makespan: &'static str,
-    pub utilization: &'static str,
-    pub slowdown: &'static str,
-    pub jain: &'static str,
-    pub preemptions: &'static str,
-    pub speed: &'static str,
-}
-
-pub const ENGLISH: Words = Words {
-    jobs: "jobs",
-    completion: "completion",
-    queueing: "queueing",
-    mean: "mean",
-    makespan: "makespan",
-    utilization: "utilisation",
-    slowdown: "bounded slowdown",
-    jain: "fairness (Jain)",
-    preemptions: "preemptions",
-    speed: "replayed jobs/s",
-};
-
-pub const CHINESE: Words = Words {
-    jobs: "作业数",
-    completion: "完成时间",
-    queueing: "排队时间",
-    mean: "平均",
-    makespan: "总时长",
-    utilization: "利用率",
-    slowdown: "有界减速比",
-    jain: "公平性 (Jain)",
-    preemptions: "抢占次数",
-    speed: "回放速度 作业/秒",
-};
 
 /// One column: what it is called, and what was measured.
 #[derive(Debug, Clone)]
@@ -53,13 +13,13 @@ pub struct Column<'a> {
 }
 
 /// Columns that do not fit side by side follow below.
-pub fn table(columns: &[Column<'_>], words: &Words, width: usize) -> String {
+pub fn table(columns: &[Column<'_>], width: usize) -> String {
     let cells: Vec<Vec<String>> = columns.iter().map(cells).collect();
     let widths: Vec<usize> = cells
         .iter()
         .map(|column| GAP + column.iter().map(|cell| shown_width(cell)).max().unwrap_or(0))
         .collect();
-    let labels = labels(words);
+    let labels = labels();
     let label_width = labels.iter().map(|label| shown_width(label)).max().unwrap_or(0);
     let mut out = String::new();
     let mut first = 0;
@@ -95,26 +55,26 @@ fn last_that_fits(widths: &[usize], first: usize, room: usize) -> usize {
     last
 }
 
-fn labels(words: &Words) -> Vec<String> {
-    let groups = [words.completion, words.queueing];
+fn labels() -> Vec<String> {
+    let groups = [msg::completion(), msg::queueing()];
     let name_width = groups.iter().map(|name| shown_width(name)).max().unwrap_or(0);
     let group = |name: &str| {
-        [(name, words.mean), ("", "p50"), ("", "p90"), ("", "p99")]
+        [(name, msg::mean()), ("", "p50"), ("", "p90"), ("", "p99")]
             .map(|(name, measure)| padded_right(name, name_width) + " " + measure)
             .to_vec()
     };
     let single = |name: &str| vec![name.to_owned()];
     [
         single(""),
-        single(words.jobs),
-        group(words.completion),
-        group(words.queueing),
-        single(words.makespan),
-        single(words.utilization),
-        single(words.slowdown),
-        single(words.jain),
-        single(words.preemptions),
-        single(words.speed),
+        single(msg::jobs()),
+        group(msg::completion()),
+        group(msg::queueing()),
+        single(msg::makespan()),
+        single(msg::utilization()),
+        single(msg::slowdown()),
+        single(msg::fairness()),
+        single(msg::preemptions()),
+        single(msg::speed()),
     ]
     .concat()
 }
@@ -181,6 +141,7 @@ fn shown_width(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use danlu_messages::Language;
 
     const METRICS: Metrics = Metrics {
         jobs: 22_454,
@@ -221,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_table_is_never_wider_than_the_terminal() {
-        for words in [ENGLISH, CHINESE] {
+        for language in [Language::English, Language::Chinese] {
             for count in 1..9 {
-                let table = table(&columns(count), &words, 60);
+                let table = language.within(|| table(&columns(count), 60));
                 assert_eq!(table.matches("22,454").count(), count, "{table}");
                 let widest = table.lines().map(shown_width).max().unwrap();
                 assert!(widest <= 60, "{widest}:\n{table}");
@@ -233,8 +194,8 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_in_both_languages() {
-        for words in [ENGLISH, CHINESE] {
-            let table = table(&columns(3), &words, 80);
+        for language in [Language::English, Language::Chinese] {
+            let table = language.within(|| table(&columns(3), 80));
             let widths: Vec<usize> = table.lines().map(shown_width).collect();
             assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
         }

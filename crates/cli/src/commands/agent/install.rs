@@ -6,13 +6,13 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::agent as msg;
 use danlu_node::private;
 
 use super::{Server, place::Place};
 use crate::{
     commands::service::unit::{Kind, Unit, failed, own_program, quoted},
     failure::Failure,
-    language::{say, text},
     screen,
 };
 
@@ -23,10 +23,10 @@ pub(super) struct Install {
     #[command(flatten)]
     server: Server,
 
-    #[arg(long, help = text("Show the unit file, and change nothing", "只显示单元文件，不做任何更改"))]
+    #[arg(long, help = msg::show_the_unit_file_and_change_nothing())]
     dry_run: bool,
 
-    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = text("Write below this directory, and start nothing", "写入该目录之下，且不启动任何服务"))]
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_this_directory_and_start_nothing())]
     root: PathBuf,
 }
 
@@ -52,16 +52,10 @@ pub(super) fn run(install: &Install) -> Result<(), Failure> {
     let started = install.root == Path::new("/")
         && unit.systemctl(&[&["daemon-reload"], &["enable", "--now", "danlu-agent"]])?;
     if started {
-        return screen::print(text(
-            "installed and started; how it does: systemctl status danlu-agent\n",
-            "已安装并启动；查看状态：systemctl status danlu-agent\n",
-        ));
+        return screen::print(msg::installed_and_started_how_it_does_systemctl());
     }
     let shown = shown.display();
-    screen::print(&say!(
-        "wrote {shown}; systemd does not run here, so start it by: systemctl enable --now danlu-agent\n",
-        "已写入 {shown}；此处没有运行 systemd，请用以下命令启动：systemctl enable --now danlu-agent\n"
-    ))
+    screen::print(&msg::wrote_shown_systemd_does_not_run_here_so(&shown))
 }
 
 fn unit(server: &Server) -> Result<Unit, Failure> {

@@ -2,6 +2,7 @@
 
 use std::{env, os::unix::process::CommandExt as _, process::Command, sync::Arc, time::Duration};
 
+use danlu_messages::cli::agent as msg;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
@@ -10,10 +11,7 @@ use super::{
     place::{Place, TOKEN_VARIABLE},
     trust,
 };
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use crate::failure::{Exit, Failure};
 
 /// Between two tries: little at first, more while the server stays away.
 const LEAST_WAIT: Duration = Duration::from_millis(500);
@@ -60,11 +58,9 @@ async fn stay(place: &Place, trust: &Arc<rustls::ClientConfig>) -> Failure {
     loop {
         let why = match dial::once(place, trust).await {
             Ended::Refused => {
-                let message = text("the server does not know this token", "服务器不认识此令牌");
-                return Failure::new(Exit::NotPermitted, message).hint(text(
-                    "on the server: danlu node token NAME",
-                    "在服务器上：danlu node token 名称",
-                ));
+                let message = msg::the_server_does_not_know_this_token();
+                return Failure::new(Exit::NotPermitted, message)
+                    .hint(msg::on_the_server_danlu_node_token_name());
             }
             Ended::Lost(why) => {
                 wait = LEAST_WAIT;
@@ -76,13 +72,7 @@ async fn stay(place: &Place, trust: &Arc<rustls::ClientConfig>) -> Failure {
             }
         };
         let (host, port) = (&place.host, place.port);
-        eprintln!(
-            "{}",
-            say!(
-                "danlu: {host}:{port}: {why}; trying again",
-                "danlu：{host}:{port}：{why}；将重试"
-            )
-        );
+        eprintln!("{}", msg::danlu_host_port_why_trying_again(&host, &port, &why));
         // Not all machines at once after the server was away.
         tokio::time::sleep(wait.mul_f64(0.5 + jitter())).await;
     }

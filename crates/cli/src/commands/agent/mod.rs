@@ -9,28 +9,15 @@ mod trust;
 use std::io;
 
 use clap::{Args, Subcommand};
+use danlu_messages::cli::agent as msg;
 
-use crate::{
-    failure::{Exit, Failure},
-    language::text,
-};
+use crate::failure::{Exit, Failure};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Work for a server elsewhere", "为另一台机器上的服务器工作"),
+    about = msg::work_for_a_server_elsewhere(),
     override_usage = "danlu agent [join | install] URL",
-    after_help = text(
-        "A machine that the server cannot reach dials in by itself. On the server:\n  \
-           danlu node add gpu9 --dial-in\n\n\
-         and on the machine, with the address and the token that this prints:\n  \
-           danlu agent join https://server:8787 --token TOKEN        # to try\n  \
-           danlu agent install https://server:8787 --token TOKEN     # as a service",
-        "服务器无法到达的机器可以主动连接。在服务器上：\n  \
-           danlu node add gpu9 --dial-in\n\n\
-         然后在该机器上，使用打印出的地址和令牌：\n  \
-           danlu agent join https://server:8787 --token TOKEN        # 试用\n  \
-           danlu agent install https://server:8787 --token TOKEN     # 作为服务",
-    ),
+    after_help = msg::a_machine_that_the_server_cannot_reach_dials(),
     arg_required_else_help = true,
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
@@ -46,28 +33,28 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    #[command(about = text("Dial in to a server, and stay", "连接到服务器并保持连接"), override_usage = text("danlu agent join URL --token TOKEN [OPTIONS]", "danlu agent join 地址 --token 令牌 [选项]"))]
+    #[command(about = msg::dial_in_to_a_server_and_stay(), override_usage = msg::danlu_agent_join_url_token_token_options())]
     Join(Server),
-    #[command(about = text("The same as a service of this machine", "同上，作为本机的服务"), override_usage = text("danlu agent install URL --token TOKEN [OPTIONS]", "danlu agent install 地址 --token 令牌 [选项]"))]
+    #[command(about = msg::the_same_as_a_service_of_this_machine(), override_usage = msg::danlu_agent_install_url_token_token_options())]
     Install(install::Install),
 }
 
 /// Where to, and how one is known there.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Server {
-    #[arg(value_name = "URL", help = text("The server: https://HOST:PORT", "服务器地址：https://主机:端口"))]
+    #[arg(value_name = "URL", help = msg::the_server_https_host_port())]
     url: String,
 
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help = text("What `danlu node add --dial-in` printed (DANLU_AGENT_TOKEN)", "`danlu node add --dial-in` 打印的令牌（DANLU_AGENT_TOKEN）"))]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help = msg::what_danlu_node_add_dial_in_printed_danlu())]
     token: Option<String>,
 
-    #[arg(long, value_name = "FILE", conflicts_with = "token", help = text("A file with the token, readable by its owner alone", "存放令牌的文件，仅属主可读"))]
+    #[arg(long, value_name = "FILE", conflicts_with = "token", help = msg::a_file_with_the_token_readable_by_its_owner())]
     token_file: Option<std::path::PathBuf>,
 
-    #[arg(long, value_name = "FILE", help = text("A certificate to trust (DANLU_CA)", "要信任的证书（DANLU_CA）"))]
+    #[arg(long, value_name = "FILE", help = msg::a_certificate_to_trust_danlu_ca())]
     ca: Option<std::path::PathBuf>,
 
-    #[arg(long, help = text("Allow http:// to another machine: everybody on the way can read all", "允许以 http:// 连接其他机器：途中任何人都能看到内容"))]
+    #[arg(long, help = msg::allow_http_to_another_machine_everybody_on())]
     plain: bool,
 }
 

@@ -7,10 +7,8 @@ use std::{
 };
 
 use super::Server;
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use crate::failure::{Exit, Failure};
+use danlu_messages::cli::agent as msg;
 
 pub(super) const TOKEN_VARIABLE: &str = "DANLU_AGENT_TOKEN";
 /// Longer files are no tokens.
@@ -46,25 +44,17 @@ impl Place {
             (None, Some(path), _) => read(path)?,
             (None, None, Ok(token)) => token,
             (None, None, Err(_)) => {
-                let message = text("there is no token", "没有令牌");
-                return Err(Failure::new(Exit::Usage, message).hint(text(
-                    "on the server, `danlu node add NAME --dial-in` prints one: give it with --token",
-                    "在服务器上运行 `danlu node add 名称 --dial-in` 可得到令牌，用 --token 给出",
-                )));
+                let message = msg::there_is_no_token();
+                return Err(Failure::new(Exit::Usage, message)
+                    .hint(msg::on_the_server_danlu_node_add_name_dial_in()));
             }
         };
         let (encrypted, host, port) = parse(&server.url)?;
         let near = matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1");
         if !encrypted && !near && !server.plain {
             let url = &server.url;
-            let message = say!(
-                "{url} is not encrypted: everybody on the way could read the token",
-                "{url} 未加密：途中任何人都能看到令牌"
-            );
-            let hint = text(
-                "use https://, or --plain in a network that you trust",
-                "请用 https://，或在可信网络中加 --plain",
-            );
+            let message = msg::url_is_not_encrypted_everybody_on_the_way(&url);
+            let hint = msg::use_https_or_plain_in_a_network_that_you();
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         }
         Ok(Place { encrypted, host, port, token: Token::parse(&token)?, ca: server.ca.clone() })
@@ -78,9 +68,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     };
     let facts = fs::metadata(path).map_err(|cause| wrong(cause.to_string()))?;
     if facts.mode() & 0o077 != 0 || facts.len() > MOST_BYTES {
-        return Err(wrong(
-            text("others may read it, or it is no token", "其他人可读，或者不是令牌").to_owned(),
-        ));
+        return Err(wrong(msg::others_may_read_it_or_it_is_no_token().to_owned()));
     }
     fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|it| wrong(it.to_string()))
 }
@@ -107,7 +95,7 @@ impl Token {
 }
 
 fn text_of_wrong_token() -> &'static str {
-    text("this is not a token of a machine, or not all of it", "这不是机器令牌，或不完整")
+    msg::this_is_not_a_token_of_a_machine_or_not_all()
 }
 
 fn from_hex(digits: &str) -> Option<[u8; 32]> {
@@ -125,7 +113,7 @@ fn from_hex(digits: &str) -> Option<[u8; 32]> {
 /// `https://host:8787`, `https://[::1]:8787/`.
 fn parse(url: &str) -> Result<(bool, String, u16), Failure> {
     let wrong = || {
-        let message = say!("{url:?} is not the address of a server", "{url:?} 不是服务器地址");
+        let message = msg::url_is_not_the_address_of_a_server(&url);
         Failure::new(Exit::Usage, message).hint("https://HOST:8787")
     };
     let (encrypted, rest) = match url.split_once("://") {

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use danlu_core::WaitReason;
+use danlu_messages::cli::demo as msg;
 use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
-use crate::{
-    language::{say, text},
-    screen::{clock, colour, places, states, tasks, width},
-};
+use crate::screen::{clock, colour, places, states, tasks, width};
 
 /// What was last told of each task.
 #[derive(Debug)]
@@ -102,7 +100,7 @@ fn ending(task: &TaskView, now: Timestamp) -> String {
     match (task.state, read(&task.started_at), read(&task.ended_at)) {
         (TaskStateName::Succeeded, Some(started), Some(ended)) => {
             let took = seconds(started, ended);
-            say!("after {took}", "用时 {took}")
+            msg::after_took(&took)
         }
         _ => tasks::why_or_where(task, now),
     }
@@ -188,9 +186,9 @@ fn on_gpus(gpus: &[u32]) -> String {
     let numbers: Vec<u64> = gpus.iter().copied().map(u64::from).collect();
     let list = places::list(&numbers);
     match gpus.len() {
-        0 => text("without a GPU", "不用 GPU").to_owned(),
-        1 => say!("on GPU {list}", "GPU {list}"),
-        _ => say!("on GPUs {list}", "GPU {list}"),
+        0 => msg::without_a_gpu().to_owned(),
+        1 => msg::on_gpu_list(&list),
+        _ => msg::on_gpus_list(&list),
     }
 }
 

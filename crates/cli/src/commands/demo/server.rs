@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use danlu_messages::cli::demo as msg;
 use danlu_wire::api::{Act, ActName};
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,7 +21,6 @@ use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
     given::task_state::{ACTIVE, WAITING},
-    language::{say, text},
 };
 
 #[derive(Debug)]
@@ -64,11 +64,8 @@ impl Server {
     fn did_not_start(&self, path: &Path) -> Failure {
         let said = fs::read_to_string(path.join("errors")).unwrap_or_default();
         let said = said.lines().next_back().unwrap_or_default().to_owned();
-        Failure::new(
-            Exit::Internal,
-            say!("the server did not start: {said}", "服务器未能启动：{said}"),
-        )
-        .hint(text("danlu doctor checks this machine", "danlu doctor 可检查本机"))
+        Failure::new(Exit::Internal, msg::the_server_did_not_start_said(&said))
+            .hint(msg::danlu_doctor_checks_this_machine())
     }
 
     /// Ends every task, the server, and removes its directory. What could not be removed is named.
@@ -78,10 +75,7 @@ impl Server {
         let path = directory.path().to_owned();
         directory.close().map_err(|cause| {
             let path = path.display();
-            Failure::new(
-                Exit::Internal,
-                say!("could not remove {path}: {cause}", "无法删除 {path}：{cause}"),
-            )
+            Failure::new(Exit::Internal, msg::could_not_remove_path_cause(&path, &cause))
         })
     }
 
@@ -165,6 +159,6 @@ fn address_of(said: ChildStdout) -> Option<String> {
 
 fn unusable(path: &Path, cause: &std::io::Error) -> Failure {
     let path = path.display();
-    Failure::new(Exit::Refused, say!("could not use {path}: {cause}", "无法使用 {path}：{cause}"))
-        .hint(text("TMPDIR names another directory", "可用 TMPDIR 指定另一个目录"))
+    Failure::new(Exit::Refused, msg::could_not_use_path_cause(&path, &cause))
+        .hint(msg::tmpdir_names_another_directory())
 }

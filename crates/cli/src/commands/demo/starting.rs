@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use danlu_messages::cli::demo as msg;
 use danlu_node::gpu::{Probe, ProbeConfig};
 use danlu_wire::api::{Document, Gpus};
 
@@ -11,7 +12,6 @@ use super::{
     tell,
     tour::bold,
 };
-use crate::language::{say, text};
 
 const SIMULATED: u32 = 4;
 const LOOK: Duration = Duration::from_millis(20);
@@ -20,34 +20,24 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// A server whose GPUs can be used, and how many there are.
 pub(super) fn start(leaving: &Leaving) -> Result<(Server, u32), Stop> {
-    let title = text(
-        "Danlu demo: a server of its own, with a few tasks",
-        "丹炉演示：一个单独的服务器和几个任务",
-    );
+    let title = msg::danlu_demo_a_server_of_its_own_with_a_few();
     tell(&format!("{}\n", bold(title)))?;
     let found = Probe::detect(&ProbeConfig::from_environment()).is_ok();
     if found {
         let server = Server::start(None)?;
         let free = free_gpus(&server, leaving)?;
         if free > 0 {
-            let words =
-                say!("the free GPUs of this machine: {free}", "使用本机的 {free} 块空闲 GPU");
+            let words = msg::the_free_gpus_of_this_machine_free(&free);
             tell(&format!("{words}\n"))?;
             return Ok((server, free));
         }
         server.end()?;
     }
-    let why = if found {
-        text("those of this machine are in use", "本机的 GPU 都在使用中")
-    } else {
-        text("this machine has none", "本机没有 GPU")
-    };
+    let why =
+        if found { msg::those_of_this_machine_are_in_use() } else { msg::this_machine_has_none() };
     let server = Server::start(Some(SIMULATED))?;
     let free = free_gpus(&server, leaving)?;
-    tell(&say!(
-        "{SIMULATED} simulated GPUs, because {why}\n",
-        "{why}，使用 {SIMULATED} 块模拟的 GPU\n"
-    ))?;
+    tell(&msg::simulated_simulated_gpus_because_why(&SIMULATED, &why))?;
     Ok((server, free))
 }
 

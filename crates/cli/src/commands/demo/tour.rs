@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use danlu_messages::cli::demo as msg;
 use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
@@ -20,7 +21,6 @@ use super::{
 use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
-    language::{say, text},
     screen::{
         colour::{self, Colour},
         width,
@@ -44,10 +44,10 @@ pub(super) fn show(leaving: &Leaving, once: bool, seen_all: &mut bool) -> Result
     });
     // Whoever closed the terminal is told nothing.
     let on = colour::wanted(&io::stdout());
-    let words = text("\nending the tasks and the server …", "\n正在结束任务和服务器……");
+    let words = msg::ending_the_tasks_and_the_server();
     let _ = tell(&format!("{}\n", colour::paint(words, Some(Colour::Dim), on)));
     server.end()?;
-    let words = say!("all gone, {path} too\n", "已全部清除，包括 {path}\n");
+    let words = msg::all_gone_path_too(&path);
     let _ = tell(&colour::paint(&words, Some(Colour::Dim), on));
     shown
 }
@@ -78,40 +78,34 @@ impl<'a> Tour<'a> {
         let [ann, bo] = self.people.clone();
         if ann.name == bo.name {
             let me = &ann.name;
-            tell(&say!("the tasks are yours, {me}\n", "任务属于您（{me}）\n"))?;
+            tell(&msg::the_tasks_are_yours_me(&me))?;
         } else {
             let (ann, bo) = (&ann.name, &bo.name);
-            tell(&say!("tasks of two users: {ann} and {bo}\n", "两个用户的任务：{ann} 和 {bo}\n"))?;
+            tell(&msg::tasks_of_two_users_ann_and_bo(&ann, &bo))?;
         }
         let half = (gpus / 2).max(1);
 
-        say_first(
-            "Two tasks, the second when the first has succeeded:",
-            "两个任务，前一个成功后才开始后一个：",
-        )?;
+        say_first(msg::two_tasks())?;
         let prepare = self.submit(&ann, "-J prepare -g 0 prepare.sh")?;
         self.submit(&ann, &format!("-J train -g {half} -d afterok:{prepare} train.sh"))?;
         self.look_for(READING)?;
 
-        say_first("An array of six, two at a time:", "六个任务的数组，每次运行两个：")?;
+        say_first(msg::an_array())?;
         self.submit(&bo, "-J sweep -a 0-5%2 sweep.sh")?;
         self.look_for(READING)?;
 
-        say_first("A typing mistake:", "命令写错了：")?;
+        say_first(msg::a_typing_mistake())?;
         let wrong = self.submit(&bo, "-J eval -g 0 -- pyhton eval.py")?;
         self.look_until(|task| task.id != wrong || task.state.is_over())?;
         self.look_for(READING)?;
 
-        say_first(
-            "One that wants all GPUs waits. What for?",
-            "需要全部 GPU 的任务要等待。等什么？",
-        )?;
+        say_first(msg::one_that_wants_all())?;
         let big = self.submit(&ann, &format!("-J big -g {gpus} big.sh"))?;
         self.look_for(2 * LOOK)?;
         self.run(&self.myself, &format!("why {big}"))?;
         self.look_until(|task| task.id != big || task.state == TaskStateName::Running)?;
 
-        say_first("And those that come after it:", "还有排在后面的：")?;
+        say_first(msg::those_after_it())?;
         self.submit(&bo, "-J tune -g 1 train.sh")?;
         self.submit(&ann, &format!("-J report -g 0 -d afterok:{big} report.sh"))?;
         self.look_for(READING)?;
@@ -125,24 +119,24 @@ impl<'a> Tour<'a> {
     fn invite(&self, big: u64, wrong: u64, half: u32) -> Result<(), Stop> {
         let (data, lab) = (self.server.data.display(), self.server.lab.display());
         let address = &self.server.address;
-        let heading = bold(text("Now you, in another terminal:", "轮到您了，在另一个终端里："));
+        let heading = bold(msg::now_you_in_another_terminal());
         let next = big + 1;
         let mut lines = vec![(format!("export DANLU_SERVER={data}"), String::new())];
         if let Some(directory) = directory_to_add() {
             lines.insert(0, (format!("export PATH={directory}:$PATH"), String::new()));
         }
         lines.push((format!("cd {lab}"), String::new()));
-        for (command, english, chinese) in [
-            ("danlu ls -a".to_owned(), "what runs, what waits and why", "在运行什么，在等什么"),
-            (format!("danlu why {next}"), "who holds its GPUs", "谁占着 GPU"),
-            (format!("danlu logs -f {big}"), "its output as it comes", "跟踪输出"),
-            (format!("danlu show {wrong}"), "what went wrong", "哪里出了错"),
-            (format!("danlu cancel {big}"), "and see what starts here", "看看接下来什么会开始"),
-            (format!("danlu submit -g {half} train.sh"), "one of your own", "提交自己的任务"),
-            ("danlu gpus".to_owned(), "the GPUs and who holds them", "各块 GPU 及占用者"),
-            ("danlu user passwd".to_owned(), "a password for the pages", "设置网页登录密码"),
+        for (command, words) in [
+            ("danlu ls -a".to_owned(), msg::next_ls()),
+            (format!("danlu why {next}"), msg::next_why()),
+            (format!("danlu logs -f {big}"), msg::next_logs()),
+            (format!("danlu show {wrong}"), msg::next_show()),
+            (format!("danlu cancel {big}"), msg::next_cancel()),
+            (format!("danlu submit -g {half} train.sh"), msg::next_submit()),
+            ("danlu gpus".to_owned(), msg::next_gpus()),
+            ("danlu user passwd".to_owned(), msg::next_passwd()),
         ] {
-            lines.push((command, text(english, chinese).to_owned()));
+            lines.push((command, words.to_owned()));
         }
         let mut out = format!("\n{heading}\n");
         let on = colour::wanted(&io::stdout());
@@ -150,14 +144,13 @@ impl<'a> Tour<'a> {
             let line = format!("  {command:<28} {}", colour::paint(&words, Some(Colour::Dim), on));
             out += &format!("{}\n", line.trim_end());
         }
-        out += &say!("\nThe server listens on {address}\n", "\n服务器监听 {address}\n");
+        out += &msg::the_server_listens_on_address(&address);
         tell(&out)
     }
 
     /// Until the person leaves; what they do is shown meanwhile.
     fn stay(&mut self, path: &str) -> Result<(), Stop> {
-        let words =
-            say!("Ctrl-C ends all of it and removes {path}", "按 Ctrl-C 结束一切，并删除 {path}",);
+        let words = msg::ctrl_c_ends_all_of_it_and_removes_path(&path);
         tell(&format!("{}\n\n", bold(&words)))?;
         loop {
             self.look()?;
@@ -233,9 +226,9 @@ impl<'a> Tour<'a> {
     }
 }
 
-fn say_first(english: &str, chinese: &str) -> Result<(), Stop> {
+fn say_first(words: &str) -> Result<(), Stop> {
     let on = colour::wanted(&io::stdout());
-    tell(&format!("\n{}\n", colour::paint(text(english, chinese), Some(Colour::Yellow), on)))
+    tell(&format!("\n{}\n", colour::paint(words, Some(Colour::Yellow), on)))
 }
 
 pub(super) fn bold(words: &str) -> String {
@@ -258,5 +251,5 @@ fn directory_to_add() -> Option<String> {
 
 fn odd(words: &str) -> Failure {
     let words = words.trim();
-    Failure::new(Exit::Internal, say!("the demo went wrong: {words}", "演示出错：{words}"))
+    Failure::new(Exit::Internal, msg::the_demo_went_wrong_words(&words))
 }

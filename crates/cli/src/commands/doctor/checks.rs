@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use danlu_messages::cli::doctor as msg;
 use danlu_wire::api::{Document, Gpus, Nodes};
 use nix::sys::{
     resource::{Resource, getrlimit},
@@ -17,7 +18,6 @@ use serde::Deserialize;
 use super::{Finding, Verdict};
 use crate::{
     client::{Address, Client},
-    language::{say, text},
     screen::{amounts, places, states},
 };
 
@@ -50,12 +50,9 @@ fn server_checks(client: &Client) -> Vec<Finding> {
         Address::Http(address) => address.clone(),
     };
     let user = who.user;
-    let role =
-        if who.admin { text("an admin", "管理员") } else { text("a user", "普通用户") };
-    let mut findings = vec![fine(say!(
-        "the server answers at {at}; you are {user}, {role}",
-        "服务器 {at} 可用；您是 {user}，{role}"
-    ))];
+    let role = if who.admin { msg::an_admin() } else { msg::a_user() };
+    let mut findings =
+        vec![fine(msg::the_server_answers_at_at_you_are_user_role(&at, &user, &role))];
     findings.extend(client.get::<Document<ConfigBody>>("/config").ok().and_then(not_encrypted));
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
@@ -91,14 +88,8 @@ fn not_encrypted(Document { content, .. }: Document<ConfigBody>) -> Option<Findi
     }
     let open = open.join(", ");
     Some(note(
-        &say!(
-            "{open} is not encrypted (plain_http): passwords and tokens can be read on the network",
-            "{open} 未加密（plain_http）：网络上可以读到密码和令牌"
-        ),
-        text(
-            "leave plain_http out for HTTPS, or listen on 127.0.0.1 behind a proxy that encrypts",
-            "去掉 plain_http 以使用 HTTPS，或只监听 127.0.0.1 并由代理加密",
-        ),
+        &msg::open_is_not_encrypted_plain_http_passwords(&open),
+        msg::leave_plain_http_out_for_https_or_listen_on(),
     ))
 }
 
@@ -106,8 +97,7 @@ fn node_checks(nodes: &Nodes) -> Vec<Finding> {
     let away = nodes.nodes.iter().filter(|node| !node.schedulable);
     away.map(|node| {
         let (name, state) = (&node.name, states::other(&node.state));
-        let what =
-            say!("machine {name} takes no tasks: {state}", "机器 {name} 不接受任务：{state}");
+        let what = msg::machine_name_takes_no_tasks_state(&name, &state);
         Finding { verdict: Verdict::Note, what, hint: Some("danlu nodes".to_owned()) }
     })
     .collect()
@@ -116,21 +106,14 @@ fn node_checks(nodes: &Nodes) -> Vec<Finding> {
 fn gpu_checks(gpus: &Gpus) -> Vec<Finding> {
     let count = gpus.gpus.len();
     if count == 0 {
-        let what = text(
-            "the server has found no GPUs: only -g 0 tasks can run",
-            "服务器没有发现 GPU：只能运行 -g 0 的任务",
-        );
-        return vec![note(
-            what,
-            text("nvidia-smi shows whether the driver works", "nvidia-smi 可查看驱动是否正常"),
-        )];
+        let what = msg::the_server_has_found_no_gpus_only_g_0_tasks();
+        return vec![note(what, msg::nvidia_smi_shows_whether_the_driver_works())];
     }
-    let mut findings =
-        vec![fine(say!("the server has found {count} GPUs", "服务器发现 {count} 块 GPU"))];
+    let mut findings = vec![fine(msg::the_server_has_found_count_gpus(&count))];
     for gpu in &gpus.gpus {
         let place = places::place(Some(&gpu.node), &[gpu.index]);
         let state = states::other(&gpu.state);
-        let what = say!("GPU {place} is not given out: {state}", "GPU {place} 未被分配：{state}");
+        let what = msg::gpu_place_is_not_given_out_state(&place, &state);
         match gpu.state.as_str() {
             "foreign" => findings.push(note(&what, "danlu gpus")),
             "unknown" | "dirty" | "quarantined" => findings.push(wrong(&what, Some("danlu gpus"))),
@@ -149,11 +132,11 @@ fn nvidia() -> Option<Finding> {
     }
     let tool = in_path("nvidia-smi").is_some();
     if tool {
-        return Some(fine(text("the NVIDIA driver is there", "NVIDIA 驱动已安装").to_owned()));
+        return Some(fine(msg::the_nvidia_driver_is_there().to_owned()));
     }
     Some(note(
-        text("there is an NVIDIA driver, but no nvidia-smi", "有 NVIDIA 驱动，但没有 nvidia-smi"),
-        text("install the tools of the driver (nvidia-utils)", "请安装驱动工具（nvidia-utils）"),
+        msg::there_is_an_nvidia_driver_but_no_nvidia_smi(),
+        msg::install_the_tools_of_the_driver_nvidia_utils(),
     ))
 }
 
@@ -162,17 +145,11 @@ fn cgroups() -> Option<Finding> {
     let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
     let hybrid = Path::new("/sys/fs/cgroup/unified/cgroup.procs").exists();
     if unified || hybrid {
-        return Some(fine(text("control groups v2 are there", "cgroup v2 可用").to_owned()));
+        return Some(fine(msg::control_groups_v2_are_there().to_owned()));
     }
     Some(note(
-        text(
-            "no control groups v2: tasks are ended by walking their processes, memory limits are not kept",
-            "没有 cgroup v2：任务通过遍历进程来结束，且无法限制内存",
-        ),
-        text(
-            "boot with systemd.unified_cgroup_hierarchy=1",
-            "启动参数：systemd.unified_cgroup_hierarchy=1",
-        ),
+        msg::no_control_groups_v2_tasks_are_ended_by(),
+        msg::boot_with_systemd_unified_cgroup_hierarchy_1(),
     ))
 }
 
@@ -182,28 +159,16 @@ fn data_directory() -> Option<Finding> {
     let shown = directory.display();
     if let Some(kind) = network_file_system(there) {
         return Some(note(
-            &say!(
-                "{shown} is on a network file system ({kind})",
-                "{shown} 位于网络文件系统（{kind}）"
-            ),
-            text(
-                "danlu up --data DIR with a directory on a local disk",
-                "danlu up --data 目录，选用本地磁盘上的目录",
-            ),
+            &msg::shown_is_on_a_network_file_system_kind(&shown, &kind),
+            msg::danlu_up_data_dir_with_a_directory_on_a_local(),
         ));
     }
     let facts = statvfs(there).ok()?;
     let free = facts.blocks_available() * facts.fragment_size();
     let room = amounts::bytes_in_words(free);
-    let what = say!("{room} free for data in {shown}", "数据目录 {shown} 可用空间 {room}");
+    let what = msg::room_free_for_data_in_shown(&room, &shown);
     if free < LEAST_ROOM {
-        return Some(wrong(
-            &what,
-            Some(text(
-                "make room: submits are refused when it is full",
-                "请清理磁盘：空间不足时无法提交",
-            )),
-        ));
+        return Some(wrong(&what, Some(msg::make_room_submits_are_refused_when_it_is_full())));
     }
     Some(fine(what))
 }
@@ -242,10 +207,7 @@ fn open_files() -> Option<Finding> {
     if most >= LEAST_FILES {
         return None;
     }
-    Some(note(
-        &say!("at most {most} files can be open at once", "最多同时打开 {most} 个文件"),
-        "ulimit -n 65536",
-    ))
+    Some(note(&msg::at_most_most_files_can_be_open_at_once(&most), "ulimit -n 65536"))
 }
 
 const LEAST_FILES: u64 = 4_096;
@@ -261,7 +223,7 @@ fn lingering() -> Option<Finding> {
         return None;
     }
     Some(note(
-        text("a server of your own would end when you log out", "您自己的服务器会在注销时结束"),
+        msg::a_server_of_your_own_would_end_when_you_log(),
         &format!("loginctl enable-linger {user}"),
     ))
 }

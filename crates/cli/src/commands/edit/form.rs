@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use danlu_core::TaskId;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, DependencyKind};
+use danlu_messages::cli::edit as msg;
 use danlu_wire::api::TaskView;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -18,7 +19,6 @@ use crate::{
         task_ids::TaskName,
         time_limit::parse_time_limit,
     },
-    language::{say, text},
     screen::amounts,
     task_options::Fields,
 };
@@ -83,10 +83,7 @@ impl Form {
     }
 
     pub(super) fn text(&self, id: u64) -> String {
-        let heading = say!(
-            "# Task {id}. Change what you like, save and leave; the words are those of danlu submit --help.\n\n",
-            "# 任务 {id}。修改后保存并退出；写法与 danlu submit --help 相同。\n\n",
-        );
+        let heading = msg::task_id_change_what_you_like_save_and_leave(&id);
         heading + &toml::to_string(self).expect("a form is plain data")
     }
 
@@ -166,7 +163,7 @@ fn dependencies(words: &str) -> Result<Vec<Dependency>, String> {
     let wishes = parse_dependencies(words)?;
     let ids = wishes.0.iter().map(|wish| match wish.on {
         TaskName::Id(id) => Ok(Dependency { task: TaskId(id), kind: wish.kind }),
-        _ => Err(text("only ids are possible here", "此处只能写编号").to_owned()),
+        _ => Err(msg::only_ids_are_possible_here().to_owned()),
     });
     ids.collect()
 }

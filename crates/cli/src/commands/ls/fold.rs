@@ -2,29 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use danlu_messages::cli::ls as msg;
 use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView, ranges};
 use jiff::Timestamp;
 
-use crate::{
-    language::{say, text},
-    screen::{
-        amounts, clock, places, states,
-        table::{Cell, Column, Table},
-        tasks,
-    },
+use crate::screen::{
+    amounts, clock, places, states,
+    table::{Cell, Column, Table},
+    tasks,
 };
 
 pub(super) fn table(lines: &[Line], with_user: bool, now: Timestamp) -> Table {
     let mut columns = vec![
-        Column::right(text("ID", "编号")),
-        Column::left(text("NAME", "名称")).shrinks(16, 8),
-        Column::left(text("STATE", "状态")),
-        Column::left(text("GPUS", "GPU")),
-        Column::right(text("TIME", "用时")),
-        Column::left(text("WHY / WHERE", "原因 / 位置")).shrinks(28, 12),
+        Column::right(msg::id()),
+        Column::left(msg::name()).shrinks(16, 8),
+        Column::left(msg::state()),
+        Column::left(msg::gpus()),
+        Column::right(msg::time()),
+        Column::left(msg::why_where()).shrinks(28, 12),
     ];
     if with_user {
-        columns.insert(1, Column::left(text("USER", "用户")).shrinks(10, 6));
+        columns.insert(1, Column::left(msg::user()).shrinks(10, 6));
     }
     let mut table = Table::new(columns);
     for Line { task, array } in lines {
@@ -108,14 +106,14 @@ fn counts(task: &TaskView, array: &ArrayLine, now: Timestamp) -> String {
     let tells_why = task.state.is_waiting() && task.state != TaskStateName::Held;
     if tells_why && array.counts.len() == 1 {
         let (count, why) = (array.len(), tasks::why(task, now));
-        return say!("{count} wait: {why}", "{count} 个等待：{why}");
+        return msg::count_wait_why(&count, &why);
     }
     let mut parts: Vec<String> = array
         .counts
         .iter()
         .map(|(state, count)| {
             let state = states::word(*state);
-            say!("{count} {state}", "{count} 个{state}")
+            msg::count_state(&count, &state)
         })
         .collect();
     // What happens now first.

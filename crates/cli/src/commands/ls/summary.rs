@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use danlu_messages::cli::ls as msg;
 use danlu_wire::api::Overview;
 
-use crate::{
-    language::{say, text},
-    screen::width,
-};
+use crate::screen::width;
 
 pub(super) fn line(overview: &Overview, columns: Option<usize>) -> String {
     let (machine, mine) = (machine(&overview.gpus), mine(overview));
@@ -25,20 +23,20 @@ fn machine(gpus: &BTreeMap<String, usize>) -> String {
     let count = |states: &[&str]| states.iter().filter_map(|state| gpus.get(*state)).sum::<usize>();
     let (free, all) = (count(&["free"]), gpus.values().sum::<usize>());
     if all == 0 {
-        return text("no GPUs", "没有 GPU").to_owned();
+        return msg::no_gpus().to_owned();
     }
-    let mut parts = vec![say!("GPUs {free}/{all} free", "GPU 空闲 {free}/{all}")];
+    let mut parts = vec![msg::gpus_free_all_free(&free, &all)];
     let foreign = count(&["foreign"]);
     if foreign > 0 {
-        parts.push(say!("{foreign} used outside Danlu", "{foreign} 块被外部占用"));
+        parts.push(msg::foreign_used_outside_danlu(&foreign));
     }
     let aside = count(&["dirty", "quarantined", "disabled", "conflict"]);
     if aside > 0 {
-        parts.push(say!("{aside} set aside", "{aside} 块停用"));
+        parts.push(msg::aside_set_aside(&aside));
     }
     let unknown = count(&["unknown"]);
     if unknown > 0 {
-        parts.push(say!("{unknown} not known", "{unknown} 块状态未知"));
+        parts.push(msg::unknown_not_known(&unknown));
     }
     parts.join(" · ")
 }
@@ -46,14 +44,9 @@ fn machine(gpus: &BTreeMap<String, usize>) -> String {
 fn mine(overview: &Overview) -> String {
     let Overview { running, running_gpus, waiting, .. } = overview;
     let running = match running_gpus {
-        0 => say!("{running} running", "{running} 个运行"),
-        1 => say!("{running} running (1 GPU)", "{running} 个运行（1 块 GPU）"),
-        _ => {
-            say!(
-                "{running} running ({running_gpus} GPUs)",
-                "{running} 个运行（{running_gpus} 块 GPU）"
-            )
-        }
+        0 => msg::running_running(&running),
+        1 => msg::running_running_1_gpu(&running),
+        _ => msg::running_running_running_gpus_gpus(&running, &running_gpus),
     };
-    say!("you: {running}, {waiting} waiting", "您：{running}，{waiting} 个等待")
+    msg::you_running_waiting_waiting(&running, &waiting)
 }

@@ -9,24 +9,16 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use danlu_messages::cli::service as msg;
 
-use crate::{
-    failure::Failure,
-    language::{say, text},
-    screen,
-};
+use crate::{failure::Failure, screen};
 use unit::{Kind, Unit, failed, own_program, quoted};
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Run the server as a service of systemd", "将服务器作为 systemd 服务运行"),
+    about = msg::run_the_server_as_a_service_of_systemd(),
     override_usage = "danlu service [install | uninstall]",
-    after_help = text(
-        "Examples:\n  danlu service install --print        show the unit, change nothing\n  \
-           danlu service install --nice 5\n  danlu service uninstall               tasks and data stay",
-        "示例：\n  danlu service install --print        只显示单元文件\n  \
-           danlu service install --nice 5\n  danlu service uninstall               任务和数据保留",
-    ),
+    after_help = msg::examples_danlu_service_install_print_show_the(),
     arg_required_else_help = true,
     disable_help_subcommand = true,
 )]
@@ -37,18 +29,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    #[command(about = text("Write the unit, enable and start it", "写入单元文件，启用并启动"), override_usage = text("danlu service install [OPTIONS]", "danlu service install [选项]"))]
+    #[command(about = msg::write_the_unit_enable_and_start_it(), override_usage = msg::danlu_service_install_options())]
     Install(Box<Install>),
-    #[command(about = text("Stop it and remove the unit; tasks and data stay", "停止并删除单元文件；任务和数据保留"), override_usage = text("danlu service uninstall [OPTIONS]", "danlu service uninstall [选项]"))]
+    #[command(about = msg::stop_it_and_remove_the_unit_tasks_and_data(), override_usage = msg::danlu_service_uninstall_options())]
     Uninstall(Place),
 }
 
 #[derive(Debug, Args)]
 struct Place {
-    #[arg(long, help = text("For this user alone, without root", "仅为当前用户，无需 root"))]
+    #[arg(long, help = msg::for_this_user_alone_without_root())]
     user: bool,
 
-    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = text("Write below this directory, and start nothing", "写入该目录之下，且不启动任何服务"))]
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_this_directory_and_start_nothing())]
     root: PathBuf,
 }
 
@@ -57,22 +49,22 @@ struct Install {
     #[command(flatten)]
     place: Place,
 
-    #[arg(long, help = text("Show the unit, and change nothing", "只显示单元文件，不做任何更改"))]
+    #[arg(long, help = msg::show_the_unit_and_change_nothing())]
     print: bool,
 
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-20..=19), help = text("Nice level of the server and its tasks, -20 to 19", "服务器及其任务的 nice 值，-20 到 19"))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-20..=19), help = msg::nice_level_of_the_server_and_its_tasks_20_to())]
     nice: Option<i32>,
 
-    #[arg(long, value_name = "CLASS", hide_possible_values = true, help = text("I/O scheduling class of the server and its tasks: best-effort, idle or realtime", "服务器及其任务的 I/O 调度类别：best-effort、idle 或 realtime"))]
+    #[arg(long, value_name = "CLASS", hide_possible_values = true, help = msg::i_o_scheduling_class_of_the_server_and_its())]
     io_class: Option<IoClass>,
 
-    #[arg(long, value_name = "ADDR:PORT", help = text("As for `danlu up`", "同 `danlu up`"))]
+    #[arg(long, value_name = "ADDR:PORT", help = msg::as_for_danlu_up())]
     listen: Vec<SocketAddr>,
 
-    #[arg(long, value_name = "DIR", help = text("As for `danlu up`", "同 `danlu up`"))]
+    #[arg(long, value_name = "DIR", help = msg::as_for_danlu_up())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "FILE", help = text("As for `danlu up`", "同 `danlu up`"))]
+    #[arg(long, value_name = "FILE", help = msg::as_for_danlu_up())]
     config: Option<PathBuf>,
 }
 
@@ -111,20 +103,11 @@ fn install(install: &Install) -> Result<(), Failure> {
         && unit.systemctl(&[&["daemon-reload"], &["enable", "--now", "danlu"]])?;
     let user = if install.place.user { " --user" } else { "" };
     let mut out = match started {
-        true => say!(
-            "installed and started: {shown}; how it does: systemctl{user} status danlu\n",
-            "已安装并启动：{shown}；查看状态：systemctl{user} status danlu\n"
-        ),
-        false => say!(
-            "wrote {shown}; systemd does not run here, so start it by: systemctl{user} enable --now danlu\n",
-            "已写入 {shown}；此处没有运行 systemd，请用以下命令启动：systemctl{user} enable --now danlu\n"
-        ),
+        true => msg::installed_and_started_shown_how_it_does(&shown, &user),
+        false => msg::wrote_shown_systemd_does_not_run_here_so(&shown, &user),
     };
     if install.place.user {
-        out += text(
-            "to keep it while nobody is logged in: loginctl enable-linger\n",
-            "要在未登录时也保持运行：loginctl enable-linger\n",
-        );
+        out += msg::to_keep_it_while_nobody_is_logged_in_loginctl();
     }
     screen::print(&out)
 }
@@ -170,8 +153,5 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
         unit.systemctl(&[&["daemon-reload"]])?;
     }
     let shown = path.display();
-    screen::print(&say!(
-        "removed {shown}; tasks and data stay\n",
-        "已删除 {shown}；任务和数据保留\n"
-    ))
+    screen::print(&msg::removed_shown_tasks_and_data_stay(&shown))
 }

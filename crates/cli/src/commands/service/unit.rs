@@ -11,12 +11,10 @@ use std::{
     process::Command,
 };
 
+use danlu_messages::cli::service as msg;
 use danlu_node::private;
 
-use crate::{
-    failure::{Exit, Failure},
-    language::{say, text},
-};
+use crate::failure::{Exit, Failure};
 
 #[derive(Debug)]
 pub(crate) struct Unit {
@@ -91,7 +89,7 @@ impl Unit {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".config"));
         let base = base
             .or_else(home)
-            .ok_or_else(|| Failure::new(Exit::Refused, text("HOME is not set", "未设置 HOME")))?;
+            .ok_or_else(|| Failure::new(Exit::Refused, msg::home_is_not_set()))?;
         Ok(base.join("systemd/user").join(file))
     }
 
@@ -116,7 +114,7 @@ impl Unit {
             let done = systemctl.args(user.then_some("--user")).args(*arguments).status();
             if !done.map_err(failed("run", Path::new("systemctl")))?.success() {
                 let words = arguments.join(" ");
-                let message = say!("systemctl {words} failed", "systemctl {words} 失败");
+                let message = msg::systemctl_words_failed(&words);
                 let hint = format!("journalctl -u {}", self.name);
                 return Err(Failure::new(Exit::Refused, message).hint(hint));
             }
@@ -153,7 +151,7 @@ pub(crate) fn own_program() -> Result<String, Failure> {
 pub(crate) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
     let path = path.display().to_string();
     move |cause| {
-        let message = say!("could not {action} {path}: {cause}", "无法处理 {path}：{cause}");
-        Failure::new(Exit::Refused, message).hint(text("run it as root", "请以 root 运行"))
+        let message = msg::could_not_action_path_cause(&action, &path, &cause);
+        Failure::new(Exit::Refused, message).hint(msg::run_it_as_root())
     }
 }

@@ -2,16 +2,13 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use danlu_messages::cli::sim as msg;
 use danlu_sim::trace::{
     Evaluation, Metrics, Trace,
-    table::{self, Column, table},
+    table::{Column, table},
 };
 
-use crate::{
-    commands::sim::failures,
-    failure::Failure,
-    language::{Language, text},
-};
+use crate::{commands::sim::failures, failure::Failure};
 
 /// What every terminal has.
 const TERMINAL_WIDTH: usize = 80;
@@ -44,17 +41,13 @@ fn columns(
             }),
         })
         .collect();
-    let words = match Language::current() {
-        Language::English => table::ENGLISH,
-        Language::Chinese => table::CHINESE,
-    };
-    table(&columns, &words, TERMINAL_WIDTH)
+    table(&columns, TERMINAL_WIDTH)
 }
 
 /// A size for a VC that has no jobs is harmless, but perhaps a slip.
 pub(crate) fn unused_sizes(names: &[&str]) {
     if !names.is_empty() {
-        let note = text("note: the trace has no jobs of", "注意：记录中没有这些集群的作业：");
+        let note = msg::note_the_trace_has_no_jobs_of();
         eprintln!("{note} {}", names.join(", "));
     }
 }

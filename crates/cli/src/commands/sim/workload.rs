@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::Args;
+use danlu_messages::cli::sim as msg;
 use danlu_sim::{
     packing::{Filled, Machine, PackingError, Pod, Spread, fill, read_machines, read_pods},
     trace::cluster::PlacementRule,
@@ -15,36 +16,21 @@ use danlu_sim::{
 use serde_json::{Value, json};
 
 use super::{Placement, show};
-use crate::{
-    failure::{Exit, Failure},
-    language::text,
-};
+use crate::failure::{Exit, Failure};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    #[arg(long, value_name = "FILE", requires = "nodes_file", conflicts_with_all = ["trace", "lab_week"], help = text(
-        "Instead of a trace: a CSV file of tasks that come and never leave; `openb` is openb_default.csv beside the nodes",
-        "不用任务记录：CSV 任务列表，任务到达后不离开；`openb` 指节点文件旁的 openb_default.csv",
-    ))]
+    #[arg(long, value_name = "FILE", requires = "nodes_file", conflicts_with_all = ["trace", "lab_week"], help = msg::instead_of_a_trace_a_csv_file_of_tasks_that())]
     pub(super) workload: Option<String>,
 
-    #[arg(long, value_name = "FILE", requires = "workload", help = text(
-        "The machines for --workload: a CSV file with cpu_milli, memory_mib, gpu, model",
-        "--workload 的机器：CSV 文件，列为 cpu_milli、memory_mib、gpu、model",
-    ))]
+    #[arg(long, value_name = "FILE", requires = "workload", help = msg::the_machines_for_workload_a_csv_file_with_cpu())]
     nodes_file: Option<PathBuf>,
 
-    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, help = text(
-        "With --workload: draw the tasks so many times anew (10 unless told)",
-        "配合 --workload：重新抽取任务的次数（默认 10）",
-    ))]
+    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, help = msg::with_workload_draw_the_tasks_so_many_times())]
     seeds: u64,
 
     #[arg(long, value_name = "PERCENT", default_value = "130", hide_default_value = true,
-        value_parser = clap::value_parser!(u32).range(1..=1000), help = text(
-        "With --workload: until tasks ask for so much of all GPUs (130 unless told)",
-        "配合 --workload：直到任务需求达到全部 GPU 的百分比（默认 130）",
-    ))]
+        value_parser = clap::value_parser!(u32).range(1..=1000), help = msg::with_workload_until_tasks_ask_for_so_much_of())]
     demand: u32,
 }
 
@@ -61,8 +47,9 @@ pub(super) fn run(
     as_json: bool,
 ) -> Result<(), Failure> {
     let Some(nodes) = &options.nodes_file else {
-        return Err(Failure::new(Exit::Usage, text("the machines are missing", "没有说明机器"))
-            .hint("--nodes-file FILE"));
+        return Err(
+            Failure::new(Exit::Usage, msg::the_machines_are_missing()).hint("--nodes-file FILE")
+        );
     };
     let list = match workload {
         "openb" => nodes.with_file_name("openb_default.csv"),
@@ -149,9 +136,9 @@ fn at_end(outcome: &Outcome) -> Spread {
 
 fn table(options: &Options, outcomes: &[Outcome]) -> String {
     let demand = options.demand;
-    let title = text("GPUs given out, mean ± deviation", "已分配的 GPU，均值 ± 标准差");
+    let title = msg::gpus_given_out_mean_deviation();
     let mut out = format!("{title} ({} seeds)\n", options.seeds);
-    let head = text("placement", "放置");
+    let head = msg::placement();
     out += &format!("{head:<12}{:>17}{:>17}\n", "100 %", format!("{demand} %"));
     for outcome in outcomes {
         let cell = |spread: Spread| format!("{:.2} ± {:.2} %", spread.mean, spread.deviation);

@@ -1,6 +1,7 @@
 //! Accounts: added, removed, locked, made admin.
 
 use clap::Args;
+use danlu_messages::cli::user as msg;
 use danlu_wire::api::{AddedUser, Document, NewUser};
 use serde_json::json;
 
@@ -8,31 +9,30 @@ use super::{password, path_segment};
 use crate::{
     client::{Client, read},
     failure::Failure,
-    language::{say, text},
     screen::{self, confirm::confirm},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct Add {
-    #[arg(value_name = "NAME", help = text("The account", "用户名"))]
+    #[arg(value_name = "NAME", help = msg::the_account())]
     name: String,
 
-    #[arg(long, help = text("May do everything", "管理员"))]
+    #[arg(long, help = msg::may_do_everything())]
     admin: bool,
 
-    #[arg(long, value_name = "USER", help = text("Whom their tasks run as on the machines; unless told, the OS user of the same name", "任务在机器上以哪个系统用户运行；默认为同名系统用户"))]
+    #[arg(long, value_name = "USER", help = msg::whom_their_tasks_run_as_on_the_machines())]
     os_user: Option<String>,
 
-    #[arg(long, value_name = "ADDRESS", help = text("For messages", "用于通知"))]
+    #[arg(long, value_name = "ADDRESS", help = msg::for_messages())]
     email: Option<String>,
 
-    #[arg(long, help = text("Read the password from the first line of the input", "从标准输入的第一行读取密码"))]
+    #[arg(long, help = msg::read_the_password_from_the_first_line_of_the())]
     password_stdin: bool,
 
-    #[arg(long, conflicts_with = "password_stdin", help = text("Without a password: for the socket and tokens alone", "不设密码：仅用于套接字和令牌"))]
+    #[arg(long, conflicts_with = "password_stdin", help = msg::without_a_password_for_the_socket_and_tokens())]
     no_password: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn add(client: &Client, add: &Add) -> Result<(), Failure> {
     }
     let added = read::<Document<AddedUser>>(&document)?.content;
     let name = &added.user.name;
-    screen::print(&say!("added {name}\n", "已添加 {name}\n"))?;
+    screen::print(&msg::added_name(&name))?;
     match added.one_time_password {
         Some(made) => password::show_once(&made),
         None => Ok(()),
@@ -61,32 +61,29 @@ pub(super) fn add(client: &Client, add: &Add) -> Result<(), Failure> {
 
 #[derive(Debug, Args)]
 pub(super) struct Del {
-    #[arg(value_name = "NAME", required = true, help = text("The accounts", "用户名"))]
+    #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
     names: Vec<String>,
 
-    #[arg(short, long, help = text("Do not ask", "不询问"))]
+    #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 }
 
 pub(super) fn del(client: &Client, del: &Del) -> Result<(), Failure> {
     let names = del.names.join(", ");
-    let question = say!(
-        "remove {names}? Their tasks are cancelled, their history stays",
-        "删除 {names}？将取消其任务，保留历史"
-    );
+    let question = msg::remove_names_their_tasks_are_cancelled_their(&names);
     if !del.yes && !confirm(&question)? {
         return Ok(());
     }
     for name in &del.names {
         client.send("DELETE", &format!("/users/{}", path_segment(name)), &json!({}))?;
-        screen::print(&say!("removed {name}\n", "已删除 {name}\n"))?;
+        screen::print(&msg::removed_name(&name))?;
     }
     Ok(())
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Named {
-    #[arg(value_name = "NAME", required = true, help = text("The accounts", "用户名"))]
+    #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
     names: Vec<String>,
 }
 
@@ -100,10 +97,10 @@ pub(super) fn set_each(
     for name in &named.names {
         client.send("PATCH", &format!("/users/{}", path_segment(name)), &json!({ what: value }))?;
         screen::print(&match (what, value) {
-            ("locked", true) => say!("{name} is locked\n", "{name} 已锁定\n"),
-            ("locked", false) => say!("{name} is not locked\n", "{name} 未锁定\n"),
-            (_, true) => say!("{name} is an admin\n", "{name} 是管理员\n"),
-            (_, false) => say!("{name} is a user\n", "{name} 是普通用户\n"),
+            ("locked", true) => msg::name_is_locked(&name),
+            ("locked", false) => msg::name_is_not_locked(&name),
+            (_, true) => msg::name_is_an_admin(&name),
+            (_, false) => msg::name_is_a_user(&name),
         })?;
     }
     Ok(())

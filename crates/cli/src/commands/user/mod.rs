@@ -7,6 +7,7 @@ mod ssh;
 use std::io;
 
 use clap::{Args, Subcommand};
+use danlu_messages::cli::user as msg;
 use danlu_wire::api::{Document, OneUser, UserView, Users};
 use serde_json::{Map, Value};
 
@@ -14,7 +15,6 @@ use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     given::pair::{Pair, parse_pair},
-    language::{say, text},
     screen::{
         self, colour,
         table::{Column, Table},
@@ -24,50 +24,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = text("Accounts: who may do what, and their shares of the GPUs", "账号：权限与 GPU 份额"),
-    override_usage = text("danlu user [list | add | del | lock | unlock | grant | revoke | passwd | ssh | set] …", "danlu user [list | add | del | lock | unlock | grant | revoke | passwd | ssh | set] …"),
-    after_help = text(
-        "What can be set:\n  \
-           os_user    whom their tasks run as on the machines; empty for the OS user of the same name\n  \
-           email, language (en or zh)\n  \
-           priority   for `balance`: 2 is twice the share of 1; 0 before all above it; below 0 before everybody\n  \
-           weight     for `fair`: 2 is twice the share of 1\n  \
-           group      for `fair`: its members share what the group's weight gives them; empty for none\n  \
-           running_tasks, running_gpus, queued_tasks, gpu_hours\n  \
-                      quotas, where they differ from quota.user; `default` for the same\n\n\
-         Examples:\n  \
-           danlu user list\n  \
-           danlu user add ann --email ann@lab.example\n  \
-           danlu user add boss --admin --password-stdin < secret\n  \
-           danlu user passwd ann\n  \
-           danlu user lock ann\n  \
-           danlu user set ann priority=2\n  \
-           danlu user set ann --weight 1.5 --group vision\n  \
-           danlu user set ann running_gpus=8\n  \
-           danlu user set ann --os-user-on gpu7=asmith\n  \
-           danlu user ssh gpu8 --user asmith --key ~/.ssh/gpu8\n  \
-           danlu set fair.groups.vision 3",
-        "可以设置：\n  \
-           os_user    其任务在机器上以哪个系统用户运行；留空表示同名的系统用户\n  \
-           email, language（en 或 zh）\n  \
-           priority   用于 `balance`：2 的份额是 1 的两倍；0 排在所有正数之前；负数排在所有人之前\n  \
-           weight     用于 `fair`：2 的份额是 1 的两倍\n  \
-           group      用于 `fair`：组内成员分享该组权重所得；留空表示不属于任何组\n  \
-           running_tasks, running_gpus, queued_tasks, gpu_hours\n  \
-                      配额，与 quota.user 不同时设置；`default` 表示相同\n\n\
-         示例：\n  \
-           danlu user list\n  \
-           danlu user add ann --email ann@lab.example\n  \
-           danlu user add boss --admin --password-stdin < secret\n  \
-           danlu user passwd ann\n  \
-           danlu user lock ann\n  \
-           danlu user set ann priority=2\n  \
-           danlu user set ann --weight 1.5 --group vision\n  \
-           danlu user set ann running_gpus=8\n  \
-           danlu user set ann --os-user-on gpu7=asmith\n  \
-           danlu user ssh gpu8 --user asmith --key ~/.ssh/gpu8\n  \
-           danlu set fair.groups.vision 3",
-    ),
+    about = msg::accounts_who_may_do_what_and_their_shares_of(),
+    override_usage = msg::danlu_user_list_add_del_lock_unlock_grant(),
+    after_help = msg::what_can_be_set_os_user_whom_their_tasks_run(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct Arguments {
@@ -77,58 +36,58 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    #[command(about = text("Show all users", "列出所有用户"), override_usage = "danlu user list [--json]")]
+    #[command(about = msg::show_all_users(), override_usage = "danlu user list [--json]")]
     List {
-        #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+        #[arg(long, help = msg::print_one_json_document())]
         json: bool,
     },
-    #[command(about = text("Add an account", "添加账号"), override_usage = text("danlu user add NAME [OPTIONS]", "danlu user add 用户名 [选项]"))]
+    #[command(about = msg::add_an_account(), override_usage = msg::danlu_user_add_name_options())]
     Add(accounts::Add),
-    #[command(visible_alias = "rm", about = text("Remove an account; its tasks are cancelled, its history stays", "删除账号；取消其任务，保留历史"), override_usage = text("danlu user del NAME… [--yes]", "danlu user del 用户名… [--yes]"))]
+    #[command(visible_alias = "rm", about = msg::remove_an_account_its_tasks_are_cancelled_its(), override_usage = msg::danlu_user_del_name_yes())]
     Del(accounts::Del),
-    #[command(about = text("Let nobody in with this account; sessions and tokens end at once", "锁定账号；会话与令牌立即失效"), override_usage = text("danlu user lock NAME…", "danlu user lock 用户名…"))]
+    #[command(about = msg::let_nobody_in_with_this_account_sessions_and(), override_usage = msg::danlu_user_lock_name())]
     Lock(accounts::Named),
-    #[command(about = text("Let its owner in again", "解锁账号"), override_usage = text("danlu user unlock NAME…", "danlu user unlock 用户名…"))]
+    #[command(about = msg::let_its_owner_in_again(), override_usage = msg::danlu_user_unlock_name())]
     Unlock(accounts::Named),
-    #[command(about = text("Make somebody an admin", "授予管理员权限"), override_usage = text("danlu user grant NAME…", "danlu user grant 用户名…"))]
+    #[command(about = msg::make_somebody_an_admin(), override_usage = msg::danlu_user_grant_name())]
     Grant(accounts::Named),
-    #[command(about = text("Make an admin a user again", "收回管理员权限"), override_usage = text("danlu user revoke NAME…", "danlu user revoke 用户名…"))]
+    #[command(about = msg::make_an_admin_a_user_again(), override_usage = msg::danlu_user_revoke_name())]
     Revoke(accounts::Named),
-    #[command(about = text("Set a password: your own, or as an admin somebody's", "设置密码：自己的，管理员也可为他人设置"), override_usage = text("danlu user passwd [NAME] [OPTIONS]", "danlu user passwd [用户名] [选项]"))]
+    #[command(about = msg::set_a_password_your_own_or_as_an_admin(), override_usage = msg::danlu_user_passwd_name_options())]
     Passwd(password::Passwd),
-    #[command(about = text("Who you are on each machine; your SSH user name and key where the server is not root", "您在各机器上的身份；在服务器不是 root 的机器上使用您自己的 SSH 用户名与密钥"), override_usage = text("danlu user ssh [MACHINE --user NAME --key FILE | MACHINE --remove] [--json]", "danlu user ssh [机器 --user 用户名 --key 文件 | 机器 --remove] [--json]"))]
+    #[command(about = msg::who_you_are_on_each_machine_your_ssh_user(), override_usage = msg::danlu_user_ssh_machine_user_name_key_file())]
     Ssh(ssh::Ssh),
-    #[command(about = text("Change what a user has, at once", "修改用户的设置，立即生效"), override_usage = text("danlu user set NAME [KEY=VALUE…] [OPTIONS]", "danlu user set 用户名 [名称=值…] [选项]"))]
+    #[command(about = msg::change_what_a_user_has_at_once(), override_usage = msg::danlu_user_set_name_key_value_options())]
     Set(Set),
 }
 
 #[derive(Debug, Args)]
 struct Set {
-    #[arg(value_name = "NAME", help = text("The user", "用户名"))]
+    #[arg(value_name = "NAME", help = msg::the_user())]
     name: String,
 
-    #[arg(value_name = "KEY=VALUE", help = text("Such as priority=2", "如 priority=2"))]
+    #[arg(value_name = "KEY=VALUE", help = msg::such_as_priority_2())]
     pairs: Vec<String>,
 
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help = text("For `balance`", "用于 `balance`"))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help = msg::for_balance())]
     priority: Option<String>,
 
-    #[arg(long, value_name = "N", help = text("For `fair`", "用于 `fair`"))]
+    #[arg(long, value_name = "N", help = msg::for_fair())]
     weight: Option<String>,
 
-    #[arg(long, value_name = "GROUP", help = text("For `fair`", "用于 `fair`"))]
+    #[arg(long, value_name = "GROUP", help = msg::for_fair())]
     group: Option<String>,
 
-    #[arg(long, value_name = "USER", help = text("Whom their tasks run as on the machines", "任务在机器上以哪个系统用户运行"))]
+    #[arg(long, value_name = "USER", help = msg::whom_their_tasks_run_as_on_the_machines_2())]
     os_user: Option<String>,
 
-    #[arg(long, value_name = "MACHINE=USER", value_parser = parse_pair, help = text("The same on one machine; empty for the same as everywhere; can be repeated", "在某台机器上的系统用户；留空表示与其他机器相同；可重复"))]
+    #[arg(long, value_name = "MACHINE=USER", value_parser = parse_pair, help = msg::the_same_on_one_machine_empty_for_the_same_as())]
     os_user_on: Vec<Pair>,
 
-    #[arg(long, value_name = "ADDRESS", help = text("For messages", "用于通知"))]
+    #[arg(long, value_name = "ADDRESS", help = msg::for_messages())]
     email: Option<String>,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -180,13 +139,13 @@ fn wanted(set: &Set) -> Result<Value, Failure> {
     }
     for pair in &set.pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            let message = say!("`{pair}` is not KEY=VALUE", "`{pair}` 不是 名称=值 的形式");
+            let message = msg::pair_is_not_key_value(&pair);
             return Err(Failure::new(Exit::Usage, message).hint("danlu user set NAME priority=2"));
         };
         body.insert(key.to_owned(), Value::String(value.to_owned()));
     }
     if body.is_empty() {
-        let message = text("nothing to change was given", "没有给出要修改的内容");
+        let message = msg::nothing_to_change_was_given();
         return Err(Failure::new(Exit::Usage, message).hint("danlu user set NAME priority=2"));
     }
     Ok(Value::Object(body))
@@ -202,20 +161,20 @@ pub(super) fn path_segment(name: &str) -> String {
 
 fn show(users: &[UserView]) -> Result<(), Failure> {
     let mut table = Table::new(vec![
-        Column::left(text("USER", "用户")),
-        Column::left(text("ROLE", "角色")),
-        Column::right(text("PRIORITY", "优先级")),
-        Column::right(text("WEIGHT", "权重")),
-        Column::left(text("GROUP", "组")),
-        Column::right(text("RUNNING", "运行中")),
-        Column::right(text("GPUS", "GPU")),
-        Column::right(text("USED GPU-HOURS", "已用 GPU 小时")),
+        Column::left(msg::user()),
+        Column::left(msg::role()),
+        Column::right(msg::priority()),
+        Column::right(msg::weight()),
+        Column::left(msg::group()),
+        Column::right(msg::running()),
+        Column::right(msg::gpus()),
+        Column::right(msg::used_gpu_hours()),
     ]);
     for user in users {
         let role = match (user.locked, user.admin) {
-            (true, _) => text("locked", "已锁定"),
-            (false, true) => text("admin", "管理员"),
-            (false, false) => text("user", "用户"),
+            (true, _) => msg::locked(),
+            (false, true) => msg::admin(),
+            (false, false) => msg::user_2(),
         };
         let tenths = user.used_gpu_seconds / 360;
         table.row(vec![

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use clap::Args;
+use danlu_messages::cli::user as msg;
 use danlu_wire::api::{Document, NewPassword, PasswordSet, Secret};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
@@ -10,19 +11,18 @@ use super::path_segment;
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    language::{say, text},
     screen,
 };
 
 #[derive(Debug, Args)]
 pub(super) struct Passwd {
-    #[arg(value_name = "NAME", help = text("Whose; your own unless told", "用户名；默认为自己"))]
+    #[arg(value_name = "NAME", help = msg::whose_your_own_unless_told())]
     name: Option<String>,
 
-    #[arg(long, help = text("Read it from the first line of the input", "从标准输入的第一行读取"))]
+    #[arg(long, help = msg::read_it_from_the_first_line_of_the_input())]
     password_stdin: bool,
 
-    #[arg(long, conflicts_with = "password_stdin", requires = "name", help = text("Make one that has to be changed at the first log-in, and print it", "生成一次性密码并显示，首次登录须修改"))]
+    #[arg(long, conflicts_with = "password_stdin", requires = "name", help = msg::make_one_that_has_to_be_changed_at_the_first())]
     one_time: bool,
 }
 
@@ -39,16 +39,13 @@ pub(super) fn run(client: &Client, passwd: &Passwd) -> Result<(), Failure> {
     let document = client.send("POST", &path, &NewPassword { old: None, new })?;
     let set = read::<Document<PasswordSet>>(&document)?.content;
     let name = &set.user;
-    screen::print(&say!("the password of {name} is set\n", "已设置 {name} 的密码\n"))?;
+    screen::print(&msg::the_password_of_name_is_set(&name))?;
     set.one_time_password.map_or(Ok(()), |made| show_once(&made))
 }
 
 pub(super) fn show_once(made: &Secret) -> Result<(), Failure> {
     let made = &made.0;
-    screen::print(&say!(
-        "one-time password, to be changed at the first log-in: {made}\n",
-        "一次性密码，首次登录后须修改：{made}\n"
-    ))
+    screen::print(&msg::one_time_password_to_be_changed_at_the_first(&made))
 }
 
 const LONGEST: u64 = 4096;
@@ -57,25 +54,21 @@ pub(super) fn from_input() -> Result<Secret, Failure> {
     let mut line = String::new();
     let read = io::stdin().lock().take(LONGEST).read_line(&mut line);
     read.map_err(|cause| {
-        Failure::new(
-            Exit::Usage,
-            say!("could not read the password: {cause}", "无法读取密码：{cause}"),
-        )
+        Failure::new(Exit::Usage, msg::could_not_read_the_password_cause(&cause))
     })?;
     Ok(Secret(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 fn typed_twice() -> Result<Secret, Failure> {
     if !io::stdin().is_terminal() {
-        let message =
-            text("there is no terminal to ask for the password", "没有可以询问密码的终端");
+        let message = msg::there_is_no_terminal_to_ask_for_the_password();
         return Err(Failure::new(Exit::Usage, message).hint("--password-stdin"));
     }
-    let first = typed(text("new password: ", "新密码："))?;
-    if first == typed(text("once more: ", "再输入一次："))? {
+    let first = typed(msg::new_password())?;
+    if first == typed(msg::once_more())? {
         return Ok(first);
     }
-    Err(Failure::new(Exit::Usage, text("these were two different passwords", "两次输入的密码不同")))
+    Err(Failure::new(Exit::Usage, msg::these_were_two_different_passwords()))
 }
 
 /// Not shown while it is typed.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use danlu_server::nodes::words;
+use danlu_messages::{cli::user as msg, machines};
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
@@ -15,7 +15,6 @@ use super::path_segment;
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    language::{Language, say, text},
     screen::{
         self, colour,
         table::{Column, Table},
@@ -25,19 +24,19 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct Ssh {
-    #[arg(value_name = "MACHINE", help = text("The machine; all are shown unless told", "机器；不写则全部列出"))]
+    #[arg(value_name = "MACHINE", help = msg::the_machine_all_are_shown_unless_told())]
     node: Option<String>,
 
-    #[arg(long, value_name = "NAME", requires = "node", help = text("Your user name there", "您在该机器上的用户名"))]
+    #[arg(long, value_name = "NAME", requires = "node", help = msg::your_user_name_there())]
     user: Option<String>,
 
-    #[arg(long, value_name = "FILE", requires = "user", help = text("Your private key for it, without a passphrase; the server keeps a copy that nobody else can read", "您用于该机器的私钥，不带口令；服务器保存一份他人不可读的副本"))]
+    #[arg(long, value_name = "FILE", requires = "user", help = msg::your_private_key_for_it_without_a_passphrase())]
     key: Option<PathBuf>,
 
-    #[arg(long, conflicts_with_all = ["user", "key"], requires = "node", help = text("Take both away", "删除两者"))]
+    #[arg(long, conflicts_with_all = ["user", "key"], requires = "node", help = msg::take_both_away())]
     remove: bool,
 
-    #[arg(long, help = text("Print one JSON document", "输出一个 JSON 文档"))]
+    #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
@@ -58,7 +57,7 @@ pub(super) fn run(client: &Client, ssh: &Ssh) -> Result<(), Failure> {
     if let Some(node) = &ssh.node {
         nodes.retain(|it| it.node == *node);
         if nodes.is_empty() {
-            let message = say!("there is no machine {node}", "没有机器 {node}");
+            let message = msg::there_is_no_machine_node(&node);
             return Err(Failure::new(Exit::NotFound, message).hint("danlu nodes"));
         }
     }
@@ -73,25 +72,22 @@ fn key_in(file: &Path) -> Result<Secret, Failure> {
     let text = File::open(file).and_then(|opened| opened.take(MOST_BYTES).read_to_string(&mut key));
     text.map_err(|cause| {
         let file = file.display();
-        Failure::new(
-            Exit::Refused,
-            say!("could not read the key {file}: {cause}", "无法读取密钥 {file}：{cause}"),
-        )
-        .hint(format!("ls -l {file}"))
+        Failure::new(Exit::Refused, msg::could_not_read_the_key_file_cause(&file, &cause))
+            .hint(format!("ls -l {file}"))
     })?;
     Ok(Secret(key))
 }
 
 fn show(nodes: &[MyNode]) -> Result<(), Failure> {
     let mut table = Table::new(vec![
-        Column::left(text("MACHINE", "机器")),
-        Column::left(text("TASKS RUN AS", "任务运行身份")),
-        Column::left(text("SSH USER", "SSH 用户")),
-        Column::left(text("KEY", "密钥")),
+        Column::left(msg::machine()),
+        Column::left(msg::tasks_run_as()),
+        Column::left(msg::ssh_user()),
+        Column::left(msg::key()),
     ]);
     for node in nodes {
         let runs_as = if node.takes_keys || node.ssh_user.is_some() {
-            node.ssh_user.as_deref().unwrap_or(text("nobody yet", "尚未设置"))
+            node.ssh_user.as_deref().unwrap_or(msg::nobody_yet())
         } else {
             node.os_user.as_str()
         };
@@ -105,12 +101,9 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
     for node in nodes {
         if let Some(problem) = node.problem.as_deref() {
-            let (problem, _) = words::problem(problem, "", Language::current());
+            let (problem, _) = machines::problem(problem, "");
             let (name, problem) = (&node.node, width::plain(&problem));
-            screen::note(&say!(
-                "{name}: your own connection is not open: {problem}",
-                "{name}：您自己的连接未建立：{problem}"
-            ));
+            screen::note(&msg::name_your_own_connection_is_not_open_problem(&name, &problem));
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use danlu_messages::cli::why as msg;
 use danlu_wire::api::{Document, ForeignView, GpuView, Gpus, TaskView};
 use jiff::{Timestamp, ToSpan as _};
 
@@ -9,7 +10,6 @@ use crate::{
     client::{Client, Query},
     failure::Failure,
     given::task_state::ACTIVE,
-    language::say,
     screen::{amounts, clock, states, width},
 };
 
@@ -32,24 +32,21 @@ pub(super) fn lines(client: &Client, now: Timestamp) -> Result<String, Failure> 
 /// `2 free`, `2 held by 412 (alice)`, `GPU 4 used outside Danlu by chen`.
 fn parts(gpus: &[&GpuView], running: &BTreeMap<u64, &TaskView>, now: Timestamp) -> Vec<String> {
     let free = gpus.iter().filter(|gpu| gpu.state == "free").count();
-    let mut parts = vec![say!("{free} free", "空闲 {free} 块")];
+    let mut parts = vec![msg::free_free(&free)];
     let mut held: BTreeMap<u64, usize> = BTreeMap::new();
     for task in gpus.iter().flat_map(|gpu| &gpu.tasks) {
         *held.entry(*task).or_default() += 1;
     }
     for (id, count) in held {
         let who = running.get(&id).map(|task| holder(task, now)).unwrap_or_default();
-        parts.push(say!("{count} held by {id}{who}", "{count} 块由 {id} 占用{who}"));
+        parts.push(msg::count_held_by_id_who(&count, &id, &who));
     }
     for gpu in gpus.iter().filter(|gpu| gpu.tasks.is_empty() && gpu.state != "free") {
         let (index, state) = (gpu.index, states::other(&gpu.state));
         match gpu.foreign.first() {
             Some(process) => {
                 let who = foreign(process);
-                parts.push(say!(
-                    "GPU {index} used outside Danlu by {who}",
-                    "GPU {index} 被外部占用：{who}"
-                ));
+                parts.push(msg::gpu_index_used_outside_danlu_by_who(&index, &who));
             }
             None => parts.push(format!("GPU {index} {state}")),
         }
@@ -65,9 +62,9 @@ fn holder(task: &TaskView, now: Timestamp) -> String {
     match ends {
         Some(ends) => {
             let at = clock::short(ends, now);
-            say!(" ({user}, ends by {at})", "（{user}，最迟 {at} 结束）")
+            msg::user_ends_by_at(&user, &at)
         }
-        None => say!(" ({user})", "（{user}）"),
+        None => msg::user(&user),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::api::{Api, ApiError, Caller};
 use crate::nodes::{NodeRecord, Route, put_record};
 use axum::extract::{Path, State};
 use danlu_core::{Input, NodeId};
+use danlu_messages::errors;
 use danlu_wire::api::{Document, NewNode, NodeChange, NodeRole, OneNode};
 
 pub(in crate::api) async fn edit(
@@ -18,19 +19,19 @@ pub(in crate::api) async fn edit(
     caller.require_admin()?;
     let node = id_of(&api, &name)?;
     let Some((before, _)) = api.nodes.status(&name) else {
-        let message = format!("{name} is the machine that the server runs on");
-        return Err(ApiError::refused(message, "danlu config show tells about it"));
+        let message = errors::name_is_the_machine_that_the_server_runs_on(&name);
+        return Err(ApiError::refused(message, errors::danlu_config_show_tells_about_it()));
     };
     if before.from_file {
-        let message = format!("{name} stands in a file");
-        return Err(ApiError::refused(message, "change it there; the file is followed"));
+        let message = errors::name_stands_in_a_file(&name);
+        return Err(ApiError::refused(message, errors::change_it_there_the_file_is_followed()));
     }
     let moves = change.data.is_some() && change.data != before.data;
     if moves && is_busy(&api, node) {
-        let message = format!("tasks run on {name}, and are kept where they were begun");
+        let message = errors::tasks_run_on_name_and_are_kept_where_they(&name);
         return Err(ApiError::refused(
             message,
-            &format!("drain it first: danlu node drain {name}"),
+            &errors::drain_it_first_danlu_node_drain_name(&name),
         ));
     }
     let role = change.role;

@@ -11,8 +11,6 @@ use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
 use crate::clock;
-use crate::language::Language;
-use crate::nodes::words;
 use crate::nodes::{
     BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
 };
@@ -20,6 +18,7 @@ use crate::store::Deed;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
+use danlu_messages::errors;
 use danlu_wire::agent::Facts;
 use danlu_wire::api::{
     AddedNode, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode, NodeRole,
@@ -106,8 +105,7 @@ fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNod
 }
 
 fn unknown(name: &str) -> ApiError {
-    ApiError::not_found(format!("there is no machine {name}"), "danlu nodes lists them")
-        .or_chinese(format!("没有机器 {name}"), "用 danlu nodes 查看")
+    ApiError::not_found(errors::there_is_no_machine_name(&name), errors::danlu_nodes_lists_them())
 }
 
 fn id_of(api: &Api, name: &str) -> Result<NodeId, ApiError> {
@@ -150,7 +148,11 @@ pub(crate) async fn new(
         labels: wanted.labels.clone(),
     };
     let Reply::Node(node) = caller.ask(api, input).await? else {
-        return Err(ApiError::new(ErrorCode::Internal, "no machine was added", "report this"));
+        return Err(ApiError::new(
+            ErrorCode::Internal,
+            errors::no_machine_was_added(),
+            errors::report_this(),
+        ));
     };
     if let Err(not_now) = api.handle.keep(vec![put_record(&record)], None).await {
         // All of it or nothing.
@@ -169,7 +171,7 @@ pub(crate) async fn new(
 /// The old one is worth nothing from now on. Where the server's certificate is its own, the token says which.
 fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
     let secret = random_secret().map_err(|error| {
-        ApiError::new(ErrorCode::Internal, error.to_string(), "see the system's randomness")
+        ApiError::new(ErrorCode::Internal, error.to_string(), errors::see_the_systems_randomness())
     })?;
     record.route = Route::DialIn(Some(Digest::of(&secret)));
     Ok(match crate::tls::own_fingerprint(&api.config) {
@@ -213,8 +215,8 @@ async fn renew_token(
     revoke: bool,
 ) -> Result<Json<Document<AddedNode>>, ApiError> {
     let not_so = || {
-        let message = format!("{name} does not dial in, and has no token");
-        ApiError::new(ErrorCode::Refused, message, "danlu nodes says how each is reached")
+        let message = errors::name_does_not_dial_in_and_has_no_token(&name);
+        ApiError::new(ErrorCode::Refused, message, errors::danlu_nodes_says_how_each_is_reached())
     };
     let (mut record, _) = api.nodes.status(name).ok_or_else(not_so)?;
     if !matches!(record.route, Route::DialIn(_)) {
@@ -246,10 +248,9 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(),
     let node = id_of(api, name)?;
     if is_here(api, name) {
         return Err(ApiError::refused(
-            format!("{name} is the machine that the server runs on"),
-            &format!("drain it if it is to get no tasks: danlu node drain {name}"),
-        )
-        .or_chinese(format!("{name} 是服务器所在的机器"), "若不再分配任务，请排空它"));
+            errors::name_is_the_machine_that_the_server_runs_on(&name),
+            &errors::drain_it_if_it_is_to_get_no_tasks_danlu_node(&name),
+        ));
     }
     check_idle(api, node)?;
     caller.ask(api, Input::RemoveNode { by: caller.actor(), node }).await?;
@@ -267,31 +268,17 @@ fn check_idle(api: &Api, node: NodeId) -> Result<(), ApiError> {
     let Some(node) = model.nodes.get(&node).filter(|_| !tasks.is_empty()) else { return Ok(()) };
     let (name, few) = (&node.name, tasks.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>());
     let (list, rest) = (few.join(", "), tasks.len() - few.len());
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    let more_chinese =
-        if rest > 0 { format!(" 等共 {} 个", tasks.len()) } else { String::new() };
-    let is_away = node.live_session().is_none();
-    let (hint, chinese) = match (node.draining, is_away) {
-        (_, true) => (
-            format!(
-                "{name} is away: wait until it is back, or give them up: danlu node declare-lost {name} --force"
-            ),
-            format!(
-                "{name} 已离线：请等待其恢复，或放弃这些任务：danlu node declare-lost {name} --force"
-            ),
-        ),
-        (true, false) => (
-            format!("wait until they have ended, or cancel them: danlu cancel {}", few.join(" ")),
-            format!("请等待其结束，或取消：danlu cancel {}", few.join(" ")),
-        ),
-        (false, false) => (
-            format!("drain it first: danlu node drain {name}"),
-            format!("请先排空：danlu node drain {name}"),
-        ),
+    let message = match rest {
+        0 => errors::tasks_run_there(name, &list),
+        _ => errors::more_tasks_run_there(name, &list, &rest, &tasks.len()),
     };
-    let message = format!("tasks run on {name}: {list}{more}");
-    Err(ApiError::refused(message, &hint)
-        .or_chinese(format!("{name} 上有任务在运行：{list}{more_chinese}"), chinese))
+    let is_away = node.live_session().is_none();
+    let hint = match (node.draining, is_away) {
+        (_, true) => errors::wait_or_declare_lost(name),
+        (true, false) => errors::wait_or_cancel(&few.join(" ")),
+        (false, false) => errors::drain_it_first_danlu_node_drain_name(name),
+    };
+    Err(ApiError::refused(message, &hint))
 }
 
 /// Tasks in one sentence.
@@ -338,12 +325,8 @@ pub(crate) async fn perform(
         NodeAct::Drain => drop(caller.ask(api, Input::Drain { by, node }).await?),
         NodeAct::Undrain if is_for_data(api, name) => {
             return Err(ApiError::refused(
-                format!("{name} is for files only"),
-                "to give it tasks, remove it and add it without --role data",
-            )
-            .or_chinese(
-                format!("{name} 仅用于文件"),
-                "若要分配任务，请移除后不带 --role data 重新添加",
+                errors::name_is_for_files_only(&name),
+                errors::to_give_it_tasks_remove_it_and_add_it_without(),
             ));
         }
         NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
@@ -406,8 +389,8 @@ pub(super) async fn act(
     }
     let known = NodeAct::named(&act).ok_or_else(|| {
         ApiError::not_found(
-            format!("machines cannot be asked to {act:?}"),
-            "one can drain, undrain, accept and check them, end runs that are not known, and give them a token or revoke it",
+            errors::machines_cannot_be_asked_to_act(&format_args!("{act:?}")),
+            errors::one_can_drain_undrain_accept_and_check_them(),
         )
     })?;
     perform(&api, &caller, &name, known).await?;
@@ -416,8 +399,9 @@ pub(super) async fn act(
 }
 
 fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, ApiError> {
-    let value = serde_json::to_value(content)
-        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), "report this"))?;
+    let value = serde_json::to_value(content).map_err(|error| {
+        ApiError::new(ErrorCode::Internal, error.to_string(), errors::report_this())
+    })?;
     Ok(Document::new(value))
 }
 
@@ -440,12 +424,8 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
 
 /// Whatever answers next will be taken for it; but so far nothing has.
 fn not_reached(name: &str, problem: &Unreachable) -> ApiError {
-    let words = |language| words::problem(&problem.message, &problem.hint, language);
-    let (message, hint) = words(Language::English);
-    let (chinese, chinese_hint) = words(Language::Chinese);
-    let message = format!("{name} still cannot be reached: {message}");
-    ApiError::new(ErrorCode::Unavailable, message, &hint)
-        .or_chinese(format!("仍然无法连接 {name}：{chinese}"), chinese_hint)
+    let (message, hint) = danlu_messages::machines::problem(&problem.message, &problem.hint);
+    ApiError::new(ErrorCode::Unavailable, errors::still_not_reached(&name, &message), hint)
 }
 
 /// For the first try to reach a machine that was accepted.

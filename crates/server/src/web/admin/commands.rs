@@ -7,6 +7,7 @@ use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
 use askama::Template;
 use axum::extract::State;
+use danlu_messages::web::{admin as msg, pages};
 
 #[derive(Template)]
 #[template(path = "admin_commands.html")]
@@ -17,36 +18,6 @@ struct CommandsPage<'a> {
     answer: Option<String>,
     refused: bool,
 }
-
-/// A line of each kind, and what it does.
-const KNOWN: [(&str, &str, &str); 14] = [
-    ("useradd ann", "add an account; prints a one-time password", "添加账号并显示一次性密码"),
-    ("addusers ann bo chen", "add several", "批量添加账号"),
-    ("userdel ann", "remove an account and cancel its tasks", "删除账号并取消其任务"),
-    ("suadd ann", "make somebody an admin; sudel takes it back", "授予管理员权限；sudel 收回"),
-    (
-        "lockuser ann",
-        "throw somebody out; unlockuser lets them in again",
-        "锁定账号；unlockuser 解锁",
-    ),
-    ("stop", "start nothing more; start goes on", "暂停队列；start 恢复"),
-    ("force stop", "and put what runs back into the queue", "并将运行中的任务放回队列"),
-    ("schedule balance", "or fifo, fair, auto …", "或 fifo、fair、auto 等"),
-    ("move 12 0", "task 12 to the first place of its owner's", "将任务 12 移到其所有者队列的首位"),
-    (
-        "add device 3",
-        "give GPU 3 out; remove device 3 takes it out",
-        "启用 GPU 3；remove device 3 停用",
-    ),
-    ("prompt TEXT", "announce something; prompt None clears it", "发布公告；prompt None 清除"),
-    (
-        "dump all",
-        "archive ended tasks; dumpuser ann 10, dumptask 1 2 3",
-        "归档已结束的任务；dumpuser ann 10、dumptask 1 2 3",
-    ),
-    ("set auto_dump_thres 100", "archive by itself above so many", "超过此数量时自动归档"),
-    ("exit", "stop the server; running tasks go on", "停止服务器；运行中的任务继续"),
-];
 
 pub(in crate::web) async fn form(State(_): State<Api>, visit: Visit) -> PageResult {
     visit.caller.require_admin().map_err(visit.no())?;
@@ -59,7 +30,7 @@ pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResu
     let said = gpuman::command(&api, &sent.visit.caller, line).await;
     let refused = said.is_err();
     let answer = said.unwrap_or_else(|error| {
-        let (message, hint) = sent.visit.look.words_of(&error);
+        let (message, hint) = error.words();
         format!("{message} ({hint})")
     });
     let look = &sent.visit.look;
@@ -67,7 +38,23 @@ pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResu
 }
 
 impl CommandsPage<'_> {
-    fn known(&self) -> [(&'static str, &'static str, &'static str); 14] {
-        KNOWN
+    /// A line of each kind, and what it does.
+    fn known(&self) -> [(&'static str, &'static str); 14] {
+        [
+            ("useradd ann", msg::command_useradd()),
+            ("addusers ann bo chen", msg::command_addusers()),
+            ("userdel ann", msg::command_userdel()),
+            ("suadd ann", msg::command_suadd()),
+            ("lockuser ann", msg::command_lockuser()),
+            ("stop", msg::command_stop()),
+            ("force stop", msg::command_force_stop()),
+            ("schedule balance", msg::command_schedule()),
+            ("move 12 0", msg::command_move_task()),
+            ("add device 3", msg::command_add_device()),
+            ("prompt TEXT", msg::command_prompt()),
+            ("dump all", msg::command_dump()),
+            ("set auto_dump_thres 100", msg::command_set_auto_dump()),
+            ("exit", msg::command_exit()),
+        ]
     }
 }

@@ -9,6 +9,8 @@ use askama::Template;
 use axum::extract::State;
 use danlu_core::quota::{Load, Quota};
 use danlu_core::{State as CoreState, Time};
+use danlu_messages::web::admin as msg;
+use danlu_messages::web::pages;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -81,7 +83,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
         "project" if !name.is_empty() => format!("quota.project.{name}"),
         "everybody" => String::from("quota.user"),
         _ => {
-            let words = sent.visit.look.say("a name is missing", "缺少名称");
+            let words = msg::a_name_is_missing();
             return done(&sent, Err(ApiError::bad_request(words, "")));
         }
     };
@@ -92,9 +94,8 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             ("", _) => Value::Null,
             (_, Ok(number)) => Value::from(number),
             _ => {
-                let look = &sent.visit.look;
-                let words = look.say("a limit is a whole number", "上限须为整数");
-                let hint = look.say("leave it empty for none", "留空表示不限");
+                let words = msg::a_limit_is_a_whole_number();
+                let hint = msg::leave_it_empty_for_none();
                 return done(&sent, Err(ApiError::bad_request(words, hint)));
             }
         };
@@ -105,10 +106,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
 
 impl QuotasPage<'_> {
     fn tables(&self) -> [(&str, &'static str, &[Row]); 2] {
-        [
-            (self.look.say("Users", "用户"), "user", &self.users),
-            (self.look.say("Projects", "项目"), "project", &self.projects),
-        ]
+        [(msg::users(), "user", &self.users), (msg::projects(), "project", &self.projects)]
     }
 
     fn typed(&self, limit: &Option<u64>) -> String {

@@ -8,6 +8,7 @@ use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
 use askama::Template;
 use axum::extract::State;
+use danlu_messages::web::pages;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -41,7 +42,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
 
 impl SettingsPage<'_> {
     fn about(&self, key: &str) -> &'static str {
-        about(key, self.look.language)
+        about(key)
     }
 
     fn orders(&self) -> [&'static str; 7] {
@@ -82,7 +83,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::language::Language;
+    use danlu_messages::Language;
 
     #[test]
     fn every_setting_says_what_it_is_for() {
@@ -90,8 +91,11 @@ mod tests {
         flatten("", &settings::shown(&danlu_core::Settings::default()), &mut all);
         assert!(all.len() > 30, "{all:?}");
         for (key, _) in all.iter().filter(|(key, _)| !APART.contains(&key.as_str())) {
-            assert!(!about(key, Language::English).is_empty(), "{key} has no words");
-            assert!(!about(key, Language::Chinese).is_ascii(), "{key} has no Chinese words");
+            assert!(!Language::English.within(|| about(key)).is_empty(), "{key} has no words");
+            assert!(
+                !Language::Chinese.within(|| about(key)).is_ascii(),
+                "{key} has no Chinese words"
+            );
         }
     }
 }

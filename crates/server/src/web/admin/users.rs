@@ -9,6 +9,9 @@ use crate::web::page::{PageResult, page};
 use crate::web::secrets;
 use askama::Template;
 use axum::extract::State;
+use danlu_messages::errors;
+use danlu_messages::web::admin as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::{NewUser, UserView};
 use serde_json::{Map, Value};
 
@@ -52,7 +55,7 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
     let lines: Vec<&str> =
         sent.field("names").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() || lines.len() > MOST_NAMES {
-        let words = look.say("one name on each line, at most 500", "每行一个用户名，最多 500 个");
+        let words = msg::one_name_on_each_line_at_most_500();
         return done(&sent, Err(ApiError::bad_request(words, "")));
     }
     let (mut made, mut problems) = (Vec::new(), Vec::new());
@@ -68,16 +71,10 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
         };
         match users::new(&api, caller, wanted).await {
             Ok(secret) => made.push((name, secret.map(|secret| secret.0).unwrap_or_default())),
-            Err(error) => problems.push((name, look.words_of(&error).0.to_owned())),
+            Err(error) => problems.push((name, error.words().0.to_owned())),
         }
     }
-    let words = (
-        look.say("Accounts", "账号"),
-        look.say(
-            "Hand these passwords over now: they are not shown again, and are changed at the first log-in.",
-            "请立即转交这些密码：之后不再显示，首次登录时须修改。",
-        ),
-    );
+    let words = (msg::accounts(), msg::hand_these_passwords_over_now_they_are_not());
     Ok(secrets::told(look, words, made, problems, "/admin"))
 }
 
@@ -98,17 +95,14 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             return done(&sent, users::delete(&api, caller, name).await);
         }
         "remove" => {
-            let words = look.say("tick the box beside “Remove” first", "请先勾选“删除”旁的方框");
+            let words = msg::tick_the_box_beside_remove_first();
             Err(ApiError::bad_request(words, ""))
         }
         "password" => {
             let made =
                 users::set_password(&api, caller, name, None).await.map_err(sent.visit.no())?;
             let secret = made.map(|secret| secret.0).unwrap_or_default();
-            let words = (
-                look.say("A new password", "新密码"),
-                look.say("Hand it over now: it is not shown again.", "请立即转交：之后不再显示。"),
-            );
+            let words = (msg::a_new_password(), msg::hand_it_over_now_it_is_not_shown_again());
             let secrets = vec![(name.to_owned(), secret)];
             return Ok(secrets::told(look, words, secrets, Vec::new(), "/admin"));
         }
@@ -156,10 +150,12 @@ fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
 }
 
 fn not_a_pair(pair: &str) -> ApiError {
-    ApiError::bad_request(format!("{pair:?} is not MACHINE=USER"), "such as gpu7=asmith")
-        .or_chinese(format!("{pair:?} 不是 机器=用户 的形式"), "例如 gpu7=asmith")
+    ApiError::bad_request(
+        errors::pair_is_not_machine_user(&format_args!("{pair:?}")),
+        errors::such_as_gpu7_asmith(),
+    )
 }
 
 fn not_a_number(field: &str) -> ApiError {
-    ApiError::bad_request(format!("`{field}` is a number"), "such as 1 or 0.5")
+    ApiError::bad_request(errors::field_is_a_number(&field), errors::such_as_1_or_0_5())
 }

@@ -1,15 +1,16 @@
 //! The API for people: every address with who may ask, what goes in, what comes out and how to try it, from the same
 //! description that programs read.
 
-mod words;
+mod examples;
 
-use super::language::{Language, tell};
 use super::look::{Look, Visit};
 use super::page::{HTML, page};
 use crate::api::{Api, openapi};
 use askama::Template;
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse as _, Response};
+use danlu_messages::addresses;
+use danlu_messages::web::{manual as msg, pages};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
@@ -56,12 +57,12 @@ pub(super) async fn manual(State(api): State<Api>, request: Request) -> Response
         Ok(visit) => visit.look,
         Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
     };
-    let groups = groups(look.language);
+    let groups = groups();
     let shown = page(&ManualPage { look: &look, groups });
     (HTML, shown).into_response()
 }
 
-fn groups(language: Language) -> Vec<Group> {
+fn groups() -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (path, methods) in DOCUMENT["paths"].as_object().into_iter().flatten() {
         let name = path.split('/').nth(1).unwrap_or_default().to_owned();
@@ -70,14 +71,14 @@ fn groups(language: Language) -> Vec<Group> {
             groups.len() - 1
         });
         let all = methods.as_object().into_iter().flatten();
-        groups[at].operations.extend(all.map(|(method, it)| operation(path, method, it, language)));
+        groups[at].operations.extend(all.map(|(method, it)| operation(path, method, it)));
     }
     // What people ask for most has most addresses.
     groups.sort_by_key(|group| std::cmp::Reverse(group.operations.len()));
     groups
 }
 
-fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operation {
+fn operation(path: &str, method: &str, it: &Value) -> Operation {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let parameters = it["parameters"].as_array().into_iter().flatten().map(|parameter| Field {
         name: text(&parameter["name"]),
@@ -89,13 +90,13 @@ fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operat
     let mut answers = it["responses"].as_object().into_iter().flatten();
     let (status, answer) =
         answers.rfind(|(status, _)| *status != "default").unwrap_or((&NONE, &Value::Null));
-    let chinese = words::summary(method, path);
     Operation {
         id: text(&it["operationId"]),
         method: method.to_uppercase(),
         path: format!("/api/v1{path}"),
-        summary: language.say(it["summary"].as_str().unwrap_or_default(), chinese).to_owned(),
-        who: who(&text(&it["x-who"]), language),
+        summary: addresses::summary(method, path, it["summary"].as_str().unwrap_or_default())
+            .to_owned(),
+        who: who(&text(&it["x-who"])),
         parameters: parameters.collect(),
         body: fields(body),
         answer: fields(&answer["content"]["application/json"]["schema"]),
@@ -106,17 +107,13 @@ fn operation(path: &str, method: &str, it: &Value, language: Language) -> Operat
 
 static NONE: String = String::new();
 
-fn who(rule: &str, language: Language) -> &'static str {
+fn who(rule: &str) -> &'static str {
     match rule {
-        "anybody" => language.say("anybody", "任何人"),
-        "reader" => language.say("any account, any token", "任何账号和令牌"),
-        "submitter" => {
-            language.say("any account, tokens from submit on", "任何账号，submit 及以上令牌")
-        }
-        "person" => {
-            language.say("any account by itself, tokens of scope admin", "账号本人，或 admin 令牌")
-        }
-        _ => language.say("administrators", "管理员"),
+        "anybody" => msg::anybody(),
+        "reader" => msg::any_account_any_token(),
+        "submitter" => msg::any_account_tokens_from_submit_on(),
+        "person" => msg::any_account_by_itself_tokens_of_scope_admin(),
+        _ => msg::administrators(),
     }
 }
 
@@ -176,7 +173,7 @@ fn example(method: &str, path: &str, body: &Value) -> String {
     let mut lines = vec![format!("curl {method_words}-H \"Authorization: Bearer $DANLU_TOKEN\"")];
     if body.is_object() {
         lines.push(String::from("-H 'Content-Type: application/json'"));
-        lines.push(format!("-d '{}'", words::body(method, path).unwrap_or_else(|| least(body))));
+        lines.push(format!("-d '{}'", examples::body(method, path).unwrap_or_else(|| least(body))));
     }
     lines.push(format!("\"$DANLU_SERVER/api/v1{address}\""));
     lines.join(" \\\n     ")
@@ -200,17 +197,19 @@ fn least(schema: &Value) -> Value {
 impl ManualPage<'_> {
     fn heading(&self, group: &Group) -> String {
         let count = group.operations.len();
-        tell!(self.look.language, "/{0} ({count})", "/{0}（{count}）", group.name)
+        msg::name_count(&group.name, &count)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use danlu_messages::Language;
 
     #[test]
     fn every_address_is_there_in_both_languages_with_who_may_ask_and_how() {
-        let (english, chinese) = (groups(Language::English), groups(Language::Chinese));
+        let (english, chinese) =
+            (Language::English.within(groups), Language::Chinese.within(groups));
         let all: Vec<&Operation> = chinese.iter().flat_map(|group| &group.operations).collect();
         assert!(all.len() > 40, "{}", all.len());
         for operation in &all {

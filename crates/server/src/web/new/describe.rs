@@ -13,23 +13,18 @@ use crate::given::resource::parse_resource;
 use crate::given::retries::parse_retries;
 use crate::given::task_ids::TaskName;
 use crate::given::time_limit::{TimeLimit, parse_time_limit};
-use crate::language::text;
 use crate::script;
-use crate::web::language::{Language, tell};
 use danlu_core::TaskId;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, PythonEnvironment};
+use danlu_messages::web::new as msg;
 use danlu_wire::api::{Needs, Submit};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// `base` has what the form does not ask for.
-pub(super) fn submit(draft: &Draft, base: Submit, language: Language) -> Result<Submit, ApiError> {
-    language.within(|| described(draft, base, language))
-}
-
-fn described(draft: &Draft, base: Submit, language: Language) -> Result<Submit, ApiError> {
-    let read = Reader { draft, language };
+pub(super) fn submit(draft: &Draft, base: Submit) -> Result<Submit, ApiError> {
+    let read = Reader { draft };
     let some = |name: &str| Some(draft.get(name).to_owned()).filter(|text| !text.is_empty());
     let (command, shell) = read.command()?;
     let gpus = read.field("gpus", parse_gpus)?;
@@ -68,7 +63,6 @@ fn described(draft: &Draft, base: Submit, language: Language) -> Result<Submit, 
 
 struct Reader<'a> {
     draft: &'a Draft,
-    language: Language,
 }
 
 impl Reader<'_> {
@@ -86,9 +80,8 @@ impl Reader<'_> {
     }
 
     fn wrong(&self, name: &str, text: &str, complaint: &str) -> ApiError {
-        let label = super::labels::label(name, self.language);
-        let message =
-            tell!(self.language, "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”");
+        let label = super::labels::label(name);
+        let message = msg::label_cannot_be_text(&label, &text);
         ApiError::bad_request(message, complaint)
     }
 
@@ -98,19 +91,16 @@ impl Reader<'_> {
         }
         let line = self.draft.get("command").trim();
         if line.is_empty() {
-            let message = self.language.say("There is no command yet.", "还没有命令。");
-            return Err(ApiError::bad_request(
-                message,
-                self.language.say("for example: python train.py", "例如：python train.py"),
-            ));
+            let message = msg::there_is_no_command_yet();
+            return Err(ApiError::bad_request(message, msg::for_example_python_train_py()));
         }
         if !self.draft.has("no_shell") {
             return Ok((vec![line.to_owned()], true));
         }
         let words = shlex::split(line).filter(|words| !words.is_empty());
-        words.map(|words| (words, false)).ok_or_else(|| {
-            self.wrong("command", line, text("a quote is not closed", "引号没有闭合"))
-        })
+        words
+            .map(|words| (words, false))
+            .ok_or_else(|| self.wrong("command", line, msg::a_quote_is_not_closed()))
     }
 
     fn needs(&self, gpu_model: Option<String>) -> Result<Needs, ApiError> {
@@ -144,12 +134,12 @@ impl Reader<'_> {
 }
 
 fn number<T: FromStr>(given: &str) -> Result<T, String> {
-    given.parse().map_err(|_| text("it is a whole number", "应为整数").to_owned())
+    given.parse().map_err(|_| msg::it_is_a_whole_number().to_owned())
 }
 
 fn percent(given: &str) -> Result<u8, String> {
     let percent = given.parse().ok().filter(|it| *it <= 100);
-    percent.ok_or_else(|| text("it is a number up to 100", "应为不超过 100 的数").to_owned())
+    percent.ok_or_else(|| msg::it_is_a_number_up_to_100().to_owned())
 }
 
 fn node(given: &str) -> NodeSelector {
@@ -181,7 +171,7 @@ fn dependencies(given: &str) -> Result<Vec<Dependency>, String> {
             TaskName::Id(id) => all.push(of(id)),
             TaskName::Range(first, last) => all.extend((first..=last).map(of)),
             TaskName::Mine(_) => {
-                return Err(text("name a task by its id", "请写任务编号").to_owned());
+                return Err(msg::name_a_task_by_its_id().to_owned());
             }
         }
     }
@@ -191,6 +181,7 @@ fn dependencies(given: &str) -> Result<Vec<Dependency>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use danlu_messages::Language;
 
     #[test]
     fn lists_in_fields() {
@@ -205,11 +196,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_in_the_readers_language() {
-        let check = |language, words: &str| {
+        let check = |language: Language, words: &str| {
             let mut draft = Draft::default();
             draft.set("command", "true".to_owned());
             draft.set("time", "soon".to_owned());
-            let error = submit(&draft, Submit::default(), language).expect_err("it is no time");
+            let error = language.within(|| submit(&draft, Submit::default()));
+            let error = error.expect_err("it is no time");
             assert!(error.0.hint.contains(words), "{error:?}");
         };
         check(Language::English, "a time is written as");

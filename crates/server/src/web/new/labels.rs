@@ -1,111 +1,74 @@
 //! Names of the fields of the form, for its labels and for what is said about them.
 
-use crate::web::language::Language;
+use danlu_messages::web::new as msg;
 
-pub(super) fn label(field: &str, language: Language) -> &'static str {
-    let (english, chinese) = match field {
-        "name" => ("Name", "名称"),
-        "description" => ("Description", "描述"),
-        "project" => ("Project", "项目"),
-        "labels" => ("Labels", "标签"),
-        "command" => ("Command", "命令"),
-        "no_shell" => ("Run without a shell", "不经 shell 直接执行"),
-        "script" => ("Script", "脚本"),
-        "directory" => ("Directory", "工作目录"),
-        "variables" => ("Environment variables", "环境变量"),
-        "conda" => ("Conda environment", "Conda 环境"),
-        "venv" => ("Python venv", "Python venv"),
-        "gpus" => ("GPUs", "GPU"),
-        "sharing" => ("Use of the GPUs", "GPU 使用方式"),
-        "vram" => ("GPU memory", "显存"),
-        "idle_util" => ("Idle at least (%)", "至少空闲（%）"),
-        "gpu_ids" => ("GPU numbers", "GPU 编号"),
-        "node" => ("Machine", "机器"),
-        "nodes" => ("Machines at once", "同时使用的机器数"),
-        "prefer" => ("Rather on", "优先放在"),
-        "cpus" => ("CPU cores", "CPU 核数"),
-        "mem" => ("Memory", "内存"),
-        "resources" => ("Named resources", "命名资源"),
-        "time" => ("Time limit", "时间上限"),
-        "begin" => ("Not before", "最早开始时间"),
-        "priority" => ("Priority", "优先级"),
-        "urgent" => ("Urgent", "加急"),
-        "preemptible" => ("May be preempted", "可被抢占"),
-        "hold" => ("Hold: queue it only when I release it", "暂不排队，等我放行"),
-        "retries" => ("Retries", "重试次数"),
-        "after" => ("After tasks", "依赖任务"),
-        "array" => ("Array", "数组"),
-        "grid" => ("Sweep", "参数扫描"),
-        "output" => ("Output file", "输出文件"),
-        "gpu_arg" => ("GPU argument", "GPU 参数"),
-        _ => ("Field", "字段"),
-    };
-    language.say(english, chinese)
+pub(super) fn label(field: &str) -> &'static str {
+    match field {
+        "name" => msg::name(),
+        "description" => msg::description(),
+        "project" => msg::project(),
+        "labels" => msg::labels(),
+        "command" => msg::command(),
+        "no_shell" => msg::run_without_a_shell(),
+        "script" => msg::script(),
+        "directory" => msg::directory(),
+        "variables" => msg::environment_variables(),
+        "conda" => msg::conda_environment(),
+        "venv" => "Python venv",
+        "gpus" => "GPU",
+        "sharing" => msg::use_of_the_gpus(),
+        "vram" => msg::gpu_memory(),
+        "idle_util" => msg::idle_at_least(),
+        "gpu_ids" => msg::gpu_numbers(),
+        "node" => msg::machine(),
+        "nodes" => msg::machines_at_once(),
+        "prefer" => msg::rather_on(),
+        "cpus" => msg::cpu_cores(),
+        "mem" => msg::memory(),
+        "resources" => msg::named_resources(),
+        "time" => msg::time_limit(),
+        "begin" => msg::not_before(),
+        "priority" => msg::priority(),
+        "urgent" => msg::urgent(),
+        "preemptible" => msg::may_be_preempted(),
+        "hold" => msg::hold_queue_it_only_when_i_release_it(),
+        "retries" => msg::retries(),
+        "after" => msg::after_tasks(),
+        "array" => msg::array(),
+        "grid" => msg::sweep(),
+        "output" => msg::output_file(),
+        "gpu_arg" => msg::gpu_argument(),
+        _ => msg::field(),
+    }
 }
 
 /// What to type, in one sentence; empty where the label says it all.
-pub(super) fn help(field: &str, language: Language) -> &'static str {
-    let (english, chinese) = match field {
-        "command" => (
-            "A shell line. {gpu_list}, {gpu_count} and {task_id} are replaced.",
-            "一行 shell 命令。{gpu_list}、{gpu_count}、{task_id} 会被替换。",
-        ),
-        "script" => (
-            "#SBATCH and #DANLU lines fill the empty fields of this form.",
-            "#SBATCH 与 #DANLU 行会填入表单中的空字段。",
-        ),
-        "directory" => ("Absolute path on the machine.", "机器上的绝对路径。"),
-        "gpus" => (
-            "2, or A100:2 for a model. Empty: 1 where there are GPUs.",
-            "2，或 A100:2 指定型号。留空：有 GPU 时为 1。",
-        ),
-        "vram" => (
-            "20G. Each GPU must have it; of shared ones, have it left.",
-            "20G。每块 GPU 至少有这么多；共享时指剩余量。",
-        ),
-        "idle_util" => ("Only on shared GPUs.", "仅用于共享 GPU。"),
-        "gpu_ids" => ("0,2 or 0-3: these and no others.", "0,2 或 0-3：仅用这些。"),
-        "node" => ("A name, or label=value.", "名称，或 标签=值。"),
-        "nodes" => (
-            "2: it starts on two machines together; GPUs, cores and memory are of each.",
-            "2：在两台机器上同时开始；GPU、核数、内存均为每台的数量。",
-        ),
-        "prefer" => (
-            "Where its data is: a name, or label=value. Elsewhere if there is no room.",
-            "数据所在：名称，或 标签=值。没有空位时放在别处。",
-        ),
-        "mem" => ("64G.", "64G。"),
-        "resources" => ("licence:1, as the machine names them.", "licence:1，按机器上的名称。"),
-        "time" => (
-            "2h, 90m, 1-12:00:00. With a limit it may start sooner.",
-            "2h、90m、1-12:00:00。设上限可更早开始。",
-        ),
-        "begin" => ("For night runs.", "用于夜间运行。"),
-        "priority" => (
-            "Smaller is earlier among your tasks; 5 is usual.",
-            "在您的任务中数字越小越早；默认 5。",
-        ),
-        "retries" => (
-            "3, or 3:cuda_oom,nccl for some failures only.",
-            "3，或 3:cuda_oom,nccl 仅限某些失败。",
-        ),
-        "after" => ("12, afterany:14, afternotok:15.", "12、afterany:14、afternotok:15。"),
-        "array" => ("0-99, or 0-99%4 for 4 at a time.", "0-99，或 0-99%4 表示同时 4 个。"),
-        "grid" => (
-            "One name per line: lr=1e-3,1e-4 or seed=0..4. {lr} stands for it in the command.",
-            "每行一个：lr=1e-3,1e-4 或 seed=0..4。命令中用 {lr} 引用。",
-        ),
-        "variables" | "labels" => ("One NAME=value per line.", "每行一个 名称=值。"),
-        "conda" => ("Its name or path.", "名称或路径。"),
-        "venv" => ("Its path.", "路径。"),
-        "output" => (
-            "Empty: kept by Danlu. A directory gets one file per task.",
-            "留空：由 Danlu 保存。目录则每个任务一个文件。",
-        ),
-        "gpu_arg" => {
-            ("Appended with the GPU numbers: --gpus=", "附加在命令后并带 GPU 编号：--gpus=")
-        }
-        _ => ("", ""),
-    };
-    language.say(english, chinese)
+pub(super) fn help(field: &str) -> &'static str {
+    match field {
+        "command" => msg::a_shell_line_gpu_list_gpu_count_and_task_id(),
+        "script" => msg::sbatch_and_danlu_lines_fill_the_empty_fields(),
+        "directory" => msg::absolute_path_on_the_machine(),
+        "gpus" => msg::n_2_or_a100_2_for_a_model_empty_1_where_there(),
+        "vram" => msg::n_20g_each_gpu_must_have_it_of_shared_ones_have(),
+        "idle_util" => msg::only_on_shared_gpus(),
+        "gpu_ids" => msg::n_0_2_or_0_3_these_and_no_others(),
+        "node" => msg::a_name_or_label_value(),
+        "nodes" => msg::n_2_it_starts_on_two_machines_together_gpus(),
+        "prefer" => msg::where_its_data_is_a_name_or_label_value(),
+        "mem" => msg::n_64g(),
+        "resources" => msg::licence_1_as_the_machine_names_them(),
+        "time" => msg::n_2h_90m_1_12_00_00_with_a_limit_it_may_start(),
+        "begin" => msg::for_night_runs(),
+        "priority" => msg::smaller_is_earlier_among_your_tasks_5_is(),
+        "retries" => msg::n_3_or_3_cuda_oom_nccl_for_some_failures_only(),
+        "after" => msg::n_12_afterany_14_afternotok_15(),
+        "array" => msg::n_0_99_or_0_99_4_for_4_at_a_time(),
+        "grid" => msg::one_name_per_line_lr_1e_3_1e_4_or_seed_0_4_lr(),
+        "variables" | "labels" => msg::one_name_value_per_line(),
+        "conda" => msg::its_name_or_path(),
+        "venv" => msg::its_path(),
+        "output" => msg::empty_kept_by_danlu_a_directory_gets_one_file(),
+        "gpu_arg" => msg::appended_with_the_gpu_numbers_gpus(),
+        _ => "",
+    }
 }

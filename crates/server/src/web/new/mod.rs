@@ -6,7 +6,6 @@ mod labels;
 mod script;
 
 use super::form::Sent;
-use super::language::tell;
 use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageError, PageResult, page};
@@ -16,6 +15,8 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect};
 use danlu_core::{Refusal, Task, TaskId};
+use danlu_messages::web::new as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::{Submit, WouldStart};
 use draft::Draft;
 use serde::Deserialize;
@@ -80,7 +81,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let (body, filled) = match read(&api, visit, &draft, &first, base) {
         Ok(read) => read,
         Err(error) => {
-            return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error, &visit.look))));
+            return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error))));
         }
     };
     if keeps {
@@ -101,19 +102,16 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         };
         return match result {
             Ok(id) => Ok(Redirect::to(&format!("/tasks/{id}")).into_response()),
-            Err(error) => {
-                Ok(shown(&api, visit, draft, about, Some(Answer::no(&error, &visit.look))))
-            }
+            Err(error) => Ok(shown(&api, visit, draft, about, Some(Answer::no(&error)))),
         };
     }
     let count = count(&body);
     let answer = match dry_run(&api, &visit.caller, body).await {
         Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
-        Err(error) => Answer::no(&error, &visit.look),
+        Err(error) => Answer::no(&error),
     };
-    let names: Vec<&str> =
-        filled.iter().map(|name| labels::label(name, visit.look.language)).collect();
-    let answer = Answer { filled: names.join(visit.look.language.say(", ", "、")), ..answer };
+    let names: Vec<&str> = filled.iter().map(|name| labels::label(name)).collect();
+    let answer = Answer { filled: names.join(msg::comma()), ..answer };
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
 
@@ -125,7 +123,7 @@ fn read(
     first: &Draft,
     base: Submit,
 ) -> Result<(Submit, Vec<&'static str>), ApiError> {
-    let body = describe::submit(draft, base, visit.look.language)?;
+    let body = describe::submit(draft, base)?;
     if !draft.has("script") {
         return Ok((body, Vec::new()));
     }
@@ -202,8 +200,8 @@ fn count(body: &Submit) -> u64 {
 }
 
 impl Answer {
-    fn no(error: &ApiError, look: &Look) -> Answer {
-        let (words, hint) = look.words_of(error);
+    fn no(error: &ApiError) -> Answer {
+        let (words, hint) = error.words();
         Answer {
             good: false,
             words: words.to_owned(),
@@ -218,29 +216,14 @@ impl Answer {
         let gpus = gpus.join(", ");
         let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, look.now));
         let words = match (&forecast.node, forecast.now, at) {
-            (Some(node), true, _) if gpus.is_empty() => {
-                tell!(look.language, "It would start now on {node}.", "会立即在 {node} 上开始。")
-            }
-            (Some(node), true, _) => {
-                tell!(
-                    look.language,
-                    "It would start now on {node}, GPU {gpus}.",
-                    "会立即在 {node} 的 GPU {gpus} 上开始。"
-                )
-            }
-            (_, _, Some(_)) => {
-                look.say("It would wait; expected start:", "会排队等待，预计开始：").to_owned()
-            }
-            _ => look
-                .say(
-                    "It would wait; nobody can tell until when.",
-                    "会排队等待，暂无法预计开始时间。",
-                )
-                .to_owned(),
+            (Some(node), true, _) if gpus.is_empty() => msg::it_would_start_now_on_node(&node),
+            (Some(node), true, _) => msg::it_would_start_now_on_node_gpu_gpus(&node, &gpus),
+            (_, _, Some(_)) => msg::it_would_wait_expected_start().to_owned(),
+            _ => msg::it_would_wait_nobody_can_tell_until_when().to_owned(),
         };
         let hint = match count {
             0 | 1 => String::new(),
-            count => tell!(look.language, "{count} tasks in all.", "共 {count} 个任务。"),
+            count => msg::count_tasks_in_all(&count),
         };
         Answer { good: true, words, hint, at: at.filter(|_| !forecast.now), filled: String::new() }
     }
@@ -248,10 +231,10 @@ impl Answer {
 
 impl NewPage<'_> {
     fn label(&self, field: &str) -> &'static str {
-        labels::label(field, self.look.language)
+        labels::label(field)
     }
 
     fn help(&self, field: &str) -> &'static str {
-        labels::help(field, self.look.language)
+        labels::help(field)
     }
 }

@@ -4,10 +4,11 @@ use super::draft::Draft;
 use crate::api::{Api, ApiError};
 use crate::complaint::{Complaint, ComplaintKind};
 use crate::given::task_ids::TaskName;
-use crate::language::{say, text};
 use crate::script;
 use crate::task_options::{Fields, Submitter};
 use crate::web::look::Visit;
+use danlu_messages::errors;
+use danlu_messages::web::new as msg;
 use danlu_wire::api::Submit;
 use serde_json::Value;
 
@@ -38,9 +39,8 @@ impl Submitter for AtTheForm<'_> {
         let mut mine = model.tasks.values().rev().filter(|it| it.owner == self.visit.caller.id);
         let found = mine.nth(back as usize).map(|task| task.id.0);
         found.ok_or_else(|| {
-            let message =
-                say!("you have no task that `@~{back}` stands for", "您没有 `@~{back}` 所指的任务");
-            ApiError::bad_request(message, text("name it by its id", "请写任务编号"))
+            let message = msg::you_have_no_task_that_back_stands_for(&back);
+            ApiError::bad_request(message, msg::name_it_by_its_id())
         })
     }
 
@@ -53,7 +53,7 @@ impl Submitter for AtTheForm<'_> {
 /// In the language that is spoken when it is made.
 impl From<Complaint> for ApiError {
     fn from(complaint: Complaint) -> ApiError {
-        let hint = complaint.hint.unwrap_or_else(|| text("correct it", "请更正").to_owned());
+        let hint = complaint.hint.unwrap_or_else(|| msg::correct_it().to_owned());
         match complaint.kind {
             ComplaintKind::Usage => ApiError::bad_request(complaint.message, &hint),
             ComplaintKind::Refused => ApiError::refused(complaint.message, &hint),
@@ -62,11 +62,8 @@ impl From<Complaint> for ApiError {
 }
 
 pub(super) fn fields(draft: &Draft, form: &AtTheForm<'_>) -> Result<Fields, ApiError> {
-    let language = form.visit.look.language;
-    language.within(|| {
-        let lines = script::read(text("the script,", "脚本"), draft.get("script"), form)?;
-        Ok(lines.fields(draft.has_any(&["array", "grid"])))
-    })
+    let lines = script::read(msg::the_script(), draft.get("script"), form)?;
+    Ok(lines.fields(draft.has_any(&["array", "grid"])))
 }
 
 /// Puts what the script says where nobody has typed anything else. `first` is the form as it was at first, which
@@ -153,7 +150,10 @@ fn is_of_the_last(value: &Value) -> bool {
 }
 
 fn odd() -> ApiError {
-    ApiError::bad_request("the script asks for what no task can have", "danlu submit --help")
+    ApiError::bad_request(
+        errors::the_script_asks_for_what_no_task_can_have(),
+        "danlu submit --help",
+    )
 }
 
 #[cfg(test)]
@@ -171,9 +171,7 @@ mod tests {
         let said = lines.fields(false);
         let base = Submit { command: vec!["true".to_owned()], ..Submit::default() };
         draft.set("command", "true".to_owned());
-        let language = crate::language::Language::English;
-        let body =
-            super::super::describe::submit(&draft, base, language).expect("it is typed well");
+        let body = super::super::describe::submit(&draft, base).expect("it is typed well");
         lay_under(said, &draft, &first, body).expect("they fit")
     }
 

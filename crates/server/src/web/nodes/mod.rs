@@ -6,7 +6,6 @@ use super::acts::{ConfirmPage, done};
 use super::amounts;
 use super::form::{Sent, encode};
 use super::gpu_map::{self, Cell};
-use super::language::tell;
 use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
@@ -17,6 +16,8 @@ use crate::given::pair::parse_pair;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
+use danlu_messages::web::nodes as msg;
+use danlu_messages::web::pages;
 use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeView};
 
 /// Of its tasks; the rest is one step away.
@@ -48,10 +49,11 @@ pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
 }
 
 fn machine(view: NodeView, look: &Look) -> Machine {
-    let (class, state) = words::state(&view.state, look.language);
-    let problem = view.problem.as_deref().map(|problem| {
-        words::problem(problem, view.hint.as_deref().unwrap_or_default(), look.language)
-    });
+    let (class, state) = words::state(&view.state);
+    let problem = view
+        .problem
+        .as_deref()
+        .map(|problem| words::problem(problem, view.hint.as_deref().unwrap_or_default()));
     let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
     let since = view.since.as_deref().filter(|_| view.state == "down");
     let down_since = since.and_then(|at| Moment::read(at, look.now));
@@ -94,15 +96,9 @@ impl Machine {
     }
 
     /// Only a warning: containers and cloned disks look like that, too.
-    fn same_as(&self, look: &Look) -> Option<String> {
+    fn same_as(&self) -> Option<String> {
         let others = self.view.same_as.join(", ");
-        (!others.is_empty()).then(|| {
-            tell!(
-                look.language,
-                "looks like the same machine as {others}; if it is no container or cloned disk, remove one of them",
-                "与 {others} 似乎是同一台机器；若不是容器或克隆的磁盘，请移除其中一个"
-            )
-        })
+        (!others.is_empty()).then(|| msg::looks_like_the_same_machine_as_others_if_it(&others))
     }
 
     fn labels(&self) -> Vec<String> {
@@ -146,7 +142,7 @@ pub(super) async fn one(
     let node = machine(view, look);
     Ok(page(&NodePage {
         look,
-        facts: facts(&node, look),
+        facts: facts(&node),
         node,
         cells,
         rows_not_shown: found.total.saturating_sub(rows.len()),
@@ -156,33 +152,27 @@ pub(super) async fn one(
 }
 
 /// All that is known and is not shown above.
-fn facts(node: &Machine, look: &Look) -> Vec<(&'static str, String)> {
+fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     let view = &node.view;
-    let language = look.language;
-    let whether = if view.schedulable { ("yes", "是") } else { ("no", "否") };
-    let whether = language.say(whether.0, whether.1);
+    let whether = if view.schedulable { msg::yes() } else { msg::no() };
     let mut facts = vec![
-        (language.say("Reached by", "连接方式"), words::route(&view.route, language)),
-        (language.say("Gets tasks", "接受任务"), whether.to_owned()),
+        (msg::reached_by(), words::route(&view.route)),
+        (msg::gets_tasks(), whether.to_owned()),
     ];
     if view.role == NodeRole::Data {
-        facts.push((language.say("For", "用途"), language.say("files only", "仅文件").to_owned()));
+        facts.push((msg::for_(), msg::files_only().to_owned()));
     }
     let mut add = |name, value: Option<String>| facts.extend(value.map(|it| (name, it)));
-    add(language.say("Host name", "主机名"), view.host_name.clone());
-    add(language.say("System", "系统"), view.system.clone());
-    add(language.say("Danlu", "Danlu 版本"), view.version.clone());
-    add(language.say("Asks GPUs by", "GPU 查询方式"), view.probe.clone());
-    add(language.say("Clock", "时钟"), view.clock_ahead_ms.map(|ms| words::clock(ms, language)));
+    add(msg::host_name(), view.host_name.clone());
+    add(msg::system(), view.system.clone());
+    add(msg::danlu(), view.version.clone());
+    add(msg::asks_gpus_by(), view.probe.clone());
+    add(msg::clock(), view.clock_ahead_ms.map(|ms| words::clock(ms)));
     let traffic = view.received.zip(view.sent).map(|(received, sent)| {
         let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
-        tell!(
-            language,
-            "{received} received, {sent} sent since it was booted",
-            "开机以来接收 {received}，发送 {sent}"
-        )
+        msg::received_received_sent_sent_since_it_was(&received, &sent)
     });
-    add(language.say("Network", "网络"), traffic);
+    add(msg::network(), traffic);
     facts
 }
 
@@ -196,18 +186,17 @@ pub(super) async fn add(State(api): State<Api>, sent: Sent) -> PageResult {
 
 fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
     let given = |name: &str| Some(sent.field(name).trim().to_owned()).filter(|it| !it.is_empty());
-    let language = sent.visit.look.language;
     let number = |name: &str| match given(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
         Some(Err(_)) => Err(ApiError::bad_request(
-            language.say("the number of GPUs is a whole number", "GPU 数量应为整数"),
-            language.say("go back and correct it", "请返回更正"),
+            msg::the_number_of_gpus_is_a_whole_number(),
+            msg::go_back_and_correct_it(),
         )),
     };
     let mut labels = std::collections::BTreeMap::new();
     for word in sent.field("labels").split_whitespace() {
-        let pair = language.within(|| parse_pair(word));
+        let pair = parse_pair(word);
         let pair = pair.map_err(|complaint| ApiError::bad_request(complaint, "room=b12"))?;
         labels.insert(pair.name, pair.value);
     }
@@ -244,15 +233,15 @@ pub(super) async fn act(
     let result = match (act, NodeAct::named(act)) {
         ("remove", _) => nodes::delete(&api, caller, &name).await,
         (_, Some(act)) => nodes::perform(&api, caller, &name, act).await,
-        (_, None) => Err(no_such_act(&sent.visit.look)),
+        (_, None) => Err(no_such_act()),
     };
     done(&sent, result)
 }
 
 fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
     let look = &sent.visit.look;
-    let Some((question, consequence, button)) = words::asked(act, name, look.language) else {
-        return done(sent, Err(no_such_act(look)));
+    let Some((question, consequence, button)) = words::asked(act, name) else {
+        return done(sent, Err(no_such_act()));
     };
     let address = format!("/nodes/{}", encode(name));
     let after = if act == "remove" { "/nodes" } else { address.as_str() };
@@ -263,18 +252,15 @@ fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
         act,
         button,
         fields: vec![("back", after.to_owned())],
-        no: look.language.say("Back", "返回"),
+        no: msg::back(),
         back: &address,
         action: address.clone(),
         waiting: Vec::new(),
     }))
 }
 
-fn no_such_act(look: &Look) -> ApiError {
-    ApiError::bad_request(
-        look.say("machines cannot do that", "机器没有这项操作"),
-        look.say("choose one of the buttons", "请选择页面上的按钮"),
-    )
+fn no_such_act() -> ApiError {
+    ApiError::bad_request(msg::machines_cannot_do_that(), msg::choose_one_of_the_buttons())
 }
 
 #[derive(Template)]
@@ -288,8 +274,8 @@ struct CheckPage<'a> {
 impl<'a> CheckPage<'a> {
     fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
-            (step.message, step.hint) = words::problem(&step.message, &step.hint, look.language);
-            (words::step(&step.step, look.language), step)
+            (step.message, step.hint) = words::problem(&step.message, &step.hint);
+            (words::step(&step.step), step)
         };
         CheckPage { look, name, steps: steps.into_iter().map(said).collect() }
     }

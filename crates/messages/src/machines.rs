@@ -1,9 +1,9 @@
-//! What is wrong with the way to a machine, in Chinese: for pages and the command line.
+//! Problems of machines and of the way to them. They are stored and sent in English; readers get their language.
 
-use crate::language::Language;
+use crate::Language;
 
 /// What went wrong on the way, as far as it is known in Chinese; what a machine said itself stays as it is.
-pub fn problem(message: &str, hint: &str, language: Language) -> (String, String) {
+pub fn problem(message: &str, hint: &str) -> (String, String) {
     let known = |table: &[(&str, &'static str)], text: &str| {
         let found = table.iter().find_map(|(english, chinese)| {
             let rest = text.strip_prefix(english)?;
@@ -11,7 +11,7 @@ pub fn problem(message: &str, hint: &str, language: Language) -> (String, String
         });
         found.unwrap_or_else(|| text.to_owned())
     };
-    match language {
+    match Language::current() {
         Language::English => (message.to_owned(), hint.to_owned()),
         Language::Chinese => {
             let message = around_a_name(message).unwrap_or_else(|| known(MESSAGES, message));
@@ -122,17 +122,14 @@ mod tests {
 
     #[test]
     fn what_a_machine_said_itself_stays() {
-        let (message, hint) = problem(
-            "the log-in was refused: Permission denied (publickey).",
-            "see the network",
-            Language::Chinese,
-        );
+        let problem = |message, hint| Language::Chinese.within(|| problem(message, hint));
+        let (message, hint) =
+            problem("the log-in was refused: Permission denied (publickey).", "see the network");
         assert_eq!(message, "登录被拒绝: Permission denied (publickey).");
         assert_eq!(hint, "请检查网络");
-        let (message, _) =
-            problem("another machine (x) answers at this address", "", Language::Chinese);
+        let (message, _) = problem("another machine (x) answers at this address", "");
         assert_eq!(message, "在此地址应答的是另一台机器（x）");
-        let odd = problem("ssh: odd", "", Language::Chinese);
+        let odd = problem("ssh: odd", "");
         assert_eq!(odd, ("ssh: odd".to_owned(), String::new()));
     }
 }

@@ -1,0 +1,49 @@
+//! Sentences of cli/run.
+
+messages! {
+    submit_follow_the_output_exit_with_the_tasks =
+        "Submit, follow the output, exit with the task's code",
+        "提交并跟踪输出，以任务的退出码结束";
+    danlu_run_options_command_danlu_run_options =
+        "danlu run [OPTIONS] -- COMMAND…\n       danlu run [OPTIONS] SCRIPT [ARGUMENTS…]",
+        "danlu run [选项] -- 命令…\n      danlu run [选项] 脚本 [参数…]";
+    ctrl_c_asks_whether_to_detach_or_to_cancel =
+        "Ctrl-C asks whether to detach or to cancel. The exit code is the task's own:\n\
+         128+n for signal n, 124 for the time limit, 130 when cancelled or detached.\n\n\
+         Examples:\n  \
+           danlu run -g 1 -- python train.py\n  \
+           danlu run -g 0 -- make test && echo fine",
+        "Ctrl-C 会询问是脱离还是取消。退出码为任务自己的：被信号 n 终止为 128+n，超时 124，\n\
+         取消或脱离 130。\n\n\
+         示例：\n  \
+           danlu run -g 1 -- python train.py\n  \
+           danlu run -g 0 -- make test && echo fine";
+    options = "Options", "选项";
+    say_nothing_but_what_the_task_says = "Say nothing but what the task says", "除任务输出外不显示任何内容";
+    run_follows_one_task_that_may_start = "`run` follows one task that may start", "`run` 只跟踪一个可以开始的任务";
+    use_danlu_submit_for_array_and_hold =
+        "use danlu submit for --array and --hold",
+        "--array 和 --hold 请用 danlu submit";
+    d_etach_c_ancel_enter_go_on = "\n[d]etach, [c]ancel, [Enter] go on: ", "\n[d] 脱离，[c] 取消任务，[回车] 继续：";
+    task_id_goes_on_danlu_logs_f_id_danlu_cancel(id) =
+        "task {id} goes on: danlu logs -f {id}, danlu cancel {id}",
+        "任务 {id} 继续运行：danlu logs -f {id}，danlu cancel {id}";
+    could_not_wait_for_signals_cause(cause) = "could not wait for signals: {cause}", "无法等待信号：{cause}";
+    task_id_waits_why(id, why) = "task {id} waits: {why}", "任务 {id} 等待中：{why}";
+    task_id_runs_on_place(id, place) = "task {id} runs on {place}", "任务 {id} 运行于 {place}";
+    task_id_is_paused(id) = "task {id} is paused", "任务 {id} 已暂停";
+    task_id_is_being_stopped(id) = "task {id} is being stopped", "任务 {id} 正在停止";
+    task_id_is_out_of_sight_place_does_not_answer(id, place) =
+        "task {id} is out of sight: {place} does not answer",
+        "任务 {id} 失联：{place} 没有应答";
+    task_id_ended_with_code_0_after_took(id, took) =
+        "task {id} ended with code 0 after {took}",
+        "任务 {id} 成功结束，用时 {took}";
+    task_id_reached_its_time_limit_after_took(id, took) =
+        "task {id} reached its time limit after {took}",
+        "任务 {id} 在 {took} 后超时";
+    task_id_was_cancelled_after_took(id, took) = "task {id} was cancelled after {took}", "任务 {id} 在 {took} 后被取消";
+    task_id_failed_after_took_why(id, took, why) =
+        "task {id} failed after {took}: {why}",
+        "任务 {id} 在 {took} 后失败：{why}";
+}

@@ -1,0 +1,3 @@
+//! Sentences of the server.
+
+pub mod daemon;

@@ -1,0 +1,209 @@
+//! Sentences of spec.
+
+messages! {
+    there_are_no_partitions =
+        "there are no partitions: choose by --gpus MODEL:N or --node",
+        "没有分区：请用 --gpus 型号:数量 或 --node 选择";
+    give_the_total_memory = "give the total: --mem 64G", "请写总量：--mem 64G";
+    remove_the_line = "remove the line", "请去掉该行";
+    unknown_argument_argument(argument) = "unknown argument `{argument}`", "未知的参数 `{argument}`";
+    unknown_verb_verb(verb) = "unknown verb `{verb}`", "未知的动词 `{verb}`";
+    missing_argument_argument(argument) = "missing argument `{argument}`", "缺少参数 `{argument}`";
+    missing_verb = "missing verb", "缺少动词";
+    argument_needs_a_value(argument) = "`{argument}` needs a value", "`{argument}` 需要一个值";
+    argument_is_one_of_choices_not_value(argument, choices, value) =
+        "`{argument}` is one of {choices}; not `{value}`",
+        "`{argument}` 的值是 {choices} 之一，不能是 `{value}`";
+    argument_cannot_be_value_reason(argument, value, reason) =
+        "`{argument}` cannot be `{value}`: {reason}",
+        "`{argument}` 不能是 `{value}`：{reason}";
+    argument_and_other_exclude_each_other(argument, other) =
+        "`{argument}` and `{other}` exclude each other",
+        "`{argument}` 与 `{other}` 不能同时使用";
+    a_size_is_written_as_20g_or_512m = "a size is written as 20G or 512M", "大小的写法是 20G 或 512M";
+    index_index_comes_twice(index) = "index {index} comes twice", "下标 {index} 重复";
+    an_array_has_at_most_tasks_per_array_elements(tasks_per_array) =
+        "an array has at most {tasks_per_array} elements",
+        "数组最多有 {tasks_per_array} 个元素";
+    an_array_is_written_as_0_99_0_99_4_4_at_once =
+        "an array is written as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
+        "数组的写法是 0-99、0-99%4（同时 4 个）或 1,3,5-9:2";
+    a_time_is_written_as_22_00_2026_11_20_08_00 =
+        "a time is written as 22:00, 2026-11-20 08:00, now+2h, tomorrow, midnight, noon",
+        "时间的写法是 22:00、2026-11-20 08:00、now+2h、tomorrow、midnight、noon";
+    it_is_written_as_afterok_12_13_or_afterany_14 =
+        "it is written as afterok:12,13 or afterany:14 or afternotok:15",
+        "写法是 afterok:12,13、afterany:14 或 afternotok:15";
+    tasks_that_grow_and_shrink_min_max_are_not =
+        "tasks that grow and shrink (MIN..MAX) are not there yet",
+        "暂不支持可伸缩的任务（最少..最多）";
+    it_is_a_number_or_a_model_and_a_number_2(example) =
+        "it is a number, or a model and a number: 2, {example}",
+        "应为数量，或型号加数量：2、{example}";
+    gpu_numbers_are_written_as_0_2_or_0_3 = "GPU numbers are written as 0,2 or 0-3", "GPU 编号写作 0,2 或 0-3";
+    it_is_a_gpu_and_a_number_of_tasks_0_2 = "it is a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2";
+    a_sweep_is_written_as_lr_1e_3_1e_4_or_seed_0 =
+        "a sweep is written as lr=1e-3,1e-4 or seed=0..4 (both ends count)",
+        "扫描的写法是 lr=1e-3,1e-4 或 seed=0..4（含两端）";
+    name_has_more_than_tasks_per_array_values(name, tasks_per_array) =
+        "`{name}` has more than {tasks_per_array} values",
+        "`{name}` 的值超过 {tasks_per_array} 个";
+    it_is_written_as_name_value = "it is written as NAME=VALUE", "写法是 名称=值";
+    a_resource_is_written_as_name_n = "a resource is written as NAME:N", "资源的写法是 名称:数量";
+    times_is_not_a_number_3_or_3_cuda_oom_nccl(times) =
+        "`{times}` is not a number: 3, or 3:cuda_oom,nccl",
+        "`{times}` 不是次数：3，或 3:cuda_oom,nccl";
+    there_is_no_class_of_failures_name_all(name, all) =
+        "there is no class of failures `{name}`: {all}",
+        "没有失败类别 `{name}`：{all}";
+    one_task_is_needed_here_not_a_range = "one task is needed here, not a range", "此处需要一个任务，而不是一段";
+    the_range_is_written_as_last_first(last, first) = "the range is written as {last}-{first}", "范围应写成 {last}-{first}";
+    a_range_has_at_most_most_in_a_range_tasks(most_in_a_range) =
+        "a range has at most {most_in_a_range} tasks",
+        "范围最多包含 {most_in_a_range} 个任务";
+    a_task_is_named_by_its_id_12_a_range_3_9_your =
+        "a task is named by its id (12), a range (3-9), `@` (your last one) or `@~1` (the one before)",
+        "任务的写法是编号（12）、范围（3-9）、`@`（您最近的任务）或 `@~1`（再前一个）";
+    it_is_one_of_names_or_open_waiting_active(names) =
+        "it is one of {names}, or open, waiting, active, ended",
+        "应为 {names} 之一，或 open、waiting、active、ended";
+    a_time_is_written_as_90m_2h_1h30m_1_02_00_00 =
+        "a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
+        "时间的写法是 90m、2h、1h30m、1-02:00:00（天-时:分:秒）或 `none`";
+    save_it_as_a_file_on_the_machine_and_give_its =
+        "save it as a file on the machine and give its path as the command",
+        "请在机器上保存为文件，并将其路径作为命令";
+    the_script_has_name_in_it_which_would_be(name) =
+        "the script has `{name}` in it, which would be replaced",
+        "脚本中有 `{name}`，会被替换";
+    a_script_for_program_or_one_this_long_cannot(program) =
+        "a script for `{program}`, or one this long, cannot be sent from here",
+        "无法在此提交 `{program}` 脚本，或脚本过长";
+    name_line_number(name, number) = "{name} line {number}: ", "{name} 第 {number} 行：";
+    gpus_gpus_cannot_be_divided_equally_among(gpus, nodes) =
+        "{gpus} GPUs cannot be divided equally among {nodes} nodes",
+        "{gpus} 块 GPU 不能平均分到 {nodes} 台机器";
+    a_quote_is_not_closed = "a quote is not closed", "引号没有闭合";
+    a_script_is_no_shell_line_shell_makes_no =
+        "a script is no shell line: `--shell` makes no sense in it",
+        "脚本中不能写 `--shell`";
+    take_it_out = "take it out", "请去掉它";
+    name_has_more_than_most_lines_lines_with(name, most_lines) =
+        "{name} has more than {most_lines} lines with options",
+        "{name} 的选项行超过 {most_lines} 行";
+    say_it_in_fewer = "say it in fewer", "请减少行数";
+    only_flag_only_is_possible_here(flag, only) = "only {flag}={only} is possible here", "此处只能是 {flag}={only}";
+    an_option_was_expected = "an option was expected", "此处应为选项";
+    name_exactly_so_many_nodes_2 = "name exactly so many: --nodes=2", "请写确切的数量：--nodes=2";
+    say_how_much_mem_64g = "say how much: --mem=64G", "请写明数量：--mem=64G";
+    mem_cannot_be_size_complaint(size, complaint) =
+        "`--mem` cannot be `{size}`: {complaint}",
+        "`--mem` 不能是 `{size}`：{complaint}";
+    the_whole_environment_is_taken_along_export =
+        "the whole environment is taken along: --export=ALL",
+        "总是带上全部环境变量：--export=ALL";
+    j_a_a_and_n_are_known = "%j, %A, %a and %N are known", "支持 %j、%A、%a 和 %N";
+    what_is_not_supported(what) = "`{what}` is not supported", "不支持 `{what}`";
+    flag_needs_a_value(flag) = "`{flag}` needs a value", "`{flag}` 需要一个值";
+    truncate_says_what_to_do_with_the_files_of =
+        "`--truncate` says what to do with the files of --stdout and --stderr",
+        "`--truncate` 用于 --stdout 和 --stderr 的文件";
+    what_it_needs = "What it needs", "所需资源";
+    gpus_2_or_a100_2_0_for_a_cpu_task_1_unless =
+        "GPUs: 2, or A100:2; 0 for a CPU task (1 unless told); with --nodes on each machine",
+        "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）；有 --nodes 时为每台的数量";
+    on_n_machines_at_once_all_or_none_gpus_cpus =
+        "On N machines at once, all or none; --gpus, --cpus and --mem are of each",
+        "同时在 N 台机器上运行，缺一不可；--gpus、--cpus、--mem 均为每台的数量";
+    these_gpus_by_their_numbers_0_2_danlu_gpus =
+        "These GPUs by their numbers: 0,2 (danlu gpus shows them); the rest of --gpus are any",
+        "指定 GPU 编号：0,2（见 danlu gpus）；--gpus 的其余部分任选";
+    memory_that_each_gpu_must_have_or_with_shared =
+        "Memory that each GPU must have, or with --shared have left: 40G",
+        "每块 GPU 至少要有的显存（--shared 时为剩余显存）：40G";
+    share_its_gpus_with_other_such_tasks_as_far =
+        "Share its GPUs with other such tasks, as far as the memory goes (--vram)",
+        "与其他共享任务共用 GPU，以显存为限（--vram）";
+    with_shared_only_where_so_much_of_the_gpu_was =
+        "With --shared: only where so much of the GPU was idle of late",
+        "配合 --shared：GPU 近期空闲率至少如此";
+    its_gpus_for_itself_also_where_tasks_share =
+        "Its GPUs for itself, also where tasks share one by count (danlu gpu slots)",
+        "独占 GPU，即使该 GPU 有多个名额（danlu gpu slots）";
+    cpu_slots_none_for_a_gpu_task_one_for_a_cpu =
+        "CPU slots (none for a GPU task, one for a CPU task, unless told)",
+        "CPU 数（默认 GPU 任务不占，CPU 任务占一个）";
+    host_memory_64g = "Host memory: 64G", "内存：64G";
+    named_things_that_a_machine_has_so_many_of =
+        "Named things that a machine has so many of, such as licences; can be repeated",
+        "机器上可计数的具名资源，如许可证；可重复";
+    the_machine_to_run_on_its_name_or_a_label_key =
+        "The machine to run on: its name, or a label KEY=VALUE",
+        "运行的机器：名称，或标签 键=值";
+    rather_there_as_its_data_is_near_a_machine_or =
+        "Rather there, as its data is near: a machine or a label KEY=VALUE; elsewhere if there is no room",
+        "优先在此运行（如数据就近）：机器名或标签 键=值；无空位则去别处";
+    time_limit_90m_2h_1_02_00_00_a_bare_number_is =
+        "Time limit: 90m, 2h, 1-02:00:00; a bare number is minutes; `none`",
+        "时限：90m、2h、1-02:00:00；不带单位为分钟；`none` 为不限";
+    when_its_turn_comes = "When its turn comes", "先后次序";
+    smaller_is_earlier_among_my_tasks_5_unless =
+        "Smaller is earlier among my tasks (5 unless told)",
+        "我的任务中数字小的先运行（默认 5）";
+    before_everything_that_is_not_urgent = "Before everything that is not urgent", "先于所有不紧急的任务";
+    after_other_tasks_afterok_12_13_or_afterany =
+        "After other tasks: afterok:12,13 or afterany:14 or afternotok:15",
+        "在其他任务之后：afterok:12,13、afterany:14 或 afternotok:15";
+    run_again_up_to_n_times_when_it_fails_2_cuda =
+        "Run again up to N times when it fails; 2:cuda_oom,nccl after such failures only",
+        "失败后最多重试 N 次；2:cuda_oom,nccl 表示仅在这类失败后重试";
+    not_before_this_time_22_00_2026_11_20_08_00 =
+        "Not before this time: 22:00, 2026-11-20 08:00, now+2h, tomorrow",
+        "不早于该时间开始：22:00、2026-11-20 08:00、now+2h、tomorrow";
+    may_be_stopped_and_queued_again_for_a_more =
+        "May be stopped and queued again for a more urgent task",
+        "可以为更紧急的任务让路并重新排队";
+    what_it_is_called = "What it is called", "名称与说明";
+    its_name = "Its name", "任务名称";
+    a_sentence_about_it = "A sentence about it", "一句说明";
+    a_label_to_find_it_by_can_be_repeated = "A label to find it by; can be repeated", "便于查找的标签，可重复";
+    the_project_it_belongs_to = "The project it belongs to", "所属项目";
+    how_it_runs = "How it runs", "运行方式";
+    working_directory_where_you_are_unless_told = "Working directory (where you are, unless told)", "工作目录（默认当前目录）";
+    set_a_variable_on_top_of_your_environment_can =
+        "Set a variable on top of your environment; can be repeated",
+        "在当前环境变量之上另设一个，可重复";
+    run_in_this_conda_environment_its_name_or =
+        "Run in this conda environment: its name, or where it is",
+        "在该 conda 环境中运行：名称或路径";
+    run_in_this_virtual_environment_venv_uv = "Run in this virtual environment (venv, uv)", "在该虚拟环境（venv、uv）中运行";
+    the_command_is_one_line_for_a_shell_make_run =
+        "The command is one line for a shell: 'make && ./run | tee log'",
+        "命令是一行 shell：'make && ./run | tee log'";
+    append_arg_and_the_gpu_numbers_to_the_command =
+        "Append ARG and the GPU numbers to the command: --gpu-arg=--gpus=",
+        "在命令后附加该参数和 GPU 编号：--gpu-arg=--gpus=";
+    how_cuda_visible_devices_names_gpus_index_the =
+        "How CUDA_VISIBLE_DEVICES names GPUs: index (the default) or uuid",
+        "CUDA_VISIBLE_DEVICES 的写法：index（默认）或 uuid";
+    where_its_output_goes = "Where its output goes", "输出位置";
+    both_streams_a_directory_gets_id_log_danlu =
+        "Both streams; a directory gets ID.log (Danlu keeps them unless told)",
+        "两路输出；若为目录则写入 ID.log（默认由丹炉保存）";
+    standard_output_appended_to_this_file_dev =
+        "Standard output, appended to this file; /dev/null discards it",
+        "标准输出，追加到该文件；/dev/null 表示丢弃";
+    standard_error_with_standard_output_unless = "Standard error; with standard output unless told", "标准错误；默认与标准输出合并";
+    empty_the_files_of_stdout_and_stderr_at_every =
+        "Empty the files of --stdout and --stderr at every start",
+        "每次开始时清空 --stdout 和 --stderr 的文件，而不是追加";
+    keep_it_back_until_danlu_release = "Keep it back until danlu release", "先扣住，直到 danlu release";
+    one_task_for_each_index_danlu_array_index_0 =
+        "One task for each index (DANLU_ARRAY_INDEX): 0-99, 0-99%4 (4 at once), 1,3,5-9:2",
+        "每个下标（DANLU_ARRAY_INDEX）一个任务：0-99、0-99%4（同时 4 个）、1,3,5-9:2";
+    one_task_for_each_combination_grid_lr_1e_3_1e =
+        "One task for each combination: --grid lr=1e-3,1e-4 --grid seed=0..4; {lr} stands in the command; --array %4 for 4 at once",
+        "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个";
+    flag_is_not_there_yet(flag) = "`{flag}` is not there yet", "暂不支持 `{flag}`";
+    leave_it_out = "leave it out", "请去掉它";
+}
