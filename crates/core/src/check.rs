@@ -153,6 +153,7 @@ impl State {
         ensure(ours.pool == theirs.pool, || differs("free resources"))?;
         ensure(ours.held == theirs.held, || differs("held GPUs"))?;
         ensure(ours.releases == theirs.releases, || differs("expected ends"))?;
+        ensure(ours.log_bytes == theirs.log_bytes, || differs("kept logs"))?;
         ensure(ours == theirs, || differs("something else"))
     }
 }

@@ -17,7 +17,7 @@ use crate::pool::{Ground, Pool, Thresholds};
 use crate::queue::Queue;
 use crate::resources::{Claim, GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
-use crate::run::{PartState, Run, RunPart};
+use crate::run::{PartState, Run, RunPart, RunUsage};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::{Span, Time};
@@ -259,8 +259,8 @@ impl State {
             self.index.keys.remove(&(task.owner, key));
         }
         let runs = self.index.runs_of.remove(&id).unwrap_or_default();
-        for run in &runs {
-            self.runs.remove(run);
+        for run in runs.iter().filter_map(|run| self.runs.remove(run)) {
+            self.index.uncount_log(task.owner, run.used.log_bytes);
         }
         self.refile(task.owner);
         runs.into_iter().collect()
@@ -302,6 +302,7 @@ impl State {
 
     pub(crate) fn insert_run(&mut self, run: Run) {
         self.index.runs_of.entry(run.task).or_default().insert(run.id);
+        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes);
         if !run.is_ended() {
             let request = &self.tasks[&run.task].spec.request;
             let mut held = Vec::with_capacity(run.parts.len());
@@ -348,6 +349,21 @@ impl State {
         } else if let Some(at) = run.release_at() {
             self.index.releases.insert((at, id));
         }
+    }
+
+    /// What a part has used that has ended.
+    pub(crate) fn add_usage(&mut self, id: RunId, used: RunUsage) {
+        let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let owner = self.tasks[&run.task].owner;
+        self.index.uncount_log(owner, run.used.log_bytes);
+        run.used = run.used.plus(used);
+        self.index.count_log(owner, run.used.log_bytes);
+    }
+
+    /// Bytes of logs that machines keep for this user.
+    pub fn log_bytes_of(&self, user: UserId) -> u64 {
+        let bytes = self.index.log_bytes.get(&user).copied().unwrap_or(0);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn set_part(

@@ -4,7 +4,7 @@ use crate::gpu::GpuDetails;
 use crate::launch::{LaunchOrder, Sink};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
-use danlu_core::run::Ending;
+use danlu_core::run::{Ending, RunUsage};
 use danlu_core::{RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,8 @@ pub enum FromAgent {
     Ended {
         run: RunId,
         ending: Ending,
-        used: Used,
+        /// As in `ending`, for peers that look for it here; agents of 0.1.0 tell it only here.
+        used: RunUsage,
     },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
@@ -285,19 +286,6 @@ pub enum StopWhy {
     Stray,
 }
 
-/// What a run has used, as far as its node could tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Used {
-    /// Bytes of host memory of the whole tree at its peak; needs a memory cgroup.
-    pub peak_memory: Option<u64>,
-    /// How many of its processes the kernel ended for want of memory; needs a memory cgroup.
-    pub oom_kills: Option<u64>,
-    /// Bytes of the largest process there was.
-    pub largest_process: u64,
-    pub cpu_time: Span,
-}
-
 impl Hello {
     pub fn new(version: &str, session: SessionId, boot_id: Option<String>) -> Hello {
         let version = version.to_owned();
@@ -324,7 +312,10 @@ impl FromAgent {
             | FromAgent::Paths(_) => None,
             FromAgent::Report(report) => Some(NodeMessage::Report(report)),
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
-            FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),
+            FromAgent::Ended { run, ending, used } => {
+                let used = if ending.used.is_nothing() { used } else { ending.used };
+                Some(NodeMessage::Ended { run, ending: Ending { used, ..ending } })
+            }
             FromAgent::Gpus(gpus) => Some(NodeMessage::Gpus(gpus)),
             FromAgent::Memory { free } => Some(NodeMessage::Memory { free }),
             FromAgent::Fitness { trouble } => Some(NodeMessage::Fitness { trouble }),

@@ -77,9 +77,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     unknown::refuse_second_run(turn.state, id)?;
     let now = turn.now;
     // It waits like a new one.
-    if let Some(excess) = quota::refuses(turn.state, task.owner, &task.spec, 1, now) {
-        return Err(Refusal::OverQuota(excess));
-    }
+    quota::admit(turn.state, task.owner, &task.spec, 1, now)?;
     turn.state.change_task(id, |task| {
         task.state = TaskState::Held;
         task.not_before = task.spec.begin.filter(|begin| *begin > now);

@@ -78,7 +78,7 @@ pub(crate) fn after(kind: DependencyKind, tasks: &[u64]) -> TaskSpec {
 }
 
 pub(crate) fn ending(exit: Exit, stopped: bool) -> Ending {
-    Ending { exit, stopped, failure: None, started_at: None, ended_at: Time(0) }
+    Ending { stopped, ..Ending::new(exit, Time(0)) }
 }
 
 impl Lab {

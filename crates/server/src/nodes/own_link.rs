@@ -122,13 +122,7 @@ pub(super) fn not_started(
     run: RunId,
     why: String,
 ) {
-    let ending = Ending {
-        exit: Exit::Launch { message: why },
-        stopped: false,
-        failure: None,
-        started_at: None,
-        ended_at: clock::now(),
-    };
+    let ending = Ending::new(Exit::Launch { message: why }, clock::now());
     handle.tell(Input::Node { node, session, message: NodeMessage::Ended { run, ending } });
 }
 

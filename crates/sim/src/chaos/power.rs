@@ -107,7 +107,7 @@ impl World {
         let unfinished: Vec<RunId> = unfinished.map(|(run, _)| *run).collect();
         for run in unfinished {
             let exit = Exit::Vanished { rebooted: true };
-            let ending = Ending { exit, stopped: false, failure: None, started_at: None, ended_at };
+            let ending = Ending::new(exit, ended_at);
             self.run_ends(machine, run, ending)?;
         }
         Ok(())

@@ -47,6 +47,10 @@ pub(super) fn about(key: &str, language: Language) -> &'static str {
             "Bytes that are kept of a task's log: its beginning and its end. Empty for all of it.",
             "每个任务日志保留的字节数（保留开头和结尾）；留空则全部保留。",
         ),
+        "limits.log_bytes_per_user" => (
+            "Bytes of logs that machines keep for one user; with so many, submissions are refused. Empty or 0: no limit.",
+            "每个用户保留的日志总字节数上限，达到后拒绝新任务；留空或 0 表示不限。",
+        ),
         "limits.max_tasks_per_gpu" => {
             ("Tasks that share one GPU by its memory.", "按显存共享一块 GPU 的任务数上限。")
         }
