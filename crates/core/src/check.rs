@@ -28,6 +28,7 @@ impl State {
             self.check_run(run)
         })?;
         self.nodes.values().try_for_each(|node| self.check_node(node))?;
+        self.check_log_removals()?;
         self.check_holders()
     }
 
@@ -106,6 +107,17 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn check_log_removals(&self) -> Result<(), String> {
+        self.log_removals.iter().try_for_each(|(id, removal)| {
+            ensure(*id == removal.run, || format!("the removed log {id} is filed wrong"))?;
+            ensure(!self.runs.contains_key(id), || format!("run {id} is there without its log"))?;
+            let known = |node| self.nodes.contains_key(node);
+            ensure(!removal.nodes.is_empty() && removal.nodes.iter().all(known), || {
+                format!("the log of run {id} is to be deleted where no node is")
+            })
+        })
     }
 
     /// A GPU is held by those that say so, and by several only if they agreed to share it in the same way.

@@ -56,6 +56,8 @@ pub(crate) struct Index {
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: History,
+    /// Of removed tasks, by the nodes that have not deleted them.
+    pub(crate) logs_to_drop: BTreeMap<NodeId, BTreeSet<RunId>>,
     /// Which nodes list which GPU.
     pub(crate) claims: Claims,
 }

@@ -1,11 +1,12 @@
 //! One attempt of a task, on one node or on several at once.
 
 use crate::failure::Failure;
-use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::task::Canceller;
 use crate::time::{Span, Time};
 use crate::trouble::Trouble;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -178,6 +179,15 @@ pub enum ReportedState {
         limit: Option<Span>,
     },
     Ended(Ending),
+}
+
+/// The log of a run whose task was removed, until every machine that it ran on has deleted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogRemoval {
+    pub run: RunId,
+    pub owner: UserId,
+    /// Those that have not said so yet.
+    pub nodes: BTreeSet<NodeId>,
 }
 
 impl Ending {

@@ -216,6 +216,8 @@ impl RunRoot {
     }
 
     pub fn drop_log(&self, run: RunId) -> io::Result<()> {
+        // A directory that could not be taken away still has it.
+        self.forget(run)?;
         match unlinkat(&self.logs, log_name(run).as_str(), UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(error) => Err(error.into()),

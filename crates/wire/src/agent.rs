@@ -9,9 +9,11 @@ use danlu_core::{RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// The first one that knows [`ToAgent::CheckPaths`].
 pub const CHECKS_PATHS: u32 = 2;
+/// The first one that confirms [`ToAgent::DropLog`].
+pub const CONFIRMS_LOGS: u32 = 3;
 /// The oldest one that is still understood: that of the release before.
 pub const OLDEST_PROTOCOL: u32 = 1;
 
@@ -44,7 +46,7 @@ pub enum ToAgent {
     Forget {
         run: RunId,
     },
-    /// The log of a forgotten run may go too.
+    /// The log of a run that has ended may go too.
     DropLog {
         run: RunId,
     },
@@ -72,6 +74,10 @@ pub enum FromAgent {
         ending: Ending,
         /// As in `ending`, for peers that look for it here; agents of 0.1.0 tell it only here.
         used: RunUsage,
+    },
+    /// The log is not there any more. Since [`CONFIRMS_LOGS`].
+    LogDropped {
+        run: RunId,
     },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
@@ -316,6 +322,7 @@ impl FromAgent {
                 let used = if ending.used.is_nothing() { used } else { ending.used };
                 Some(NodeMessage::Ended { run, ending: Ending { used, ..ending } })
             }
+            FromAgent::LogDropped { run } => Some(NodeMessage::LogDropped { run }),
             FromAgent::Gpus(gpus) => Some(NodeMessage::Gpus(gpus)),
             FromAgent::Memory { free } => Some(NodeMessage::Memory { free }),
             FromAgent::Fitness { trouble } => Some(NodeMessage::Fitness { trouble }),

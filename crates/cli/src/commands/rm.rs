@@ -23,8 +23,8 @@ use crate::{
     about = text("Remove tasks; a running one is cancelled first", "删除任务；运行中的先取消"),
     override_usage = text("danlu rm ID… [OPTIONS]", "danlu rm 编号… [选项]"),
     after_help = text(
-        "Examples:\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\nTheir output that Danlu keeps is removed too.",
-        "示例：\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\n由丹炉保存的输出也一并删除。",
+        "Examples:\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\nTheir logs are deleted on every machine, on one that is away as soon as it is back. Files named with --output stay.",
+        "示例：\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\n所有机器上的任务日志一并删除；离线的机器恢复连接后删除。--output 指定的文件保留。",
     ),
 )]
 pub(crate) struct Arguments {

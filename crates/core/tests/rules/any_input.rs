@@ -105,6 +105,7 @@ fn any_message() -> impl Strategy<Value = NodeMessage> {
         3 => (any_run(), any_ending()).prop_map(|(run, ending)| NodeMessage::Ended { run, ending }),
         2 => any_gpus().prop_map(NodeMessage::Gpus),
         1 => (0u64..5).prop_map(|free| NodeMessage::Memory { free }),
+        1 => any_run().prop_map(|run| NodeMessage::LogDropped { run }),
         1 => Just(NodeMessage::Lost),
     ]
 }

@@ -227,6 +227,7 @@ impl Lab {
                 format!("limit {run} on n{node} to {}", limit.in_words())
             }
             Effect::Forget { node, run, .. } => format!("forget {run} on n{node}"),
+            Effect::DropLog { node, run, .. } => format!("drop the log of {run} on n{node}"),
             Effect::AskReport { node, .. } => format!("ask n{node}"),
         };
         self.effects.drain(..).map(show).collect()

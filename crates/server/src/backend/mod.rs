@@ -44,6 +44,10 @@ impl Backends {
             Effect::Pause { run, on: false, .. } => ToAgent::Resume { run },
             Effect::SetLimit { run, limit, .. } => ToAgent::SetLimit { run, limit },
             Effect::Forget { run, .. } => ToAgent::Forget { run },
+            Effect::DropLog { run, owner, .. } => match &self.remote {
+                Some(remote) if !is_local => return remote.drop_log((node, session), run, owner),
+                Some(_) | None => ToAgent::DropLog { run },
+            },
             Effect::AskReport { .. } => ToAgent::AskReport,
         };
         match (&mut self.local, &self.remote) {

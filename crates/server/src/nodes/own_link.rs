@@ -324,6 +324,15 @@ impl Own {
                 if !self.is_theirs(run) => {}
             FromAgent::Started { run, at, .. } => self.tell(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => self.tell(NodeMessage::Ended { run, ending }),
+            FromAgent::LogDropped { run } => {
+                let mut links = self.shared.owners.links();
+                let asked =
+                    links.get_mut(&self.user).is_some_and(|link| link.dropping.remove(&run));
+                drop(links);
+                if asked {
+                    self.tell(NodeMessage::LogDropped { run });
+                }
+            }
             FromAgent::Hello(_)
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)

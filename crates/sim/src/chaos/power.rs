@@ -71,6 +71,7 @@ impl World {
         self.tally.replacements += 1;
         self.note_machine(machine, format_args!("is replaced by another machine"));
         self.power_off(machine)?;
+        self.machines[machine].logs.clear();
         for run in std::mem::take(&mut self.machines[machine].dirs).into_keys() {
             self.oracle.directory_wiped(run, machine);
         }

@@ -208,6 +208,7 @@ impl World<'_> {
                 }
                 // Nothing to forget, and nothing to report that is not known.
                 Effect::Forget { .. }
+                | Effect::DropLog { .. }
                 | Effect::AskReport { .. }
                 | Effect::Pause { .. }
                 | Effect::SetLimit { .. } => {}
