@@ -49,3 +49,26 @@ fn a_task_runs_in_the_environment_it_names() {
     let missing = printed(&daemon, &["--venv", "/no/such", "--", "python"]);
     assert!(missing.contains("env_missing") && missing.contains("/no/such"), "{missing}");
 }
+
+/// A command must not run without the variables that its owner had.
+#[test]
+fn a_task_whose_stored_environment_is_gone_fails_with_the_reason_and_runs_nothing() {
+    let Some(mut daemon) = Daemon::start() else { return };
+    let ran = daemon.directory().join("ran");
+    let id = daemon.submit("--hold", &format!("touch {}", ran.display()));
+    daemon.terminate();
+    let database = rusqlite::Connection::open(daemon.data().join("danlu.db")).expect("it is there");
+    assert!(database.execute("DELETE FROM environments", []).expect("it is ours") > 0);
+    drop(database);
+    daemon.start_again();
+    daemon.say(&["release", &id]);
+    assert_ne!(daemon.ask(&["wait", &id]).status, 0);
+    let task = daemon.show(&id);
+    assert_eq!(task["state"], "failed", "{task}");
+    let reason = "the environment it was submitted with is missing from the database";
+    assert!(task["runs"][0]["exit"].as_str().is_some_and(|it| it.contains(reason)), "{task}");
+    assert!(!ran.exists(), "it has run");
+    // Others go on.
+    let id = daemon.submit("", "true");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+}

@@ -2,7 +2,7 @@
 
 use crate::environment;
 use crate::logins::Logins;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
 use danlu_core::{GpuId, State, TaskId, User};
@@ -10,6 +10,7 @@ use danlu_wire::launch::{
     AssignedGpu, Command, DEFAULT_UMASK, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder,
     Ranks, Sink,
 };
+use thiserror::Error;
 
 /// Everything the node needs. The environment comes from the store, where it is kept once.
 ///
@@ -19,12 +20,14 @@ pub(crate) fn order(
     store: &Store,
     launch: &Launch,
     user: Option<String>,
-) -> LaunchOrder {
+) -> Result<LaunchOrder, StartError> {
     let (task, spec) = (&state.tasks[&launch.task], &launch.spec);
     let node = &state.nodes[&launch.node];
     let how = &spec.launch;
-    let packed = how.environment.as_ref().and_then(|hash| store.environment(hash).ok().flatten());
-    let mut variables = packed.map_or_else(Vec::new, |packed| environment::variables(&packed));
+    let mut variables = match &how.environment {
+        Some(hash) => stored_environment(store, hash)?,
+        None => Vec::new(),
+    };
     let replaced = |line: &String| {
         line.split_once('=').is_some_and(|(name, _)| how.variables.contains_key(name))
     };
@@ -60,7 +63,24 @@ pub(crate) fn order(
     order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
     order.node = node.name.clone();
     order.ranks = ranks(state, launch);
-    order
+    Ok(order)
+}
+
+/// Why a run cannot be started, though a machine has room for it.
+#[derive(Debug, Error)]
+pub(crate) enum StartError {
+    #[error("could not read the environment it was submitted with: {0}")]
+    Environment(#[from] StoreError),
+    #[error(
+        "the environment it was submitted with is missing from the database; submit the task again"
+    )]
+    NoEnvironment,
+}
+
+/// A command must not run without the variables that its owner had.
+fn stored_environment(store: &Store, hash: &str) -> Result<Vec<String>, StartError> {
+    let packed = store.environment(hash)?.ok_or(StartError::NoEnvironment)?;
+    Ok(environment::variables(&packed))
 }
 
 /// The OS user that somebody's tasks run as on a machine, and whose files theirs are there. Named by admins, or the name of

@@ -153,6 +153,13 @@ impl Nodes {
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
     }
 
+    /// A launch of which there is no order.
+    pub(crate) fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
+        if let Some(handle) = self.0.handle.get() {
+            own_link::not_started(handle, to, run, why);
+        }
+    }
+
     /// Where people have agents of their own, the log is with its owner's.
     pub(crate) fn drop_log(&self, (node, session): (NodeId, SessionId), run: RunId, owner: UserId) {
         let connection = self.connection(node).filter(|it| it.session == session);
