@@ -203,6 +203,11 @@ impl RunUsage {
         *self == RunUsage::default()
     }
 
+    /// Bytes of host memory at its peak: of the whole tree where that is known, else of its largest process.
+    pub fn memory(&self) -> Option<u64> {
+        self.peak_memory.or((self.largest_process > 0).then_some(self.largest_process))
+    }
+
     /// Of two machines together: sums, and the peak of the one that had the higher.
     #[must_use]
     pub fn plus(self, other: RunUsage) -> RunUsage {

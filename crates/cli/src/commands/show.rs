@@ -158,6 +158,8 @@ impl Page {
             Column::left(text("STATE", "状态")),
             Column::left(text("WHERE", "位置")),
             Column::right(text("TIME", "用时")),
+            Column::right(text("CPU", "CPU 时间")),
+            Column::right(text("MEMORY", "内存峰值")),
             Column::left(text("END", "结果")).shrinks(30, 12),
         ]);
         for run in runs {
@@ -175,6 +177,10 @@ impl Page {
                 }
                 .into(),
                 took.unwrap_or_else(|| "–".to_owned()).into(),
+                run.cpu_time_ms
+                    .map_or_else(|| "–".to_owned(), |ms| amounts::clock(ms.div_ceil(1_000)))
+                    .into(),
+                run.peak_memory.map_or_else(|| "–".to_owned(), amounts::bytes).into(),
                 how(run).into(),
             ]);
             for part in &run.parts {
@@ -182,6 +188,8 @@ impl Page {
                     String::new().into(),
                     states::other(&part.state).into(),
                     places::place(Some(&part.node), &part.gpu_ids).into(),
+                    String::new().into(),
+                    String::new().into(),
                     String::new().into(),
                     part.exit.clone().unwrap_or_default().into(),
                 ]);

@@ -149,9 +149,9 @@ fn after(details: &TaskDetails, look: &Look) -> Vec<(u64, &'static str)> {
     details.after.iter().map(|it| (it.task.0, words(it.kind))).collect()
 }
 
-/// What was asked for, as far as it was.
+/// What was asked for, as far as it was, and what the last run has used.
 fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static str, String)> {
-    let request = &details.request;
+    let (request, last) = (&details.request, details.runs.last());
     let python = details.python.as_ref().map(|python| match python {
         PythonEnvironment::Conda(name) => format!("conda {name}"),
         PythonEnvironment::Venv(path) => format!("venv {path}"),
@@ -180,6 +180,14 @@ fn facts(task: &TaskView, details: &TaskDetails, look: &Look) -> Vec<(&'static s
         (look.language.say("May be preempted", "可被抢占"), yes(details.preemptible)),
         (look.language.say("Retries", "重试次数"), retries),
         (look.language.say("Output", "输出"), details.output.both.clone()),
+        (
+            look.language.say("CPU time", "CPU 时间"),
+            last.and_then(|run| run.cpu_time_ms).map(|ms| amounts::clock(ms.div_ceil(1_000))),
+        ),
+        (
+            look.language.say("Peak memory", "内存峰值"),
+            last.and_then(|run| run.peak_memory).and_then(size),
+        ),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

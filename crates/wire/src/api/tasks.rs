@@ -179,6 +179,16 @@ pub struct RunView {
     /// The most bytes that it was seen to use of a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_gpu_memory: Option<u64>,
+    /// The CPU time of all its processes in milliseconds, over all machines; known when it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_time_ms: Option<u64>,
+    /// Bytes of host memory at its peak on one machine: of all its processes where the machine has memory control groups, else
+    /// of the largest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+    /// Bytes of the log that is kept, over all machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
 }
 
 /// What a run does on one of several machines.
