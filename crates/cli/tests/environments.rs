@@ -1,11 +1,15 @@
-//! `--conda` and `--venv`: whose programs a task finds first.
+//! What surrounds a task's command: the programs that it finds first, the variables that name its GPUs.
 
 mod daemon;
 mod danlu;
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::Path,
+};
 
-use daemon::Daemon;
+use daemon::{Daemon, Setup};
 
 /// A `python` that says whose it is.
 fn make(prefix: &Path, whose: &str) {
@@ -71,4 +75,50 @@ fn a_task_whose_stored_environment_is_gone_fails_with_the_reason_and_runs_nothin
     // Others go on.
     let id = daemon.submit("", "true");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+}
+
+/// The files of AMD's driver for one card, as they are under `/sys`.
+fn amd_card(sysfs: &Path, number: u8, serial: &str) {
+    let bus = format!("0000:{:02x}:00.0", 0x80 + number);
+    let device = sysfs.join("devices").join(&bus);
+    let card = sysfs.join(format!("class/drm/card{number}"));
+    for directory in [&device, &card, &sysfs.join("class/kfd/kfd/proc")] {
+        fs::create_dir_all(directory).expect("it can be made");
+    }
+    for (file, text) in [
+        ("vendor", "0x1002"),
+        ("device", "0x740c"),
+        ("uevent", &format!("DRIVER=amdgpu\nPCI_SLOT_NAME={bus}")),
+        ("mem_info_vram_total", "68719476736"),
+        ("mem_info_vram_used", "0"),
+        ("unique_id", serial),
+    ] {
+        fs::write(device.join(file), format!("{text}\n")).expect("it can be written");
+    }
+    symlink(&device, card.join("device")).expect("it can be linked");
+}
+
+#[test]
+fn a_task_on_amd_gpus_gets_the_variables_of_rocm_and_not_those_of_cuda() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let sysfs = directory.path().join("sys");
+    (0..3).for_each(|number| amd_card(&sysfs, number, &format!("d2a17c1f2e45b60{number}")));
+    // Neither NVML nor nvidia-smi is found, whatever this machine has.
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let sysfs = sysfs.to_str().expect("it is UTF-8");
+    let variables = vec![
+        variable("DANLU_SYSFS_PATH", sysfs),
+        variable("DANLU_NVML_PATH", "/nonexistent"),
+        variable("PATH", "/nonexistent"),
+    ];
+    let setup = Setup { arguments: Vec::new(), variables, ..Setup::simulated(3) };
+    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let names = "echo $ROCR_VISIBLE_DEVICES/$HIP_VISIBLE_DEVICES/${CUDA_VISIBLE_DEVICES-unset}";
+    let shown = |options: &str| {
+        let id = daemon.submit(options, names);
+        assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+        daemon.say(&["logs", &id])
+    };
+    assert_eq!(shown("--gpu-ids 1,2"), "1,2/0,1/unset\n");
+    assert_eq!(shown("-g 0"), "//\n", "it sees no GPU of any vendor");
 }

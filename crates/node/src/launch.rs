@@ -1,8 +1,9 @@
 //! What a run's command really is: its arguments and its environment, placeholders replaced.
 
 use crate::user::Account;
+use danlu_core::gpu::GpuVendor;
 use danlu_wire::Words;
-use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks, Vendor};
+use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -121,14 +122,14 @@ fn gpu_variables(order: &LaunchOrder) -> Vec<Variable<'_>> {
         GpuNames::Uuid => uuids(order),
     };
     let mut variables: Vec<Variable<'_>> = Vec::new();
-    if gpus.is_empty() || order.gpus.vendor == Vendor::Nvidia {
+    if gpus.is_empty() || order.gpus.vendor == GpuVendor::Nvidia {
         variables.extend([
             ("CUDA_DEVICE_ORDER", "PCI_BUS_ID".into()),
             ("CUDA_VISIBLE_DEVICES", visible.into()),
             ("NVIDIA_VISIBLE_DEVICES", uuids(order).into()),
         ]);
     }
-    if gpus.is_empty() || order.gpus.vendor == Vendor::Amd {
+    if gpus.is_empty() || order.gpus.vendor == GpuVendor::Amd {
         variables.extend([
             ("ROCR_VISIBLE_DEVICES", indices.into()),
             // HIP counts among those that ROCr lets through.
@@ -303,7 +304,7 @@ mod tests {
         let mut order = order(argv_of(&["x"]), &[2, 3]);
         order.gpus.named_by = GpuNames::Uuid;
         check_environment(&order, &[("CUDA_VISIBLE_DEVICES", Some("GPU-2,GPU-3"))]);
-        order.gpus.vendor = Vendor::Amd;
+        order.gpus.vendor = GpuVendor::Amd;
         check_environment(
             &order,
             &[

@@ -38,7 +38,8 @@ pub(crate) fn order(
         (true, words) => Command::Shell { shell: String::from("/bin/sh"), line: words.join(" ") },
         (false, words) => Command::Argv(words.to_vec()),
     };
-    let index = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id).map_or(0, |gpu| gpu.index);
+    let known = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id);
+    let index = |id: &GpuId| known(id).map_or(0, |gpu| gpu.index);
     let assigned = launch.gpus.iter().map(|id| AssignedGpu { uuid: id.clone(), index: index(id) });
     let mut order = LaunchOrder::new(launch.run, launch.task, command, &how.directory);
     order.attempt = launch.attempt;
@@ -54,7 +55,8 @@ pub(crate) fn order(
         assigned: assigned.collect(),
         named_by: if how.gpus_by_uuid { GpuNames::Uuid } else { GpuNames::Index },
         argument: how.gpu_argument.clone(),
-        ..GpuOrder::default()
+        // A machine has GPUs of one vendor: its probe asks one driver.
+        vendor: launch.gpus.first().and_then(known).map(|gpu| gpu.vendor).unwrap_or_default(),
     };
     order.time_limit = launch.time_limit;
     order.grace = state.settings().stop_grace;
