@@ -2,6 +2,8 @@
 
 mod daemon;
 mod danlu;
+mod guest;
+mod http;
 
 use std::{
     fs,
@@ -10,6 +12,8 @@ use std::{
 };
 
 use daemon::{Daemon, Setup};
+use guest::{Guest, open_to_all};
+use http::Connection;
 
 /// A `python` that says whose it is.
 fn make(prefix: &Path, whose: &str) {
@@ -121,4 +125,81 @@ fn a_task_on_amd_gpus_gets_the_variables_of_rocm_and_not_those_of_cuda() {
     };
     assert_eq!(shown("--gpu-ids 1,2"), "1,2/0,1/unset\n");
     assert_eq!(shown("-g 0"), "//\n", "it sees no GPU of any vendor");
+}
+
+/// Fails in dash, where `source` is no command.
+const SOURCES: &str = "source ./activate && echo \"$ACTIVATED\"";
+
+#[test]
+fn a_shell_line_can_source_a_file_from_the_command_line_and_from_the_form() {
+    let Some(daemon) = Daemon::start() else { return };
+    fs::write(daemon.directory().join("activate"), "ACTIVATED=yes\n").expect("it can be written");
+    let here = daemon.directory().to_str().expect("it is UTF-8");
+    assert_eq!(printed(&daemon, &["-g", "0", "--dir", here, "--shell", "--", SOURCES]), "yes\n");
+
+    let token = daemon.say(&["token", "new", "form", "-q"]);
+    let headers = format!(
+        "authorization: Bearer {}\r\ncontent-type: application/x-www-form-urlencoded\r\n",
+        token.trim()
+    );
+    let line = "source+./activate+%26%26+echo+%22of+the+form%3A+$ACTIVATED%22";
+    let form = format!("action=submit&gpus=0&directory={here}&command={line}");
+    assert_eq!(Connection::to(daemon.address()).form("POST /new", &headers, &form), 303);
+    daemon.ask(&["wait", "2"]);
+    assert_eq!(daemon.say(&["logs", "2"]), "of the form: yes\n");
+}
+
+#[test]
+fn a_shell_line_runs_in_the_shell_that_was_chosen_and_copies_keep_it() {
+    let Some(daemon) = Daemon::start() else { return };
+    let shell = daemon.directory().join("my-shell");
+    fs::write(&shell, "#!/bin/sh\necho \"mine: $*\"\n").expect("it can be written");
+    fs::set_permissions(&shell, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let chosen = format!("--shell={}", shell.display());
+    assert_eq!(printed(&daemon, &["-g", "0", &chosen, "--", "a && b"]), "mine: -c a && b\n");
+    assert_eq!(daemon.show("1")["shell_program"], shell.to_str().expect("it is UTF-8"));
+    daemon.say(&["clone", "1"]);
+    daemon.ask(&["wait", "2"]);
+    assert_eq!(daemon.say(&["logs", "2"]), "mine: -c a && b\n");
+    let line = "echo ${BASH_VERSION:-none}";
+    assert_eq!(printed(&daemon, &["-g", "0", "--shell=/bin/dash", "--", line]), "none\n");
+    let refused = daemon.ask(&["submit", "--shell=a\nb", "--", "true"]);
+    assert_eq!((refused.status, refused.stderr.contains("shell")), (64, true), "{refused:?}");
+}
+
+#[test]
+fn a_shell_line_runs_in_the_owners_login_shell_only_if_that_is_bash_or_zsh() {
+    let Some(daemon) = Daemon::start() else { return };
+    let danlu = open_to_all(daemon.directory());
+    let zsh = daemon.directory().join("zsh");
+    fs::write(&zsh, "#!/bin/sh\necho \"zsh $*\"\n").expect("it can be written");
+    fs::set_permissions(&zsh, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let logins = [
+        Path::new("/bin/bash"),
+        "/bin/sh".as_ref(),
+        "/usr/sbin/nologin".as_ref(),
+        "/nonexistent/zsh".as_ref(),
+        &zsh,
+    ];
+    // One owner for each, all at once: the number of one who is gone would be given to the next.
+    let Some(owners) = logins.iter().map(|_| Guest::new()).collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let ran_in = |(login, owner): (&&Path, &Guest)| {
+        owner.set_login_shell(login);
+        let line = "echo ${BASH_VERSION:+bash} $0 $(shopt -q login_shell || echo not-login)";
+        let words = ["submit", "-q", "-g", "0", "--shell", "--dir", "/", "--", line];
+        let said = owner.ask(&danlu, daemon.socket(), &words);
+        assert_eq!(said.status, 0, "{said:?}");
+        let id = said.stdout.trim();
+        daemon.ask(&["wait", id]);
+        owner.ask(&danlu, daemon.socket(), &["logs", id]).stdout
+    };
+    let said: Vec<String> = logins.iter().zip(&owners).map(ran_in).collect();
+    assert_eq!(said[0], "bash /bin/bash not-login\n");
+    for (login, other) in logins[1..4].iter().zip(&said[1..4]) {
+        let bash = other.starts_with("bash /") && other.ends_with("/bash not-login\n");
+        assert!(bash, "{login:?}: {other}");
+    }
+    assert!(said[4].starts_with("zsh -c echo"), "{}", said[4]);
 }

@@ -34,9 +34,9 @@ pub(crate) fn order(
     variables.retain(|line| !replaced(line));
     variables.extend(how.variables.iter().map(|(name, value)| format!("{name}={value}")));
     variables.extend(task.values().into_iter().map(|(name, value)| swept(name, value)));
-    let command = match (how.shell, spec.command.as_slice()) {
-        (true, words) => Command::Shell { shell: String::from("/bin/sh"), line: words.join(" ") },
-        (false, words) => Command::Argv(words.to_vec()),
+    let command = match how.shell {
+        true => shell(how.shell_program.as_deref(), spec.command.join(" ")),
+        false => Command::Argv(spec.command.clone()),
     };
     let known = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id);
     let index = |id: &GpuId| known(id).map_or(0, |gpu| gpu.index);
@@ -83,6 +83,12 @@ pub(crate) enum StartError {
 fn stored_environment(store: &Store, hash: &str) -> Result<Vec<String>, StartError> {
     let packed = store.environment(hash)?.ok_or(StartError::NoEnvironment)?;
     Ok(environment::variables(&packed))
+}
+
+/// `None`: the user's own, which only the machine knows that it runs on.
+fn shell(chosen: Option<&str>, line: String) -> Command {
+    let shell = chosen.unwrap_or("/bin/sh").to_owned();
+    Command::Shell { shell, line, of_user: chosen.is_none() }
 }
 
 /// The OS user that somebody's tasks run as on a machine, and whose files theirs are there. Named by admins, or the name of

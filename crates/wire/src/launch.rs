@@ -63,6 +63,9 @@ pub enum Command {
     Shell {
         shell: String,
         line: String,
+        /// The node chooses the shell by the user's account; agents that do not know this use `shell`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        of_user: bool,
     },
 }
 

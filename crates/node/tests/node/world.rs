@@ -137,7 +137,11 @@ impl World {
     }
 
     pub(crate) fn shell(&mut self, line: &str) -> LaunchOrder {
-        self.order(Command::Shell { shell: "/bin/sh".to_owned(), line: line.to_owned() })
+        self.order(Command::Shell {
+            shell: "/bin/sh".to_owned(),
+            line: line.to_owned(),
+            of_user: false,
+        })
     }
 
     pub(crate) fn argv(&mut self, words: &[&str]) -> LaunchOrder {

@@ -230,6 +230,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     };
     let launch = LaunchSpec {
         shell: body.shell,
+        shell_program: body.shell_program.filter(|_| body.shell),
         directory: body.directory,
         environment: environment.as_ref().map(|it| it.hash.clone()),
         variables: body.variables,
@@ -303,6 +304,7 @@ pub(crate) fn described(task: &Task) -> Submit {
         labels: spec.labels,
         command: spec.command,
         shell: spec.launch.shell,
+        shell_program: spec.launch.shell_program,
         directory: spec.launch.directory,
         environment: Vec::new(),
         variables: spec.launch.variables,

@@ -71,6 +71,7 @@ pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) ->
     TaskDetails {
         description: spec.description.clone(),
         directory: spec.launch.directory.clone(),
+        shell_program: spec.launch.shell_program.clone(),
         request: spec.request.clone(),
         after: spec.after.clone(),
         retries: spec.retries,

@@ -214,11 +214,12 @@ struct Manner {
     ))]
     venv: Option<String>,
 
-    #[arg(long, help = text(
-        "The command is one line for a shell: 'make && ./run | tee log'",
-        "命令是一行 shell：'make && ./run | tee log'",
+    /// Empty where no program is named.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "", help = text(
+        "The command is a shell line: 'make && ./run | tee log'. Runs in your login shell if that is bash or zsh, else in bash, else in sh; --shell=PATH selects another",
+        "命令是一行 shell：'make && ./run | tee log'。登录 shell 为 bash 或 zsh 时用它执行，否则用 bash，没有 bash 则用 sh；可用 --shell=路径 指定",
     ))]
-    shell: bool,
+    shell: Option<String>,
 
     #[arg(long, value_name = "ARG", allow_hyphen_values = true, help = text(
         "Append ARG and the GPU numbers to the command: --gpu-arg=--gpus=",
@@ -294,6 +295,6 @@ impl TaskOptions {
     }
 
     pub fn is_shell_line(&self) -> bool {
-        self.manner.shell
+        self.manner.shell.is_some()
     }
 }

@@ -108,6 +108,9 @@ pub struct TaskView {
 pub struct TaskDetails {
     pub description: String,
     pub directory: String,
+    /// The shell that was chosen for a shell line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_program: Option<String>,
     #[schemars(with = "serde_json::Value")]
     pub request: Request,
     #[schemars(with = "Vec<serde_json::Value>")]

@@ -47,8 +47,8 @@ pub(super) fn label(field: &str, language: Language) -> &'static str {
 pub(super) fn help(field: &str, language: Language) -> &'static str {
     let (english, chinese) = match field {
         "command" => (
-            "A shell line. {gpu_list}, {gpu_count} and {task_id} are replaced.",
-            "一行 shell 命令。{gpu_list}、{gpu_count}、{task_id} 会被替换。",
+            "A shell line, run by your bash or zsh. {gpu_list}, {gpu_count} and {task_id} are replaced.",
+            "一行 shell 命令，由您的 bash 或 zsh 执行。{gpu_list}、{gpu_count}、{task_id} 会被替换。",
         ),
         "script" => (
             "#SBATCH and #DANLU lines fill the empty fields of this form.",
