@@ -4,7 +4,9 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::gpuman;
+use crate::language::Language;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use danlu_wire::api::Document;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,10 +26,11 @@ pub(super) struct Said {
 pub(super) async fn command(
     State(api): State<Api>,
     caller: Caller,
+    headers: HeaderMap,
     body: Result<Json<Command>, ApiError>,
 ) -> Result<Json<Document<Said>>, ApiError> {
     let Json(Command { line }) = body?;
     caller.require_person()?;
-    let answer = gpuman::command(&api, &caller, &line).await?;
+    let answer = gpuman::command(&api, &caller, &line, Language::of(&headers, None)).await?;
     Ok(Json(Document::new(Said { answer })))
 }

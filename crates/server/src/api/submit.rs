@@ -107,6 +107,10 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
         Ok(Ok(None)) => Err(ApiError::refused(
             format!("there is no OS user `{name}` for the tasks of {} to run as", caller.name),
             "an administrator can name one: danlu user set NAME --os-user USER",
+        )
+        .or_chinese(
+            format!("没有可用来运行 {} 的任务的系统用户 `{name}`", caller.name),
+            "管理员可以指定：danlu user set 用户名 --os-user 系统用户",
         )),
         // One that cannot be looked up now may be there when the task starts.
         _ => Ok(()),

@@ -26,7 +26,8 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<boo
         return Err(ApiError::refused(
             "the working directory is not an absolute path",
             "--dir /path",
-        ));
+        )
+        .or_chinese("工作目录不是绝对路径", "请填写以 / 开头的路径"));
     }
     let model = api.handle.model();
     let fits = |node: &&Arc<Node>| {
@@ -142,18 +143,22 @@ fn paths_of(body: &Submit) -> TaskPaths {
 }
 
 fn refusal(problem: PathProblem, on: Option<&str>) -> ApiError {
+    let there = on.map_or_else(String::new, |node| format!("机器 {node} 上"));
     let on = on.map_or_else(String::new, |node| format!(" on {node}"));
     match problem {
         PathProblem::NoDirectory { path } => ApiError::refused(
             format!("there is no directory {path}{on}"),
             "create it, or give another with --dir",
-        ),
+        )
+        .or_chinese(format!("{there}没有目录 {path}"), "请先创建，或换一个目录"),
         PathProblem::NoDirectoryFor { file, directory } => ApiError::refused(
             format!("there is no directory {directory} for {file}{on}"),
             "create it, or choose another file",
-        ),
+        )
+        .or_chinese(format!("{there}没有 {file} 所在的目录 {directory}"), "请先创建，或换一个文件"),
         PathProblem::IsDirectory { path } => {
             ApiError::refused(format!("{path} is a directory{on}"), "name a file in it")
+                .or_chinese(format!("{there}{path} 是目录"), "请写其中的文件名")
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) use commands::command;
 use crate::api::caller::{Caller, Peer, user_named};
 use crate::api::{Api, ApiError};
 use crate::auth::AuthError;
+use crate::language::Language;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, State};
@@ -52,11 +53,13 @@ type Body = Map<String, Value>;
 async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body: &[u8]) -> Value {
     let body: Body = match serde_json::from_slice(body) {
         Ok(body) => body,
-        Err(error) => return json!({ "Exception": error.to_string() }),
+        Err(error) => return json!({ "Exception": format!("请求不是 JSON 对象: {error}") }),
     };
     let caller = match log_in(api, peer, &body).await {
         Ok(caller) => caller,
-        Err(error @ AuthError::Wait(_)) => return json!({ "Exception": error.to_string() }),
+        Err(error @ AuthError::Wait(_)) => {
+            return json!({ "Exception": in_chinese(&error.into()) });
+        }
         Err(_) => return refused(act),
     };
     let changes = !matches!(act, "status" | "query" | "userinfo" | "setting");
@@ -73,12 +76,18 @@ async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body:
         "userinfo" => Ok(rows::users(api, &caller)),
         "setting" => setting(api, &caller, about, &body).await,
         "admin" => {
-            let said = commands::command(api, &caller, text(&body, "cmd")).await;
+            let line = text(&body, "cmd");
+            let said = commands::command(api, &caller, line, Language::Chinese).await;
             said.map(|said| json!({ "ret": said }))
         }
-        _ => return json!({ "Exception": format!("no such interface: {act}") }),
+        _ => return json!({ "Exception": format!("没有接口 {act}") }),
     };
-    done.unwrap_or_else(|error| json!({ "Exception": error.0.message }))
+    done.unwrap_or_else(|error| json!({ "Exception": in_chinese(&error) }))
+}
+
+/// gpuman speaks Chinese to everybody.
+fn in_chinese(error: &ApiError) -> &str {
+    error.in_chinese().map_or(&error.0.message, |(message, _)| message)
 }
 
 async fn log_in(api: &Api, peer: Peer, body: &Body) -> Result<Caller, AuthError> {
@@ -119,9 +128,10 @@ async fn setting(
     }
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?;
     let given = |key| Some(text(body, key).to_owned()).filter(|text| !text.is_empty());
+    let email = given("email").map(|email| if email == "None" { String::new() } else { email });
     let mut change = UserChange {
-        template: Some(tasks::template(body)?),
-        email: given("email").filter(|email| email.contains('@')),
+        template: tasks::template(user.profile.template.as_deref(), body)?,
+        email: email.clone(),
         ..UserChange::default()
     };
     if caller.admin {
@@ -133,11 +143,16 @@ async fn setting(
         let (who, by) = ((user.id, name), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &password, false, by).await?;
     }
-    Ok(json!({ "ret": "成功." }))
+    Ok(json!({ "ret": match email.as_deref() {
+        // Kept in the account, where the notifications by mail will find it.
+        Some(address) if !address.is_empty() => "成功.邮箱已保存,但邮件通知尚未提供,目前不会发送邮件.",
+        _ => "成功.",
+    } }))
 }
 
 fn number(text: &str) -> Result<Thousandths, ApiError> {
     serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
         ApiError::bad_request(format!("`{text}`: {error}"), "a number such as 1.5")
+            .or_chinese(format!("优先级 `{text}` 不是数字"), "例如 1.5")
     })
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, header};
 
 impl Language {
     /// The cookie, then the account, then the browser.
-    pub(super) fn of(headers: &HeaderMap, account: Option<Language>) -> Language {
+    pub(crate) fn of(headers: &HeaderMap, account: Option<Language>) -> Language {
         let chosen = crate::api::caller::cookie(headers, "lang");
         let chosen = chosen.and_then(Language::named).or(account);
         chosen.unwrap_or_else(|| asked(headers.get(header::ACCEPT_LANGUAGE)))

@@ -35,8 +35,8 @@ const KNOWN: [(&str, &str, &str); 14] = [
     ("move 12 0", "task 12 to the first place of its owner's", "将任务 12 移到其所有者队列的首位"),
     (
         "add device 3",
-        "give GPU 3 out; remove device 3 takes it out",
-        "启用 GPU 3；remove device 3 停用",
+        "enable GPU 3, or gpu7:3 of several machines; remove device disables it",
+        "启用 GPU 3，多台机器时写 gpu7:3；remove device 停用",
     ),
     ("prompt TEXT", "announce something; prompt None clears it", "发布公告；prompt None 清除"),
     (
@@ -56,7 +56,7 @@ pub(in crate::web) async fn form(State(_): State<Api>, visit: Visit) -> PageResu
 pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     sent.visit.caller.require_admin().map_err(sent.visit.no())?;
     let line = sent.field("line").trim();
-    let said = gpuman::command(&api, &sent.visit.caller, line).await;
+    let said = gpuman::command(&api, &sent.visit.caller, line, sent.visit.look.language).await;
     let refused = said.is_err();
     let answer = said.unwrap_or_else(|error| {
         let (message, hint) = sent.visit.look.words_of(&error);
