@@ -59,6 +59,15 @@ pub struct OneTask {
     pub task: TaskView,
 }
 
+/// `GET /wait`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waited {
+    #[serde(flatten)]
+    pub tasks: Tasks,
+    /// Those that have neither been in one of the states nor ended; `None` from servers that wait for ends only.
+    pub pending: Option<Vec<u64>>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: u64,
