@@ -35,7 +35,8 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
-    if !shell::succeeds(&mut shell::cargo("build --quiet --profile dist --package danlu-fakeagent")) {
+    if !shell::succeeds(&mut shell::cargo("build --quiet --profile dist --package danlu-fakeagent"))
+    {
         return Err("the build failed".to_owned());
     }
     let mut figures = many(programs, size)?;

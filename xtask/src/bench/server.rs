@@ -62,11 +62,7 @@ impl Programs {
         let danlu = built.join("danlu-installed");
         fs::copy(built.join("danlu"), &danlu)
             .map_err(|error| format!("could not copy the program: {error}"))?;
-        Ok(Self {
-            danlu,
-            stamp: built.join("examples/stamp"),
-            nvml: built.join("libfakenvml.so"),
-        })
+        Ok(Self { danlu, stamp: built.join("examples/stamp"), nvml: built.join("libfakenvml.so") })
     }
 }
 

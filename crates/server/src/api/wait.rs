@@ -26,7 +26,9 @@ pub(super) struct Wanted {
     ids: String,
     /// States, or groups such as `active`, separated by commas. A task that has ended is not waited for any longer.
     #[serde(default = "ended")]
-    #[schemars(regex(pattern = r"^(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)(,(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)){0,15}$"))]
+    #[schemars(regex(
+        pattern = r"^(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)(,(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)){0,15}$"
+    ))]
     until: String,
     /// Answer after so many milliseconds at the latest; never later than after a minute.
     #[serde(default)]
