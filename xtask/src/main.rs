@@ -5,7 +5,9 @@ mod browser;
 mod chaos;
 mod machines;
 mod schemathesis;
+mod setup;
 mod shell;
+mod slowest;
 mod tally;
 mod test;
 
@@ -13,7 +15,9 @@ use std::{env, process::ExitCode};
 
 const USAGE: &str = "\
 Usage:
+  cargo xtask setup                          install what the tests need: packages, npm, schemathesis, cargo-deny
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
+  cargo xtask test --quick                   formatting, lints, unit tests, 200 chaos seeds
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (0 unless told)
   cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
   cargo xtask bench one-machine [--json] [--quick]
@@ -27,7 +31,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["setup"] => Ok(setup::run()),
         ["test"] => Ok(test::run()),
+        ["test", "--quick"] => Ok(test::quick()),
         ["chaos", options @ ..] => chaos::run(options),
         ["bench", options @ ..] => bench::run(options),
         ["help" | "--help" | "-h"] => {

@@ -2,13 +2,15 @@
 
 use std::{
     fs,
+    path::PathBuf,
     process::Command,
     time::{Duration, Instant},
 };
 
 use crate::{
-    browser, chaos, machines, schemathesis,
+    chaos, setup,
     shell::{self, cargo, tee},
+    slowest,
     tally::Tally,
 };
 
@@ -19,30 +21,36 @@ pub(crate) fn run() -> bool {
     // Twice, because the tests switch features on that the product must not need.
     steps.command("clippy", cargo("clippy --workspace -- -D warnings"));
     steps.command("clippy, with tests", cargo("clippy --workspace --all-targets -- -D warnings"));
-    steps.run("browser", || {
-        browser::install().map_or_else(|why| skipped(&why), |()| Tally::default())
-    });
-    steps.run("machines", || {
-        machines::install().map_or_else(|why| skipped(&why), |()| Tally::default())
-    });
-    steps.run("schemathesis", || {
-        schemathesis::install().map_or_else(|why| skipped(&why), |()| Tally::default())
-    });
-    steps.run("tests", tests);
+    for setup::Need { name, install } in setup::NEEDS {
+        steps.run(name, || install().map_or_else(|why| skipped(&why), |()| Tally::default()));
+    }
+    steps.run("tests", || tests(""));
     steps
         .run("documentation tests", || test_runner(cargo("test --workspace --doc --no-fail-fast")));
     steps.command("documentation", documentation());
-    steps.run("chaos, fixed seeds", || chaos(0));
+    steps.run("chaos, fixed seeds", || chaos(0, chaos::SEEDS_IN_TESTS));
     steps.run("chaos, fresh seeds", fresh_chaos);
-    let mut deny = false;
-    steps.run("cargo-deny", || {
-        deny = have_cargo_deny();
-        Tally::default()
-    });
+    let deny = shell::succeeds_silently(&mut cargo("deny --version"));
     steps.run("licences and sources", || licences_and_sources(deny));
     steps.run("advisories", || advisories(deny));
     steps.summary()
 }
+
+/// What is worth knowing after every change; true if nothing failed.
+pub(crate) fn quick() -> bool {
+    let mut steps = Steps::default();
+    steps.command("formatting", cargo("fmt --all --check"));
+    steps.command("clippy, with tests", cargo("clippy --workspace --all-targets -- -D warnings"));
+    steps.run("unit tests", || tests(UNIT_TESTS));
+    steps.run("chaos, fixed seeds", || chaos(0, QUICK_SEEDS));
+    steps.summary()
+}
+
+/// Those that start no server, and the rules of the core.
+const UNIT_TESTS: &str =
+    "--lib --bins --test rules --test openapi --test protocol --test run_files";
+const QUICK_SEEDS: u64 = 200;
+const SLOWEST_SHOWN: usize = 20;
 
 #[derive(Default)]
 struct Steps {
@@ -64,6 +72,11 @@ impl Steps {
 
     fn summary(&self) -> bool {
         let mut total = Tally::default();
+        println!("\nthe slowest tests:");
+        let report = fs::read_to_string(report()).unwrap_or_default();
+        for (seconds, name) in slowest::of(&report, SLOWEST_SHOWN) {
+            println!("{seconds:>9.1} s  {name}");
+        }
         println!();
         for (name, tally, duration) in &self.done {
             println!("{name:<22} {:>7.1} s   {tally}", duration.as_secs_f64());
@@ -83,19 +96,25 @@ fn skipped(reason: &str) -> Tally {
     Tally::SKIPPED
 }
 
-fn tests() -> Tally {
+/// Of cargo-nextest, about each test.
+fn report() -> PathBuf {
+    shell::target().join("nextest/default/junit.xml")
+}
+
+/// `targets` are options that name test programs; empty: all of them.
+fn tests(targets: &str) -> Tally {
     if !shell::succeeds_silently(&mut cargo("nextest --version")) {
         println!("cargo-nextest is not installed; `cargo test` does the same, slower");
-        return test_runner(cargo(
-            "test --workspace --all-targets --no-fail-fast -- --show-output",
-        ));
+        let targets = if targets.is_empty() { "--all-targets" } else { targets };
+        let words = format!("test --workspace {targets} --no-fail-fast -- --show-output");
+        return test_runner(cargo(&words));
     }
-    let report = shell::target().join("nextest/default/junit.xml");
+    let report = report();
     // If this run writes no report, one of an earlier run must not be read.
     let _ = fs::remove_file(&report);
-    let tally = test_runner(cargo(
-        "nextest run --workspace --profile default --no-fail-fast --no-tests pass",
-    ));
+    let mut run = cargo("nextest run --workspace --profile default --no-fail-fast --no-tests pass");
+    run.args(targets.split_whitespace());
+    let tally = test_runner(run);
     let skipped = skipped_lines(&fs::read_to_string(report).unwrap_or_default());
     for line in &skipped {
         println!("{line}");
@@ -134,27 +153,14 @@ fn documentation() -> Command {
     command
 }
 
-fn chaos(first: u64) -> Tally {
-    passed_if(tee(chaos::command(first, chaos::SEEDS_IN_TESTS)).success)
+fn chaos(first: u64, seeds: u64) -> Tally {
+    passed_if(tee(chaos::command(first, seeds)).success)
 }
 
 fn fresh_chaos() -> Tally {
     let (first, source) = chaos::fresh_seeds();
     println!("seeds {first} to {}, from {source}", first + chaos::SEEDS_IN_TESTS - 1);
-    chaos(first)
-}
-
-fn have_cargo_deny() -> bool {
-    if shell::succeeds_silently(&mut cargo("deny --version")) {
-        return true;
-    }
-    println!("cargo-deny is missing; installing it, which takes some minutes");
-    let build = shell::target().join("cargo-deny");
-    let mut install = cargo("install --locked --quiet cargo-deny --target-dir");
-    install.arg(&build);
-    let installed = tee(install).success;
-    let _ = fs::remove_dir_all(build);
-    installed
+    chaos(first, chaos::SEEDS_IN_TESTS)
 }
 
 fn licences_and_sources(deny: bool) -> Tally {

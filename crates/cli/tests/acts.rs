@@ -1,7 +1,10 @@
-//! `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move`, `rm`, `edit` and `clone`, with a real server.
+//! `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move`, `rm`, `edit`, `clone` and `wait`, with a real server.
 
 mod daemon;
 mod danlu;
+mod http;
+
+use std::process::Stdio;
 
 use daemon::Daemon;
 use danlu::answer;
@@ -101,4 +104,53 @@ fn edit_and_clone() {
     assert_eq!(daemon.say(&["clone", &id, "--gpus", "0", "-q"]), "2\n");
     daemon.say(&["wait", "2"]);
     assert_eq!(daemon.say(&["logs", "2"]), "x\n");
+}
+
+#[test]
+fn wait_returns_when_each_task_has_been_in_one_of_the_states() {
+    let Some(daemon) = Daemon::start() else { return };
+    let blocker = daemon.submit("-g 4", "sleep 600");
+    assert_eq!(daemon.ask(&["wait", &blocker, "--until", "running"]).status, 0);
+    let waits = daemon.submit("-g 4", "sleep 600");
+    let after = daemon.submit(&format!("-d {waits}"), "true");
+    let said = daemon.ask(&["wait", &waits, &after, "--until", "queued,blocked"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let shown = daemon.json(&["wait", &waits, "--until", "waiting", "--json"]);
+    assert_eq!(shown["tasks"][0]["state"], "queued");
+    // An event, and no polling: who waits for it is told when it happens.
+    let mut both = daemon.command(&["wait", &waits, &after, "--until", "running"]);
+    let both = both.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    daemon.say(&["kill", &blocker]);
+    daemon.wait_until(&waits, "running");
+    daemon.say(&["kill", &waits]);
+    let both = answer(both.wait_with_output().expect("it ends"));
+    assert_eq!(both.status, 1, "the second was cancelled and never ran: {both:?}");
+    assert_eq!(daemon.ask(&["wait", &waits, "--until", "running"]).status, 0, "it has run");
+    assert_eq!(daemon.ask(&["wait", &waits, "--until", "failed,succeeded"]).status, 1);
+    assert_eq!(daemon.ask(&["wait", &waits, "--until", "cancelled"]).status, 0);
+    assert_eq!(daemon.ask(&["wait", &waits, "--until", "ended"]).status, 130, "as without it");
+}
+
+#[test]
+fn wait_gives_up_after_its_timeout_and_says_how_far_the_task_is() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("-g 4", "sleep 600");
+    daemon.wait_until(&id, "running");
+    let begun = std::time::Instant::now();
+    let said = daemon.ask(&["wait", &id, "--timeout", "1s"]);
+    assert_eq!((said.status, said.stdout.as_str()), (124, ""), "{said:?}");
+    assert!(said.stderr.contains("task 1 is running"), "{said:?}");
+    assert!(begun.elapsed() < danlu::LONGEST / 2, "long before the server would answer by itself");
+    assert_eq!(daemon.ask(&["wait", &id, "--until", "paused", "--timeout", "1s"]).status, 124);
+    for wrong in [["--timeout", "10"], ["--until", "runing"]] {
+        let said = daemon.ask(&[&["wait", &id], &wrong[..]].concat());
+        assert_eq!(said.status, 2, "{said:?}");
+    }
+    for (method, expect) in
+        [("until=runing", 400), ("until=", 400), ("until=held&timeout_ms=1", 200)]
+    {
+        let mut connection = http::Connection::open(daemon.socket());
+        let reply = connection.ask(&format!("GET /api/v1/wait?ids=1&{method}"), "", b"");
+        assert_eq!(reply.status, expect, "{method}: {reply:?}");
+    }
 }

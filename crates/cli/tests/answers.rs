@@ -95,6 +95,42 @@ fn refusals_on_chinese_pages_are_chinese() {
 }
 
 #[test]
+fn errors_of_the_api_are_in_the_language_that_is_asked_for() {
+    let Some(daemon) = Daemon::start() else { return };
+    let check = |request: &str, headers: &str, message: &str, hint: &str| {
+        let reply = Connection::to(daemon.address()).ask(request, headers, b"");
+        let error = &reply.body["error"];
+        assert_eq!((&error["message"], &error["hint"]), (&message.into(), &hint.into()));
+    };
+    let (chinese, english) = ("accept-language: zh\r\n", "accept-language: en, zh;q=0.5\r\n");
+    let who = reader(&daemon);
+    let task = "GET /api/v1/tasks/4711/logs";
+    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists the tasks");
+    let reply = Connection::to(daemon.address()).ask(task, &format!("{who}{chinese}"), b"");
+    assert_eq!(reply.body["error"]["message"], "没有任务 4711");
+    let nowhere = "GET /api/v1/nowhere";
+    check(nowhere, chinese, "没有这个地址", "地址列表见 /api/v1/openapi.json");
+    check(nowhere, "", "there is no such address", "/api/v1/openapi.json lists them");
+    // A program that asks for no language gets that of its account.
+    let change =
+        Connection::open(daemon.socket()).ask("PATCH /api/v1/me", "", br#"{"language":"zh"}"#);
+    assert_eq!(change.status, 200, "{change:?}");
+    let reply = Connection::to(daemon.address()).ask(task, &who, b"");
+    assert_eq!(reply.body["error"]["message"], "没有任务 4711");
+    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists the tasks");
+}
+
+#[test]
+fn the_command_line_tells_refusals_of_the_server_in_the_language_of_the_person() {
+    let Some(daemon) = Daemon::start() else { return };
+    let mut command = daemon.command(&["show", "4711"]);
+    let said = danlu::answer(command.env("DANLU_LANG", "zh").output().expect("it starts"));
+    assert!(said.stderr.starts_with("错误：没有任务 4711\n提示："), "{said:?}");
+    let said = daemon.ask(&["show", "4711"]);
+    assert!(said.stderr.starts_with("error: there is no task 4711\nhint: "), "{said:?}");
+}
+
+#[test]
 fn the_api_has_a_page_that_anybody_can_read_in_both_languages() {
     let Some(daemon) = Daemon::start() else { return };
     for (language, words) in [("en", "Submit a task or an array"), ("zh", "提交任务或数组")]

@@ -12,6 +12,9 @@ fn every_shell_gets_the_verbs() {
         for verb in ["submit", "logs", "gpus"] {
             assert!(said.stdout.contains(verb), "{shell} does not know {verb}");
         }
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            assert!(said.stdout.contains("timed_out"), "{shell} does not complete wait --until");
+        }
     }
     assert_eq!(danlu("en", "completions dosbox").status, 2);
 }

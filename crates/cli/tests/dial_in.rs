@@ -11,6 +11,7 @@ use std::{
     fs,
     net::TcpListener,
     os::unix::fs::{PermissionsExt as _, chown, symlink},
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -73,6 +74,12 @@ impl Place {
         let nodes = self.daemon.json(&["nodes", "--json"]);
         let all = nodes["nodes"].as_array().unwrap();
         all.iter().find(|node| node["name"] == name).unwrap().clone()
+    }
+
+    fn node_that_is_not(&self, name: &str) -> String {
+        let nodes = self.daemon.json(&["nodes", "--json"]);
+        let mut names = nodes["nodes"].as_array().unwrap().iter().map(|node| &node["name"]);
+        names.find(|it| **it != name).unwrap().as_str().unwrap().to_owned()
     }
 
     fn wait_for(&self, name: &str, state: &str) {
@@ -150,6 +157,63 @@ fn a_machine_dials_in_runs_tasks_and_comes_back() {
     assert_eq!(place.daemon.ask(&["wait", &id]).status, 7);
     let task = place.daemon.show(&id);
     assert_eq!(task["runs"].as_array().map(Vec::len), Some(1), "{task}");
+}
+
+/// The logs that are kept below a data directory.
+fn logs_below(data: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![data.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.ends_with("output.log")
+                || path.parent().is_some_and(|it| it.ends_with("logs"))
+            {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rm_deletes_logs_here_on_another_machine_and_on_one_that_is_away() {
+    if !is_root() {
+        return;
+    }
+    let Some(mut place) = place() else { return };
+    let token = place.add("far");
+    let agent = place.join(&token);
+    place.wait_for("far", "ready");
+    let (here, there) = (place.daemon.data(), place.daemon.directory().join("far"));
+    let own = place.daemon.directory().join("own.txt");
+    let run = |options: &str| {
+        let id = place.daemon.submit(options, "echo printed");
+        assert_eq!(place.daemon.ask(&["wait", &id]).status, 0);
+        id
+    };
+    let local = place.node_that_is_not("far");
+    let at_home = run(&format!("-w {local} -g 0"));
+    let (away, first, kept) = (run("-w far -g 1"), run("-w far -g 1"), run("-w far -g 1"));
+    let directed = run(&format!("-w far -g 1 --output {}", own.display()));
+    until("logs are kept", || logs_below(&here).len() == 1 && logs_below(&there).len() == 3);
+
+    place.daemon.say(&["rm", "-y", &at_home, &first, &directed]);
+    until("they are gone here and there", || {
+        logs_below(&here).is_empty() && logs_below(&there).len() == 2
+    });
+    assert_eq!(fs::read_to_string(&own).unwrap(), "printed\n", "a file of the user's stays");
+
+    drop(agent);
+    place.wait_for("far", "down");
+    place.daemon.say(&["rm", "-y", &away]);
+    place.daemon.crash_and_restart();
+    assert_eq!(logs_below(&there).len(), 2, "it is away");
+    let _agent = place.join(&token);
+    until("it is gone when the machine is back", || logs_below(&there).len() == 1);
+    assert_eq!(place.daemon.say(&["logs", &kept]), "printed\n");
 }
 
 #[test]

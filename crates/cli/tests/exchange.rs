@@ -441,7 +441,9 @@ fn eventful(number: usize, line: &str) -> Reply {
             one("running", &details(&[run(1, "ended"), run(2, "running")].join(",")))
         }
         (_, "/tasks/7") => one("succeeded", &(details(&run(2, "ended")) + r#","exit_code":0"#)),
-        (_, "/wait?ids=7&until=running") => ok(r#"{"v":1,"tasks":[],"total":0,"next":null}"#),
+        (_, "/wait?ids=7&until=running,paused,stopping,lost") => {
+            ok(r#"{"v":1,"tasks":[],"total":0,"next":null}"#)
+        }
         (_, "/tasks/7/logs?run=1") => Reply::Events(piece(6, "first\n")),
         (_, "/tasks/7/logs?run=1&offset=6") => Reply::Events(piece(13, "second\n") + END),
         (_, "/tasks/7/logs?run=2") => Reply::Events(piece(6, "third\n") + END),

@@ -126,7 +126,7 @@ fn mistakes_are_named_with_a_hint() {
     };
     check("en", "--frobnicate", "error: unknown argument `--frobnicate`\nhint: danlu --help\n");
     check("en", "frobnicate", "error: unknown verb `frobnicate`\nhint: danlu --help\n");
-    check("zh", "frobnicate", "error: 未知的动词 `frobnicate`\nhint: danlu --help\n");
+    check("zh", "frobnicate", "错误：未知的动词 `frobnicate`\n提示：danlu --help\n");
     check("en", "versoin", "error: unknown verb `versoin`\nhint: did you mean `version`?\n");
     check("en", "version -x", "error: unknown argument `-x`\nhint: danlu version --help\n");
 }

@@ -96,10 +96,10 @@ fn an_environment_on_a_dead_file_system_keeps_nobody_from_cancelling() {
     until("the log says what it waits for", || lab.log(&id).contains("virtual environment"));
     let said = lab.owner.ask(&lab.danlu, lab.daemon.socket(), &["cancel", &id]);
     assert_eq!(said.status, 0, "{said:?}");
-    until("it has ended", || lab.daemon.state(&id) == "cancelled");
+    lab.daemon.wait_until(&id, "cancelled");
     lab.gpus_are_free();
 
     let id = lab.submit(&["--conda", &dead.text("conda"), "-t", "2s"]);
-    until("its time is over", || lab.daemon.state(&id) == "timed_out");
+    lab.daemon.wait_until(&id, "timed_out");
     lab.gpus_are_free();
 }

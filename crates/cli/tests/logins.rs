@@ -13,7 +13,7 @@ use std::{
     process::Command,
 };
 
-use daemon::{Daemon, until};
+use daemon::Daemon;
 use lab::Lab;
 use person::Person;
 
@@ -164,7 +164,7 @@ fn an_admin_names_whom_tasks_run_as_on_one_machine() {
     }
     let who = || {
         let id = daemon.submit("-g 0 --dir /", "id -un");
-        until("it has ended", || daemon.state(&id) == "succeeded");
+        daemon.wait_until(&id, "succeeded");
         daemon.say(&["logs", &id])
     };
     assert_eq!(who(), "root\n");

@@ -49,6 +49,36 @@ fn nobody_fills_the_queue_alone() {
 }
 
 #[test]
+fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
+    let Some(daemon) = Daemon::start() else { return };
+    let shown = Connection::open(daemon.socket()).ask("GET /api/v1/settings", "", b"").body;
+    assert_eq!(shown["settings"]["limits"]["log_bytes_per_user"], json!(1_u64 << 40), "{shown}");
+    daemon.say(&["set", "limits.log_bytes_per_user", "1000"]);
+    let run = |command: &str| {
+        let id = daemon.submit("", command);
+        assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+        id
+    };
+    let first = run("head -c 600 /dev/zero");
+    run("head -c 600 /dev/zero");
+    let full =
+        "take 1.2 KiB of at most 1000 bytes\nhint: remove ended tasks with their logs: danlu rm";
+    check_submit(&daemon, &[], 64, full);
+    check_submit(&daemon, &["--dry-run"], 64, full);
+    daemon.say(&["rm", "-y", &first]);
+    run("true");
+    // What a task prints to a file of its owner is none of this.
+    let options = format!("--output {}", daemon.directory().join("own.txt").display());
+    let id = daemon.submit(&options, "head -c 5000 /dev/zero");
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    run("true");
+    daemon.say(&["set", "limits.log_bytes_per_user", "1"]);
+    check_submit(&daemon, &[], 64, "of at most 1 bytes");
+    daemon.say(&["set", "limits.log_bytes_per_user", "null"]);
+    run("true");
+}
+
+#[test]
 fn absurd_sizes() {
     let Some(daemon) = Daemon::start() else { return };
     let long = "x".repeat(100_000);

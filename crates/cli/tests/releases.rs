@@ -11,7 +11,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use daemon::{Daemon, Setup, until};
+use daemon::{Daemon, Setup};
 use serde_json::{Value, json};
 
 /// A process that holds a run directory as the shim of a run does, until it is told how its command ended.
@@ -130,7 +130,7 @@ fn the_data_directory_of_0_1_0_is_taken_over_with_what_runs() {
     let Some(daemon) = Daemon::start_in(directory, setup) else { return };
 
     // Every task is in the state that it was in, with what was said about it.
-    until("the running ones are adopted", || daemon.state("5") == "running");
+    daemon.wait_until("5", "running");
     let now = daemon.json(&["ls", "-a", "--json", "-n", "100"]);
     let tasks = |of: &Value| of["tasks"].as_array().expect("a list").clone();
     assert_eq!(tasks(&now).len(), tasks(&recorded).len());

@@ -1,4 +1,4 @@
-//! One test for each bug of the systems that Danlu follows that shows only with real processes, named after it.
+//! One test for each bug of the systems that Danlu follows that shows only with real processes, named after the rule that holds here.
 
 mod daemon;
 mod danlu;
@@ -15,7 +15,7 @@ fn log_of(daemon: &Daemon, id: &str) -> String {
 
 // gputasker: `"` and backticks in a command ran on the master. Distributed manager: a `'` lost the whole request.
 #[test]
-fn quotes_dollars_and_backticks_break_out_of_commands() {
+fn quotes_dollars_and_backticks_stay_in_their_argument() {
     let Some(daemon) = Daemon::start() else { return };
     let nasty =
         ["it's", "\"two\"", "$HOME", "`id`", "$(id)", "a;b|c&d>e", "\\", "*", "~", "é 中文"];
@@ -36,7 +36,7 @@ fn quotes_dollars_and_backticks_break_out_of_commands() {
 
 // gputasker: the name of a task was part of a path.
 #[test]
-fn name_of_a_task_leads_out_of_its_directory() {
+fn the_name_of_a_task_is_no_path() {
     let Some(daemon) = Daemon::start() else { return };
     let id = daemon.say(&["submit", "-q", "-J", "../../../escaped", "--", "echo", "x"]);
     assert_eq!(log_of(&daemon, id.trim()), "x\n");
@@ -45,7 +45,7 @@ fn name_of_a_task_leads_out_of_its_directory() {
 
 // gpuman: a time limit ended the command and left what it had started on the GPU.
 #[test]
-fn time_limit_leaves_grandchildren() {
+fn a_time_limit_ends_grandchildren_too() {
     let Some(daemon) = Daemon::start() else { return };
     let word = format!("grandchild-{}", daemon.directory().display());
     let line = format!("sh -c 'sleep 1000; :' {word} & sh -c 'sleep 1000; :' {word}; :");
@@ -57,7 +57,7 @@ fn time_limit_leaves_grandchildren() {
 // gpuman: submits of the last quarter of an hour were lost in a crash, and what ran was started again.
 // gpulimit: everything was.
 #[test]
-fn crash_loses_tasks_or_runs_them_twice() {
+fn a_crash_loses_no_task_and_runs_none_twice() {
     let Some(mut daemon) = Daemon::start() else { return };
     let marks = daemon.directory().join("marks");
     let line = format!("echo start >> {}; sleep 2", marks.display());
@@ -71,7 +71,7 @@ fn crash_loses_tasks_or_runs_them_twice() {
 
 // gpulimit: a second daemon took the socket away from the first.
 #[test]
-fn second_server_takes_over_a_live_socket() {
+fn a_second_server_does_not_take_over_a_live_socket() {
     let Some(daemon) = Daemon::start() else { return };
     let data = daemon.data();
     let data = data.to_str().expect("it is UTF-8");
@@ -82,7 +82,7 @@ fn second_server_takes_over_a_live_socket() {
 
 // gpulimit: one malformed request ended the daemon.
 #[test]
-fn malformed_request_ends_the_server() {
+fn a_malformed_request_does_not_end_the_server() {
     let Some(daemon) = Daemon::start() else { return };
     for garbage in
         [&b"\x00\x00\x00\x00\x7f\xff\xff\xff\x80\x03]q\x00."[..], b"{", b"GET\r\n\r\n", b"\xff"]
@@ -96,7 +96,7 @@ fn malformed_request_ends_the_server() {
 
 // gpulimit: a directory as the place of the log was an error, though its own example had one.
 #[test]
-fn directory_as_log_path_is_an_error() {
+fn a_directory_as_log_path_gets_a_file_for_each_task() {
     let Some(daemon) = Daemon::start() else { return };
     let directory = daemon.directory().to_str().expect("it is UTF-8").to_owned();
     let id = daemon.submit(&format!("--dir {directory} --logpath ./"), "echo here");
@@ -107,7 +107,7 @@ fn directory_as_log_path_is_an_error() {
 
 // gpulimit, gpuman: a task did not see its submitter's variables, nor so much as a PATH.
 #[test]
-fn environment_of_the_submitter_is_lost() {
+fn a_task_has_the_environment_of_its_submitter() {
     let Some(daemon) = Daemon::start() else { return };
     let mut command =
         daemon.command(&["submit", "-q", "--", "sh", "-c", "echo $MY_OWN; env | sort"]);
@@ -121,7 +121,7 @@ fn environment_of_the_submitter_is_lost() {
 
 // gpulimit: there was no daemon where there was no GPU.
 #[test]
-fn machine_without_gpus_cannot_run_anything() {
+fn a_machine_without_gpus_runs_cpu_tasks() {
     let Some(daemon) = Daemon::start_with(Setup::simulated(0)) else { return };
     let id = daemon.submit("", "echo ran");
     assert_eq!(log_of(&daemon, &id), "ran\n");
@@ -129,7 +129,7 @@ fn machine_without_gpus_cannot_run_anything() {
 
 // Distributed manager: what a program printed last was lost at its end.
 #[test]
-fn last_output_is_lost() {
+fn the_last_output_is_kept() {
     let Some(daemon) = Daemon::start() else { return };
     let id = daemon.submit("", "seq 1 20000; printf 'no newline at the end'");
     let log = log_of(&daemon, &id);
@@ -138,7 +138,7 @@ fn last_output_is_lost() {
 
 // gpuman: output that could not be opened was thrown away without a word.
 #[test]
-fn output_that_cannot_be_opened_is_discarded() {
+fn a_task_whose_output_cannot_be_opened_fails() {
     let Some(daemon) = Daemon::start() else { return };
     let directory = daemon.directory().join("kept");
     fs::create_dir(&directory).expect("it can be made");
@@ -154,7 +154,7 @@ fn output_that_cannot_be_opened_is_discarded() {
 
 // Distributed manager: whoever edited a task found its environment set back.
 #[test]
-fn edit_forgets_the_environment() {
+fn an_edit_keeps_the_environment() {
     let Some(daemon) = Daemon::start() else { return };
     let id = daemon.submit("--hold --env A=1", "echo $A $PATH");
     daemon.say(&["edit", &id, "--name", "other"]);
@@ -165,7 +165,7 @@ fn edit_forgets_the_environment() {
 
 // gpulimit: a retry wrote over the log of the run before.
 #[test]
-fn retry_overwrites_the_log() {
+fn a_retry_keeps_the_log_of_the_first_run() {
     let Some(daemon) = Daemon::start() else { return };
     let id = daemon.submit("", "echo $DANLU_ATTEMPT; exit 1");
     daemon.ask(&["wait", &id]);
@@ -177,7 +177,7 @@ fn retry_overwrites_the_log() {
 
 // gpulimit, gpuman: only the direct child was ended, or a tree that was guessed.
 #[test]
-fn cancel_ends_the_direct_child_only() {
+fn a_cancel_ends_the_whole_process_tree() {
     let Some(daemon) = Daemon::start() else { return };
     let word = format!("child-{}", daemon.directory().display());
     let id = daemon.submit("", &format!("setsid sh -c 'sleep 1000; :' {word} & wait"));
@@ -188,7 +188,7 @@ fn cancel_ends_the_direct_child_only() {
 
 // gpulimit: a task that was paused could not be reached any more.
 #[test]
-fn paused_process_is_never_resumed() {
+fn a_paused_process_is_resumed() {
     let Some(daemon) = Daemon::start() else { return };
     let file = daemon.directory().join("go");
     let line = format!("while [ ! -e {} ]; do sleep 0.05; done; echo done", file.display());

@@ -23,7 +23,7 @@ fn tasks_share_a_gpu_by_count() {
     let Some(daemon) = start(1) else { return };
     daemon.say(&["gpu", "slots", "0=2"]);
     let ids: Vec<String> = (0..3).map(|_| daemon.submit("-g 1", "sleep 1000")).collect();
-    until("two of them run", || ids[..2].iter().all(|id| daemon.state(id) == "running"));
+    ids[..2].iter().for_each(|id| daemon.wait_until(id, "running"));
     assert_eq!(daemon.state(&ids[2]), "queued");
     let shown = gpu(&daemon, 0);
     assert_eq!((&shown["state"], &shown["slots"]), (&json!("shared"), &json!(2)), "{shown}");
@@ -31,7 +31,7 @@ fn tasks_share_a_gpu_by_count() {
     let alone = daemon.submit("-g 1 --exclusive", "true");
     daemon.say(&["cancel", &ids[2], "--yes"]);
     daemon.say(&["cancel", &ids[0], "--yes"]);
-    until("the first has ended", || daemon.state(&ids[0]) == "cancelled");
+    daemon.wait_until(&ids[0], "cancelled");
     assert_eq!(daemon.state(&alone), "queued", "a slot is free, the GPU is not");
     daemon.say(&["cancel", &ids[1], "--yes"]);
     assert_eq!(daemon.ask(&["wait", &alone]).status, 0);
@@ -42,14 +42,14 @@ fn tasks_share_a_gpu_by_its_memory() {
     let Some(daemon) = start(1) else { return };
     let options = "-g 1 --shared --vram 10G";
     let ids: Vec<String> = (0..3).map(|_| daemon.submit(options, "sleep 1000")).collect();
-    until("two of them run", || ids[..2].iter().all(|id| daemon.state(id) == "running"));
+    ids[..2].iter().for_each(|id| daemon.wait_until(id, "running"));
     until("their memory is seen", || gpu(&daemon, 0)["memory_used"] == json!(20 * GIGABYTE));
     assert_eq!(daemon.state(&ids[2]), "queued", "10 of 24 GB are not left");
     assert_eq!(gpu(&daemon, 0)["state"], "shared");
     let whole = daemon.submit("-g 1", "true");
     assert_eq!(daemon.state(&whole), "queued");
     daemon.say(&["cancel", &ids[0], "--yes"]);
-    until("the third runs", || daemon.state(&ids[2]) == "running");
+    daemon.wait_until(&ids[2], "running");
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn the_next_one_waits_until_the_last_one_has_its_memory() {
     fs::write(script, r#"{"growth": 3}"#).expect("a script");
     let ids: Vec<String> =
         (0..2).map(|_| daemon.submit("-g 1 --shared --vram 10G", "sleep 1000")).collect();
-    until("the first runs", || daemon.state(&ids[0]) == "running");
+    daemon.wait_until(&ids[0], "running");
     let why = daemon.say(&["why", &ids[1]]);
     assert!(why.contains("has its memory"), "{why}");
-    until("the second runs", || daemon.state(&ids[1]) == "running");
+    daemon.wait_until(&ids[1], "running");
     let used = gpu(&daemon, 0)["memory_used"].as_u64().unwrap_or(0);
     assert!(used >= 10 * GIGABYTE, "the first has all of its memory before: {used}");
 }
@@ -118,7 +118,7 @@ fn a_hundred_at_once_fill_the_gpus_and_overcommit_none() {
 fn a_disabled_gpu_is_given_to_nobody() {
     let Some(daemon) = start(2) else { return };
     let pinned = daemon.submit("--gpu-ids 1", "sleep 1000");
-    until("it runs", || daemon.state(&pinned) == "running");
+    daemon.wait_until(&pinned, "running");
     let waiting = daemon.submit("--gpu-ids 1", "true");
     daemon.say(&["gpu", "disable", "1"]);
     assert_eq!(gpu(&daemon, 1)["state"], "disabled");

@@ -95,8 +95,8 @@ fn a_bad_trace_is_refused_with_file_line_and_hint_in_both_languages() {
     assert_eq!(answer.stderr, said);
     let answer = sim("zh", &trace, "--nodes 1");
     let said = format!(
-        "error: `{path}` 第 3 行，`num_gpus` 列：`0` 小于 1\n\
-         hint: 只回放 GPU 作业：请删去不用 GPU 的行\n"
+        "错误：`{path}` 第 3 行：`num_gpus` 列的 `0` 小于 1\n\
+         提示：只回放 GPU 作业：请删去不用 GPU 的行\n"
     );
     assert_eq!(answer.stderr, said);
     let answer = danlu("en", "sim --trace /nowhere/a.csv --nodes 1");

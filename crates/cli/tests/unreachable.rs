@@ -96,6 +96,6 @@ fn chinese_people_are_told_in_chinese() {
     assert_eq!(said.status, 75);
     assert_eq!(
         said.stderr,
-        "error: 无法连接服务器 /nowhere：没有该套接字\nhint: danlu up 可启动服务器；--server 可指明另一个\n"
+        "错误：无法连接服务器 /nowhere：没有该套接字\n提示：danlu up 可启动服务器；--server 可指明另一个\n"
     );
 }

@@ -272,7 +272,7 @@ fn a_file_system_that_never_answers_holds_up_nobody_else() {
         assert_eq!(lab.ask(&["cancel", id]).status, 0);
     }
     for id in &ids {
-        until("it is cancelled", || lab.daemon.state(id) == "cancelled");
+        lab.daemon.wait_until(id, "cancelled");
     }
     lab.others_are_served("afterwards");
 }

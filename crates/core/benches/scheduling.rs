@@ -228,8 +228,7 @@ impl Cluster {
             let run = self.running.remove(self.running.len() / 2);
             let node = self.state.runs[&run].parts[0].node;
             let exit = Exit::Code(0);
-            let ending =
-                Ending { exit, stopped: false, failure: None, started_at: None, ended_at: NOW };
+            let ending = Ending::new(exit, NOW);
             self.hear(node, NodeMessage::Ended { run, ending });
             let begun = Instant::now();
             let step = self.act(Input::Schedule);

@@ -1,6 +1,6 @@
 //! What is to be done outside after a step is committed. Each can be repeated or lost without harm.
 
-use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::run::StopReason;
 use crate::task::TaskSpec;
 use crate::time::Span;
@@ -37,6 +37,13 @@ pub enum Effect {
         node: NodeId,
         session: SessionId,
         run: RunId,
+    },
+    /// The task of this user was removed: its log may go.
+    DropLog {
+        node: NodeId,
+        session: SessionId,
+        run: RunId,
+        owner: UserId,
     },
     AskReport {
         node: NodeId,
@@ -76,6 +83,7 @@ impl Effect {
             | Effect::Pause { node, .. }
             | Effect::SetLimit { node, .. }
             | Effect::Forget { node, .. }
+            | Effect::DropLog { node, .. }
             | Effect::AskReport { node, .. } => *node,
         }
     }
@@ -87,6 +95,7 @@ impl Effect {
             | Effect::Pause { session, .. }
             | Effect::SetLimit { session, .. }
             | Effect::Forget { session, .. }
+            | Effect::DropLog { session, .. }
             | Effect::AskReport { session, .. } => *session,
         }
     }

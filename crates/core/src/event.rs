@@ -45,6 +45,8 @@ pub enum Event {
     RunStopping { run: RunId, why: StopReason },
     PartEnded { run: RunId, node: NodeId, exit: Exit },
     RunEnded { run: RunId, task: TaskId, #[serde(default)] owner: UserId, exit: Exit },
+    /// The log of a removed task is no longer on this node, or the node is none of ours any more.
+    LogDropped { run: RunId, node: NodeId },
 
     NodeAdded { node: NodeId },
     NodeRemoved { node: NodeId },
@@ -125,7 +127,8 @@ impl Event {
             }
             TasksMoved { tasks } => tasks.iter().map(|task| RowKey::Task(*task)).collect(),
             TaskRemoved { task, spec, runs } => {
-                let runs = runs.iter().map(|run| RowKey::Run(*run));
+                let runs =
+                    runs.iter().flat_map(|run| [RowKey::Run(*run), RowKey::LogRemoval(*run)]);
                 runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
             }
             RunLaunched { run, task, owner, .. } => {
@@ -142,6 +145,7 @@ impl Event {
             RunEnded { run, task, owner, .. } => {
                 vec![RowKey::Run(*run), RowKey::Task(*task), RowKey::User(*owner)]
             }
+            LogDropped { run, .. } => vec![RowKey::LogRemoval(*run)],
             NodeAdded { node } => vec![RowKey::Node(*node), RowKey::Ledger],
             NodeRemoved { node }
             | NodeConnected { node, .. }

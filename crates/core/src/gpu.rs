@@ -15,6 +15,8 @@ pub struct Gpu {
     pub model: String,
     /// Bytes.
     pub memory: u64,
+    #[serde(default)]
+    pub vendor: GpuVendor,
     pub condition: GpuCondition,
     /// What is in use of it, besides what was promised to runs.
     #[serde(default)]
@@ -44,6 +46,16 @@ pub struct Gpu {
     /// The positions of its neighbours. Kept by [`crate::State`].
     #[serde(skip)]
     pub(crate) links: GpuMask,
+}
+
+/// Decides which variables tell a command its GPUs. Simulated GPUs count as NVIDIA's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuVendor {
+    /// Also what agents mean that do not report a vendor.
+    #[default]
+    Nvidia,
+    Amd,
 }
 
 /// What a node sees in use on a GPU. Sizes and percentages are rounded up there, so that small changes are no news.
@@ -119,6 +131,8 @@ pub struct GpuReport {
     pub index: u32,
     pub model: String,
     pub memory: u64,
+    #[serde(default)]
+    pub vendor: GpuVendor,
     pub condition: GpuCondition,
     #[serde(default)]
     pub usage: GpuUsage,
@@ -148,6 +162,7 @@ impl GpuReport {
             index,
             model: model.into(),
             memory,
+            vendor: GpuVendor::Nvidia,
             condition: GpuCondition::Idle,
             usage: GpuUsage { other_memory: Some(0), busy: 0 },
             runs: Vec::new(),
@@ -186,6 +201,7 @@ impl Gpu {
             index: report.index,
             model: report.model.clone(),
             memory: report.memory,
+            vendor: report.vendor,
             condition: report.condition.clone(),
             usage: report.usage.clone(),
             neighbours: report.neighbours.clone(),

@@ -49,11 +49,15 @@ pub(crate) struct Index {
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
     pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
     pub(crate) open_tasks: usize,
+    /// Bytes of the logs of users' runs that have ended. Wide enough for whatever nodes say.
+    pub(crate) log_bytes: BTreeMap<UserId, u128>,
     /// What all the tasks there are have asked for.
     pub(crate) mix: Mix,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: History,
+    /// Of removed tasks, by the nodes that have not deleted them.
+    pub(crate) logs_to_drop: BTreeMap<NodeId, BTreeSet<RunId>>,
     /// Which nodes list which GPU.
     pub(crate) claims: Claims,
 }
@@ -122,6 +126,20 @@ impl Index {
                     }
                 }
             }
+        }
+    }
+
+    pub(crate) fn count_log(&mut self, owner: UserId, bytes: u64) {
+        if bytes > 0 {
+            *self.log_bytes.entry(owner).or_default() += u128::from(bytes);
+        }
+    }
+
+    pub(crate) fn uncount_log(&mut self, owner: UserId, bytes: u64) {
+        let Some(kept) = self.log_bytes.get_mut(&owner) else { return };
+        *kept -= u128::from(bytes);
+        if *kept == 0 {
+            self.log_bytes.remove(&owner);
         }
     }
 

@@ -79,6 +79,8 @@ pub enum NodeMessage {
     Report(NodeReport),
     Started { run: RunId, at: Time },
     Ended { run: RunId, ending: Ending },
+    /// The log of a removed task is not there any more.
+    LogDropped { run: RunId },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
     /// So many bytes of its memory are free, in coarse steps.

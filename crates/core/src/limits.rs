@@ -19,6 +19,8 @@ pub const NODES_PER_TASK: u32 = 1024;
 pub const OPEN_TASKS: usize = 1_000_000;
 /// Of the log of one run, where nothing else is set.
 pub const LOG_BYTES: u64 = 10 << 30;
+/// Of the logs of all runs of one user, where nothing else is set.
+pub const LOG_BYTES_PER_USER: u64 = 1 << 40;
 pub const NODES: usize = 10_000;
 pub const USERS: usize = 100_000;
 /// Groups of users that have a weight, and projects that have a quota.

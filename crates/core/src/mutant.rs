@@ -36,6 +36,7 @@ mutants! {
     LaunchForgottenInSession: "a report that crossed a launch ends the run",
     ExitForgotten: "an end told only by the report after a reconnect is not recorded",
     ForgetAlive: "a run directory is removed when the run starts",
+    LogKeptWhereAway: "the log of a removed task stays on a node that was away",
     NoForget: "ended runs are never removed from nodes",
     EpochIgnored: "run ids do not carry the epoch of the store",
     LedgerNotNamed: "a submit does not name the row that counts task ids",

@@ -7,7 +7,7 @@ use crate::mutant::{Mutant, mutated};
 use crate::pool::Thresholds;
 use crate::quota;
 use crate::resources::{Part, Placement};
-use crate::run::{PartState, Run, RunPart, RunState, StopReason};
+use crate::run::{PartState, Run, RunPart, RunState, RunUsage, StopReason};
 use crate::state::State;
 use crate::step::{Reply, Step, Turn};
 use crate::steps::runs;
@@ -188,6 +188,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
         parts: placement.parts.iter().map(|part| run_part(state, part)).collect(),
         state: RunState::Starting,
         peak_gpu_memory: None,
+        used: RunUsage::default(),
     };
     let (run_id, attempt) = (run.id, run.attempt);
     let nodes: Vec<_> = run.parts.iter().map(|part| part.node).collect();

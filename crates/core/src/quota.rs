@@ -3,6 +3,7 @@
 use crate::ids::UserId;
 use crate::mutant::{Mutant, mutated};
 use crate::queue::Lane;
+use crate::refusal::Refusal;
 use crate::resources::Request;
 use crate::settings::Order;
 use crate::state::State;
@@ -254,7 +255,24 @@ fn project_excess(
 }
 
 /// Whether so many new tasks of a user may be accepted.
-pub(crate) fn refuses(
+pub(crate) fn admit(
+    state: &State,
+    owner: UserId,
+    spec: &TaskSpec,
+    count: usize,
+    now: Time,
+) -> Result<(), Refusal> {
+    if let Some(excess) = refuses(state, owner, spec, count, now) {
+        return Err(Refusal::OverQuota(excess));
+    }
+    let (kept, most) = (state.log_bytes_of(owner), state.settings().limits.log_bytes_per_user);
+    match most.filter(|most| *most > 0 && kept >= *most) {
+        Some(most) => Err(Refusal::LogsFull { user: state.users[&owner].name.clone(), kept, most }),
+        None => Ok(()),
+    }
+}
+
+fn refuses(
     state: &State,
     owner: UserId,
     spec: &TaskSpec,

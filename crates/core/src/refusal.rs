@@ -80,6 +80,8 @@ pub enum Refusal {
     OutOfRange { what: &'static str, least: Thousandths, most: Thousandths },
     #[error("over quota: {0}")]
     OverQuota(Excess),
+    #[error("the logs of user {user} take {} of at most {}", in_bytes(*.kept), in_bytes(*.most))]
+    LogsFull { user: String, kept: u64, most: u64 },
     #[error("the key was used before with another task description")]
     KeyReused,
     #[error("tasks may not wait for each other in a circle: {0} would wait for itself")]
@@ -100,6 +102,16 @@ pub enum Refusal {
     NoUnknownRuns { name: String },
     #[error("the epoch of the store cannot go back")]
     EpochGoesBack,
+}
+
+/// In the largest unit that there is at least one of.
+pub fn in_bytes(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.into_iter().find(|(_, power)| bytes >> power > 0);
+    unit.map_or_else(
+        || format!("{bytes} bytes"),
+        |(name, power)| format!("{:.1} {name}", bytes as f64 / (1_u64 << power) as f64),
+    )
 }
 
 fn as_many(nodes: usize) -> String {
@@ -154,6 +166,7 @@ impl Refusal {
             PassesEverybody => "leave the priority at 5 or above, or ask an administrator",
             OutOfRange { .. } => "with at most three decimal places, such as 0.5",
             OverQuota(_) => "wait for some to end, ask for less, or ask an administrator",
+            LogsFull { .. } => "remove ended tasks with their logs: danlu rm ID",
             KeyReused => "use a new key for a new task",
             Circle(_) => "leave that dependency out",
             NoRoom(_) => "danlu why ID tells what holds its GPUs",

@@ -3,7 +3,7 @@
 use crate::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::node::Node;
 use crate::quota::Spent;
-use crate::run::Run;
+use crate::run::{LogRemoval, Run};
 use crate::settings::Settings;
 use crate::task::{Task, TaskSpec};
 use crate::time::Time;
@@ -20,6 +20,7 @@ pub enum RowKey {
     Spec(SpecId),
     Task(TaskId),
     Run(RunId),
+    LogRemoval(RunId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,7 @@ pub enum Row {
     Spec { id: SpecId, spec: Arc<TaskSpec> },
     Task(Task),
     Run(Run),
+    LogRemoval(LogRemoval),
 }
 
 /// The one row of what is not a list: settings, and the numbers to be given out next.
@@ -76,6 +78,7 @@ impl Row {
             Row::Spec { id, .. } => RowKey::Spec(*id),
             Row::Task(task) => RowKey::Task(task.id),
             Row::Run(run) => RowKey::Run(run.id),
+            Row::LogRemoval(removal) => RowKey::LogRemoval(removal.run),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! One attempt of a task, on one node or on several at once.
 
 use crate::failure::Failure;
-use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId};
+use crate::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::task::Canceller;
 use crate::time::{Span, Time};
 use crate::trouble::Trouble;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -20,6 +21,24 @@ pub struct Run {
     /// The most bytes it was seen to use of a GPU, known when a part has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_gpu_memory: Option<u64>,
+    /// Of its parts that have ended.
+    #[serde(default, skip_serializing_if = "RunUsage::is_nothing")]
+    pub used: RunUsage,
+}
+
+/// What a run has used on its machine and what it has left there, as far as the machine could tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunUsage {
+    /// Bytes of host memory of the whole tree at its peak; needs a memory cgroup.
+    pub peak_memory: Option<u64>,
+    /// How many of its processes the kernel ended for want of memory; needs a memory cgroup.
+    pub oom_kills: Option<u64>,
+    /// Bytes of the largest process there was.
+    pub largest_process: u64,
+    pub cpu_time: Span,
+    /// Bytes of the log that the machine keeps; a file that the user has named is not counted.
+    pub log_bytes: u64,
 }
 
 /// A run is *lost* while one of its nodes cannot be asked: that is told by the node, not stored here.
@@ -132,6 +151,8 @@ pub struct Ending {
     pub failure: Option<Failure>,
     pub started_at: Option<Time>,
     pub ended_at: Time,
+    #[serde(default, skip_serializing_if = "RunUsage::is_nothing")]
+    pub used: RunUsage,
 }
 
 /// What a node reports of one run directory.
@@ -158,6 +179,49 @@ pub enum ReportedState {
         limit: Option<Span>,
     },
     Ended(Ending),
+}
+
+/// The log of a run whose task was removed, until every machine that it ran on has deleted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogRemoval {
+    pub run: RunId,
+    pub owner: UserId,
+    /// Those that have not said so yet.
+    pub nodes: BTreeSet<NodeId>,
+}
+
+impl Ending {
+    /// Of its own will, and nothing more is known.
+    pub fn new(exit: Exit, ended_at: Time) -> Ending {
+        let used = RunUsage::default();
+        Ending { exit, stopped: false, failure: None, started_at: None, ended_at, used }
+    }
+}
+
+impl RunUsage {
+    pub fn is_nothing(&self) -> bool {
+        *self == RunUsage::default()
+    }
+
+    /// Bytes of host memory at its peak: of the whole tree where that is known, else of its largest process.
+    pub fn memory(&self) -> Option<u64> {
+        self.peak_memory.or((self.largest_process > 0).then_some(self.largest_process))
+    }
+
+    /// Of two machines together: sums, and the peak of the one that had the higher.
+    #[must_use]
+    pub fn plus(self, other: RunUsage) -> RunUsage {
+        RunUsage {
+            peak_memory: self.peak_memory.max(other.peak_memory),
+            oom_kills: match (self.oom_kills, other.oom_kills) {
+                (Some(ours), Some(theirs)) => Some(ours.saturating_add(theirs)),
+                (ours, theirs) => ours.or(theirs),
+            },
+            largest_process: self.largest_process.max(other.largest_process),
+            cpu_time: self.cpu_time + other.cpu_time,
+            log_bytes: self.log_bytes.saturating_add(other.log_bytes),
+        }
+    }
 }
 
 impl RunReport {

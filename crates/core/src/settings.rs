@@ -102,6 +102,8 @@ pub struct Limits {
     pub open_tasks_per_user: usize,
     /// Bytes that are kept of what one run prints to its log; `None` for all of it.
     pub log_size: Option<u64>,
+    /// Bytes of logs that machines keep for one user: with so many, nothing new is accepted. `None` or zero: no limit.
+    pub log_bytes_per_user: Option<u64>,
 }
 
 impl Default for Limits {
@@ -110,6 +112,7 @@ impl Default for Limits {
             max_tasks_per_gpu: None,
             open_tasks_per_user: limits::OPEN_TASKS / 10,
             log_size: Some(limits::LOG_BYTES),
+            log_bytes_per_user: Some(limits::LOG_BYTES_PER_USER),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! methods here, and for users those in `shares.rs`, change a row, and each keeps the index in step.
 
 mod gpus;
+mod logs;
 
 use self::gpus::hold;
 use crate::accuracy::StartPrediction;
@@ -17,7 +18,7 @@ use crate::pool::{Ground, Pool, Thresholds};
 use crate::queue::Queue;
 use crate::resources::{Claim, GpuMask, Hold, Part};
 use crate::rows::{Ledger, Row, RowKey};
-use crate::run::{PartState, Run, RunPart};
+use crate::run::{LogRemoval, PartState, Run, RunPart, RunUsage};
 use crate::settings::{Order, Settings};
 use crate::task::{Task, TaskSpec};
 use crate::time::{Span, Time};
@@ -32,6 +33,8 @@ pub struct State {
     pub nodes: BTreeMap<NodeId, Node>,
     pub tasks: BTreeMap<TaskId, Task>,
     pub runs: BTreeMap<RunId, Run>,
+    /// Of tasks that were removed.
+    pub log_removals: BTreeMap<RunId, LogRemoval>,
     pub(crate) index: Index,
 }
 
@@ -55,6 +58,7 @@ impl State {
                 Row::Spec { id, spec } => drop(specs.insert(id, spec)),
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
+                Row::LogRemoval(removal) => state.insert_log_removal(removal),
             }
         }
         state.refile_all();
@@ -90,6 +94,9 @@ impl State {
         for run in self.runs.values() {
             state.insert_run(run.clone());
         }
+        for removal in self.log_removals.values() {
+            state.insert_log_removal(removal.clone());
+        }
         state
     }
 
@@ -101,6 +108,7 @@ impl State {
             .chain(self.index.specs.iter().map(spec_row))
             .chain(self.tasks.values().cloned().map(Row::Task))
             .chain(self.runs.values().cloned().map(Row::Run))
+            .chain(self.log_removals.values().cloned().map(Row::LogRemoval))
     }
 
     /// `None` when there is no such row any more.
@@ -112,6 +120,7 @@ impl State {
             RowKey::Spec(id) => self.index.specs.get_key_value(&id).map(spec_row),
             RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
             RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
+            RowKey::LogRemoval(id) => self.log_removals.get(&id).cloned().map(Row::LogRemoval),
         }
     }
 
@@ -251,7 +260,7 @@ impl State {
     }
 
     /// The task and all its runs, which have ended.
-    pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<RunId> {
+    pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<Run> {
         self.index.unlist_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
         let task = self.tasks.remove(&id).expect("the caller has looked the task up");
         self.index.unshare_spec(task.spec_id);
@@ -259,11 +268,12 @@ impl State {
             self.index.keys.remove(&(task.owner, key));
         }
         let runs = self.index.runs_of.remove(&id).unwrap_or_default();
+        let runs: Vec<Run> = runs.iter().filter_map(|run| self.runs.remove(run)).collect();
         for run in &runs {
-            self.runs.remove(run);
+            self.index.uncount_log(task.owner, run.used.log_bytes);
         }
         self.refile(task.owner);
-        runs.into_iter().collect()
+        runs
     }
 
     pub(crate) fn insert_node(&mut self, node: Node) {
@@ -302,6 +312,7 @@ impl State {
 
     pub(crate) fn insert_run(&mut self, run: Run) {
         self.index.runs_of.entry(run.task).or_default().insert(run.id);
+        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes);
         if !run.is_ended() {
             let request = &self.tasks[&run.task].spec.request;
             let mut held = Vec::with_capacity(run.parts.len());
@@ -348,6 +359,21 @@ impl State {
         } else if let Some(at) = run.release_at() {
             self.index.releases.insert((at, id));
         }
+    }
+
+    /// What a part has used that has ended.
+    pub(crate) fn add_usage(&mut self, id: RunId, used: RunUsage) {
+        let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let owner = self.tasks[&run.task].owner;
+        self.index.uncount_log(owner, run.used.log_bytes);
+        run.used = run.used.plus(used);
+        self.index.count_log(owner, run.used.log_bytes);
+    }
+
+    /// Bytes of logs that machines keep for this user.
+    pub fn log_bytes_of(&self, user: UserId) -> u64 {
+        let bytes = self.index.log_bytes.get(&user).copied().unwrap_or(0);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn set_part(

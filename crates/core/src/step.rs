@@ -7,7 +7,8 @@ use crate::input::{Input, NodeMessage};
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::steps::{
-    admin, boot, extend, gpus, lost, nodes, report, runs, schedule, submit, tasks, unknown, users,
+    admin, boot, extend, gpus, logs, lost, nodes, report, runs, schedule, submit, tasks, unknown,
+    users,
 };
 use crate::time::Time;
 
@@ -86,6 +87,7 @@ fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMess
         NodeMessage::Report(report) => report::take(turn, node, session, report),
         NodeMessage::Started { run, at } => runs::part_started(turn, node, run, at),
         NodeMessage::Ended { run, ending } => runs::part_ended(turn, node, session, run, ending),
+        NodeMessage::LogDropped { run } => logs::dropped(turn, node, session, run),
         NodeMessage::Gpus(gpus) => nodes::gpus_changed(turn, node, gpus),
         NodeMessage::Memory { free } => nodes::memory_changed(turn, node, free),
         NodeMessage::Fitness { trouble } => nodes::fitness_changed(turn, node, trouble),

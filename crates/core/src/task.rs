@@ -98,6 +98,9 @@ pub struct TaskSpec {
 pub struct LaunchSpec {
     /// The command is one line for a shell.
     pub shell: bool,
+    /// The shell; the user's own where nobody has chosen one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell_program: Option<String>,
     pub directory: String,
     /// The hash of the submitter's environment, which the store keeps.
     pub environment: Option<String>,

@@ -3,9 +3,9 @@
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
-use danlu_core::run::{Ending, Exit};
+use danlu_core::run::{Ending, Exit, RunUsage};
 use danlu_core::{RunId, SessionId, Time};
-use danlu_wire::agent::{Facts, Machine, Used};
+use danlu_wire::agent::{Facts, Machine};
 use danlu_wire::frame::{Decoder, encode};
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::io;
@@ -133,8 +133,8 @@ pub fn idle(machine: &str, gpus: u32) -> NodeReport {
 
 pub fn ended(run: RunId, code: i32) -> FromAgent {
     let (exit, at) = (Exit::Code(code), now());
-    let ending = Ending { exit, stopped: false, failure: None, started_at: Some(at), ended_at: at };
-    FromAgent::Ended { run, ending, used: Used::default() }
+    let ending = Ending { started_at: Some(at), ..Ending::new(exit, at) };
+    FromAgent::Ended { run, ending, used: RunUsage::default() }
 }
 
 pub fn started(run: RunId) -> FromAgent {

@@ -27,7 +27,7 @@ const SUMMARIES: &[(&str, &str, &str)] = &[
     ("post", "/archive", "把已结束的任务移入归档"),
     ("get", "/overview", "机器概况与我的任务"),
     ("get", "/events", "实时事件"),
-    ("get", "/wait", "这些任务结束时回答，最长一分钟"),
+    ("get", "/wait", "这些任务结束或达到某个状态时回答，最长一分钟"),
     ("get", "/dependents", "哪些任务在等待这些任务"),
     ("get", "/gpus", "所有 GPU：使用率、占用者、外部进程"),
     ("post", "/gpus/act", "哪些 GPU 可分配，以及每块可同时分给几个任务"),

@@ -296,9 +296,7 @@ messages! {
     get_it = "GET it", "请使用 GET";
     there_is_no_such_notice = "there is no such notice", "没有这条通知";
     danlu_notices_lists_them = "danlu notices lists them", "用 danlu notices 查看全部通知";
-    the_request_is_larger_than_most_kb(most) =
-        "the request is larger than {most} KB",
-        "请求超过 {most} KB";
+    the_request_is_larger_than_most_kb(most) = "the request is larger than {most} KB", "请求超过 {most} KB";
     a_name_has_at_most_256_bytes_a_password_1024 =
         "a name has at most 256 bytes, a password 1024",
         "用户名最长 256 字节，密码最长 1024 字节";
@@ -331,9 +329,9 @@ messages! {
         "danlu submit --help, or the fields in /api/v1/openapi.json",
         "见 danlu submit --help，或 /api/v1/openapi.json 中的字段";
     a_submit_got_another_answer = "a submit got another answer", "提交得到了意外的答复";
-    there_is_no_os_user_name_for_the_tasks_of(name) =
-        "there is no OS user `{name}` for the tasks of {name} to run as",
-        "没有操作系统用户 `{name}` 来运行 {name} 的任务";
+    no_os_user(name, account) =
+        "there is no OS user `{name}` for the tasks of {account} to run as",
+        "没有可用来运行 {account} 的任务的系统用户 `{name}`";
     an_administrator_can_name_one_danlu_user_set =
         "an administrator can name one: danlu user set NAME --os-user USER",
         "管理员可以指定：danlu user set 账号 --os-user 系统用户";

@@ -75,6 +75,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::why,
     errors,
     server::daemon,
+    server::gpuman,
     sim,
     spec,
     web::acts,
@@ -104,6 +105,9 @@ const SAME: &[&str] = &[
     "cli::screen::question_y_n",
     "cli::user::danlu_user_list_add_del_lock_unlock_grant",
     "cli::user::gpus",
+    "server::gpuman::bad_field",
+    "server::gpuman::users_changed",
+    "web::new::gpus",
     "web::pages::gpus",
     "web::pages::zh",
     "web::pages::mark",
@@ -126,7 +130,7 @@ const CHINESE_ELSEWHERE: &[&str] = &[
     "server/src/gpuman/",
     // An answer that people may type.
     "cli/src/screen/confirm.rs",
-    // Until all wait reasons and refusals are here.
+    // Refusals of the core, until it carries values only.
     "server/src/api/chinese.rs",
 ];
 

@@ -1,3 +1,4 @@
 //! Sentences of the server.
 
 pub mod daemon;
+pub mod gpuman;

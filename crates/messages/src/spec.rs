@@ -206,4 +206,10 @@ messages! {
         "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个";
     flag_is_not_there_yet(flag) = "`{flag}` is not there yet", "暂不支持 `{flag}`";
     leave_it_out = "leave it out", "请去掉它";
+    a_duration_is_written_with_its_unit_90s_10m =
+        "a duration is written with its unit: 90s, 10m, 1h30m, 1-02:00:00",
+        "时长须写单位：90s、10m、1h30m、1-02:00:00";
+    the_command_is_a_shell_line_make_run_tee_log =
+        "The command is a shell line: 'make && ./run | tee log'. Runs in your login shell if that is bash or zsh, else in bash, else in sh; --shell=PATH selects another",
+        "命令是一行 shell：'make && ./run | tee log'。登录 shell 为 bash 或 zsh 时用它执行，否则用 bash，没有 bash 则用 sh；可用 --shell=路径 指定";
 }

@@ -10,7 +10,7 @@
 //! ```
 
 use danlu_core::RunId;
-use danlu_wire::agent::Used;
+use danlu_core::run::RunUsage;
 use danlu_wire::rundir::CgroupPaths;
 use nix::errno::Errno;
 use nix::libc;
@@ -145,7 +145,7 @@ impl RunCgroup {
     }
 
     /// What the memory controller has counted; nothing without one.
-    pub(crate) fn add_to(&self, used: &mut Used) {
+    pub(crate) fn add_to(&self, used: &mut RunUsage) {
         if let Some(group) = &self.memory {
             used.peak_memory = number(group, "memory.max_usage_in_bytes");
             used.oom_kills = field(group, "memory.oom_control", "oom_kill");

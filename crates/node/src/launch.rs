@@ -1,14 +1,17 @@
 //! What a run's command really is: its arguments and its environment, placeholders replaced.
 
 use crate::user::Account;
+use danlu_core::gpu::GpuVendor;
 use danlu_wire::Words;
-use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks, Vendor};
+use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Ready for the operating system.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandLine<'a> {
+    /// The first of these that exists runs, under its own name. Empty: what the first word of `argv` names.
+    pub(crate) programs: Vec<String>,
     pub(crate) argv: Vec<String>,
     /// By name, in order.
     pub(crate) environment: BTreeMap<&'a str, Cow<'a, str>>,
@@ -44,10 +47,23 @@ pub(crate) fn command_line<'a>(
     preempt_file: &'a str,
 ) -> CommandLine<'a> {
     let words = Words::of(order);
+    let programs = match &order.command {
+        Command::Shell { of_user: true, .. } => shells_of(account),
+        Command::Shell { of_user: false, .. } | Command::Argv(_) => Vec::new(),
+    };
     CommandLine {
         argv: argv(order, &words),
+        programs,
         environment: environment(order, captured, account, preempt_file, &words),
     }
+}
+
+/// The login shell if that is bash or zsh, else bash, else sh. What exists is found out by the command itself, as its user.
+fn shells_of(account: &Account) -> Vec<String> {
+    let name = account.shell.rsplit('/').next().unwrap_or_default();
+    let own = ["bash", "zsh"].contains(&name).then(|| account.shell.clone());
+    let bash = DEFAULT_PATH.split(':').map(|directory| format!("{directory}/bash"));
+    own.into_iter().chain(bash).chain(["/bin/sh".to_owned()]).collect()
 }
 
 fn argv(order: &LaunchOrder, words: &Words) -> Vec<String> {
@@ -58,7 +74,7 @@ fn argv(order: &LaunchOrder, words: &Words) -> Vec<String> {
             let words = argv.iter().map(|word| words.put_into(word).into_owned());
             words.chain(argument).collect()
         }
-        Command::Shell { shell, line } => {
+        Command::Shell { shell, line, .. } => {
             let line = words.put_into(line);
             let line = match argument {
                 Some(argument) => format!("{line} {}", quoted(&argument)),
@@ -121,14 +137,14 @@ fn gpu_variables(order: &LaunchOrder) -> Vec<Variable<'_>> {
         GpuNames::Uuid => uuids(order),
     };
     let mut variables: Vec<Variable<'_>> = Vec::new();
-    if gpus.is_empty() || order.gpus.vendor == Vendor::Nvidia {
+    if gpus.is_empty() || order.gpus.vendor == GpuVendor::Nvidia {
         variables.extend([
             ("CUDA_DEVICE_ORDER", "PCI_BUS_ID".into()),
             ("CUDA_VISIBLE_DEVICES", visible.into()),
             ("NVIDIA_VISIBLE_DEVICES", uuids(order).into()),
         ]);
     }
-    if gpus.is_empty() || order.gpus.vendor == Vendor::Amd {
+    if gpus.is_empty() || order.gpus.vendor == GpuVendor::Amd {
         variables.extend([
             ("ROCR_VISIBLE_DEVICES", indices.into()),
             // HIP counts among those that ROCr lets through.
@@ -187,7 +203,7 @@ mod tests {
     }
 
     fn shell(line: &str) -> Command {
-        Command::Shell { shell: "/bin/sh".to_owned(), line: line.to_owned() }
+        Command::Shell { shell: "/bin/sh".to_owned(), line: line.to_owned(), of_user: false }
     }
 
     fn account() -> Account {
@@ -229,6 +245,30 @@ mod tests {
         check_argv(&with, &["/bin/sh", "-c", "a && b 2 --gpus=1,3"]);
         with.gpus.argument = Some("$(x) it's ".into());
         check_argv(&with, &["/bin/sh", "-c", r"a && b 2 '$(x) it'\''s 1,3'"]);
+    }
+
+    #[test]
+    fn a_shell_line_runs_in_the_login_shell_if_that_is_bash_or_zsh_else_in_bash_else_in_sh() {
+        const OTHERS: [&str; 4] = ["/usr/local/bin/bash", "/usr/bin/bash", "/bin/bash", "/bin/sh"];
+        let check = |login: &str, expected: &[&str]| {
+            let account = Account { shell: login.to_owned(), ..account() };
+            assert_eq!(shells_of(&account), [expected, &OTHERS].concat(), "{login}");
+        };
+        check("/usr/bin/zsh", &["/usr/bin/zsh"]);
+        check("/opt/bash/bin/bash", &["/opt/bash/bin/bash"]);
+        for other in ["/bin/sh", "/usr/sbin/nologin", "/usr/bin/fish", "/bin/rbash", ""] {
+            check(other, &[]);
+        }
+    }
+
+    #[test]
+    fn only_a_shell_line_without_a_chosen_shell_runs_in_the_users() {
+        let programs = |command| command_line(&order(command, &[]), "", &account(), "").programs;
+        assert!(programs(argv_of(&["x"])).is_empty());
+        assert!(programs(shell("x")).is_empty());
+        let line = "x".to_owned();
+        let of_user = Command::Shell { shell: "/bin/sh".to_owned(), line, of_user: true };
+        assert_eq!(programs(of_user)[0], "/bin/zsh");
     }
 
     #[track_caller]
@@ -303,7 +343,7 @@ mod tests {
         let mut order = order(argv_of(&["x"]), &[2, 3]);
         order.gpus.named_by = GpuNames::Uuid;
         check_environment(&order, &[("CUDA_VISIBLE_DEVICES", Some("GPU-2,GPU-3"))]);
-        order.gpus.vendor = Vendor::Amd;
+        order.gpus.vendor = GpuVendor::Amd;
         check_environment(
             &order,
             &[

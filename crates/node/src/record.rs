@@ -4,8 +4,8 @@ use crate::boot::{boot_id, booted_at};
 use crate::clock;
 use crate::shim::refusal::Refusal;
 use danlu_core::run::Exit;
+use danlu_core::run::RunUsage;
 use danlu_core::{Failure, FailureClass, Time, Trouble};
-use danlu_wire::agent::Used;
 use danlu_wire::rundir::{ExitRecord, LaunchFailure, LaunchStage, ShimState, V1};
 
 /// Ended right now.
@@ -20,7 +20,7 @@ pub(crate) fn ended(exit: Exit, started_at: Option<Time>) -> ExitRecord {
         interrupted: false,
         started_at,
         ended_at: clock::now(),
-        used: Used::default(),
+        used: RunUsage::default(),
     }
 }
 

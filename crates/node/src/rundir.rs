@@ -202,6 +202,13 @@ impl RunRoot {
         [current, kept].into_iter().find(|path| path.exists())
     }
 
+    /// How large the log of a run is that is not forgotten yet.
+    pub(crate) fn log_bytes(&self, run: RunId) -> u64 {
+        let log = format!("{}/{OUTPUT}", name(run));
+        let facts = fstatat(&self.runs, log.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
+        facts.map_or(0, |facts| u64::try_from(facts.st_size).unwrap_or(0))
+    }
+
     /// The process of its command, while there is one here.
     pub fn leader(&self, run: RunId) -> Option<u32> {
         let state: Option<ShimState> = self.dir(run).and_then(|dir| dir.read()).ok()?;
@@ -209,6 +216,8 @@ impl RunRoot {
     }
 
     pub fn drop_log(&self, run: RunId) -> io::Result<()> {
+        // A directory that could not be taken away still has it.
+        self.forget(run)?;
         match unlinkat(&self.logs, log_name(run).as_str(), UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(error) => Err(error.into()),

@@ -2,7 +2,7 @@
 
 use crate::environment;
 use crate::logins::Logins;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
 use danlu_core::{GpuId, State, TaskId, User};
@@ -10,6 +10,7 @@ use danlu_wire::launch::{
     AssignedGpu, Command, DEFAULT_UMASK, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder,
     Ranks, Sink,
 };
+use thiserror::Error;
 
 /// Everything the node needs. The environment comes from the store, where it is kept once.
 ///
@@ -19,23 +20,26 @@ pub(crate) fn order(
     store: &Store,
     launch: &Launch,
     user: Option<String>,
-) -> LaunchOrder {
+) -> Result<LaunchOrder, StartError> {
     let (task, spec) = (&state.tasks[&launch.task], &launch.spec);
     let node = &state.nodes[&launch.node];
     let how = &spec.launch;
-    let packed = how.environment.as_ref().and_then(|hash| store.environment(hash).ok().flatten());
-    let mut variables = packed.map_or_else(Vec::new, |packed| environment::variables(&packed));
+    let mut variables = match &how.environment {
+        Some(hash) => stored_environment(store, hash)?,
+        None => Vec::new(),
+    };
     let replaced = |line: &String| {
         line.split_once('=').is_some_and(|(name, _)| how.variables.contains_key(name))
     };
     variables.retain(|line| !replaced(line));
     variables.extend(how.variables.iter().map(|(name, value)| format!("{name}={value}")));
     variables.extend(task.values().into_iter().map(|(name, value)| swept(name, value)));
-    let command = match (how.shell, spec.command.as_slice()) {
-        (true, words) => Command::Shell { shell: String::from("/bin/sh"), line: words.join(" ") },
-        (false, words) => Command::Argv(words.to_vec()),
+    let command = match how.shell {
+        true => shell(how.shell_program.as_deref(), spec.command.join(" ")),
+        false => Command::Argv(spec.command.clone()),
     };
-    let index = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id).map_or(0, |gpu| gpu.index);
+    let known = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id);
+    let index = |id: &GpuId| known(id).map_or(0, |gpu| gpu.index);
     let assigned = launch.gpus.iter().map(|id| AssignedGpu { uuid: id.clone(), index: index(id) });
     let mut order = LaunchOrder::new(launch.run, launch.task, command, &how.directory);
     order.attempt = launch.attempt;
@@ -51,7 +55,8 @@ pub(crate) fn order(
         assigned: assigned.collect(),
         named_by: if how.gpus_by_uuid { GpuNames::Uuid } else { GpuNames::Index },
         argument: how.gpu_argument.clone(),
-        ..GpuOrder::default()
+        // A machine has GPUs of one vendor: its probe asks one driver.
+        vendor: launch.gpus.first().and_then(known).map(|gpu| gpu.vendor).unwrap_or_default(),
     };
     order.time_limit = launch.time_limit;
     order.grace = state.settings().stop_grace;
@@ -60,7 +65,30 @@ pub(crate) fn order(
     order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
     order.node = node.name.clone();
     order.ranks = ranks(state, launch);
-    order
+    Ok(order)
+}
+
+/// Why a run cannot be started, though a machine has room for it.
+#[derive(Debug, Error)]
+pub(crate) enum StartError {
+    #[error("could not read the environment it was submitted with: {0}")]
+    Environment(#[from] StoreError),
+    #[error(
+        "the environment it was submitted with is missing from the database; submit the task again"
+    )]
+    NoEnvironment,
+}
+
+/// A command must not run without the variables that its owner had.
+fn stored_environment(store: &Store, hash: &str) -> Result<Vec<String>, StartError> {
+    let packed = store.environment(hash)?.ok_or(StartError::NoEnvironment)?;
+    Ok(environment::variables(&packed))
+}
+
+/// `None`: the user's own, which only the machine knows that it runs on.
+fn shell(chosen: Option<&str>, line: String) -> Command {
+    let shell = chosen.unwrap_or("/bin/sh").to_owned();
+    Command::Shell { shell, line, of_user: chosen.is_none() }
 }
 
 /// The OS user that somebody's tasks run as on a machine, and whose files theirs are there. Named by admins, or the name of

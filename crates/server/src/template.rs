@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 /// These differ from task to task.
-const NOT_FOR_A_TEMPLATE: [&str; 4] = ["command", "environment", "dry_run", "array"];
+const NOT_FOR_A_TEMPLATE: [&str; 3] = ["environment", "dry_run", "array"];
+/// These belong together: who gives a command takes neither from the template.
+const COMMAND: [&str; 2] = ["command", "shell"];
 
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(crate) enum Wrong {
@@ -33,9 +35,12 @@ pub(crate) fn check(template: &Map<String, Value>) -> Result<(), Wrong> {
 
 /// What the task itself says comes first; `null` is nothing.
 pub(crate) fn put_under(task: &mut Map<String, Value>, template: Map<String, Value>) {
+    let is_given =
+        |task: &Map<_, Value>, field: &str| task.get(field).is_some_and(|it| !it.is_null());
+    let keeps_command = template.contains_key("command") && is_given(task, "command");
     for (field, value) in template {
-        let given = task.get(&field).is_some_and(|given| !given.is_null());
-        if !given {
+        let kept = keeps_command && COMMAND.contains(&field.as_str());
+        if !kept && !is_given(task, &field) {
             task.insert(field, value);
         }
     }
@@ -63,7 +68,8 @@ mod tests {
         assert_eq!(check(&object(&json!({ "gpus": 2, "time_limit": 3600 }))), Ok(()));
         assert!(check(&object(&json!({ "gpuz": 2 }))).is_err());
         assert!(check(&object(&json!({ "gpus": "many" }))).is_err());
-        assert!(check(&object(&json!({ "command": ["rm"] }))).is_err());
+        assert_eq!(check(&object(&json!({ "command": ["bash", "task.sh"] }))), Ok(()));
+        assert!(check(&object(&json!({ "environment": ["A=1"] }))).is_err());
     }
 
     #[test]
@@ -71,5 +77,16 @@ mod tests {
         let mut task = object(&json!({ "gpus": 1, "name": null }));
         put_under(&mut task, object(&json!({ "gpus": 2, "name": "a", "project": "p" })));
         assert_eq!(Value::Object(task), json!({ "gpus": 1, "name": "a", "project": "p" }));
+    }
+
+    #[test]
+    fn a_default_command_is_taken_whole_or_not_at_all() {
+        let template = object(&json!({ "command": ["make && ./run"], "shell": true }));
+        let mut without = object(&json!({ "gpus": 1 }));
+        put_under(&mut without, template.clone());
+        assert_eq!((&without["command"], &without["shell"]), (&template["command"], &json!(true)));
+        let mut own = object(&json!({ "command": ["python", "a.py"] }));
+        put_under(&mut own, template);
+        assert_eq!(Value::Object(own), json!({ "command": ["python", "a.py"] }));
     }
 }

@@ -4,14 +4,16 @@ use crate::gpu::GpuDetails;
 use crate::launch::{LaunchOrder, Sink};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
-use danlu_core::run::Ending;
+use danlu_core::run::{Ending, RunUsage};
 use danlu_core::{RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// The first one that knows [`ToAgent::CheckPaths`].
 pub const CHECKS_PATHS: u32 = 2;
+/// The first one that confirms [`ToAgent::DropLog`].
+pub const CONFIRMS_LOGS: u32 = 3;
 /// The oldest one that is still understood: that of the release before.
 pub const OLDEST_PROTOCOL: u32 = 1;
 
@@ -44,7 +46,7 @@ pub enum ToAgent {
     Forget {
         run: RunId,
     },
-    /// The log of a forgotten run may go too.
+    /// The log of a run that has ended may go too.
     DropLog {
         run: RunId,
     },
@@ -70,7 +72,12 @@ pub enum FromAgent {
     Ended {
         run: RunId,
         ending: Ending,
-        used: Used,
+        /// As in `ending`, for peers that look for it here; agents of 0.1.0 tell it only here.
+        used: RunUsage,
+    },
+    /// The log is not there any more. Since [`CONFIRMS_LOGS`].
+    LogDropped {
+        run: RunId,
     },
     /// The GPUs have changed.
     Gpus(Vec<GpuReport>),
@@ -285,19 +292,6 @@ pub enum StopWhy {
     Stray,
 }
 
-/// What a run has used, as far as its node could tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Used {
-    /// Bytes of host memory of the whole tree at its peak; needs a memory cgroup.
-    pub peak_memory: Option<u64>,
-    /// How many of its processes the kernel ended for want of memory; needs a memory cgroup.
-    pub oom_kills: Option<u64>,
-    /// Bytes of the largest process there was.
-    pub largest_process: u64,
-    pub cpu_time: Span,
-}
-
 impl Hello {
     pub fn new(version: &str, session: SessionId, boot_id: Option<String>) -> Hello {
         let version = version.to_owned();
@@ -324,7 +318,11 @@ impl FromAgent {
             | FromAgent::Paths(_) => None,
             FromAgent::Report(report) => Some(NodeMessage::Report(report)),
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
-            FromAgent::Ended { run, ending, .. } => Some(NodeMessage::Ended { run, ending }),
+            FromAgent::Ended { run, ending, used } => {
+                let used = if ending.used.is_nothing() { used } else { ending.used };
+                Some(NodeMessage::Ended { run, ending: Ending { used, ..ending } })
+            }
+            FromAgent::LogDropped { run } => Some(NodeMessage::LogDropped { run }),
             FromAgent::Gpus(gpus) => Some(NodeMessage::Gpus(gpus)),
             FromAgent::Memory { free } => Some(NodeMessage::Memory { free }),
             FromAgent::Fitness { trouble } => Some(NodeMessage::Fitness { trouble }),

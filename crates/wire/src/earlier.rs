@@ -1,16 +1,19 @@
 //! What an agent says, for servers of earlier releases.
 
-use crate::agent::FromAgent;
+use crate::agent::{CONFIRMS_LOGS, FromAgent};
 use danlu_core::run::{Ending, Exit, ReportedState};
 
 impl FromAgent {
     /// As a peer that speaks this protocol understands it; `None` for what it has no word for.
     pub fn for_protocol(self, protocol: u32) -> Option<FromAgent> {
+        if protocol < CONFIRMS_LOGS && matches!(self, FromAgent::LogDropped { .. }) {
+            return None;
+        }
         if protocol >= 2 {
             return Some(self);
         }
         match self {
-            FromAgent::Fitness { .. } | FromAgent::Paths(_) => None,
+            FromAgent::Fitness { .. } | FromAgent::Paths(_) | FromAgent::LogDropped { .. } => None,
             FromAgent::Ended { run, ending, used } => {
                 Some(FromAgent::Ended { run, ending: in_protocol_1(ending), used })
             }

@@ -1,5 +1,6 @@
 //! Everything a node needs to know to start a run.
 
+use danlu_core::gpu::GpuVendor;
 use danlu_core::task::{ArrayElement, PythonEnvironment};
 use danlu_core::{GpuId, RunId, Span, TaskId};
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,9 @@ pub enum Command {
     Shell {
         shell: String,
         line: String,
+        /// The node chooses the shell by the user's account; agents that do not know this use `shell`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        of_user: bool,
     },
 }
 
@@ -111,7 +115,8 @@ pub enum ErrorSink {
 pub struct GpuOrder {
     /// In the order of the PCI bus. Empty for a CPU task, which sees no GPU.
     pub assigned: Vec<AssignedGpu>,
-    pub vendor: Vendor,
+    /// Of all of them.
+    pub vendor: GpuVendor,
     pub named_by: GpuNames,
     /// Appended to the command with the list of indices, as in `--gpus=0,2`.
     pub argument: Option<String>,
@@ -121,14 +126,6 @@ pub struct GpuOrder {
 pub struct AssignedGpu {
     pub uuid: GpuId,
     pub index: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Vendor {
-    #[default]
-    Nvidia,
-    Amd,
 }
 
 /// How `CUDA_VISIBLE_DEVICES` names them.

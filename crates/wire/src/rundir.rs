@@ -2,8 +2,7 @@
 //!
 //! The order itself is not among them: it has the user's environment in it, and is handed over in memory.
 
-use crate::agent::Used;
-use danlu_core::run::{Ending, Exit};
+use danlu_core::run::{Ending, Exit, RunUsage};
 use danlu_core::{Failure, GpuId, Span, TaskId, Time};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -96,7 +95,7 @@ pub struct ExitRecord {
     pub started_at: Option<Time>,
     pub ended_at: Time,
     #[serde(default)]
-    pub used: Used,
+    pub used: RunUsage,
 }
 
 /// Why a command could not be started, for programs; `Exit::Launch` has the words.
@@ -151,6 +150,7 @@ impl ExitRecord {
             failure: self.failure.clone().filter(|_| !went_down),
             started_at: self.started_at,
             ended_at: self.ended_at,
+            used: self.used,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+use danlu_core::run::RunUsage;
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Epoch, Failure, FailureClass, RunId, SessionId, Span, TaskId, Time};
-use danlu_wire::agent::Used;
 use danlu_wire::frame::{Decoder, FRAME_BYTES, FrameError, encode};
 use danlu_wire::launch::{Command, Environment};
 use danlu_wire::{FromAgent, Hello, LaunchOrder, StopWhy, ToAgent};
@@ -57,8 +57,9 @@ fn answers_come_back() {
         failure: Some(Failure::new(FailureClass::Killed, "ended by signal 9")),
         started_at: Some(Time(5)),
         ended_at: Time(9),
+        used: RunUsage { log_bytes: 5, ..RunUsage::default() },
     };
-    let message = FromAgent::Ended { run: RUN, ending, used: Used::default() };
+    let message = FromAgent::Ended { run: RUN, ending, used: RunUsage::default() };
     let mut decoder = Decoder::default();
     decoder.feed(&encode(&message).unwrap());
     assert_eq!(drain::<FromAgent>(&mut decoder), [message]);

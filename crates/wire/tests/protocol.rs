@@ -61,7 +61,9 @@ fn neighbours_speak_with_each_other() {
         (1, Some(1), true),
         (2, Some(2), true),
         (3, Some(2), true),
-        (3, Some(3), false),
+        (3, Some(3), true),
+        (4, Some(3), true),
+        (4, Some(4), false),
         (0, None, false),
     ] {
         assert_eq!(hello(protocol, oldest).is_compatible(), good, "{protocol} {oldest:?}");

@@ -1,8 +1,8 @@
 //! Files of a run directory as version 1 writes them, and what becomes of damaged ones.
 
 use danlu_core::run::Exit;
+use danlu_core::run::RunUsage;
 use danlu_core::{Span, Time};
-use danlu_wire::agent::Used;
 use danlu_wire::rundir::{
     CgroupPaths, Control, ExitRecord, ProcessMark, RunFile, ShimState, StopRequest, V1,
 };
@@ -32,7 +32,7 @@ fn exit() -> ExitRecord {
         interrupted: true,
         started_at: Some(Time(1)),
         ended_at: Time(2),
-        used: Used::default(),
+        used: RunUsage::default(),
     }
 }
 

@@ -35,8 +35,9 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
-    if !shell::succeeds(&mut shell::cargo("build --quiet --release --package danlu-fakeagent")) {
-        return Err("the release build failed".to_owned());
+    if !shell::succeeds(&mut shell::cargo("build --quiet --profile dist --package danlu-fakeagent"))
+    {
+        return Err("the build failed".to_owned());
     }
     let mut figures = many(programs, size)?;
     figures.extend(one_hangs(programs, size)?);
@@ -196,7 +197,7 @@ struct Fleet {
 
 impl Fleet {
     fn start(server: &Server) -> Result<Fleet, String> {
-        let mut command = Command::new(shell::target().join("release/fleet"));
+        let mut command = Command::new(shell::target().join("dist/fleet"));
         command.arg(server.address()).arg(GPUS_EACH.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("fleet: {error}"))?;

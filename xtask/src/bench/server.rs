@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::process::Process;
 use crate::shell;
 
-/// What is measured, and what helps to measure it; release builds.
+/// What is measured, and what helps to measure it, built as packages are.
 #[derive(Debug)]
 pub(super) struct Programs {
     pub(super) danlu: PathBuf,
@@ -48,25 +48,21 @@ const O_NONBLOCK: i32 = 0o4000;
 impl Programs {
     pub(super) fn build() -> Result<Self, String> {
         for words in [
-            "build --quiet --release --package danlu --package danlu-fakenvml",
+            "build --quiet --profile dist --package danlu --package danlu-fakenvml",
             // Without a dynamic linker: what a program does before its first line is not the time between two tasks.
-            "rustc --quiet --release --package xtask --example stamp -- -C target-feature=+crt-static",
+            "rustc --quiet --profile dist --package xtask --example stamp -- -C target-feature=+crt-static",
         ] {
             if !shell::succeeds(&mut shell::cargo(words)) {
-                return Err("the release build failed".to_owned());
+                return Err("the build failed".to_owned());
             }
         }
-        let release = shell::target().join("release");
+        let built = shell::target().join("dist");
         // A copy, as installed programs are: of what the linker itself wrote, the system has small pieces in memory, which
         // take longer to load.
-        let danlu = release.join("danlu-installed");
-        fs::copy(release.join("danlu"), &danlu)
+        let danlu = built.join("danlu-installed");
+        fs::copy(built.join("danlu"), &danlu)
             .map_err(|error| format!("could not copy the program: {error}"))?;
-        Ok(Self {
-            danlu,
-            stamp: release.join("examples/stamp"),
-            nvml: release.join("libfakenvml.so"),
-        })
+        Ok(Self { danlu, stamp: built.join("examples/stamp"), nvml: built.join("libfakenvml.so") })
     }
 }
 

@@ -48,7 +48,7 @@ impl Client {
     /// Returns when it runs or has ended, after a while at the latest.
     pub(crate) fn wait_until_running(&self, id: u64) {
         // Whatever went wrong shows again when the task is looked at.
-        let _ = self.get_document(&format!("/wait?ids={id}&until=running"));
+        let _ = self.get_document(&format!("/wait?ids={id}&until=running,paused,stopping,lost"));
     }
 
     pub(crate) fn task(&self, id: u64) -> Result<TaskView, Problem> {

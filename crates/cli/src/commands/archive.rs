@@ -19,7 +19,7 @@ use crate::{
 #[command(
     about = msg::move_ended_tasks_from_the_lists_to_the(),
     override_usage = msg::danlu_archive_id_options(),
-    after_help = msg::the_archive_is_archive_jsonl_in_the_servers(),
+    after_help = msg::the_archive_is_archive_jsonl_in_the_servers_2(),
 )]
 pub(crate) struct Arguments {
     #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::tasks_12_3_9_1_3_5())]

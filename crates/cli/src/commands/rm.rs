@@ -22,7 +22,7 @@ use crate::{
 #[command(
     about = msg::remove_tasks_a_running_one_is_cancelled_first(),
     override_usage = msg::danlu_rm_id_options(),
-    after_help = msg::examples_danlu_rm_12_danlu_rm_state_succeeded(),
+    after_help = msg::examples_danlu_rm_12_danlu_rm_state_succeeded_2(),
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

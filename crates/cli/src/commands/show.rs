@@ -145,6 +145,8 @@ impl Page {
             Column::left(msg::state()),
             Column::left(msg::where_()),
             Column::right(msg::time()),
+            Column::right(msg::cpu()),
+            Column::right(msg::memory()),
             Column::left(msg::end()).shrinks(30, 12),
         ]);
         for run in runs {
@@ -162,6 +164,10 @@ impl Page {
                 }
                 .into(),
                 took.unwrap_or_else(|| "–".to_owned()).into(),
+                run.cpu_time_ms
+                    .map_or_else(|| "–".to_owned(), |ms| amounts::clock(ms.div_ceil(1_000)))
+                    .into(),
+                run.peak_memory.map_or_else(|| "–".to_owned(), amounts::bytes).into(),
                 how(run).into(),
             ]);
             for part in &run.parts {
@@ -169,6 +175,8 @@ impl Page {
                     String::new().into(),
                     states::other(&part.state).into(),
                     places::place(Some(&part.node), &part.gpu_ids).into(),
+                    String::new().into(),
+                    String::new().into(),
                     String::new().into(),
                     part.exit.clone().unwrap_or_default().into(),
                 ]);

@@ -40,6 +40,12 @@ impl Guest {
         Some(Guest { name, uid: user.uid.as_raw(), gid: user.gid.as_raw() })
     }
 
+    pub(crate) fn set_login_shell(&self, shell: &Path) {
+        let mut usermod = Command::new("usermod");
+        usermod.arg("-s").arg(shell).arg(&self.name).stderr(Stdio::null());
+        assert!(usermod.status().is_ok_and(|status| status.success()));
+    }
+
     /// Any program as this user, with nothing of the test's own environment.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);

@@ -139,6 +139,12 @@ fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
         short("GPU argument", argument.len(), limits::NAME_BYTES)?;
         no_zero("GPU argument", argument)?;
     }
+    if let Some(program) = &launch.shell_program {
+        short("shell", program.len(), limits::PATH_BYTES)?;
+        if program.is_empty() || program.chars().any(char::is_control) {
+            return Err(Refusal::ControlCharacter { what: "shell" });
+        }
+    }
     if let Some(PythonEnvironment::Conda(name) | PythonEnvironment::Venv(name)) = &launch.python {
         short("environment's name", name.len(), limits::PATH_BYTES)?;
         if name.is_empty() || name.chars().any(char::is_control) {

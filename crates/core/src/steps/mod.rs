@@ -7,6 +7,7 @@ pub(crate) mod dependencies;
 pub(crate) mod description;
 pub(crate) mod extend;
 pub(crate) mod gpus;
+pub(crate) mod logs;
 pub(crate) mod lost;
 pub(crate) mod nodes;
 pub(crate) mod permission;

@@ -12,6 +12,7 @@ use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::admin::check_name;
 use crate::steps::description;
+use crate::steps::logs;
 use crate::steps::permission::require_admin;
 use crate::trouble::{Trouble, Unfit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,7 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     if runs > 0 {
         return Err(Refusal::NodeBusy { node: id, runs });
     }
+    logs::give_up(turn, id);
     turn.state.remove_node(id);
     turn.event(Event::NodeRemoved { node: id });
     Ok(Reply::Done)

@@ -9,7 +9,7 @@ use crate::node::Link;
 use crate::run::{Exit, PartState, ReportedState, RunReport, RunState};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
-use crate::steps::{extend, nodes, runs, unknown};
+use crate::steps::{extend, logs, nodes, runs, unknown};
 use crate::task::Doubt;
 use std::collections::BTreeSet;
 
@@ -51,6 +51,7 @@ pub(crate) fn take(
             turn.state.change_node(id, |node| node.link = Link::Ready { since });
             turn.event(Event::NodeReady { node: id });
         }
+        logs::send_all(turn, id);
         return Ok(Reply::Done);
     }
     for run in &strays {

@@ -153,8 +153,7 @@ pub(crate) fn abandon(turn: &mut Turn<'_>, by: Actor, id: RunId) -> Answer {
 
 /// A part is over and its node has no record of how.
 pub(crate) fn end_without_record(turn: &mut Turn<'_>, node: NodeId, run: RunId, exit: Exit) {
-    let ending =
-        Ending { exit, stopped: false, failure: None, started_at: None, ended_at: turn.now };
+    let ending = Ending::new(exit, turn.now);
     end_part(turn, node, run, ending);
 }
 
@@ -164,7 +163,7 @@ pub(crate) fn is_open(state: &State, node: NodeId, id: RunId) -> bool {
 }
 
 pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: Ending) {
-    let Ending { exit, stopped, failure, started_at, ended_at } = ending;
+    let Ending { exit, stopped, failure, started_at, ended_at, used } = ending;
     let exit = bounded(exit);
     if let Exit::Trouble(trouble) = &exit {
         nodes::take_fitness(turn, node, Some(trouble.clone()));
@@ -173,6 +172,7 @@ pub(crate) fn end_part(turn: &mut Turn<'_>, node: NodeId, id: RunId, ending: End
     let failure = failure.map(|told| Failure::new(told.class, &told.evidence));
     let state = PartState::Ended { exit: exit.clone(), stopped, failure, at };
     turn.state.set_part(id, node, started_at, state);
+    turn.state.add_usage(id, used);
     turn.event(Event::PartEnded { run: id, node, exit: exit.clone() });
     let peak = turn.state.forget_tenant(node, id);
     if peak.is_some() {

@@ -182,10 +182,7 @@ pub(crate) fn check_new(
 /// What is over quota and may not wait, or would wait for ever.
 fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Result<(), Refusal> {
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
-    match quota::refuses(state, owner, spec, count, now) {
-        Some(excess) => Err(Refusal::OverQuota(excess)),
-        None => Ok(()),
-    }
+    quota::admit(state, owner, spec, count, now)
 }
 
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::run::StopReason;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::{canceller, own_task};
-use crate::steps::{dependencies, runs, unknown};
+use crate::steps::{dependencies, logs, runs, unknown};
 use crate::task::{Outcome, Task, TaskState};
 use crate::time::Span;
 
@@ -77,9 +77,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     unknown::refuse_second_run(turn.state, id)?;
     let now = turn.now;
     // It waits like a new one.
-    if let Some(excess) = quota::refuses(turn.state, task.owner, &task.spec, 1, now) {
-        return Err(Refusal::OverQuota(excess));
-    }
+    quota::admit(turn.state, task.owner, &task.spec, 1, now)?;
     turn.state.change_task(id, |task| {
         task.state = TaskState::Held;
         task.not_before = task.spec.begin.filter(|begin| *begin > now);
@@ -102,8 +100,10 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
     }
-    let spec = task.spec_id;
-    let runs = turn.state.remove_task(id);
+    let (spec, owner) = (task.spec_id, task.owner);
+    let removed = turn.state.remove_task(id);
+    logs::remove(turn, owner, &removed);
+    let runs = removed.iter().map(|run| run.id).collect();
     turn.event(Event::TaskRemoved { task: id, spec, runs });
     Ok(Reply::Done)
 }

@@ -5,7 +5,7 @@ use danlu_core::gpu::{GpuCondition, GpuConfig, GpuReport, GpuUsage, RunMemory};
 use danlu_core::input::{GpuChange, NodeReport};
 use danlu_core::node::Capacity;
 use danlu_core::resources::{NodeSelector, Sharing};
-use danlu_core::run::{Ending, Exit, ReportedState, RunReport};
+use danlu_core::run::{Ending, Exit, ReportedState, RunReport, RunUsage};
 use danlu_core::settings::{Backfill, Limits, Order, PlacementRule};
 use danlu_core::task::{ArraySpec, Dependency, DependencyKind, TaskSpec};
 use danlu_core::*;
@@ -26,12 +26,10 @@ fn any_ending() -> impl Strategy<Value = Ending> {
         1 => Just(Exit::Abandoned),
         1 => Just(Exit::Launch { message: "no".into() }),
     ];
-    (exit, any::<bool>(), any::<i64>()).prop_map(|(exit, stopped, at)| Ending {
-        exit,
-        stopped,
-        failure: None,
-        started_at: None,
-        ended_at: Time(at),
+    let log_bytes = prop_oneof![Just(0), Just(7), Just(u64::MAX)];
+    (exit, any::<bool>(), any::<i64>(), log_bytes).prop_map(|(exit, stopped, at, log_bytes)| {
+        let used = RunUsage { log_bytes, ..RunUsage::default() };
+        Ending { stopped, used, ..Ending::new(exit, Time(at)) }
     })
 }
 
@@ -107,6 +105,7 @@ fn any_message() -> impl Strategy<Value = NodeMessage> {
         3 => (any_run(), any_ending()).prop_map(|(run, ending)| NodeMessage::Ended { run, ending }),
         2 => any_gpus().prop_map(NodeMessage::Gpus),
         1 => (0u64..5).prop_map(|free| NodeMessage::Memory { free }),
+        1 => any_run().prop_map(|run| NodeMessage::LogDropped { run }),
         1 => Just(NodeMessage::Lost),
     ]
 }

@@ -78,7 +78,7 @@ pub(crate) fn after(kind: DependencyKind, tasks: &[u64]) -> TaskSpec {
 }
 
 pub(crate) fn ending(exit: Exit, stopped: bool) -> Ending {
-    Ending { exit, stopped, failure: None, started_at: None, ended_at: Time(0) }
+    Ending { stopped, ..Ending::new(exit, Time(0)) }
 }
 
 impl Lab {
@@ -227,6 +227,7 @@ impl Lab {
                 format!("limit {run} on n{node} to {}", limit.in_words())
             }
             Effect::Forget { node, run, .. } => format!("forget {run} on n{node}"),
+            Effect::DropLog { node, run, .. } => format!("drop the log of {run} on n{node}"),
             Effect::AskReport { node, .. } => format!("ask n{node}"),
         };
         self.effects.drain(..).map(show).collect()

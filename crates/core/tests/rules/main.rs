@@ -19,6 +19,7 @@ mod gangs;
 mod gpus;
 mod lab;
 mod labels;
+mod logs;
 mod lost;
 mod lost_store;
 mod managed;

@@ -1,4 +1,4 @@
-//! One test for each bug of the systems that Danlu follows, named after it: here it cannot happen.
+//! One test for each bug of the systems that Danlu follows, named after the rule that holds here.
 
 use crate::lab::{ADMIN, ANN, BOB, after, ending, gpu, healthy, lab, lasting, wants};
 use danlu_core::gpu::GpuCondition;
@@ -9,7 +9,7 @@ use danlu_core::{Actor, Epoch, Input, NodeMessage, Refusal, State, TaskId, WaitR
 
 // gpuman: said "created" and dropped it.
 #[test]
-fn oversize_task_accepted_and_dropped() {
+fn a_task_larger_than_every_node_is_refused() {
     let mut lab = lab(&[2, 4]);
     let input = Input::Submit { by: ANN, spec: wants(5), key: None };
     assert!(matches!(lab.try_act(input), Err(Refusal::Impossible { .. })));
@@ -22,7 +22,7 @@ fn oversize_task_accepted_and_dropped() {
 
 // distributed manager: waited for ever and said nothing, when the machines shrank.
 #[test]
-fn task_that_no_longer_fits_waits_silently() {
+fn a_task_that_no_longer_fits_says_so() {
     let mut lab = lab(&[4]);
     lab.submit(wants(3));
     lab.report(1, healthy(1, 2), vec![]);
@@ -32,7 +32,7 @@ fn task_that_no_longer_fits_waits_silently() {
 
 // gpuman: `move` raised an exception with the task in its hands.
 #[test]
-fn move_in_fifo_loses_a_task() {
+fn a_move_in_fifo_loses_no_task() {
     let mut lab = lab(&[1]);
     lab.policy(Order::Fifo, Backfill::None);
     for _ in 0..3 {
@@ -45,7 +45,7 @@ fn move_in_fifo_loses_a_task() {
 
 // gpuman: what ran was stored as waiting, and ran a second time after a restart.
 #[test]
-fn restart_runs_running_tasks_twice() {
+fn a_restart_runs_no_task_twice() {
     let mut lab = lab(&[2]);
     lab.submit(wants(1));
     lab.schedule();
@@ -64,7 +64,7 @@ fn restart_runs_running_tasks_twice() {
 
 // gputasker: tasks stayed "running" and their GPUs taken, for ever, when the scheduler was restarted.
 #[test]
-fn restart_leaves_gpus_taken_for_ever() {
+fn a_restart_frees_the_gpus_of_runs_that_have_ended() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.submit(wants(1));
@@ -79,7 +79,7 @@ fn restart_leaves_gpus_taken_for_ever() {
 
 // distributed manager: whatever ran at a restart was an error; gputasker never noticed a node that was gone.
 #[test]
-fn lost_node_counts_as_failed() {
+fn a_lost_node_is_not_a_failure() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.schedule();
@@ -90,7 +90,7 @@ fn lost_node_counts_as_failed() {
 
 // distributed manager: a node that came back had all its GPUs free again.
 #[test]
-fn reconnect_forgets_who_holds_gpus() {
+fn a_reconnect_keeps_the_holders_of_gpus() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.submit(wants(1));
@@ -104,7 +104,7 @@ fn reconnect_forgets_who_holds_gpus() {
 
 // gpuman: an edited task went to the end of its class.
 #[test]
-fn edit_loses_its_place() {
+fn an_edit_keeps_the_place_in_the_queue() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.submit(wants(1));
@@ -116,7 +116,7 @@ fn edit_loses_its_place() {
 
 // distributed manager: the successor of a task that was deleted from the history waited for ever.
 #[test]
-fn deleted_predecessor_blocks_for_ever() {
+fn a_deleted_predecessor_blocks_nobody() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.schedule();
@@ -137,7 +137,7 @@ fn deleted_predecessor_blocks_for_ever() {
 
 // distributed manager: two tasks could wait for each other.
 #[test]
-fn circle_of_dependencies_accepted() {
+fn a_circle_of_dependencies_is_refused() {
     let mut lab = lab(&[1]);
     lab.submit(TaskSpec { hold: true, ..wants(1) });
     lab.submit(after(DependencyKind::AfterAny, &[1]));
@@ -148,7 +148,7 @@ fn circle_of_dependencies_accepted() {
 
 // distributed manager: the node a task had run on was written into its request.
 #[test]
-fn resubmission_is_pinned_to_the_old_node() {
+fn a_task_that_runs_again_may_go_to_another_node() {
     let mut lab = lab(&[1, 1]);
     lab.submit(wants(1));
     lab.schedule();
@@ -162,7 +162,7 @@ fn resubmission_is_pinned_to_the_old_node() {
 
 // gputasker: a limit on GPU memory was a 16-bit number of megabytes.
 #[test]
-fn gpu_memory_above_32_gigabytes() {
+fn gpu_memory_may_be_above_32_gigabytes() {
     let mut lab = lab(&[1]);
     let mut large = wants(1);
     large.request.gpu_memory = 79 << 30;
@@ -176,7 +176,7 @@ fn gpu_memory_above_32_gigabytes() {
 
 // gputasker: "start again" on a running task started a second copy of it.
 #[test]
-fn retry_of_a_running_task_starts_a_second_copy() {
+fn a_running_task_cannot_be_retried() {
     let mut lab = lab(&[2]);
     lab.submit(wants(1));
     lab.schedule();
@@ -188,7 +188,7 @@ fn retry_of_a_running_task_starts_a_second_copy() {
 
 // gputasker: large tasks starved behind small ones, without end.
 #[test]
-fn large_task_starves_behind_small_ones() {
+fn a_large_task_does_not_starve_behind_small_ones() {
     let mut lab = lab(&[4]);
     lab.policy(Order::Fifo, Backfill::Easy);
     for _ in 0..4 {
@@ -208,7 +208,7 @@ fn large_task_starves_behind_small_ones() {
 
 // gpulimit, gputasker and the distributed manager: at most one start in each turn of a loop of seconds.
 #[test]
-fn one_start_per_turn() {
+fn a_pass_starts_all_that_fits() {
     let mut lab = lab(&[4]);
     for _ in 0..4 {
         lab.submit(wants(1));
@@ -219,7 +219,7 @@ fn one_start_per_turn() {
 
 // gpulimit: only the one GPU with most free memory was looked at.
 #[test]
-fn only_the_best_gpu_is_considered() {
+fn every_free_gpu_is_considered() {
     let mut lab = lab(&[2]);
     lab.report(1, vec![gpu(1, 0, crate::lab::foreign()), gpu(1, 1, GpuCondition::Idle)], vec![]);
     lab.submit(wants(1));
@@ -229,7 +229,7 @@ fn only_the_best_gpu_is_considered() {
 
 // gpuman: `nvidia-smi` that failed counted as a free GPU.
 #[test]
-fn failed_probe_counts_as_free() {
+fn a_gpu_whose_probe_failed_is_not_free() {
     let mut lab = lab(&[1]);
     lab.report(1, vec![gpu(1, 0, GpuCondition::Unknown)], vec![]);
     lab.submit(wants(1));
@@ -239,7 +239,7 @@ fn failed_probe_counts_as_free() {
 
 // gputasker: a card that was given another number, or taken out, was believed to be where it had been.
 #[test]
-fn renumbered_gpu_keeps_its_old_number() {
+fn a_renumbered_gpu_has_its_new_number() {
     let mut lab = lab(&[2]);
     lab.submit(wants(1));
     lab.schedule();
@@ -255,7 +255,7 @@ fn renumbered_gpu_keeps_its_old_number() {
 
 // gputasker: a priority that nobody looked at.
 #[test]
-fn priority_is_ignored() {
+fn a_task_of_higher_priority_starts_first() {
     let mut lab = lab(&[1]);
     lab.submit(TaskSpec { priority: 9, ..wants(1) });
     lab.submit(TaskSpec { priority: 6, ..wants(1) });
@@ -266,7 +266,7 @@ fn priority_is_ignored() {
 // distributed manager: ids were times, and two submits within ten milliseconds had the same.
 // gpuman: ids began again at one.
 #[test]
-fn ids_collide_or_are_used_again() {
+fn ids_are_unique_and_never_reused() {
     let mut lab = lab(&[1]);
     let first = lab.submit(wants(1));
     let second = lab.submit(wants(1));
@@ -280,7 +280,7 @@ fn ids_collide_or_are_used_again() {
 
 // distributed manager: one CPU task for each machine at a time. gpuman: CPU tasks waited behind a GPU task.
 #[test]
-fn cpu_tasks_wait_behind_gpu_tasks() {
+fn cpu_tasks_do_not_wait_behind_gpu_tasks() {
     let mut lab = lab(&[1]);
     lab.policy(Order::Fifo, Backfill::Easy);
     lab.submit(wants(1));
@@ -296,7 +296,7 @@ fn cpu_tasks_wait_behind_gpu_tasks() {
 
 // gpulimit: a paused task could never be resumed, since its process was forgotten.
 #[test]
-fn paused_task_cannot_be_resumed() {
+fn a_paused_task_can_be_resumed() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.schedule();
@@ -310,7 +310,7 @@ fn paused_task_cannot_be_resumed() {
 
 // distributed manager, gpulimit: everybody could stop everybody's tasks.
 #[test]
-fn anybody_stops_anybodys_task() {
+fn nobody_stops_the_task_of_another_user() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     for input in [
@@ -325,7 +325,7 @@ fn anybody_stops_anybodys_task() {
 
 // gputasker: killing a task killed what watched over it, and its GPU was given out while it ran on.
 #[test]
-fn gpu_of_a_cancelled_task_is_given_out_before_it_ends() {
+fn the_gpu_of_a_cancelled_task_is_held_until_it_has_ended() {
     let mut lab = lab(&[1]);
     lab.submit(wants(1));
     lab.submit(wants(1));
@@ -341,7 +341,7 @@ fn gpu_of_a_cancelled_task_is_given_out_before_it_ends() {
 
 // resource manager: a pending request was not counted, so it was made again every two seconds: 3,677 of them.
 #[test]
-fn repeated_request_queues_again_and_again() {
+fn a_repeated_request_queues_one_task() {
     let mut lab = lab(&[1]);
     let submit = || Input::Submit { by: ANN, spec: wants(1), key: Some("nightly".into()) };
     let first = lab.act(submit());

@@ -1,6 +1,7 @@
 //! What is accepted, and what is refused at once.
 
-use crate::lab::{ADMIN, ANN, BOB, after, lab, wants};
+use crate::lab::{ADMIN, ANN, BOB, after, ending, lab, wants};
+use danlu_core::run::{Ending, Exit, RunUsage};
 use danlu_core::task::{ArraySpec, DependencyKind, LaunchSpec, TaskSpec};
 use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId, limits};
 
@@ -178,4 +179,33 @@ fn a_user_has_so_many_open_tasks_unless_a_quota_says_otherwise() {
     lab.configure(|settings| settings.quota.user.open_tasks = Some(3));
     lab.act(ask(wants(1)));
     assert!(lab.try_act(ask(wants(1))).is_err());
+}
+
+#[test]
+fn a_user_whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
+    let mut lab = lab(&[1, 1]);
+    assert_eq!(lab.state.settings().limits.log_bytes_per_user, Some(1 << 40));
+    lab.configure(|settings| settings.limits.log_bytes_per_user = Some(3 << 20));
+    let mut gang = wants(2);
+    gang.request.nodes = 2;
+    lab.submit(gang);
+    lab.schedule();
+    let used = RunUsage { log_bytes: 3 << 19, ..RunUsage::default() };
+    lab.ended_with(1, Ending { used, ..ending(Exit::Code(0), false) });
+    assert_eq!(lab.state.log_bytes_of(ANN), 3 << 20, "the parts add up");
+    let ask = |by| Input::Submit { by, spec: wants(1), key: None };
+    let refusal = lab.try_act(ask(ANN)).unwrap_err();
+    assert_eq!(refusal.to_string(), "the logs of user ann take 3.0 MiB of at most 3.0 MiB");
+    let retry = Input::Retry { by: Actor::User(ANN), task: TaskId(1) };
+    assert_eq!(lab.try_act(retry), Err(refusal));
+    lab.act(ask(BOB));
+    for unlimited in [None, Some(0)] {
+        lab.configure(|settings| settings.limits.log_bytes_per_user = unlimited);
+        lab.act(ask(ANN));
+    }
+    lab.configure(|settings| settings.limits.log_bytes_per_user = Some(1));
+    assert!(lab.try_act(ask(ANN)).is_err());
+    lab.act(Input::Remove { by: Actor::User(ANN), task: TaskId(1) });
+    assert_eq!(lab.state.log_bytes_of(ANN), 0);
+    lab.act(ask(ANN));
 }

@@ -22,4 +22,11 @@ messages! {
     which_tasks = "which tasks?", "哪些任务？";
     move_these_ended_tasks_to_the_archive = "move these ended tasks to the archive?", "将这些已结束的任务移入归档？";
     archived_count_tasks(count) = "archived {count} tasks\n", "已归档 {count} 个任务\n";
+    the_archive_is_archive_jsonl_in_the_servers_2 =
+        "The archive is archive.jsonl in the server's data directory: one JSON document per line, as `danlu show --json` tells it.\n\
+         Tasks that a waiting one needs stay. The logs of archived tasks are deleted. It happens by itself above `archive.above` ended tasks (danlu set).\n\n\
+         Examples:\n  danlu archive 1-99\n  danlu archive --older-than 30d\n  danlu archive --keep 100\n  danlu archive --user ann --yes      (admins)",
+        "归档是服务器数据目录中的 archive.jsonl：每行一个 JSON 文档，与 `danlu show --json` 相同。\n\
+         仍被等待中的任务依赖的任务会保留。归档任务的日志会被删除。已结束任务超过 `archive.above` 时自动归档（danlu set）。\n\n\
+         示例：\n  danlu archive 1-99\n  danlu archive --older-than 30d\n  danlu archive --keep 100\n  danlu archive --user ann --yes      （管理员）";
 }

@@ -62,4 +62,6 @@ messages! {
     on_a_machine_with_key_value(key, value) = "on a machine with {key}={value}", "在 {key}={value} 的机器上";
     rather_on_name(name) = "rather on {name}", "优先在 {name} 上";
     rather_where_key_value(key, value) = "rather where {key}={value}", "优先在 {key}={value} 的机器上";
+    cpu = "CPU", "CPU 时间";
+    memory = "MEMORY", "内存峰值";
 }

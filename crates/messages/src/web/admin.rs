@@ -10,7 +10,9 @@ messages! {
     command_force_stop = "and put what runs back into the queue", "并将运行中的任务放回队列";
     command_schedule = "or fifo, fair, auto …", "或 fifo、fair、auto 等";
     command_move_task = "task 12 to the first place of its owner's", "将任务 12 移到其所有者队列的首位";
-    command_add_device = "give GPU 3 out; remove device 3 takes it out", "启用 GPU 3；remove device 3 停用";
+    command_add_device =
+        "enable GPU 3, or gpu7:3 of several machines; remove device disables it",
+        "启用 GPU 3，多台机器时写 gpu7:3；remove device 停用";
     command_prompt = "announce something; prompt None clears it", "发布公告；prompt None 清除";
     command_dump = "archive ended tasks; dumpuser ann 10, dumptask 1 2 3", "归档已结束的任务；dumpuser ann 10、dumptask 1 2 3";
     command_set_auto_dump = "archive by itself above so many", "超过此数量时自动归档";
@@ -148,4 +150,7 @@ messages! {
     tick_the_box_beside_remove_first = "tick the box beside “Remove” first", "请先勾选“删除”旁的方框";
     a_new_password = "A new password", "新密码";
     hand_it_over_now_it_is_not_shown_again = "Hand it over now: it is not shown again.", "请立即转交：之后不再显示。";
+    bytes_of_logs_that_machines_keep_for_one_user =
+        "Bytes of logs that machines keep for one user; with so many, submissions are refused. Empty or 0: no limit.",
+        "每个用户保留的日志总字节数上限，达到后拒绝新任务；留空或 0 表示不限。";
 }

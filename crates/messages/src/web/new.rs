@@ -1,6 +1,7 @@
 //! Sentences of web/new.
 
 messages! {
+    gpus = "GPUs", "GPU";
     label_cannot_be_text(label, text) = "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”";
     there_is_no_command_yet = "There is no command yet.", "还没有命令。";
     for_example_python_train_py = "for example: python train.py", "例如：python train.py";
@@ -101,4 +102,7 @@ messages! {
     name_it_by_its_id = "name it by its id", "请写任务编号";
     correct_it = "correct it", "请更正";
     the_script = "the script,", "脚本";
+    a_shell_line_run_by_your_bash_or_zsh_gpu_list =
+        "A shell line, run by your bash or zsh. {gpu_list}, {gpu_count} and {task_id} are replaced.",
+        "一行 shell 命令，由您的 bash 或 zsh 执行。{gpu_list}、{gpu_count}、{task_id} 会被替换。";
 }

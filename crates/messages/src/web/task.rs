@@ -19,4 +19,6 @@ messages! {
     may_be_preempted = "May be preempted", "可被抢占";
     retries = "Retries", "重试次数";
     output = "Output", "输出";
+    cpu_time = "CPU time", "CPU 时间";
+    peak_memory = "Peak memory", "内存峰值";
 }

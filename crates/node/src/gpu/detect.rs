@@ -50,10 +50,13 @@ impl Default for ProbeConfig {
 }
 
 impl ProbeConfig {
-    /// The defaults, with the NVML library of `DANLU_NVML_PATH`.
+    /// The defaults, with the NVML library of `DANLU_NVML_PATH` and the files of drivers under `DANLU_SYSFS_PATH`.
     pub fn from_environment() -> Self {
-        let nvml = env::var_os("DANLU_NVML_PATH").filter(|path| !path.is_empty());
-        ProbeConfig { nvml: nvml.map(PathBuf::from), ..ProbeConfig::default() }
+        let path =
+            |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let usual = ProbeConfig::default();
+        let sysfs = path("DANLU_SYSFS_PATH").unwrap_or(usual.sysfs);
+        ProbeConfig { nvml: path("DANLU_NVML_PATH"), sysfs, ..usual }
     }
 
     pub fn simulated(gpus: u32, script: Option<PathBuf>) -> Self {

@@ -6,9 +6,9 @@ use super::history::History;
 use super::identity::{Identities, Identity};
 use super::sample::{GpuProcess, GpuSample, Live, ProcessKind};
 use super::{Probe, Reading};
-use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
+use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, GpuVendor, RunMemory};
 use danlu_core::ids::{GpuId, RunId};
-use danlu_wire::gpu::{ForeignDetails, GpuDetails, OwnProcess};
+use danlu_wire::gpu::{ForeignDetails, GpuDetails, OwnProcess, Vendor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -294,6 +294,10 @@ fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
         runs: peaks.iter().map(run).collect(),
         broken: told.health.broken().or_else(|| told.lost.then(|| FALLEN.to_owned())),
         neighbours: told.neighbours.clone(),
+        vendor: match told.vendor {
+            Vendor::Amd => GpuVendor::Amd,
+            Vendor::Nvidia | Vendor::Simulated => GpuVendor::Nvidia,
+        },
         ..GpuReport::new(told.uuid.clone(), told.index, told.model.as_str(), told.memory_total)
     }
 }

@@ -11,7 +11,9 @@ use std::ffi::{CStr, CString, NulError};
 /// there is a child, which must not allocate what it does not give back.
 #[derive(Debug)]
 pub(super) struct Words {
-    pointers: Vec<*const libc::c_char>,
+    pointers: Vec<Cell<*const libc::c_char>>,
+    /// The first word is the program that is tried, whichever that is.
+    pub(super) begins_with_program: bool,
     /// The same for a shell that is to run a script; its second place is kept for the child.
     for_shell: Vec<Cell<*const libc::c_char>>,
     /// What they point to.
@@ -21,7 +23,7 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn of_argv(argv: &[String]) -> Option<Words> {
         let mut words = Words::new(argv.iter().map(|word| [word.as_bytes(), b"", b""]))?;
-        let arguments = words.pointers.iter().skip(1).copied();
+        let arguments = words.pointers.iter().skip(1).map(Cell::get);
         let for_shell = [SHELL.as_ptr(), std::ptr::null()].into_iter().chain(arguments);
         words.for_shell = for_shell.map(Cell::new).collect();
         Some(words)
@@ -47,12 +49,26 @@ impl Words {
         let zeros = texts.iter().filter(|&&byte| byte == 0).count();
         // The texts stay where they are, wherever the list of them goes.
         let pointers = starts.into_iter().map(|start| texts[start..].as_ptr().cast());
-        let pointers = pointers.chain([std::ptr::null()]).collect();
-        (zeros == count).then_some(Words { pointers, for_shell: Vec::new(), _texts: texts })
+        let pointers = pointers.chain([std::ptr::null()]).map(Cell::new).collect();
+        let (begins_with_program, for_shell) = (false, Vec::new());
+        (zeros == count).then_some(Words {
+            pointers,
+            begins_with_program,
+            for_shell,
+            _texts: texts,
+        })
     }
 
     pub(super) fn pointers(&self) -> *const *const libc::c_char {
-        self.pointers.as_ptr()
+        self.pointers.as_ptr().cast()
+    }
+
+    /// For this program. `sh` as the first word would make bash or zsh behave like one.
+    pub(super) fn for_program(&self, program: &CStr) -> *const *const libc::c_char {
+        if let Some(first) = self.pointers.first().filter(|_| self.begins_with_program) {
+            first.set(program.as_ptr());
+        }
+        self.pointers()
     }
 
     /// A script without a first line.

@@ -207,8 +207,7 @@ impl<'a> Plan<'a> {
 
     /// In the environment of the user's that was asked for.
     fn activated(&self, python: &PythonEnvironment) -> Result<Program, Problem> {
-        let CommandLine { argv, environment } = self.line;
-        let mut line = CommandLine { argv: argv.clone(), environment: environment.clone() };
+        let mut line = self.line.clone();
         let directory = self.directory.to_string_lossy();
         activation::enter(python, &directory, &mut line.environment).map_err(Problem::Missing)?;
         Program::of(&line).map_err(|_| Problem::Met((LaunchStage::Environment, Errno::EINVAL)))
@@ -244,8 +243,14 @@ impl Program {
             return Err("there is no command");
         };
         let path = line.environment.get("PATH").map_or("", |path| path);
-        let places = program::places(program, path).map_err(|_: NulError| ZERO_BYTE)?;
-        let argv = program::Words::of_argv(&line.argv).ok_or(ZERO_BYTE)?;
+        let chosen = line.programs.iter().map(|program| CString::new(program.as_str()));
+        let places = match line.programs.is_empty() {
+            true => program::places(program, path),
+            false => chosen.collect(),
+        };
+        let places = places.map_err(|_: NulError| ZERO_BYTE)?;
+        let mut argv = program::Words::of_argv(&line.argv).ok_or(ZERO_BYTE)?;
+        argv.begins_with_program = !line.programs.is_empty();
         let environment = program::Words::of_environment(&line.environment).ok_or(ZERO_BYTE)?;
         Ok(Program { places, argv, environment })
     }

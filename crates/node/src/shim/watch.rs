@@ -15,7 +15,7 @@ use crate::{clock, record, signals};
 use danlu_core::Failure;
 use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
-use danlu_wire::agent::Used;
+use danlu_core::run::RunUsage;
 use danlu_wire::rundir::{Control, ExitRecord, LaunchStage, StopRequest};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -29,7 +29,7 @@ pub(super) struct Watch<'a> {
     dir: &'a RunDir,
     notices: &'a mut Notices,
     /// By those who have ended.
-    used: Used,
+    used: RunUsage,
     /// Whether the command has begun, or could not, is not known yet.
     undecided: bool,
     refusal: Option<Refusal>,
@@ -68,7 +68,7 @@ impl<'a> Watch<'a> {
             launched,
             dir,
             notices,
-            used: Used::default(),
+            used: RunUsage::default(),
             undecided: true,
             refusal: None,
             stop,
@@ -270,7 +270,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn record(self, used: Used) -> ExitRecord {
+    fn record(self, used: RunUsage) -> ExitRecord {
         let begun = if let Some(refusal) = &self.refusal {
             record::refused(refusal)
         } else {
@@ -292,7 +292,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Why it failed, from all that is left of it.
-    fn diagnose(&self, exit: &Exit, used: &Used) -> Option<Failure> {
+    fn diagnose(&self, exit: &Exit, used: &RunUsage) -> Option<Failure> {
         if !matches!(exit, Exit::Code(_) | Exit::Signal(_)) || exit.is_success() {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use crate::fake_driver::{nobody, summary};
 use crate::fake_proc::{FakeProc, Process};
+use danlu_core::gpu::GpuVendor;
 use danlu_node::gpu::{Amd, Baselines, Monitor, Probe, ProcessKind};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -97,6 +98,7 @@ fn facts_and_readings_arrive_in_their_units_and_pci_order() {
     assert_eq!(summary(&sampled), ["0 b7e4 idle", "1 b608 idle"]);
     let [first, second] = &sampled.details[..] else { panic!("{sampled:?}") };
     assert_eq!(&*first.uuid.0, "GPU-2f5e3cd00a91b7e4");
+    assert!(sampled.reports.iter().all(|report| report.vendor == GpuVendor::Amd));
     assert_eq!(
         (first.model.as_str(), second.model.as_str()),
         ("AMD Instinct MI250X", "AMD GPU 740c")

@@ -52,9 +52,12 @@ pub(crate) fn forgotten_leaves_its_log() {
     assert_eq!(world.report().into_keys().collect::<Vec<_>>(), [alive]);
     assert!(!world.run_path(loud).exists() && !world.run_path(quiet).exists());
     assert_eq!((world.log(loud), world.root().log_path(quiet)), ("hello\n".to_owned(), None));
-    world.send(ToAgent::DropLog { run: loud });
+    for run in [loud, alive] {
+        world.send(ToAgent::DropLog { run });
+    }
     world.report();
     assert_eq!(world.root().log_path(loud), None);
+    assert!(world.run_path(alive).exists(), "what runs keeps its log");
 }
 
 pub(crate) fn report_shows_every_run() {

@@ -2,10 +2,10 @@
 
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
+use danlu_core::run::RunUsage;
 use danlu_core::run::{Ending, Exit, ReportedState};
 use danlu_core::{Epoch, RunId, Span, TaskId, Trouble};
 use danlu_node::{Agent, Inventory, RunRoot, Settings};
-use danlu_wire::agent::Used;
 use danlu_wire::launch::{Command, Environment};
 use danlu_wire::{FromAgent, Hello, LaunchOrder, StopWhy, ToAgent};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) struct World {
     agent: Option<Agent>,
     notices: Receiver<FromAgent>,
     started: BTreeMap<RunId, u32>,
-    ended: BTreeMap<RunId, (Ending, Used)>,
+    ended: BTreeMap<RunId, (Ending, RunUsage)>,
     report: Option<NodeReport>,
     /// What it has said of itself, the newest last.
     fitness: Vec<Option<Trouble>>,
@@ -137,7 +137,11 @@ impl World {
     }
 
     pub(crate) fn shell(&mut self, line: &str) -> LaunchOrder {
-        self.order(Command::Shell { shell: "/bin/sh".to_owned(), line: line.to_owned() })
+        self.order(Command::Shell {
+            shell: "/bin/sh".to_owned(),
+            line: line.to_owned(),
+            of_user: false,
+        })
     }
 
     pub(crate) fn argv(&mut self, words: &[&str]) -> LaunchOrder {
@@ -194,7 +198,7 @@ impl World {
         self.used(run).0
     }
 
-    pub(crate) fn used(&mut self, run: RunId) -> (Ending, Used) {
+    pub(crate) fn used(&mut self, run: RunId) -> (Ending, RunUsage) {
         let deadline = Instant::now() + DEADLINE;
         while !self.ended.contains_key(&run) {
             self.hear(deadline);

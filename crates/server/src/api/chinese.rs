@@ -2,6 +2,7 @@
 
 use danlu_core::Refusal;
 use danlu_core::quota::{Excess, Limit, Party};
+use danlu_core::refusal::in_bytes;
 
 /// What is wrong, and what to do about it.
 pub(super) type Words = (String, &'static str);
@@ -58,6 +59,9 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
         PassesEverybody => "低于 5 的优先级或加急会越过所有人：需要管理员权限".to_owned(),
         OutOfRange { what, least, most } => format!("{}须在 {least} 到 {most} 之间", noun(what)),
         OverQuota(excess) => over_quota(excess),
+        LogsFull { user, kept, most } => {
+            format!("用户 {user} 的任务日志已占用 {}，上限为 {}", in_bytes(*kept), in_bytes(*most))
+        }
         KeyReused => "该键已用于另一个任务".to_owned(),
         Circle(id) => format!("任务不能循环等待：{id} 会等待自己"),
         NoRoom(id) => format!("任务 {id} 现在没有空位"),
@@ -86,6 +90,7 @@ fn next(refusal: &Refusal) -> &'static str {
         Oneself => "可由另一位管理员操作",
         NameTaken { .. } | NameMissing => "请换一个名称",
         OverQuota(_) => "请等待部分任务结束、减少请求，或联系管理员",
+        LogsFull { .. } => "请删除已结束的任务及其日志：danlu rm 编号",
         TooMany { .. } => "请减少数量",
         TooLong { .. } | ControlCharacter { .. } | BadText { .. } => "请修改后重试",
         NodeHeard { .. } => "可取消其上的任务：danlu cancel 编号",
@@ -155,5 +160,7 @@ mod tests {
             most: 4,
         };
         assert_eq!(told(Refusal::OverQuota(excess)), "超出配额：用户 ann 已用 4/4 块 GPU");
+        let full = Refusal::LogsFull { user: "ann".to_owned(), kept: 3 << 29, most: 1 << 30 };
+        assert_eq!(told(full), "用户 ann 的任务日志已占用 1.5 GiB，上限为 1.0 GiB");
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("post", "/archive"), "Move ended tasks from the lists to the archive", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Route::new(("get", "/overview"), "The machines in one line, and my tasks", Reader, || get(overview::overview), json::<wire::Overview>()).query::<filter::Filter>(),
         Route::new(("get", "/events"), "What happens, as it happens", Reader, || get(events::stream), Answer::Events).query::<events::Wanted>(),
-        Route::new(("get", "/wait"), "Answers when these tasks have ended, or after a minute", Reader, || get(wait::wait), json::<Value>()).query::<wait::Wanted>(),
+        Route::new(("get", "/wait"), "Answers when these tasks have ended or reached a state, or after a minute", Reader, || get(wait::wait), json::<Value>()).query::<wait::Wanted>(),
         Route::new(("get", "/dependents"), "Which tasks wait for these", Reader, || get(tasks::dependents), json::<wire::Dependents>()).query::<tasks::Named>(),
         Route::new(("get", "/gpus"), "All GPUs: use, holders, processes that are not ours", Reader, || get(cluster::gpus), json::<wire::Gpus>()),
         Route::new(("post", "/gpus/act"), "Which GPUs are given out, and to how many tasks at once", Admin, || post(cluster::manage), json::<wire::Gpus>()).body::<wire::GpuAct>(),

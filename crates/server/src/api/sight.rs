@@ -128,7 +128,7 @@ impl Sight<'_> {
             NodeHasUnknownRuns { .. } | UnknownRunsStopping { .. } | UnknownRunsEnded { .. } => {
                 false
             }
-            LateMessageIgnored { .. } | ProjectCharged { .. } => false,
+            LateMessageIgnored { .. } | ProjectCharged { .. } | LogDropped { .. } => false,
             UserAdded { user } | UserChanged { user } => self.user(*user),
             TaskSubmitted { task, .. }
             | TaskHeld { task }

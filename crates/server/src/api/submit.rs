@@ -110,7 +110,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
     match found {
         Ok(Ok(None)) => Err(ApiError::refused(
-            errors::there_is_no_os_user_name_for_the_tasks_of(&name),
+            errors::no_os_user(&name, &caller.name),
             errors::an_administrator_can_name_one_danlu_user_set(),
         )),
         // One that cannot be looked up now may be there when the task starts.
@@ -235,6 +235,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     };
     let launch = LaunchSpec {
         shell: body.shell,
+        shell_program: body.shell_program.filter(|_| body.shell),
         directory: body.directory,
         environment: environment.as_ref().map(|it| it.hash.clone()),
         variables: body.variables,
@@ -304,6 +305,7 @@ pub(crate) fn described(task: &Task) -> Submit {
         labels: spec.labels,
         command: spec.command,
         shell: spec.launch.shell,
+        shell_program: spec.launch.shell_program,
         directory: spec.launch.directory,
         environment: Vec::new(),
         variables: spec.launch.variables,

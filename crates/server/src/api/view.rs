@@ -71,6 +71,7 @@ pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) ->
     TaskDetails {
         description: spec.description.clone(),
         directory: spec.launch.directory.clone(),
+        shell_program: spec.launch.shell_program.clone(),
         request: spec.request.clone(),
         after: spec.after.clone(),
         retries: spec.retries,
@@ -268,6 +269,9 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
             _ => run.parts.iter().map(|part| part_view(model, part)).collect(),
         },
         peak_gpu_memory: run.peak_gpu_memory,
+        cpu_time_ms: Some(run.used.cpu_time.0).filter(|ms| *ms > 0),
+        peak_memory: run.used.memory(),
+        log_bytes: Some(run.used.log_bytes).filter(|bytes| *bytes > 0),
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),

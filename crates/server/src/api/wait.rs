@@ -1,15 +1,17 @@
-//! Who waits for tasks is answered when they are as far.
+//! Long polls: answered when tasks have reached a state.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::tasks::{numbers, views};
 use super::{Api, ApiError, view};
+use crate::given::task_state::{States, parse_state};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::TaskId;
-use danlu_wire::api::{Document, TaskStateName, Tasks};
+use danlu_wire::api::{Document, TaskStateName, Tasks, Waited};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -22,30 +24,47 @@ pub(super) struct Wanted {
     /// Separated by commas.
     #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
     ids: String,
+    /// States, or groups such as `active`, separated by commas. A task that has ended is not waited for any longer.
+    #[serde(default = "ended")]
+    #[schemars(regex(
+        pattern = r"^(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)(,(held|blocked|queued|starting|running|paused|stopping|lost|succeeded|failed|cancelled|timed_out|open|waiting|active|ended|all)){0,15}$"
+    ))]
+    until: String,
+    /// Answer after so many milliseconds at the latest; never later than after a minute.
     #[serde(default)]
-    until: Until,
+    timeout_ms: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Until {
-    Running,
-    #[default]
-    Ended,
+fn ended() -> String {
+    "ended".to_owned()
 }
 
-/// Answers when all of these have ended, or run, or after a while with what there is.
+fn states(names: &str) -> Result<Vec<TaskStateName>, ApiError> {
+    let parsed: Result<Vec<States>, String> = names.split(',').map(parse_state).collect();
+    let wrong = |complaint: String| {
+        ApiError::bad_request(
+            format!("`until`: {complaint}"),
+            "until=running or until=queued,ended",
+        )
+    };
+    Ok(parsed.map_err(wrong)?.into_iter().flat_map(|states| states.0).collect())
+}
+
+/// Answers when each of these has been in one of the states or has ended, or at the deadline with those that have not.
 pub(super) async fn wait(
     State(api): State<Api>,
     caller: Caller,
     wanted: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Json<Document<Tasks>>, ApiError> {
-    let Query(Wanted { ids, until }) = wanted?;
+) -> Result<Json<Document<Waited>>, ApiError> {
+    let Query(Wanted { ids, until, timeout_ms }) = wanted?;
+    let states = states(&until)?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
+    let mut pending: BTreeSet<TaskId> = ids.iter().copied().collect();
     let open = api.streams.open(&caller)?;
     let mut thrown_out = pin!(caller.thrown_out(&api));
     let mut news = api.handle.reader().news();
-    let deadline = tokio::time::sleep(LONGEST_WAIT);
+    let longest = timeout_ms.map_or(LONGEST_WAIT, Duration::from_millis).min(LONGEST_WAIT);
+    let deadline = tokio::time::sleep(longest);
     tokio::pin!(deadline);
     loop {
         let model = api.handle.model();
@@ -54,11 +73,11 @@ pub(super) async fn wait(
         if let Some(missing) = ids.iter().find(|id| !there(id)) {
             return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
         }
-        let reached = |id: &TaskId| match (until, view::state_name(&model, *id)) {
-            (Until::Ended, state) => state.is_over(),
-            (Until::Running, state) => !state.is_waiting() && state != TaskStateName::Starting,
-        };
-        if ids.iter().all(reached) {
+        pending.retain(|id| {
+            let state = view::state_name(&model, *id);
+            !state.is_over() && !states.contains(&state)
+        });
+        if pending.is_empty() {
             break;
         }
         tokio::select! {
@@ -74,5 +93,7 @@ pub(super) async fn wait(
     }
     let total = ids.len();
     let tasks = views(&api, &caller, ids).await?;
-    Ok(Json(Document::new(Tasks { tasks, total, next: None })))
+    let pending = Some(pending.into_iter().map(|id| id.0).collect());
+    let tasks = Tasks { tasks, total, next: None };
+    Ok(Json(Document::new(Waited { tasks, pending })))
 }

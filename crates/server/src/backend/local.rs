@@ -1,8 +1,10 @@
 //! The machine the daemon runs on: the same agent as everywhere, in this process.
 
 use super::LiveGpus;
+use crate::clock;
 use crate::handle::Handle;
-use danlu_core::{Input, NodeId, NodeMessage, SessionId};
+use danlu_core::run::{Ending, Exit};
+use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
 use danlu_node::{AgentError, Station, StationConfig};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello, ToAgent};
@@ -62,6 +64,17 @@ impl Local {
         }
         self.send(ToAgent::Hello(Hello::new(env!("CARGO_PKG_VERSION"), session, None)));
         self.send(ToAgent::AskReport);
+    }
+
+    /// A launch, on this machine or another, of which there is no order.
+    pub(super) fn not_started(
+        &self,
+        (node, session): (NodeId, SessionId),
+        run: RunId,
+        why: String,
+    ) {
+        let ending = Ending::new(Exit::Launch { message: why }, clock::now());
+        self.mouth.tell(node, session, NodeMessage::Ended { run, ending });
     }
 
     pub(super) fn send(&mut self, order: ToAgent) {

@@ -8,12 +8,12 @@ pub use history::Sample;
 pub use live::LiveGpus;
 pub use local::Local;
 
-use crate::launch;
+use crate::launch::{self, StartError};
 use crate::logins::Logins;
 use crate::nodes::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
-use danlu_core::{Effect, NodeId, State};
+use danlu_core::{Effect, NodeId, RunId, SessionId, State};
 use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 
@@ -36,14 +36,19 @@ impl Backends {
         let is_local =
             self.local.as_ref().is_some_and(|local| local.connection() == Some((node, session)));
         let order = match effect {
-            Effect::Launch(launch) => {
-                ToAgent::Launch(Box::new(self.order(state, store, &launch, is_local)))
-            }
+            Effect::Launch(launch) => match self.order(state, store, &launch, is_local) {
+                Ok(order) => ToAgent::Launch(Box::new(order)),
+                Err(why) => return self.not_started((node, session), launch.run, why.to_string()),
+            },
             Effect::Stop { run, why, grace, .. } => ToAgent::Stop { run, why: why.into(), grace },
             Effect::Pause { run, on: true, .. } => ToAgent::Pause { run },
             Effect::Pause { run, on: false, .. } => ToAgent::Resume { run },
             Effect::SetLimit { run, limit, .. } => ToAgent::SetLimit { run, limit },
             Effect::Forget { run, .. } => ToAgent::Forget { run },
+            Effect::DropLog { run, owner, .. } => match &self.remote {
+                Some(remote) if !is_local => return remote.drop_log((node, session), run, owner),
+                Some(_) | None => ToAgent::DropLog { run },
+            },
             Effect::AskReport { .. } => ToAgent::AskReport,
         };
         match (&mut self.local, &self.remote) {
@@ -54,13 +59,19 @@ impl Backends {
     }
 
     /// Here, a server without root runs everything as itself. Elsewhere tasks run as their owners or not at all.
-    fn order(&self, state: &State, store: &Store, launch: &Launch, is_local: bool) -> LaunchOrder {
+    fn order(
+        &self,
+        state: &State,
+        store: &Store,
+        launch: &Launch,
+        is_local: bool,
+    ) -> Result<LaunchOrder, StartError> {
         let owner = || {
             let owner = &state.users[&state.tasks[&launch.task].owner];
             launch::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
-        let mut order = launch::order(state, store, launch, as_owner.then(owner));
+        let mut order = launch::order(state, store, launch, as_owner.then(owner))?;
         if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)
             && let Some(address) = remote.address(&ranks.master_address)
         {
@@ -71,7 +82,16 @@ impl Backends {
         if let Some(directory) = shared.filter(|_| order.output.stdout == Sink::Log) {
             order.output.stdout = crate::logs::shared(&directory, launch.run);
         }
-        order
+        Ok(order)
+    }
+
+    /// The node hears nothing of it; the core hears that the run has ended.
+    fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
+        match (&self.local, &self.remote) {
+            (Some(local), _) => local.not_started(to, run, why),
+            (None, Some(remote)) => remote.not_started(to, run, why),
+            (None, None) => {}
+        }
     }
 
     /// New connections to all nodes, as after a start of the daemon.

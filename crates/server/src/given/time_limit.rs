@@ -43,6 +43,14 @@ pub fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
     }
 }
 
+/// A length of time in seconds that needs a unit: `90s`, `10m`, `1-02:00:00`.
+pub fn parse_length(given: &str) -> Result<u64, String> {
+    match parse_time_limit(given) {
+        Ok(TimeLimit::Seconds { seconds, ambiguous: false }) => Ok(seconds),
+        _ => Err(msg::a_duration_is_written_with_its_unit_90s_10m().to_owned()),
+    }
+}
+
 /// `1h30m`, `1.5h`, `2d`.
 fn with_units(given: &str) -> Option<u64> {
     let mut rest = given;
@@ -103,6 +111,18 @@ fn complaint() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_needs_its_unit() {
+        assert_eq!(parse_length("90s"), Ok(90));
+        assert_eq!(parse_length("1-00:00:00"), Ok(86_400));
+        for wrong in ["10", "1:30", "none", "0", ""] {
+            assert!(
+                parse_length(wrong).is_err_and(|complaint| complaint.contains("90s")),
+                "{wrong}"
+            );
+        }
+    }
 
     fn seconds(given: &str) -> Option<u64> {
         parse_time_limit(given).unwrap_or_else(|_| panic!("{given} is refused")).seconds()

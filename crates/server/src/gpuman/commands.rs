@@ -1,13 +1,14 @@
-//! gpuman's commands for administrators, each with an answer that says what happened.
+//! gpuman's commands for administrators. Each answer says what was done, in the reader's language.
 
 use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, archive, cluster, daemon, settings, users};
 use danlu_core::input::GpuChange;
-use danlu_core::{Input, TaskId};
+use danlu_core::{Input, NodeId, TaskId};
 use danlu_messages::errors;
+use danlu_messages::server::gpuman as msg;
 use danlu_wire::api::{Archive, NewUser, Secret};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 /// `dump`, for everybody: all | k | task i j k.
@@ -25,9 +26,15 @@ pub(super) async fn dump_own(api: &Api, caller: &Caller, line: &str) -> Result<V
     Ok(json!({ "ret": "完成" }))
 }
 
+type Answer = Result<String, ApiError>;
+
 /// One line of an administrator. Words keep their case.
-pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Result<String, ApiError> {
+pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Answer {
     caller.require_admin()?;
+    Ok(msg::done(&carry_out(api, caller, line).await?))
+}
+
+async fn carry_out(api: &Api, caller: &Caller, line: &str) -> Answer {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
         ["useradd", name, rest @ ..] => add_user(api, caller, name, rest).await,
@@ -36,28 +43,44 @@ pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Result<St
             for name in names {
                 users::delete(api, caller, name).await?;
             }
-            done(format!("removed {}", names.join(", ")))
+            let names = names.join(", ");
+            done(msg::removed(&names))
         }
-        ["suadd", names @ ..] => set_users(api, caller, names, json!({ "admin": true })).await,
-        ["sudel", names @ ..] => set_users(api, caller, names, json!({ "admin": false })).await,
-        ["lockuser", names @ ..] => set_users(api, caller, names, json!({ "locked": true })).await,
+        ["suadd", names @ ..] => {
+            let words = msg::now_administrators();
+            set_users(api, caller, names, json!({ "admin": true }), words).await
+        }
+        ["sudel", names @ ..] => {
+            let words = msg::no_longer_administrators();
+            set_users(api, caller, names, json!({ "admin": false }), words).await
+        }
+        ["lockuser", names @ ..] => {
+            set_users(api, caller, names, json!({ "locked": true }), msg::locked()).await
+        }
         ["unlockuser", names @ ..] => {
-            set_users(api, caller, names, json!({ "locked": false })).await
+            let words = msg::unlocked();
+            set_users(api, caller, names, json!({ "locked": false }), words).await
         }
-        ["stop"] => set(api, caller, "queue_paused", json!(true)).await,
-        ["start"] => set(api, caller, "queue_paused", json!(false)).await,
+        ["stop"] => {
+            set(api, caller, "queue_paused", json!(true)).await?;
+            done(msg::the_queue_is_paused_running_tasks_continue())
+        }
+        ["start"] => {
+            set(api, caller, "queue_paused", json!(false)).await?;
+            done(msg::the_queue_is_running())
+        }
         ["force", "stop"] => {
             set(api, caller, "queue_paused", json!(true)).await?;
             let count = requeue_running(api, caller).await;
-            done(format!("the queue is paused; {count} running tasks go back into it"))
+            done(msg::the_queue_is_paused_running_tasks_were_put_b(&count))
         }
         ["exit"] => {
             daemon::stop_soon(api);
-            done("the server stops; running tasks go on")
+            done(msg::the_server_stops_running_tasks_continue())
         }
         ["force", "exit"] => {
             daemon::cancel_and_stop(api, caller);
-            done("the server cancels what runs and stops")
+            done(msg::the_server_cancels_all_running_tasks_and_sto())
         }
         ["dump", "all"] => dump(api, caller, "*", None).await,
         ["dump", count] => dump(api, caller, "*", Some(number(count)?)).await,
@@ -65,49 +88,61 @@ pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Result<St
         ["dumpuser", user, count] => dump(api, caller, user, Some(number(count)?)).await,
         ["dumptask", ids @ ..] if !ids.is_empty() => {
             let wanted = Archive { ids: numbers(ids)?, ..Archive::default() };
-            done(format!("archived {}", archive::run(api, caller, &wanted).await?))
+            archived(archive::run(api, caller, &wanted).await?)
         }
         ["move", task, position] => {
             let (task, position) = (TaskId(number(task)?), number(position)?);
             caller.ask(api, Input::Move { by: caller.actor(), task, position }).await?;
-            done(format!("task {task} is at place {position}"))
+            done(msg::task_is_at_position(&task, &position))
         }
-        ["add", "device", ids @ ..] => manage(api, caller, GpuChange::Enable(ids_of(ids)?)).await,
-        ["remove", "device", ids @ ..] => {
-            manage(api, caller, GpuChange::Disable(ids_of(ids)?)).await
+        ["add", "device", gpus @ ..] => {
+            let (machines, list) = devices(api, gpus)?;
+            manage(api, caller, machines, GpuChange::Enable).await?;
+            done(msg::gpu_enabled(&list))
         }
-        ["schedule", order] => set(api, caller, "order", json!(order)).await,
-        ["reschedule"] => done("nothing to do: every change is looked at at once"),
-        ["prompt", "None"] | ["prompt"] => set(api, caller, "announcement", json!("")).await,
+        ["remove", "device", gpus @ ..] => {
+            let (machines, list) = devices(api, gpus)?;
+            manage(api, caller, machines, GpuChange::Disable).await?;
+            done(msg::gpu_disabled_running_tasks_continue(&list))
+        }
+        ["schedule", order] => {
+            set(api, caller, "order", json!(order)).await?;
+            done(msg::the_order_is(&order))
+        }
+        ["reschedule"] => nothing_to_do(msg::every_change_is_scheduled_at_once()),
+        ["prompt", "None"] | ["prompt"] => announce(api, caller, "").await,
         ["prompt", ..] => {
             let said = line.trim_start().strip_prefix("prompt").unwrap_or_default().trim();
-            set(api, caller, "announcement", json!(said)).await
+            announce(api, caller, said).await
         }
         ["set", key, value] => set_mapped(api, caller, key, value).await,
         ["save", "state"] | ["save", "iter", ..] => {
-            done("nothing to do: everything is on disk before it is answered")
+            nothing_to_do(msg::every_change_is_on_disk_before_it_is_answere())
         }
-        ["load", "state"] => done("nothing to do: what is on disk is what the server works with"),
-        ["clear", "cache"] => done("nothing to do: answers are never older than the last change"),
-        ["lock" | "unlock", ..] => done("nothing to do: there are no locks that could be left"),
+        ["load", "state"] => nothing_to_do(msg::the_server_works_on_what_is_on_disk()),
+        ["clear", "cache"] => nothing_to_do(msg::no_answer_is_ever_out_of_date()),
+        ["lock" | "unlock", ..] => nothing_to_do(msg::there_are_no_locks()),
         _ => Err(ApiError::refused(
-            errors::line_is_not_a_command(&line),
+            msg::not_a_command(&line),
             errors::useradd_addusers_userdel_suadd_sudel_lockuser(),
         )),
     }
 }
 
-fn done(what: impl std::fmt::Display) -> Result<String, ApiError> {
-    Ok(format!("完成: {what}"))
+fn done(what: impl Into<String>) -> Answer {
+    Ok(what.into())
+}
+
+fn nothing_to_do(why: &str) -> Answer {
+    done(msg::nothing_to_do(&why))
+}
+
+fn archived(count: usize) -> Answer {
+    done(msg::tasks_archived(&count))
 }
 
 /// `useradd name [password [os_user [its password]]]`.
-async fn add_user(
-    api: &Api,
-    caller: &Caller,
-    name: &str,
-    rest: &[&str],
-) -> Result<String, ApiError> {
+async fn add_user(api: &Api, caller: &Caller, name: &str, rest: &[&str]) -> Answer {
     let password = rest.first().map(|password| Secret((*password).to_owned()));
     let wanted = NewUser {
         name: name.to_owned(),
@@ -117,21 +152,25 @@ async fn add_user(
         ..NewUser::default()
     };
     let made = users::new(api, caller, wanted).await?;
-    let made = made.map_or(String::new(), |made| format!(", one-time password {}", made.0));
-    let note = match rest.len() {
-        0..=2 => "",
-        _ => "; the password of the OS user is not needed and was not kept",
-    };
-    done(format!("added {name}{made}{note}"))
+    let mut said = msg::added(&name);
+    // gpuman's fourth word is the password of the OS user.
+    if rest.len() > 2 {
+        said += msg::os_password_not_kept();
+    }
+    if let Some(made) = made {
+        said += &msg::one_time_password(&made.0);
+    }
+    done(said)
 }
 
-async fn add_users(api: &Api, caller: &Caller, names: &[&str]) -> Result<String, ApiError> {
-    let mut answers = Vec::new();
+/// One line for each, whether it could be added or not.
+async fn add_users(api: &Api, caller: &Caller, names: &[&str]) -> Answer {
+    let mut lines = Vec::new();
     for name in names {
         let added = add_user(api, caller, name, &[]).await;
-        answers.push(added.unwrap_or_else(|error| format!("{name}: {}", error.0.message)));
+        lines.push(added.unwrap_or_else(|error| format!("{name}: {}", error.0.message)));
     }
-    Ok(answers.join("\n"))
+    done(lines.join("\n"))
 }
 
 async fn set_users(
@@ -139,65 +178,92 @@ async fn set_users(
     caller: &Caller,
     names: &[&str],
     change: Value,
-) -> Result<String, ApiError> {
+    words: &str,
+) -> Answer {
     if names.is_empty() {
-        return Err(ApiError::refused(
-            errors::which_users(),
-            errors::name_them_after_the_command(),
-        ));
+        return Err(ApiError::refused(msg::no_user_is_named(), msg::name_them()));
     }
-    let change: users::Change = serde_json::from_value(change)
-        .map_err(|error| ApiError::bad_request(error.to_string(), errors::report_this()))?;
+    let change: users::Change = serde_json::from_value(change).map_err(|error| {
+        ApiError::bad_request(error.to_string(), danlu_messages::errors::report_this())
+    })?;
     for name in names {
         users::set(api, caller, name, change.clone()).await?;
     }
-    done(names.join(", "))
+    let names = names.join(", ");
+    done(msg::users_changed(&words, &names))
 }
 
-async fn set(api: &Api, caller: &Caller, key: &str, value: Value) -> Result<String, ApiError> {
-    let said = format!("{key} = {value}");
-    settings::set(api, caller, key, value).await?;
-    done(said)
+async fn set(api: &Api, caller: &Caller, key: &str, value: Value) -> Result<(), ApiError> {
+    settings::set(api, caller, key, value).await
 }
 
-/// gpuman lets anything of its inside be set; here these have a meaning.
-async fn set_mapped(
-    api: &Api,
-    caller: &Caller,
-    key: &str,
-    value: &str,
-) -> Result<String, ApiError> {
-    let number = || serde_json::from_str(value).unwrap_or_else(|_| json!(value));
-    match key {
-        "auto_dump_thres" => set(api, caller, "archive.above", number()).await,
-        "auto_dump_p" => set(api, caller, "archive.share", number()).await,
-        "ctx.prompt" if value == "None" => set(api, caller, "announcement", json!("")).await,
-        "ctx.prompt" => set(api, caller, "announcement", json!(value)).await,
-        "ctx.enable_super_passwd" => done("nothing to do: there is no super password"),
-        "sleep_secs" | "save_iter" | "cache_clean_time" => {
-            done("nothing to do: nothing is polled, saved or cleaned by the clock")
-        }
-        _ => Err(ApiError::not_found(
-            errors::key_cannot_be_set(&key),
-            errors::auto_dump_thres_auto_dump_p_ctx_prompt_danlu(),
-        )),
+async fn announce(api: &Api, caller: &Caller, words: &str) -> Answer {
+    set(api, caller, "announcement", json!(words)).await?;
+    match words {
+        "" => done(msg::the_announcement_is_removed()),
+        _ => done(msg::the_announcement_is_shown_to_everybody()),
     }
 }
 
-async fn dump(
-    api: &Api,
-    caller: &Caller,
-    user: &str,
-    first: Option<usize>,
-) -> Result<String, ApiError> {
-    let wanted = Archive { user: Some(user.to_owned()), first, ..Archive::default() };
-    done(format!("archived {}", archive::run(api, caller, &wanted).await?))
+/// gpuman lets anything of its inside be set; here these have a meaning.
+async fn set_mapped(api: &Api, caller: &Caller, key: &str, value: &str) -> Answer {
+    let number = || serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+    match key {
+        "auto_dump_thres" | "auto_dump_p" => {
+            let ours = if key == "auto_dump_p" { "archive.share" } else { "archive.above" };
+            set(api, caller, ours, number()).await?;
+            done(format!("{key} = {value}"))
+        }
+        "ctx.prompt" if value == "None" => announce(api, caller, "").await,
+        "ctx.prompt" => announce(api, caller, value).await,
+        "round_tid" => nothing_to_do(msg::task_ids_are_never_reused()),
+        "ctx.enable_super_passwd" => nothing_to_do(msg::there_is_no_super_password()),
+        "sleep_secs" | "save_iter" | "cache_clean_time" => {
+            nothing_to_do(msg::nothing_is_polled_saved_or_cleaned_up_period())
+        }
+        _ => {
+            let known = "auto_dump_thres, auto_dump_p, ctx.prompt, round_tid";
+            Err(ApiError::not_found(msg::cannot_be_set(&key, &known), msg::own_settings()))
+        }
+    }
 }
 
-async fn manage(api: &Api, caller: &Caller, change: GpuChange) -> Result<String, ApiError> {
-    let node = cluster::chosen(api, None)?;
-    caller.ask(api, Input::ManageGpus { by: caller.actor(), node, change }).await?;
-    done("danlu gpus shows them")
+async fn dump(api: &Api, caller: &Caller, user: &str, first: Option<usize>) -> Answer {
+    let wanted = Archive { user: Some(user.to_owned()), first, ..Archive::default() };
+    archived(archive::run(api, caller, &wanted).await?)
+}
+
+type Machines = BTreeMap<NodeId, BTreeSet<u32>>;
+
+/// `3`, where there is one machine, or `gpu7:3`; and the list of them for people.
+fn devices(api: &Api, words: &[&str]) -> Result<(Machines, String), ApiError> {
+    let mut machines = Machines::new();
+    for word in words {
+        let (machine, index) = match word.rsplit_once(':') {
+            Some((machine, index)) => (Some(machine), index),
+            None => (None, *word),
+        };
+        let node = cluster::chosen(api, machine)
+            .map_err(|error| ApiError::refused(error.0.message, msg::name_the_machine()))?;
+        machines.entry(node).or_default().insert(number(index)?);
+    }
+    if machines.is_empty() {
+        return Err(ApiError::refused(msg::no_gpu_is_named(), msg::example_devices()));
+    }
+    Ok((machines, words.join(", ")))
+}
+
+async fn manage(
+    api: &Api,
+    caller: &Caller,
+    machines: Machines,
+    change: fn(BTreeSet<u32>) -> GpuChange,
+) -> Result<(), ApiError> {
+    for (node, gpus) in machines {
+        let change = change(gpus);
+        caller.ask(api, Input::ManageGpus { by: caller.actor(), node, change }).await?;
+    }
+    Ok(())
 }
 
 async fn requeue_running(api: &Api, caller: &Caller) -> usize {
@@ -213,15 +279,10 @@ async fn requeue_running(api: &Api, caller: &Caller) -> usize {
 }
 
 fn number<T: FromStr>(word: &str) -> Result<T, ApiError> {
-    let wrong =
-        |_| ApiError::refused(errors::word_is_not_a_number(&word), errors::as_in_move_12_0());
+    let wrong = |_| ApiError::refused(msg::not_a_number(&word), msg::example_move());
     word.parse().map_err(wrong)
 }
 
 fn numbers(words: &[&str]) -> Result<Vec<u64>, ApiError> {
-    words.iter().map(|word| number(word)).collect()
-}
-
-fn ids_of(words: &[&str]) -> Result<BTreeSet<u32>, ApiError> {
     words.iter().map(|word| number(word)).collect()
 }

@@ -17,8 +17,7 @@ use axum::response::Json;
 use axum::routing::post;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal, Thousandths};
-use danlu_messages::Language;
-use danlu_messages::errors;
+use danlu_messages::{Language, server::gpuman as msg};
 use serde_json::{Map, Value, json};
 
 /// Larger bodies are not gpuman's.
@@ -54,11 +53,13 @@ type Body = Map<String, Value>;
 async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body: &[u8]) -> Value {
     let body: Body = match serde_json::from_slice(body) {
         Ok(body) => body,
-        Err(error) => return json!({ "Exception": error.to_string() }),
+        Err(error) => return json!({ "Exception": msg::not_json(&error) }),
     };
     let caller = match log_in(api, peer, &body).await {
         Ok(caller) => caller,
-        Err(error @ AuthError::Wait(_)) => return json!({ "Exception": error.to_string() }),
+        Err(error @ AuthError::Wait(_)) => {
+            return json!({ "Exception": error.to_string() });
+        }
         Err(_) => return refused(act),
     };
     let changes = !matches!(act, "status" | "query" | "userinfo" | "setting");
@@ -75,10 +76,11 @@ async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body:
         "userinfo" => Ok(rows::users(api, &caller)),
         "setting" => setting(api, &caller, about, &body).await,
         "admin" => {
-            let said = commands::command(api, &caller, text(&body, "cmd")).await;
+            let line = text(&body, "cmd");
+            let said = commands::command(api, &caller, line).await;
             said.map(|said| json!({ "ret": said }))
         }
-        _ => return json!({ "Exception": errors::no_such_interface_act(&act) }),
+        _ => return json!({ "Exception": msg::no_such_interface(&act) }),
     };
     done.unwrap_or_else(|error| json!({ "Exception": error.0.message }))
 }
@@ -121,9 +123,10 @@ async fn setting(
     }
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?;
     let given = |key| Some(text(body, key).to_owned()).filter(|text| !text.is_empty());
+    let email = given("email").map(|email| if email == "None" { String::new() } else { email });
     let mut change = UserChange {
-        template: Some(tasks::template(body)?),
-        email: given("email").filter(|email| email.contains('@')),
+        template: tasks::template(user.profile.template.as_deref(), body)?,
+        email: email.clone(),
         ..UserChange::default()
     };
     if caller.admin {
@@ -135,11 +138,14 @@ async fn setting(
         let (who, by) = ((user.id, name), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &password, false, by).await?;
     }
-    Ok(json!({ "ret": "成功." }))
+    Ok(json!({ "ret": match email.as_deref() {
+        // Kept in the account, where the notifications by mail will find it.
+        Some(address) if !address.is_empty() => "成功.邮箱已保存,但邮件通知尚未提供,目前不会发送邮件.",
+        _ => "成功.",
+    } }))
 }
 
 fn number(text: &str) -> Result<Thousandths, ApiError> {
-    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
-        ApiError::bad_request(format!("`{text}`: {error}"), errors::a_number_such_as_1_5())
-    })
+    let wrong = |_| ApiError::bad_request(msg::bad_priority(&text), msg::example_priority());
+    serde_json::from_value(Value::String(text.to_owned())).map_err(wrong)
 }

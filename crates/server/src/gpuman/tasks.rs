@@ -5,7 +5,7 @@ use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, submit};
 use danlu_core::task::{Output, Stream};
 use danlu_core::{Input, Refusal, TaskId};
-use danlu_messages::errors;
+use danlu_messages::server::gpuman as msg;
 use danlu_wire::api::Submit;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -13,11 +13,28 @@ use std::collections::BTreeMap;
 /// The label that has gpuman's mail address of a task.
 const EMAIL: &str = "gpuman.email";
 
+/// An empty field takes what the template of the caller says, `None` is nothing.
 pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
-    let mut task = Submit::default();
-    put(&mut task, body, false)?;
+    let mut task = submit::whole(api, caller, Map::new())?;
+    put(&mut task, body)?;
+    discard_unnamed(&mut task.output, body);
+    if let Some(address) =
+        own_address(api, caller, body).filter(|_| !task.labels.contains_key(EMAIL))
+    {
+        task.labels.insert(EMAIL.to_owned(), address);
+    }
     let id = submit::accept(api, caller, task, None, None).await?.id;
     Ok(json!({ "ret": format!("创建成功,任务ID {id}") }))
+}
+
+/// gpuman discards what no file is named for.
+fn discard_unnamed(output: &mut Output, body: &Body) {
+    let empty = |key| field(body, key).is_some_and(|text| text.is_empty());
+    for (key, stream) in [("stdout", &mut output.stdout), ("stderr", &mut output.stderr)] {
+        if empty(key) && stream.is_none() && output.both.is_none() {
+            *stream = Some(Stream::Discard);
+        }
+    }
 }
 
 /// An empty field keeps what was there, `None` takes it away. The task keeps its place.
@@ -27,7 +44,7 @@ pub(super) async fn update(api: &Api, caller: &Caller, body: &Body) -> Result<Va
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     caller.may_see_inside(&model, task)?;
     let mut changed = submit::described(task);
-    put(&mut changed, body, true)?;
+    put(&mut changed, body)?;
     submit::replace(api, caller, task, changed).await?;
     Ok(json!({ "ret": format!("更新成功,任务ID {id}") }))
 }
@@ -40,11 +57,18 @@ pub(super) async fn cancel(api: &Api, caller: &Caller, body: &Body) -> Result<Va
 
 fn task_id(body: &Body) -> Result<TaskId, ApiError> {
     let id = field(body, "tid").and_then(|text| text.parse().ok());
-    id.map(TaskId).ok_or_else(|| wrong("tid", "the id of a task"))
+    id.map(TaskId).ok_or_else(|| wrong("tid", msg::the_id_of_a_task()))
 }
 
 fn wrong(field: &str, what: &str) -> ApiError {
-    ApiError::bad_request(format!("{field}: {what}"), errors::as_gpuman_writes_it())
+    ApiError::bad_request(msg::bad_field(&field, &what), msg::as_gpuman_writes())
+}
+
+/// Where the caller wants mail about their tasks; none for a task that says `None`.
+fn own_address(api: &Api, caller: &Caller, body: &Body) -> Option<String> {
+    let wanted = field(body, "email").is_none_or(|email| email != "None");
+    let model = api.handle.model();
+    model.users.get(&caller.id).filter(|_| wanted)?.profile.email.clone()
 }
 
 /// Texts and numbers alike.
@@ -57,9 +81,9 @@ fn field(body: &Body, key: &str) -> Option<String> {
     }
 }
 
-/// gpuman's fields over those of the task. In an update empty ones keep what was there.
-fn put(task: &mut Submit, body: &Body, update: bool) -> Result<(), ApiError> {
-    let given = |key: &str| field(body, key).filter(|text| !(update && text.is_empty()));
+/// gpuman's fields over those of the task. Empty ones keep what was there.
+fn put(task: &mut Submit, body: &Body) -> Result<(), ApiError> {
+    let given = |key: &str| field(body, key).filter(|text| !text.is_empty());
     if let Some(command) = given("cmd") {
         task.command = vec![command];
         task.shell = true;
@@ -68,8 +92,9 @@ fn put(task: &mut Submit, body: &Body, update: bool) -> Result<(), ApiError> {
         task.directory = directory;
     }
     if let Some(count) = given("ngpu") {
-        let count: i64 = count.parse().map_err(|_| wrong("ngpu", "a number"))?;
-        task.gpus = Some(u32::try_from(count.max(0)).map_err(|_| wrong("ngpu", "too many"))?);
+        let count: i64 = count.parse().map_err(|_| wrong("ngpu", msg::a_number()))?;
+        let count = u32::try_from(count.max(0)).map_err(|_| wrong("ngpu", msg::too_many()))?;
+        task.gpus = Some(count);
     }
     if let Some(ids) = given("force_gpuids") {
         task.request.gpu_ids = gpu_ids(ids)?;
@@ -101,15 +126,15 @@ fn some(text: String) -> Option<String> {
 fn gpu_ids(text: String) -> Result<Vec<u32>, ApiError> {
     let Some(text) = some(text) else { return Ok(Vec::new()) };
     let numbers = text.split(',').map(|number| number.trim().parse());
-    numbers.collect::<Result<_, _>>().map_err(|_| wrong("force_gpuids", "numbers such as 0,2"))
+    let wrong = |_| wrong("force_gpuids", msg::numbers_such_as());
+    numbers.collect::<Result<_, _>>().map_err(wrong)
 }
 
 /// Never less than what was asked for.
 fn seconds(text: &str) -> Result<u64, ApiError> {
-    let seconds: f64 = text.parse().map_err(|_| wrong("timeout", "seconds, or None"))?;
-    match seconds.ceil() {
-        whole if (1.0..1e12).contains(&whole) => Ok(whole as u64),
-        _ => Err(wrong("timeout", "seconds, or None")),
+    match text.parse::<f64>().map(f64::ceil) {
+        Ok(whole) if (1.0..1e12).contains(&whole) => Ok(whole as u64),
+        _ => Err(wrong("timeout", msg::seconds_or_none())),
     }
 }
 
@@ -132,19 +157,28 @@ fn output(before: &Output, stdout: Option<String>, stderr: Option<String>) -> Ou
     }
 }
 
-/// gpuman's fields of a template, in ours.
-pub(super) fn template(body: &Body) -> Result<String, ApiError> {
-    let mut task = Submit::default();
-    put(&mut task, body, true)?;
+/// What the template is with gpuman's fields over it; `None` where none of them was given. The mail address is the account's.
+pub(super) fn template(before: Option<&str>, body: &Body) -> Result<Option<String>, ApiError> {
+    let fields = ["wkd", "cmd", "stdout", "stderr", "ngpu", "force_gpuids", "real_gpuid_args"];
+    let mut fields = fields.into_iter().chain(["timeout", "desc"]);
+    if !fields.any(|name| field(body, name).is_some_and(|text| !text.is_empty())) {
+        return Ok(None);
+    }
+    let before = before.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let mut task: Submit = serde_json::from_value(Value::Object(before)).unwrap_or_default();
+    put(&mut task, body)?;
+    task.labels.remove(EMAIL);
+    if task.command == ["None"] {
+        (task.command, task.shell) = (Vec::new(), false);
+    }
     let plain = serde_json::to_value(Submit::default()).unwrap_or_default();
     let given = serde_json::to_value(&task).unwrap_or_default();
     let fields = given.as_object().into_iter().flatten();
     let changed: Map<String, Value> = fields
         .filter(|(name, value)| plain.get(*name) != Some(value))
-        .filter(|(name, _)| !["command", "shell", "labels"].contains(&name.as_str()))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    Ok(if changed.is_empty() { String::new() } else { Value::Object(changed).to_string() })
+    Ok(Some(if changed.is_empty() { String::new() } else { Value::Object(changed).to_string() }))
 }
 
 /// As gpuman shows it.

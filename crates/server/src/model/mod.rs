@@ -142,6 +142,7 @@ impl ReadModel {
             Row::Spec { .. } => {}
             Row::Task(task) => self.put_task(task),
             Row::Run(run) => self.put_run(run),
+            Row::LogRemoval(_) => {}
         }
     }
 
@@ -199,7 +200,7 @@ impl ReadModel {
 
     fn remove(&mut self, key: RowKey) {
         match key {
-            RowKey::Ledger | RowKey::Spec(_) => {}
+            RowKey::Ledger | RowKey::Spec(_) | RowKey::LogRemoval(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
             RowKey::Node(id) => {
                 if let Some(node) = self.nodes.remove(&id) {

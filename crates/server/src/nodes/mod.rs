@@ -34,9 +34,9 @@ use crate::handle::Handle;
 use crate::logins::Logins;
 use crate::model::ReadModel;
 use crate::store::{Store, StoreError};
-use danlu_core::{NodeId, RunId, SessionId, UserId};
+use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
-use danlu_wire::agent::LogPlace;
+use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace};
 use last_lines::LastLines;
 use owners::Owners;
 use remote_log::Asks;
@@ -150,6 +150,27 @@ impl Nodes {
         };
         // Who does not listen any more is found out by its own task.
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
+    }
+
+    /// A launch of which there is no order.
+    pub(crate) fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
+        if let Some(handle) = self.0.handle.get() {
+            own_link::not_started(handle, to, run, why);
+        }
+    }
+
+    /// Where people have agents of their own, the log is with its owner's.
+    pub(crate) fn drop_log(&self, (node, session): (NodeId, SessionId), run: RunId, owner: UserId) {
+        let connection = self.connection(node).filter(|it| it.session == session);
+        let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
+        if connection.owners.drop_log(owner, run) {
+            return;
+        }
+        let _ = connection.orders.send(ToAgent::DropLog { run });
+        if connection.protocol < CONFIRMS_LOGS {
+            let message = NodeMessage::LogDropped { run };
+            handle.tell(Input::Node { node, session, message });
+        }
     }
 
     /// All are to connect anew, as after a start of the daemon.

@@ -122,13 +122,7 @@ pub(super) fn not_started(
     run: RunId,
     why: String,
 ) {
-    let ending = Ending {
-        exit: Exit::Launch { message: why },
-        stopped: false,
-        failure: None,
-        started_at: None,
-        ended_at: clock::now(),
-    };
+    let ending = Ending::new(Exit::Launch { message: why }, clock::now());
     handle.tell(Input::Node { node, session, message: NodeMessage::Ended { run, ending } });
 }
 
@@ -330,6 +324,15 @@ impl Own {
                 if !self.is_theirs(run) => {}
             FromAgent::Started { run, at, .. } => self.tell(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => self.tell(NodeMessage::Ended { run, ending }),
+            FromAgent::LogDropped { run } => {
+                let mut links = self.shared.owners.links();
+                let asked =
+                    links.get_mut(&self.user).is_some_and(|link| link.dropping.remove(&run));
+                drop(links);
+                if asked {
+                    self.tell(NodeMessage::LogDropped { run });
+                }
+            }
             FromAgent::Hello(_)
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)

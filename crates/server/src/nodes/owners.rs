@@ -39,6 +39,8 @@ pub(super) struct Link {
     pub(super) problem: Option<String>,
     /// To be started as soon as it is.
     pub(super) waiting: Vec<LaunchOrder>,
+    /// Logs that it was told to delete.
+    pub(super) dropping: BTreeSet<RunId>,
     /// Something ran there when it went.
     pub(super) is_lost: bool,
     /// It has reported for the first time.
@@ -139,6 +141,17 @@ impl Owners {
             (None, Some(problem)) => return Some(Err(unreached(problem))),
         }
         Some(Ok(()))
+    }
+
+    /// False where it is for the machine's own agent to do. While theirs is away, nothing is confirmed.
+    pub(super) fn drop_log(&self, user: UserId, run: RunId) -> bool {
+        let mut links = self.links();
+        let Some(link) = links.get_mut(&user) else { return false };
+        if let Some(orders) = &link.orders {
+            link.dropping.insert(run);
+            let _ = orders.send(ToAgent::DropLog { run });
+        }
+        true
     }
 
     /// All are asked what they have; what they said before does not count any more.

@@ -47,7 +47,10 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
             FromAgent::Paths(PathsChecked { ask, seen: clean_seen(seen) })
         }
         // Numbers only; what a run has printed is shown as it is.
-        said @ (FromAgent::Started { .. } | FromAgent::Memory { .. } | FromAgent::Log(_)) => said,
+        said @ (FromAgent::Started { .. }
+        | FromAgent::LogDropped { .. }
+        | FromAgent::Memory { .. }
+        | FromAgent::Log(_)) => said,
     })
 }
 

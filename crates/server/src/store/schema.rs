@@ -1,7 +1,7 @@
 //! What the database looks like, and how older ones become like it.
 
 use super::StoreError;
-use danlu_core::RowKey;
+use danlu_core::{RowKey, RunId};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -99,6 +99,9 @@ const MIGRATIONS: &[&str] = &["
     INSERT INTO happened SELECT number, at, json FROM events;
     DROP TABLE events;
     ALTER TABLE happened RENAME TO events;
+", "
+    -- Logs of removed tasks that machines have not deleted yet.
+    CREATE TABLE log_removals (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
 "];
 
 const NEWEST: usize = MIGRATIONS.len();
@@ -144,19 +147,22 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
 }
 
 /// The tables of rows.
-pub(super) const TABLES: [&str; 6] = ["ledger", "users", "nodes", "specs", "tasks", "runs"];
+pub(super) const TABLES: [&str; 7] =
+    ["ledger", "users", "nodes", "specs", "tasks", "runs", "log_removals"];
 
 /// The table of a row, and its number there.
 pub(super) fn filed(key: RowKey) -> (&'static str, i64) {
     // Ids are counted up from 1: none comes near the end of these.
     let number = |id: u64| i64::try_from(id).unwrap_or(i64::MAX);
+    // A server would have to start a million million tasks without a restart.
+    let of_run = |id: RunId| i64::from(id.epoch.0) << 40 | number(id.number);
     match key {
         RowKey::Ledger => ("ledger", 1),
         RowKey::User(id) => ("users", i64::from(id.0)),
         RowKey::Node(id) => ("nodes", i64::from(id.0)),
         RowKey::Spec(id) => ("specs", number(id.0)),
         RowKey::Task(id) => ("tasks", number(id.0)),
-        // A server would have to start a million million tasks without a restart.
-        RowKey::Run(id) => ("runs", i64::from(id.epoch.0) << 40 | number(id.number)),
+        RowKey::Run(id) => ("runs", of_run(id)),
+        RowKey::LogRemoval(id) => ("log_removals", of_run(id)),
     }
 }

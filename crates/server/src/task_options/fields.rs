@@ -98,7 +98,8 @@ impl TaskOptions {
             put(fields, "directory", absolute(submitter, directory)?);
         }
         put_pairs(fields, "variables", &manner.env);
-        put_given(fields, "shell", manner.shell.then_some(true));
+        put_given(fields, "shell", manner.shell.is_some().then_some(true));
+        put_given(fields, "shell_program", manner.shell.as_ref().filter(|it| !it.is_empty()));
         put_given(fields, "gpu_argument", manner.gpu_arg.as_ref());
         let conda = manner.conda.clone().map(PythonEnvironment::Conda);
         // Where the submitter is, which need not be where it runs.
@@ -169,6 +170,7 @@ pub fn of_task(task: &TaskView) -> Option<Fields> {
         "labels": task.labels,
         "command": task.command,
         "shell": task.shell,
+        "shell_program": details.shell_program,
         "directory": details.directory,
         "variables": details.variables,
         "gpus": request.gpus_per_node(),
@@ -320,6 +322,7 @@ mod tests {
             "--dir /tmp --env A=1 --shell",
             &json!({"directory": "/tmp", "variables": {"A": "1"}, "shell": true}),
         );
+        check("--shell=/bin/zsh", &json!({"shell": true, "shell_program": "/bin/zsh"}));
         check(
             "--gpu-arg=--gpus= --gpu-env uuid",
             &json!({"gpu_argument": "--gpus=", "gpus_by_uuid": true}),

@@ -143,8 +143,9 @@ struct Manner {
     #[arg(long, value_name = "PATH", help = msg::run_in_this_virtual_environment_venv_uv())]
     venv: Option<String>,
 
-    #[arg(long, help = msg::the_command_is_one_line_for_a_shell_make_run())]
-    shell: bool,
+    /// Empty where no program is named.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "", help = msg::the_command_is_a_shell_line_make_run_tee_log())]
+    shell: Option<String>,
 
     #[arg(long, value_name = "ARG", allow_hyphen_values = true, help = msg::append_arg_and_the_gpu_numbers_to_the_command())]
     gpu_arg: Option<String>,
@@ -193,6 +194,6 @@ impl TaskOptions {
     }
 
     pub fn is_shell_line(&self) -> bool {
-        self.manner.shell
+        self.manner.shell.is_some()
     }
 }

@@ -151,9 +151,9 @@ fn after(details: &TaskDetails) -> Vec<(u64, &'static str)> {
     details.after.iter().map(|it| (it.task.0, words(it.kind))).collect()
 }
 
-/// What was asked for, as far as it was.
+/// What was asked for, as far as it was, and what the last run has used.
 fn facts(task: &TaskView, details: &TaskDetails) -> Vec<(&'static str, String)> {
-    let request = &details.request;
+    let (request, last) = (&details.request, details.runs.last());
     let python = details.python.as_ref().map(|python| match python {
         PythonEnvironment::Conda(name) => format!("conda {name}"),
         PythonEnvironment::Venv(path) => format!("venv {path}"),
@@ -179,6 +179,11 @@ fn facts(task: &TaskView, details: &TaskDetails) -> Vec<(&'static str, String)> 
         (msg::may_be_preempted(), yes(details.preemptible)),
         (msg::retries(), retries),
         (msg::output(), details.output.both.clone()),
+        (
+            msg::cpu_time(),
+            last.and_then(|run| run.cpu_time_ms).map(|ms| amounts::clock(ms.div_ceil(1_000))),
+        ),
+        (msg::peak_memory(), last.and_then(|run| run.peak_memory).and_then(size)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -5,7 +5,7 @@ use super::dice::Dice;
 use super::machine::Machine;
 use danlu_core::SessionId;
 use danlu_core::node::Capacity;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const GB: u64 = 1 << 30;
 
@@ -49,6 +49,7 @@ pub(super) fn draw_machines(dice: &mut Dice) -> Vec<Machine> {
             twin: twin == Some(number),
             old_agent: dice.chance(200),
             dirs: BTreeMap::new(),
+            logs: BTreeSet::new(),
             link: None,
             newest: SessionId(0),
             dialing: false,

@@ -36,6 +36,8 @@ pub(super) struct Machine {
     pub(super) old_agent: bool,
     /// Survives everything but a replacement of the machine.
     pub(super) dirs: BTreeMap<RunId, RunDir>,
+    /// What forgotten runs have printed; as lasting as the directories.
+    pub(super) logs: BTreeSet<RunId>,
     /// The connection the agent believes in.
     pub(super) link: Option<SessionId>,
     /// The fence: commands of any other connection are ignored.
@@ -92,6 +94,7 @@ impl World {
             Effect::Pause { run, on, .. } => self.pause(machine, run, on),
             Effect::SetLimit { run, limit, .. } => self.set_limit(machine, run, limit),
             Effect::Forget { run, .. } => self.forget(machine, run)?,
+            Effect::DropLog { run, .. } => self.drop_log(machine, run)?,
             Effect::AskReport { .. } => self.send_report(machine),
         }
         Ok(())
@@ -101,8 +104,20 @@ impl World {
         let dirs = &mut self.machines[machine].dirs;
         if matches!(dirs.get(&run), Some(RunDir { stage: Stage::Ended(_), .. })) {
             dirs.remove(&run);
+            self.machines[machine].logs.insert(run);
             self.note_machine(machine, format_args!("forgets run {run}"));
             self.oracle.directory_removed(run, machine)?;
+        }
+        Ok(())
+    }
+
+    /// What still runs keeps its log, and nothing is confirmed.
+    fn drop_log(&mut self, machine: usize, run: RunId) -> Verdict {
+        self.forget(machine, run)?;
+        if !self.machines[machine].dirs.contains_key(&run) {
+            self.machines[machine].logs.remove(&run);
+            self.tally.logs_dropped += 1;
+            self.tell(machine, NodeMessage::LogDropped { run });
         }
         Ok(())
     }

@@ -71,6 +71,7 @@ impl World {
         self.tally.replacements += 1;
         self.note_machine(machine, format_args!("is replaced by another machine"));
         self.power_off(machine)?;
+        self.machines[machine].logs.clear();
         for run in std::mem::take(&mut self.machines[machine].dirs).into_keys() {
             self.oracle.directory_wiped(run, machine);
         }
@@ -107,7 +108,7 @@ impl World {
         let unfinished: Vec<RunId> = unfinished.map(|(run, _)| *run).collect();
         for run in unfinished {
             let exit = Exit::Vanished { rebooted: true };
-            let ending = Ending { exit, stopped: false, failure: None, started_at: None, ended_at };
+            let ending = Ending::new(exit, ended_at);
             self.run_ends(machine, run, ending)?;
         }
         Ok(())

@@ -48,6 +48,11 @@ impl RunDir {
         matches!(self.stage, Stage::Alive { .. } | Stage::LeftOver { .. })
     }
 
+    /// Of what its command has printed.
+    fn log_bytes(&self) -> u64 {
+        if self.is_alive() { self.launch.run.number % 5 * 1_000 } else { 0 }
+    }
+
     pub(super) fn limit(&self) -> Option<Span> {
         self.told_limit.or(self.launch.time_limit)
     }
@@ -113,13 +118,7 @@ impl World {
         if !matches!(dir.stage, Stage::Starting) {
             return Ok(());
         }
-        let never = |exit, stopped| Ending {
-            exit,
-            stopped,
-            failure: None,
-            started_at: None,
-            ended_at: clock,
-        };
+        let never = |exit, stopped| Ending { stopped, ..Ending::new(exit, clock) };
         if dir.stopping && self.dice.chance(500) {
             return self.run_ends(machine, run, never(Exit::Signal(15), true));
         }
@@ -187,11 +186,17 @@ impl World {
         };
         let started_at = Some(it.clock(*since));
         let ended_at = it.clock(self.now);
-        self.run_ends(machine, run, Ending { exit, stopped, failure, started_at, ended_at })
+        let ended = Ending::new(exit, ended_at);
+        self.run_ends(machine, run, Ending { stopped, failure, started_at, ..ended })
     }
 
     /// The exit file is written; the agent tells when it can.
-    pub(super) fn run_ends(&mut self, machine: usize, run: RunId, ending: Ending) -> Verdict {
+    pub(super) fn run_ends(&mut self, machine: usize, run: RunId, mut ending: Ending) -> Verdict {
+        // Agents of the release before do not tell.
+        if !self.machines[machine].old_agent {
+            ending.used.log_bytes =
+                self.machines[machine].dirs.get(&run).map_or(0, RunDir::log_bytes);
+        }
         let stopped = if ending.stopped { ", stopped" } else { "" };
         self.note_machine(machine, format_args!("run {run} ends: {:?}{stopped}", ending.exit));
         let Some(dir) = self.machines[machine].dirs.get_mut(&run) else {

@@ -131,7 +131,7 @@ impl World {
         }
         let exit = Exit::Vanished { rebooted: false };
         let ended_at = it.clock(self.now);
-        let ending = Ending { exit, stopped: false, failure: None, started_at: None, ended_at };
+        let ending = Ending::new(exit, ended_at);
         self.run_ends(machine, run, ending)
     }
 }

@@ -37,6 +37,7 @@ tally! {
     edits: "tasks edited",
     arrays: "arrays submitted",
     abandons: "runs abandoned",
+    logs_dropped: "logs of removed tasks deleted",
     declared_lost: "runs declared lost",
     relabelled: "nodes with other labels",
     renamed: "machines renamed",

@@ -269,6 +269,7 @@ impl World {
                 max_tasks_per_gpu: dice
                     .chance(200)
                     .then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+                log_bytes_per_user: dice.chance(100).then(|| dice.between(0, 20_000)),
                 ..Limits::default()
             },
             predictions: dice.chance(700),

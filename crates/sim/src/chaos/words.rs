@@ -104,6 +104,7 @@ fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Resu
             let stopped = if ending.stopped { ", stopped" } else { "" };
             write!(f, "run {run} ended: {:?}{stopped}", ending.exit)
         }
+        NodeMessage::LogDropped { run } => write!(f, "log of run {run} is gone"),
         NodeMessage::Gpus(gpus) => {
             write!(f, "gpus")?;
             for gpu in gpus {
@@ -180,6 +181,7 @@ impl fmt::Display for Happened<'_> {
             Event::RunEnded { run, task, exit, .. } => {
                 write!(f, "run {run} (task {task}) ended: {exit:?}")
             }
+            Event::LogDropped { run, node } => write!(f, "log of run {run} is gone from {node}"),
             Event::NodeAdded { node } => write!(f, "node {node} added"),
             Event::NodeRemoved { node } => write!(f, "node {node} removed"),
             Event::NodeConnected { node, session } => {

@@ -209,6 +209,7 @@ impl World<'_> {
                 }
                 // Nothing to forget, and nothing to report that is not known.
                 Effect::Forget { .. }
+                | Effect::DropLog { .. }
                 | Effect::AskReport { .. }
                 | Effect::Pause { .. }
                 | Effect::SetLimit { .. } => {}
@@ -245,13 +246,8 @@ impl World<'_> {
 
     fn tell_ended(&mut self, run: RunId, running: &Running, exit: &Exit, stopped: bool) {
         for node in &running.nodes {
-            let ending = Ending {
-                exit: exit.clone(),
-                stopped,
-                failure: None,
-                started_at: Some(running.since),
-                ended_at: self.now,
-            };
+            let ended = Ending::new(exit.clone(), self.now);
+            let ending = Ending { stopped, started_at: Some(running.since), ..ended };
             let message = NodeMessage::Ended { run, ending };
             let input = Input::Node { node: *node, session: SESSION, message };
             step(&mut self.state, input, self.now);

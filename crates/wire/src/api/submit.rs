@@ -18,6 +18,9 @@ pub struct Submit {
     /// One word each; with `shell` exactly one, the line.
     pub command: Vec<String>,
     pub shell: bool,
+    /// The program that runs the line as `PROGRAM -c LINE`; left out: the login shell of the OS user if that is bash or zsh,
+    /// else bash, else sh, as the machine has them.
+    pub shell_program: Option<String>,
     pub directory: String,
     /// The whole environment of the submitter, `NAME=value` each.
     pub environment: Vec<String>,

@@ -59,6 +59,15 @@ pub struct OneTask {
     pub task: TaskView,
 }
 
+/// `GET /wait`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waited {
+    #[serde(flatten)]
+    pub tasks: Tasks,
+    /// Those that have neither been in one of the states nor ended; `None` from servers that wait for ends only.
+    pub pending: Option<Vec<u64>>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: u64,
@@ -108,6 +117,9 @@ pub struct TaskView {
 pub struct TaskDetails {
     pub description: String,
     pub directory: String,
+    /// The shell that was chosen for a shell line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_program: Option<String>,
     #[schemars(with = "serde_json::Value")]
     pub request: Request,
     #[schemars(with = "Vec<serde_json::Value>")]
@@ -179,6 +191,16 @@ pub struct RunView {
     /// The most bytes that it was seen to use of a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_gpu_memory: Option<u64>,
+    /// The CPU time of all its processes in milliseconds, over all machines; known when it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_time_ms: Option<u64>,
+    /// Bytes of host memory at its peak on one machine: of all its processes where the machine has memory control groups, else
+    /// of the largest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+    /// Bytes of the log that is kept, over all machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
 }
 
 /// What a run does on one of several machines.

@@ -190,11 +190,13 @@ impl Runs {
     }
 
     fn end_by(&mut self, run: RunId, record: &ExitRecord) {
-        let ending = record.ending(boot_id());
+        let mut ending = record.ending(boot_id());
+        ending.used.log_bytes = self.root.log_bytes(run);
         if let Exit::Trouble(trouble) = &ending.exit {
             self.trouble = Some(trouble.clone());
         }
-        self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used: record.used });
+        let used = ending.used;
+        self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used });
         self.all.insert(run, Phase::Ended { ending });
     }
 }

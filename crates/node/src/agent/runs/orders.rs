@@ -8,7 +8,7 @@ use crate::{clock, record};
 use danlu_core::run::Exit;
 use danlu_core::{RunId, Span};
 use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
-use danlu_wire::{LaunchOrder, StopWhy};
+use danlu_wire::{FromAgent, LaunchOrder, StopWhy};
 use std::collections::btree_map::Entry;
 use std::io;
 
@@ -133,10 +133,12 @@ impl Runs {
         }
     }
 
+    /// What has ended is forgotten first. What still runs, or cannot be deleted now, is not confirmed: the order comes again.
     pub(in crate::agent) fn drop_log(&mut self, run: RunId) {
+        self.forget(run);
         self.tidy();
-        if !self.all.contains_key(&run) {
-            let _ = self.root.drop_log(run);
+        if !self.all.contains_key(&run) && self.root.drop_log(run).is_ok() {
+            self.notices.push(FromAgent::LogDropped { run });
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) fn about(key: &str) -> &'static str {
         "las_threshold" => msg::for_las_after_so_much_gpu_time_a_task_is_in(),
         "limits.open_tasks_per_user" => msg::tasks_of_one_user_that_have_not_ended_where(),
         "limits.log_size" => msg::bytes_that_are_kept_of_a_tasks_log_its(),
+        "limits.log_bytes_per_user" => msg::bytes_of_logs_that_machines_keep_for_one_user(),
         "limits.max_tasks_per_gpu" => msg::tasks_that_share_one_gpu_by_its_memory(),
         "lost_after" => msg::what_ran_on_a_machine_that_was_away_for_so(),
         "max_extension" => msg::so_much_time_may_owners_add_to_a_limit_in_all(),

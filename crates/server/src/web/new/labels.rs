@@ -15,7 +15,7 @@ pub(super) fn label(field: &str) -> &'static str {
         "variables" => msg::environment_variables(),
         "conda" => msg::conda_environment(),
         "venv" => "Python venv",
-        "gpus" => "GPU",
+        "gpus" => msg::gpus(),
         "sharing" => msg::use_of_the_gpus(),
         "vram" => msg::gpu_memory(),
         "idle_util" => msg::idle_at_least(),
@@ -45,7 +45,7 @@ pub(super) fn label(field: &str) -> &'static str {
 /// What to type, in one sentence; empty where the label says it all.
 pub(super) fn help(field: &str) -> &'static str {
     match field {
-        "command" => msg::a_shell_line_gpu_list_gpu_count_and_task_id(),
+        "command" => msg::a_shell_line_run_by_your_bash_or_zsh_gpu_list(),
         "script" => msg::sbatch_and_danlu_lines_fill_the_empty_fields(),
         "directory" => msg::absolute_path_on_the_machine(),
         "gpus" => msg::n_2_or_a100_2_for_a_model_empty_1_where_there(),

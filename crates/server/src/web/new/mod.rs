@@ -168,6 +168,7 @@ async fn keep_as_template(api: &Api, visit: &Visit, body: Submit) -> Result<(), 
     let own = [
         "command",
         "shell",
+        "shell_program",
         "environment",
         "dry_run",
         "array",

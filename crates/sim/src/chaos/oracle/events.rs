@@ -20,7 +20,12 @@ impl Oracle {
             }
             Event::TaskDue { task } => self.task_due(*task),
             Event::TaskRequeued { task, why } => self.task_requeued(*task, *why),
-            Event::TaskRemoved { task, .. } => {
+            Event::TaskRemoved { task, runs, .. } => {
+                let Record { runs: facts, removed, .. } = &mut self.record;
+                for run in runs {
+                    let parts = facts.get(run).into_iter().flat_map(|fact| fact.parts.keys());
+                    removed.extend(parts.map(|node| (*run, *node)));
+                }
                 if let Some(fact) = self.record.tasks.remove(task) {
                     ensure!(fact.outcome.is_some(), "task {task} is removed before its end");
                     if let Some(key) = fact.key {

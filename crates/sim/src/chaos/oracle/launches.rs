@@ -40,6 +40,12 @@ impl Oracle {
                 );
                 Ok(())
             }
+            Effect::DropLog { run, .. } => {
+                let task = self.record.runs.get(run).map(|fact| fact.task);
+                let there = task.is_some_and(|task| self.record.tasks.contains_key(&task));
+                ensure!(!there, "the log of run {run} is to be deleted, and its task is there");
+                Ok(())
+            }
             Effect::AskReport { .. } => Ok(()),
         }
     }

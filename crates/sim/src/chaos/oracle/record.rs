@@ -21,6 +21,8 @@ pub(in crate::chaos) struct Record {
     pub(super) nodes: BTreeMap<NodeId, NodeFact>,
     pub(super) settings: Settings,
     pub(super) gpus: GpuFacts,
+    /// Runs of removed tasks, with the nodes that had a part of them.
+    pub(super) removed: BTreeSet<(RunId, NodeId)>,
 }
 
 #[derive(Debug, Clone)]

@@ -64,6 +64,15 @@ impl Oracle {
             let ready = node.is_some_and(danlu_core::Node::is_ready);
             ensure!(ready, "{} is there and counts as {:?}", machine.name, node.map(|it| it.link));
         }
+        // A node that was removed keeps what it has.
+        for (run, node) in self.record.removed.iter().filter(|it| state.nodes.contains_key(&it.1)) {
+            let machine = self.record.nodes.get(node).map(|fact| &machines[fact.machine]);
+            let left = machine.is_some_and(|it| !it.destroyed && it.logs.contains(run));
+            ensure!(
+                !left,
+                "the log of run {run} is still on node {node}, and its task was removed"
+            );
+        }
         let gpus = state.nodes.values().flat_map(|node| &node.gpus);
         for gpu in gpus {
             ensure!(gpu.holders.is_empty(), "GPU {} is held by nobody's run", gpu.id);

@@ -87,7 +87,9 @@ impl Told {
                     self.hear_fitness(node, session, true);
                 }
             }
-            NodeMessage::Started { .. } | NodeMessage::Ended { .. } => {}
+            NodeMessage::Started { .. }
+            | NodeMessage::Ended { .. }
+            | NodeMessage::LogDropped { .. } => {}
         }
     }
 
