@@ -10,6 +10,7 @@ pub(crate) mod gpus;
 pub(crate) mod lost;
 pub(crate) mod nodes;
 pub(crate) mod permission;
+pub(crate) mod possible;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod schedule;
