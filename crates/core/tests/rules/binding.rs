@@ -205,7 +205,12 @@ impl Lifted {
         let parts = self.state.runs[&run].parts.iter().filter(|part| !part.is_ended());
         let nodes: Vec<NodeId> = parts.map(|part| part.node).collect();
         for node in nodes {
-            let Some(session) = self.state.nodes[&node].live_session() else { continue };
+            // One that is away comes back to say so, and is away again.
+            let it = &self.state.nodes[&node];
+            let (session, away) = match it.live_session() {
+                Some(session) => (session, false),
+                None => (SessionId(it.session.0 + 1), true),
+            };
             let ending = Ending {
                 exit: Exit::Code(0),
                 stopped: false,
@@ -213,14 +218,14 @@ impl Lifted {
                 started_at: None,
                 ended_at: self.now,
             };
-            let message = NodeMessage::Ended { run, ending };
-            self.act(Input::Node { node, session, message }).reply.unwrap();
-        }
-        // Where it cannot be heard, somebody has to say so.
-        if !self.state.runs[&run].is_ended() {
-            let (by, task) = (Actor::Daemon, self.state.runs[&run].task);
-            self.act(Input::Cancel { by, task }).reply.unwrap();
-            self.act(Input::Abandon { by, run }).reply.unwrap();
+            let ended = NodeMessage::Ended { run, ending };
+            let messages = match away {
+                true => vec![NodeMessage::Connected, ended, NodeMessage::Lost],
+                false => vec![ended],
+            };
+            for message in messages {
+                self.act(Input::Node { node, session, message }).reply.unwrap();
+            }
         }
     }
 
