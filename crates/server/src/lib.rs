@@ -28,6 +28,7 @@ mod network;
 pub mod nodes;
 pub mod notices;
 mod panics;
+pub mod reasons;
 pub mod restore;
 pub mod script;
 pub mod serve;

@@ -3,7 +3,7 @@
 use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
-use super::{amounts, clock, places, reasons};
+use super::{amounts, clock, places};
 use crate::language::{say, text};
 
 /// `resnet`, `sweep[7]`, `sweep[lr=1e-3 seed=0]`.
@@ -75,7 +75,7 @@ fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
 /// What it waits for.
 pub(crate) fn why(task: &TaskView, now: Timestamp) -> String {
     match &task.wait {
-        Some(wait) => reasons::reason(wait, now),
+        Some(wait) => danlu_server::reasons::reason(wait, |at| clock::of(at, now)),
         None => task.why.clone().unwrap_or_default(),
     }
 }

@@ -3,6 +3,8 @@
 use super::chinese;
 use crate::auth::AuthError;
 use crate::handle::{AskError, NotNow};
+use crate::language::Language;
+use crate::reasons;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
@@ -142,6 +144,12 @@ impl From<Refusal> for ApiError {
             | Refusal::PassesEverybody => ErrorCode::NotPermitted,
             _ => ErrorCode::Refused,
         };
+        let worded = |language: Language| language.within(|| reasons::refused(&refusal));
+        if let (Some((message, hint)), Some((in_chinese, chinese_hint))) =
+            (worded(Language::English), worded(Language::Chinese))
+        {
+            return ApiError::new(code, message, hint).or_chinese(in_chinese, chinese_hint);
+        }
         let (message, hint) = chinese::refusal(&refusal);
         ApiError::new(code, refusal.to_string(), refusal.hint()).or_chinese(message, hint)
     }

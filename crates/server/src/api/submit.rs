@@ -3,6 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::me::template_of;
+use super::nodes::is_for_data;
 use super::{Api, ApiError, task_paths};
 use crate::archive;
 use crate::environment;
@@ -201,6 +202,37 @@ pub(crate) async fn replace(
     Ok(())
 }
 
+/// Machines that keep data and run no tasks are not waited for. Names that nobody has are refused by the core.
+fn check_for_data(api: &Api, needs: &Needs) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let chosen = |node: &&danlu_core::Node| {
+        needs.node.as_ref().is_none_or(|it| it.matches(&node.name, &node.labels))
+    };
+    let chosen = model.nodes.values().map(|node| &**node).filter(chosen);
+    let (data, tasks): (Vec<_>, Vec<_>) = chosen.partition(|node| is_for_data(api, &node.name));
+    let Some(first) = data.first() else { return Ok(()) };
+    let (asked, count, name) = (needs.nodes.max(1), tasks.len(), &first.name);
+    if count >= asked as usize {
+        return Ok(());
+    }
+    let error = match asked {
+        1 => ApiError::refused(
+            format!("{name} is for data only: it runs no tasks"),
+            &format!("danlu nodes lists the machines; danlu node edit {name} --role tasks"),
+        )
+        .or_chinese(format!("{name} 仅存放数据，不运行任务"), "请选择其他机器"),
+        _ => ApiError::refused(
+            format!("{asked} machines are asked for, {count} run tasks ({name} is for data only)"),
+            &format!("--nodes {count}"),
+        )
+        .or_chinese(
+            format!("需要 {asked} 台机器，可运行任务的有 {count} 台（{name} 仅存放数据）"),
+            "请减少机器数量",
+        ),
+    };
+    Err(error)
+}
+
 fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
     let begin = body.begin.as_deref().map(time).transpose()?;
@@ -210,6 +242,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
     let needs = body.request;
+    check_for_data(api, &needs)?;
     let Needs { cpus, memory, gpu_memory, gpu_model, mut gpu_ids, resources, .. } = needs;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();

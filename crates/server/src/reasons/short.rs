@@ -1,15 +1,14 @@
 //! Why a task waits, in a few words.
 
+use super::ids;
+use crate::language::{say, text};
 use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
 use danlu_core::task::Doubt;
 use danlu_core::{TaskId, Time, WaitReason};
-use jiff::Timestamp;
 
-use super::clock;
-use crate::language::{say, text};
-
-pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
+/// `at` writes a moment as the reader expects it.
+pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
     match wait {
         WaitReason::Held => {
             text("held: danlu release ID lets it go", "被扣住：danlu release ID 放行")
@@ -25,30 +24,30 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
         WaitReason::Resources { held_by } if held_by.is_empty() => {
             text("for room on a machine", "等待机器有空位")
         }
-        WaitReason::Begins { at } => {
-            let at = point(*at, now);
+        WaitReason::Begins { at: time } => {
+            let at = at(*time);
             return say!("begins at {at}", "将于 {at} 开始");
         }
-        WaitReason::RetryAt { at } => {
-            let at = point(*at, now);
+        WaitReason::RetryAt { at: time } => {
+            let at = at(*time);
             return say!("failed; tried again at {at}", "失败后将于 {at} 重试");
         }
         WaitReason::Dependencies { on } => {
-            let on = tasks(on);
+            let on = ids(on);
             return say!("after {on}", "等待任务 {on}");
         }
         WaitReason::GpusUnavailable { .. } => return gpus_unavailable(wait),
         WaitReason::GpusDisabled { gpu_ids } => {
-            let gpus =
-                super::places::list(&gpu_ids.iter().map(|id| u64::from(*id)).collect::<Vec<_>>());
-            return say!("GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配");
+            let gpus: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();
+            let gpus = gpus.join(",");
+            return say!("GPU {gpus} is disabled", "GPU {gpus} 已停用");
         }
         WaitReason::NodesShortOfMemory { .. } => {
             text("the machine has too little memory left", "机器剩余内存过少")
         }
         WaitReason::Settling => text(
-            "until the last task on a shared GPU has its memory",
-            "等待共享 GPU 上最近的任务显存稳定",
+            "waiting for memory on the shared GPU to settle",
+            "等待共享 GPU 上的显存用量稳定",
         ),
         WaitReason::GpusBusy => {
             text("the GPUs it could share are too busy", "可共享的 GPU 过于繁忙")
@@ -60,7 +59,7 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
             let count = held_by.len();
             return say!(
                 "until some of {count} running tasks end",
-                "等待 {count} 个运行中的任务之一结束",
+                "等待 {count} 个运行中的任务中的一些结束",
             );
         }
         WaitReason::TooFewNodes { wanted, with_room, .. } => {
@@ -107,7 +106,7 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
             );
         }
         WaitReason::WouldDelay { first, starts_at } => {
-            return would_delay(*first, *starts_at, now);
+            return would_delay(*first, starts_at.map(at));
         }
     }
     .to_owned()
@@ -145,7 +144,7 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
     say!("for GPUs: {parts}", "等待 GPU：{parts}")
 }
 
-fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+pub(super) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     let (english, chinese) = match whose {
         Party::User(name) => (format!("{name}'s"), format!("用户 {name}")),
         Party::Project(name) => (format!("project {name}'s"), format!("项目 {name}")),
@@ -184,22 +183,11 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     }
 }
 
-fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String {
-    let starts = starts_at.and_then(|time| Timestamp::from_millisecond(time.0).ok());
-    match starts.map(|time| clock::short(time, now)) {
+fn would_delay(first: TaskId, starts_at: Option<String>) -> String {
+    match starts_at {
         Some(at) => say!("would delay task {first} (≈{at})", "会推迟任务 {first}（≈{at}）"),
         None => say!("would delay task {first}", "会推迟任务 {first}"),
     }
-}
-
-fn point(time: Time, now: Timestamp) -> String {
-    let time = Timestamp::from_millisecond(time.0).ok();
-    time.map_or_else(|| "?".to_owned(), |time| clock::short(time, now))
-}
-
-fn tasks(ids: &[TaskId]) -> String {
-    let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
-    super::places::list(&ids)
 }
 
 #[cfg(test)]
@@ -209,9 +197,10 @@ mod tests {
 
     #[test]
     fn every_reason_has_short_words() {
-        let now = Timestamp::UNIX_EPOCH;
         let run = RunId { epoch: Epoch(1), number: 1 };
-        let check = |wait: WaitReason, expect: &str| assert_eq!(reason(&wait, now), expect);
+        let check = |wait: WaitReason, expect: &str| {
+            assert_eq!(reason(&wait, |_| "noon".to_owned()), expect)
+        };
         check(WaitReason::Dependencies { on: vec![TaskId(3), TaskId(4), TaskId(5)] }, "after 3-5");
         check(WaitReason::Resources { held_by: vec![run] }, "until a running task ends");
         check(
@@ -229,7 +218,7 @@ mod tests {
             },
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );
-        check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is given to nobody now");
+        check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is disabled");
         let wanted = std::collections::BTreeMap::from([("licence".to_owned(), 2)]);
         check(WaitReason::NamedResources { wanted, held_by: vec![run] }, "for 2 licence");
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");
