@@ -48,6 +48,43 @@ fn nobody_fills_the_queue_alone() {
     daemon.say(&["submit", "-q", "--hold", "--", "true"]);
 }
 
+/// A machine that was never reached may have anything, but it has its own name alone.
+#[test]
+fn names_that_mean_nothing_are_refused_with_the_nearest_one() {
+    let Some(daemon) = Daemon::start() else { return };
+    daemon.say(&["node", "add", "gpu7", "--dial-in", "--label", "room=east"]);
+    let said = daemon.ask(&["submit", "-w", "gpu77", "--", "true"]);
+    check_refused(&said, 64, "there is no machine called gpu77");
+    assert!(said.stderr.contains("\nhint: did you mean gpu7?\n"), "{said:?}");
+    check_submit(&daemon, &["-w", "room=eest"], 64, "no machine has the label room=eest");
+    check_submit(&daemon, &["--resource", "licence:1"], 64, "no machine has licence");
+    check_submit(&daemon, &["--nodes", "5", "-g", "1"], 64, "2 nodes have as many");
+    let here = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].clone();
+    let here = here.as_str().expect("a name");
+    check_submit(&daemon, &["-w", here, "-g", "16"], 64, "no node has 16 GPUs (");
+    check_no_tasks(&daemon);
+
+    // It may be waited for.
+    for options in [&["-w", "gpu7"][..], &["-g", "16"], &["--nodes", "2", "-g", "1"]] {
+        daemon.say(&[&["submit", "-q"], options, &["--", "true"]].concat());
+    }
+    daemon.say(&["node", "edit", "gpu7", "--role", "data"]);
+    check_submit(&daemon, &["-w", "gpu7"], 64, "gpu7 is for data only");
+    check_submit(&daemon, &["--nodes", "2", "-g", "1"], 64, "1 run tasks (gpu7 is for data only)");
+}
+
+#[test]
+fn what_no_machine_has_is_refused_with_numbers() {
+    let Some(daemon) = Daemon::start() else { return };
+    let said = daemon.ask(&["submit", "-g", "16", "--", "true"]);
+    check_refused(&said, 64, "no node has 16 GPUs (");
+    assert!(said.stderr.contains(" has 4)\nhint: --gpus 4 is the most on one node\n"), "{said:?}");
+    let said = daemon.ask(&["submit", "-g", "B300:1", "--", "true"]);
+    check_refused(&said, 64, "no node has a GPU of model B300");
+    assert!(said.stderr.contains("\nhint: there are "), "{said:?}");
+    check_no_tasks(&daemon);
+}
+
 #[test]
 fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
     let Some(daemon) = Daemon::start() else { return };

@@ -86,7 +86,7 @@ fn the_next_one_waits_until_the_last_one_has_its_memory() {
         (0..2).map(|_| daemon.submit("-g 1 --shared --vram 10G", "sleep 1000")).collect();
     daemon.wait_until(&ids[0], "running");
     let why = daemon.say(&["why", &ids[1]]);
-    assert!(why.contains("has its memory"), "{why}");
+    assert!(why.contains("memory on the shared GPU to settle"), "{why}");
     daemon.wait_until(&ids[1], "running");
     let used = gpu(&daemon, 0)["memory_used"].as_u64().unwrap_or(0);
     assert!(used >= 10 * GIGABYTE, "the first has all of its memory before: {used}");

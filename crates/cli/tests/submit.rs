@@ -110,3 +110,17 @@ fn dependencies_and_files_for_the_output() {
     assert_eq!(read(&format!("{both}.log")), "a\nb\n");
     assert_eq!(daemon.say(&["logs", &id, "--stderr"]), "b\n");
 }
+
+#[test]
+fn a_dry_run_without_gpus_starts_at_once_as_the_task_itself_does() {
+    let Some(daemon) = Daemon::start() else { return };
+    let all = daemon.submit("-g 4 -t 20h", "sleep 1000");
+    daemon.wait_until(&all, "running");
+    daemon.submit("-g 4 -t 10h", "true");
+    let dry = daemon.json(&["submit", "--dry-run", "-g", "0", "--json", "--", "true"]);
+    assert_eq!(dry["dry_run"]["now"], true, "{dry}");
+    let dry = daemon.json(&["submit", "--dry-run", "-g", "1", "--json", "--", "true"]);
+    assert_eq!(dry["dry_run"]["now"], false, "{dry}");
+    let real = daemon.submit("-g 0", "true");
+    assert_eq!(daemon.ask(&["wait", &real]).status, 0);
+}

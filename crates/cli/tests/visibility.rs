@@ -131,3 +131,29 @@ fn all_tells_who_holds_what() {
     let page = Connection::to(daemon.address()).text(&format!("GET /tasks/{mine}"), &ann.headers);
     assert!(page.contains("owner-of-it"), "{page}");
 }
+
+#[test]
+fn the_page_of_a_waiting_task_links_who_holds_it_and_the_form_that_would_start_now() {
+    let Some((daemon, ann, theirs, mine)) = scene("all") else { return };
+    let page =
+        |path: &str| Connection::to(daemon.address()).text(&format!("GET {path}"), &ann.headers);
+    let shown = page(&format!("/tasks/{mine}"));
+    let link = format!(r#"<a href="/tasks/{theirs}">#{theirs}</a>"#);
+    for words in
+        [&link, "Needs 2 GPUs on one machine. 1st of 1 in line.", "(owner-of-it, end unknown) ends"]
+    {
+        assert!(shown.contains(words), "`{words}` is missing: {shown}");
+    }
+    daemon.say(&["cancel", "-y", &theirs.to_string()]);
+    assert_eq!(daemon.ask(&["wait", &mine.to_string()]).status, 0);
+    let small = daemon.submit("-g 1", "sleep 1000");
+    daemon.wait_until(&small, "running");
+    let body = json!({ "command": ["true"], "gpus": 2, "directory": "/" });
+    let id = ann.ask(&daemon, "POST /api/v1/tasks", &body).body["id"].clone();
+    let shown = page(&format!("/tasks/{id}"));
+    let button = format!(r#"href="/new?edit={id}&#38;gpus=1">--gpus 1</a>"#);
+    assert!(shown.contains(&button), "`{button}` is missing: {shown}");
+    let form = page(&format!("/new?edit={id}&gpus=1"));
+    let field = form.split("name=\"gpus\"").nth(1).expect("the field");
+    assert!(field.starts_with(" value=\"1\""), "{}", &field[..80]);
+}

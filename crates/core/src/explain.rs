@@ -1,5 +1,10 @@
 //! Why a task does not run, in terms of what would have to change.
 
+mod candidates;
+pub mod constraint;
+mod lift;
+pub mod why;
+
 use crate::gpu::{Gpu, GpuCondition};
 use crate::ids::{GpuId, NodeId, RunId, TaskId};
 use crate::node::Node;
@@ -297,7 +302,8 @@ fn holders(state: &State, request: &Request) -> Vec<RunId> {
         holds.any(|hold| {
             let node = &state.nodes[&hold.node];
             let pinned = node.pinned_gpus(request).unwrap_or(GpuMask::NONE);
-            let wanted = if pinned == GpuMask::NONE { hold.gpus } else { hold.gpus.and(pinned) };
+            let wanted = hold.gpus.and(node.matching_gpus(request));
+            let wanted = if pinned == GpuMask::NONE { wanted } else { wanted.and(pinned) };
             let alike = (request.gpus > 0 && wanted != GpuMask::NONE)
                 || (request.cpus > 0 && hold.cpus > 0)
                 || (request.memory > 0 && hold.memory > 0)

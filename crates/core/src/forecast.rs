@@ -1,11 +1,14 @@
 //! When a task may start, if everything takes as long as it is believed to.
 
+use crate::explain::why;
 use crate::ids::{RunId, TaskId, UserId};
+use crate::input::Input;
 use crate::policy::{self, Line, Overrun};
 use crate::queue::{Estimate, Rank};
 use crate::refusal::Refusal;
-use crate::resources::{Placement, Request};
+use crate::resources::{Part, Placement, Request};
 use crate::state::State;
+use crate::step::step;
 use crate::steps::submit;
 use crate::task::{Task, TaskSpec, TaskState};
 use crate::time::{Span, Time};
@@ -57,19 +60,40 @@ pub fn dry_run(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Result<
     if spec.hold || spec.after.iter().any(waits_for) {
         return Ok(Forecast::default());
     }
+    if let Some(placement) = rehearsal(state, by, spec, now) {
+        let starts_at = placement.is_some().then_some(now);
+        let later = || later(state, by, spec, now).filter(|at| *at > now);
+        return Ok(Forecast { starts_at: starts_at.or_else(later), placement });
+    }
+    let starts_at = later(state, by, spec, now);
+    Ok(Forecast { starts_at, placement: None })
+}
+
+/// Where it starts at once, tried out on a copy; `None` where there is too much to copy.
+fn rehearsal(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Option<Option<Placement>> {
+    let named = |task: &Task| spec.after.iter().any(|after| after.task == task.id);
+    let mut copy = why::copy(state, |task| !task.is_finished() || named(task))?;
+    let id = copy.ledger.next_task;
+    step(&mut copy, Input::Submit { by, spec: spec.clone(), key: None }, now);
+    step(&mut copy, Input::Schedule, now);
+    let run = match copy.tasks.get(&id)?.state {
+        TaskState::Active { run } => run,
+        _ => return Some(None),
+    };
+    let parts = copy.held_by(run).iter().map(|hold| Part { node: hold.node, gpus: hold.gpus });
+    Some(Some(Placement { parts: parts.collect() }))
+}
+
+/// When its turn comes at the latest.
+fn later(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Option<Time> {
     let mut task = submit::new_task(state, by, &Arc::new(spec.clone()), now);
     task.predicted = state.predict(&task);
     let (lane, rank) =
         (policy::lane(&task, state.settings()), policy::rank(&task, state.settings()));
     let forecast =
         forecast(state, Line::with_guest(state, now, lane, rank), rank, &spec.request, now);
-    match spec.begin.filter(|begin| *begin > now) {
-        None => Ok(forecast),
-        Some(begin) => {
-            let starts_at = forecast.starts_at.map(|at| at.max(begin));
-            Ok(Forecast { starts_at, placement: None })
-        }
-    }
+    let starts_at = forecast.starts_at?;
+    Some(spec.begin.map_or(starts_at, |begin| begin.max(starts_at)))
 }
 
 /// Everything before it starts in order, and none before its turn: with backfilling it may be earlier.
@@ -80,7 +104,7 @@ fn forecast<'a>(
     request: &'a Request,
     now: Time,
 ) -> Forecast {
-    if state.settings().order.is_preemptive() {
+    if state.settings().order.is_preemptive() || state.settings().queue_paused {
         return Forecast::default();
     }
     let mut future = Future::new(state, now);
@@ -100,6 +124,11 @@ fn forecast<'a>(
         }
         // Whose turn it is may be different after an end.
         let Some(placement) = future.view.place(asked) else {
+            // Who waits for GPUs holds up nobody who needs none.
+            if request.gpus == 0 && asked.gpus > 0 {
+                line.drop_request(asked);
+                continue;
+            }
             if future.next_end(&mut line) {
                 continue;
             }

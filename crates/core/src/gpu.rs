@@ -242,10 +242,14 @@ impl Gpu {
     }
 
     pub(crate) fn matches(&self, request: &Request) -> bool {
-        self.memory >= request.gpu_memory
-            && request.gpu_model.as_ref().is_none_or(|wanted| {
-                self.model.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
-            })
+        self.memory >= request.gpu_memory && self.is_called(request)
+    }
+
+    /// Of the model that was asked for.
+    pub(crate) fn is_called(&self, request: &Request) -> bool {
+        request.gpu_model.as_ref().is_none_or(|wanted| {
+            self.model.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
+        })
     }
 
     pub fn tenant(&self, run: RunId) -> Option<&Tenant> {

@@ -53,7 +53,9 @@ pub enum Refusal {
     #[error("node {node} still has {runs} running")]
     NodeBusy { node: NodeId, runs: usize },
     #[error("no node can ever run this: it asks for {wanted}, the most there is: {most}")]
-    Impossible { wanted: String, most: String },
+    Impossible { wanted: String, most: String, lacks: Option<Lack> },
+    #[error("unknown {}: {name}", .kind.as_str())]
+    UnknownName { kind: NameKind, name: String, nearest: Option<String> },
     #[error("this can never run: it asks for {wanted}, {}", as_many(*.nodes))]
     TooFewNodes { wanted: String, asked: u32, each: u32, nodes: usize },
     #[error("{gpus} GPUs cannot be divided equally among {nodes} nodes")]
@@ -114,6 +116,46 @@ pub fn in_bytes(bytes: u64) -> String {
     )
 }
 
+/// What no node has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lack {
+    /// So many GPUs on one node; those with most have `most`.
+    Gpus {
+        wanted: u32,
+        most: u32,
+        /// How many nodes have as many.
+        equal: usize,
+        /// The first of them.
+        largest: Vec<SizedNode>,
+    },
+    /// A GPU of this model; some models that there are.
+    Model { model: String, there_are: Vec<String> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizedNode {
+    pub name: String,
+    pub gpus: u32,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    Node,
+    Label,
+    Resource,
+}
+
+impl NameKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NameKind::Node => "node",
+            NameKind::Label => "label",
+            NameKind::Resource => "resource",
+        }
+    }
+}
+
 fn as_many(nodes: usize) -> String {
     match nodes {
         0 => "no node has as many".to_owned(),
@@ -151,6 +193,7 @@ impl Refusal {
             StillNeeded { .. } => "cancel or release the waiting task first",
             NameTaken { .. } | NameMissing => "choose another name",
             NodeBusy { .. } => "drain it first: danlu node drain NAME",
+            UnknownName { .. } => "danlu nodes lists the nodes",
             Impossible { .. } | TooFewNodes { .. } => "danlu gpus shows what there is",
             UnequalNodes { .. } => "--gpus counts on each node: --nodes 2 --gpus 4 is 8 in all",
             GangNamesOne { .. } => "choose nodes by a label: --node KEY=VALUE",

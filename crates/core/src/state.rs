@@ -426,7 +426,7 @@ fn spec_row((id, (spec, _)): (&SpecId, &(Arc<TaskSpec>, usize))) -> Row {
 }
 
 /// A node as it is stored: who holds its GPUs is told by the runs.
-fn stored(node: &Node) -> Node {
+pub(crate) fn stored(node: &Node) -> Node {
     let mut node = node.clone();
     for gpu in &mut node.gpus {
         gpu.holders.clear();

@@ -1,6 +1,16 @@
 //! What the server answers when it refuses or fails, and what to do about it.
 
 messages! {
+    dependency_failed(on) = "task {on} did not end as needed", "任务 {on} 没有按要求结束";
+    gave_up(attempts) = "its machine went down in {attempts} attempts", "{attempts} 次尝试中机器均宕机";
+    for_data_only(name) = "{name} is for data only: it runs no tasks", "{name} 仅存放数据，不运行任务";
+    give_it_tasks(name) =
+        "danlu nodes lists the machines; danlu node edit {name} --role tasks",
+        "用 danlu nodes 查看机器；danlu node edit {name} --role tasks 让它运行任务";
+    too_few_run_tasks(asked, count, name) =
+        "{asked} machines are asked for, {count} run tasks ({name} is for data only)",
+        "需要 {asked} 台机器，可运行任务的有 {count} 台（{name} 仅存放数据）";
+    see_server_log = "danlu logs server says more", "详见 danlu logs server";
     tasks_run_there(name, list) = "tasks run on {name}: {list}", "{name} 上有任务在运行：{list}";
     more_tasks_run_there(name, list, rest, all) =
         "tasks run on {name}: {list} and {rest} more",
@@ -422,21 +432,9 @@ messages! {
         "see that the file and its directory belong to this user and can be written",
         "请确认该文件及其目录属于此用户且可写";
     there_is_no_such_task = "there is no such task", "没有这个任务";
-    line_is_not_a_command(line) = "`{line}` is not a command", "`{line}` 不是命令";
     useradd_addusers_userdel_suadd_sudel_lockuser =
         "useradd, addusers, userdel, suadd, sudel, lockuser, unlockuser, stop, force stop, start, exit, force exit, dump, dumpuser, dumptask, move, add device, remove device, set, schedule, prompt",
         "可用：useradd、addusers、userdel、suadd、sudel、lockuser、unlockuser、stop、force stop、start、exit、force exit、dump、dumpuser、dumptask、move、add device、remove device、set、schedule、prompt";
-    which_users = "which users?", "缺少用户名";
-    name_them_after_the_command = "name them after the command", "请在命令后写上用户名";
-    key_cannot_be_set(key) = "`{key}` cannot be set", "`{key}` 不能设置";
-    auto_dump_thres_auto_dump_p_ctx_prompt_danlu =
-        "auto_dump_thres, auto_dump_p, ctx.prompt; danlu set lists Danlu's own settings",
-        "可设置 auto_dump_thres、auto_dump_p、ctx.prompt；丹炉自己的设置见 danlu set";
-    word_is_not_a_number(word) = "`{word}` is not a number", "`{word}` 不是数字";
-    as_in_move_12_0 = "as in move 12 0", "例如 move 12 0";
-    no_such_interface_act(act) = "no such interface: {act}", "没有接口 {act}";
-    a_number_such_as_1_5 = "a number such as 1.5", "请写数字，如 1.5";
-    as_gpuman_writes_it = "as gpuman writes it", "请按 gpuman 的写法";
     another_backup_or_check_is_being_made = "another backup or check is being made", "正在进行另一次备份或检查";
     the_disk_of_path_has_no_room_for_a_copy_of(path, megabytes) =
         "the disk of {path} has no room for a copy of the database ({megabytes} MB)",

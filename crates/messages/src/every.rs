@@ -74,6 +74,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::wait,
     cli::why,
     errors,
+    reasons::words,
     server::daemon,
     server::gpuman,
     sim,

@@ -16,6 +16,7 @@ pub mod cli;
 pub mod ends;
 pub mod errors;
 pub mod machines;
+pub mod reasons;
 pub mod server;
 pub mod sim;
 pub mod spec;

@@ -177,9 +177,6 @@ messages! {
         "Run in this conda environment: its name, or where it is",
         "在该 conda 环境中运行：名称或路径";
     run_in_this_virtual_environment_venv_uv = "Run in this virtual environment (venv, uv)", "在该虚拟环境（venv、uv）中运行";
-    the_command_is_one_line_for_a_shell_make_run =
-        "The command is one line for a shell: 'make && ./run | tee log'",
-        "命令是一行 shell：'make && ./run | tee log'";
     append_arg_and_the_gpu_numbers_to_the_command =
         "Append ARG and the GPU numbers to the command: --gpu-arg=--gpus=",
         "在命令后附加该参数和 GPU 编号：--gpu-arg=--gpus=";

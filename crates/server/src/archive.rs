@@ -8,7 +8,7 @@ use crate::model::ReadModel;
 use crate::store::{ARCHIVED, RecordChange, Store};
 use danlu_core::task::{Dependency, DependencyKind, Outcome};
 use danlu_core::{Actor, Input, Task, TaskId, UserId};
-use danlu_messages::errors;
+use danlu_messages::{Language, errors};
 use danlu_node::private;
 use danlu_wire::api::ErrorCode;
 use std::collections::BTreeMap;
@@ -88,7 +88,8 @@ async fn take_out(
 
 /// The same as `danlu show --json` tells, without what only the owner may see.
 fn line(model: &ReadModel, task: &Task) -> Vec<u8> {
-    let mut view = view::task(model, task, None);
+    // What is stored is English.
+    let mut view = Language::English.within(|| view::task(model, task, None));
     view.details = Some(view::details(model, task, None));
     let mut line = serde_json::to_vec(&view).unwrap_or_default();
     line.push(b'\n');

@@ -1,5 +1,6 @@
 //! Answers that only the command line reads.
 
+use danlu_core::Request;
 use danlu_wire::api::{Document, OneTask, TaskView};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -21,6 +22,11 @@ pub(crate) struct Why {
 pub(crate) struct WhyTask {
     pub(crate) task: TaskView,
     pub(crate) expected_start_at: Option<String>,
+    /// What it asks for. `None` where it does not wait, and from an older server.
+    #[serde(default)]
+    pub(crate) needs: Option<Request>,
+    #[serde(flatten)]
+    pub(crate) details: danlu_core::explain::why::Why,
 }
 
 #[derive(Debug, Deserialize)]

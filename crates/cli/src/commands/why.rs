@@ -3,13 +3,18 @@
 pub(super) mod machines;
 
 use clap::Args;
-use danlu_core::WaitReason;
+use danlu_core::{Request, WaitReason};
 use danlu_messages::cli::why as msg;
-use danlu_wire::api::{Document, TaskView};
+use danlu_messages::reasons;
+use danlu_wire::api::Document;
 use jiff::Timestamp;
 
 use crate::{
-    client::{Client, answers::Why, read},
+    client::{
+        Client,
+        answers::{Why, WhyTask},
+        read,
+    },
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},
     screen::{self, clock, states, tasks, width},
@@ -38,49 +43,138 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     }
     let why = read::<Document<Why>>(&document)?.content.why;
     let now = Timestamp::now();
-    let mut out = sentence(&why.task, now);
+    let mut out = sentence(&why, now);
     if let Some(wait) = &why.task.wait {
-        out += &circumstances(client, wait, now)?;
-        if let Some(start) = why.expected_start_at.as_deref().and_then(clock::read) {
-            let at = clock::short(start, now);
-            out += &msg::expected_start_at(&at);
-        }
-        if let Some(hint) = hint(wait, id) {
+        out += &circumstances(client, wait, why.needs.as_ref(), now)?;
+        out += &outlook(&why, now);
+        out += &would_start_now(&why);
+        if let Some(hint) = hint(&why, wait) {
             out += &(danlu_messages::cli::program::hint_is(&hint) + "\n");
         }
     }
     screen::print(&out)
 }
 
-fn sentence(task: &TaskView, now: Timestamp) -> String {
+fn sentence(why: &WhyTask, now: Timestamp) -> String {
+    let task = &why.task;
     let (id, name) = (task.id, width::plain(&tasks::name(task)));
     let words = width::plain(&tasks::why_or_where(task, now));
-    match &task.wait {
-        Some(WaitReason::Held) => msg::task_id_name_is_held(&id, &name),
-        Some(_) => msg::task_id_name_waits_words(&id, &name, &words),
-        None => {
+    let place = why.details.place.map(reasons::place);
+    let place = place.map(|place| msg::place(&place)).unwrap_or_default();
+    match (&task.wait, &why.needs) {
+        (Some(WaitReason::Held), _) => msg::task_id_name_is_held(&id, &name),
+        (Some(wait), Some(needs)) if is_for_room(wait) && task.silent_paths.is_empty() => {
+            let needs = width::plain(&reasons::needs(needs));
+            let short = reasons::short_of(&why.details.short_of);
+            let short = short.map(|short| msg::short(&short)).unwrap_or_default();
+            msg::task_id_name_waits_it_needs_needs_short_place(&id, &name, &needs, &short, &place)
+        }
+        (Some(_), _) => msg::task_id_name_waits_words_place(&id, &name, &words, &place),
+        (None, _) => {
             let state = states::word(task.state);
             msg::task_id_name_does_not_wait_state_words(&id, &name, &state, &words)
         }
     }
 }
 
+/// Whether what it asks for tells more than the reason in short.
+fn is_for_room(wait: &WaitReason) -> bool {
+    match wait {
+        WaitReason::Resources { .. }
+        | WaitReason::NamedResources { .. }
+        | WaitReason::GpusUnavailable { .. } => true,
+        WaitReason::Held
+        | WaitReason::Begins { .. }
+        | WaitReason::RetryAt { .. }
+        | WaitReason::Dependencies { .. }
+        | WaitReason::NoNodes
+        | WaitReason::NeverFits
+        | WaitReason::NodesUnavailable { .. }
+        | WaitReason::NodesUnfit { .. }
+        | WaitReason::GpusOnSeveralNodes { .. }
+        | WaitReason::InDoubt { .. }
+        | WaitReason::GpusDisabled { .. }
+        | WaitReason::NodesShortOfMemory { .. }
+        | WaitReason::Settling
+        | WaitReason::GpusBusy
+        | WaitReason::TooFewNodes { .. }
+        | WaitReason::QueuePaused
+        | WaitReason::ArrayLimit { .. }
+        | WaitReason::Behind { .. }
+        | WaitReason::WouldDelay { .. }
+        | WaitReason::Quota(_)
+        | WaitReason::Outranked
+        | WaitReason::AboutToStart => false,
+    }
+}
+
 /// What one would ask next.
-fn circumstances(client: &Client, wait: &WaitReason, now: Timestamp) -> Result<String, Failure> {
+fn circumstances(
+    client: &Client,
+    wait: &WaitReason,
+    needs: Option<&Request>,
+    now: Timestamp,
+) -> Result<String, Failure> {
     match wait {
         WaitReason::Held
+        | WaitReason::InDoubt { .. }
         | WaitReason::AboutToStart
         | WaitReason::Begins { .. }
         | WaitReason::RetryAt { .. }
         | WaitReason::QueuePaused
+        | WaitReason::NoNodes
         | WaitReason::ArrayLimit { .. } => Ok(String::new()),
         WaitReason::Dependencies { on } => {
             on.iter().map(|id| other_task(client, id.0, now)).collect()
         }
         WaitReason::Behind { first } | WaitReason::WouldDelay { first, .. } => {
-            Ok(other_task(client, first.0, now)? + &machines::lines(client, now)?)
+            Ok(other_task(client, first.0, now)? + &machines::lines(client, needs, now)?)
         }
-        _ => machines::lines(client, now),
+        WaitReason::NeverFits
+        | WaitReason::NodesUnavailable { .. }
+        | WaitReason::NodesUnfit { .. }
+        | WaitReason::GpusOnSeveralNodes { .. }
+        | WaitReason::GpusUnavailable { .. }
+        | WaitReason::GpusDisabled { .. }
+        | WaitReason::NodesShortOfMemory { .. }
+        | WaitReason::Settling
+        | WaitReason::GpusBusy
+        | WaitReason::Resources { .. }
+        | WaitReason::TooFewNodes { .. }
+        | WaitReason::NamedResources { .. }
+        | WaitReason::Quota(_)
+        | WaitReason::Outranked => machines::lines(client, needs, now),
+    }
+}
+
+/// `It starts when 412 (ann, ≈15:10) ends: expected 15:10. It has the reservation for it.`
+fn outlook(why: &WhyTask, now: Timestamp) -> String {
+    let conditions = reasons::conditions(&why.details.constraints, |at| clock::of(at, now));
+    let conditions: Vec<String> =
+        conditions.iter().map(|condition| width::plain(&condition.words)).collect();
+    let start = why.expected_start_at.as_deref().and_then(clock::read);
+    let start = start.map(|start| clock::short(start, now));
+    let all = conditions.join(msg::semicolon());
+    let mut out = match (all.is_empty(), start) {
+        (true, None) => return String::new(),
+        (true, Some(at)) => msg::expected_start_at_2(&at),
+        (false, None) => msg::it_starts_when_all(&all),
+        (false, Some(at)) => msg::it_starts_when_all_expected_start_at(&all, &at),
+    };
+    if why.details.reserved {
+        out += msg::it_has_the_reservation_for_it();
+    }
+    out + "\n"
+}
+
+fn would_start_now(why: &WhyTask) -> String {
+    let gpus = why.needs.as_ref().map_or(0, Request::gpus_per_node);
+    let options: Vec<String> =
+        why.details.alternatives.iter().map(|it| reasons::options(it, gpus)).collect();
+    let options = options.join(msg::or());
+    match options.is_empty() {
+        true => String::new(),
+        false => msg::it_would_start_now_with_options(&options),
     }
 }
 
@@ -92,16 +186,22 @@ fn other_task(client: &Client, id: u64, now: Timestamp) -> Result<String, Failur
     Ok(msg::id_name_user_state_words(&id, &name, &user, &state, &words))
 }
 
-fn hint(wait: &WaitReason, id: u64) -> Option<String> {
+fn hint(why: &WhyTask, wait: &WaitReason) -> Option<String> {
+    let id = why.task.id;
+    let gpus = why.needs.as_ref().map_or(0, Request::gpus_per_node);
+    if let Some(first) = why.details.alternatives.first() {
+        return Some(format!("danlu edit {id} {}", reasons::options(first, gpus)));
+    }
     match wait {
         WaitReason::Held | WaitReason::InDoubt { .. } => Some(format!("danlu release {id}")),
-        WaitReason::NodesUnfit { .. } => Some("danlu nodes".to_owned()),
         WaitReason::GpusOnSeveralNodes { .. } => {
             Some(msg::danlu_gpu_disable_on_all_but_one_of_them_or().to_owned())
         }
         WaitReason::QueuePaused => Some("danlu resume-queue".to_owned()),
-        WaitReason::NeverFits => Some(format!("danlu edit {id} --gpus 1")),
-        WaitReason::NoNodes | WaitReason::NodesUnavailable { .. } => Some("danlu nodes".to_owned()),
+        WaitReason::NeverFits => Some(format!("danlu edit {id}")),
+        WaitReason::NoNodes
+        | WaitReason::NodesUnavailable { .. }
+        | WaitReason::NodesUnfit { .. } => Some("danlu nodes".to_owned()),
         WaitReason::GpusUnavailable { .. } => {
             Some(msg::danlu_gpus_names_the_processes().to_owned())
         }
@@ -110,6 +210,19 @@ fn hint(wait: &WaitReason, id: u64) -> Option<String> {
             Some(format!("danlu gpu enable {}", ids.join(" ")))
         }
         WaitReason::NodesShortOfMemory { .. } => Some("danlu set keep_memory".to_owned()),
-        _ => None,
+        WaitReason::Begins { .. }
+        | WaitReason::RetryAt { .. }
+        | WaitReason::Dependencies { .. }
+        | WaitReason::Settling
+        | WaitReason::GpusBusy
+        | WaitReason::Resources { .. }
+        | WaitReason::TooFewNodes { .. }
+        | WaitReason::NamedResources { .. }
+        | WaitReason::ArrayLimit { .. }
+        | WaitReason::Behind { .. }
+        | WaitReason::WouldDelay { .. }
+        | WaitReason::Quota(_)
+        | WaitReason::Outranked
+        | WaitReason::AboutToStart => None,
     }
 }

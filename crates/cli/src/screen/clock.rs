@@ -20,6 +20,12 @@ pub(crate) fn short(time: Timestamp, now: Timestamp) -> String {
     short_in(time, now, &TimeZone::system())
 }
 
+/// The same of a moment as the core counts it.
+pub(crate) fn of(time: danlu_core::Time, now: Timestamp) -> String {
+    let time = Timestamp::from_millisecond(time.0).ok();
+    time.map_or_else(|| "?".to_owned(), |time| short(time, now))
+}
+
 fn short_in(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (time, now) = (time.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
     let pattern = if time.date() == now.date() {

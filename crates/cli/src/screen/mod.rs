@@ -7,7 +7,6 @@ pub(crate) mod confirm;
 pub(crate) mod escapes;
 pub(crate) mod places;
 pub(crate) mod progress_lines;
-pub(crate) mod reasons;
 pub(crate) mod states;
 pub(crate) mod table;
 pub(crate) mod tasks;

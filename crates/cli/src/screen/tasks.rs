@@ -4,7 +4,7 @@ use danlu_messages::cli::screen as msg;
 use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
-use super::{amounts, clock, places, reasons};
+use super::{amounts, clock, places};
 
 /// `resnet`, `sweep[7]`, `sweep[lr=1e-3 seed=0]`.
 pub(crate) fn name(task: &TaskView) -> String {
@@ -72,7 +72,7 @@ fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
 /// What it waits for.
 pub(crate) fn why(task: &TaskView, now: Timestamp) -> String {
     match &task.wait {
-        Some(wait) => reasons::reason(wait, now),
+        Some(wait) => danlu_messages::reasons::reason(wait, |at| clock::of(at, now)),
         None => task.why.clone().unwrap_or_default(),
     }
 }

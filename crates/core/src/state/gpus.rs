@@ -100,6 +100,12 @@ impl State {
         self.refresh_gpus(id);
     }
 
+    /// Change anything of a node, its GPUs among it, but which GPUs it has.
+    pub(crate) fn change_gpus(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
+        change(self.nodes.get_mut(&id).expect("the caller has looked the node up"));
+        self.refresh_gpus(id);
+    }
+
     /// What only time had to bring has come: the nodes where it has.
     pub(crate) fn ripen(&mut self, now: Time) -> Vec<NodeId> {
         let settings = self.settings();

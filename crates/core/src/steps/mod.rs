@@ -11,6 +11,7 @@ pub(crate) mod logs;
 pub(crate) mod lost;
 pub(crate) mod nodes;
 pub(crate) mod permission;
+pub(crate) mod possible;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod schedule;

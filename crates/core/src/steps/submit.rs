@@ -5,15 +5,14 @@ use crate::ids::{SpecId, TaskId, UserId};
 use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
-use crate::pool::{Pool, Thresholds};
 use crate::quota;
 use crate::refusal::Refusal;
-use crate::resources::Request;
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::dependencies;
 use crate::steps::description::{self, at_most};
 use crate::steps::permission::{own_task, require_admin};
+use crate::steps::possible;
 use crate::steps::tasks::wrong_state;
 use crate::task::{ArrayElement, DEFAULT_PRIORITY, Task, TaskSpec, TaskState};
 use crate::time::{Span, Time};
@@ -211,7 +210,7 @@ fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Ref
     if let Some(after) = missing {
         return Err(Refusal::NoSuchTask(after.task));
     }
-    check_possible(state, &spec.request)
+    possible::check(state, &spec.request)
 }
 
 /// Where tasks stand in one line, whoever goes before the others goes before everybody: that is for admins to give.
@@ -228,78 +227,4 @@ fn check_rank(state: &State, by: Actor, spec: &TaskSpec, before: &TaskSpec) -> R
 fn goes_before(spec: &TaskSpec, before: &TaskSpec) -> bool {
     let earlier = spec.priority < before.priority.min(DEFAULT_PRIORITY);
     earlier || spec.urgent && !before.urgent
-}
-
-/// Refuse what no known node could ever run, whatever its state is now. While some node has
-/// never reported what it has, everything may be possible.
-fn check_possible(state: &State, request: &Request) -> Result<(), Refusal> {
-    let ground = state.ground(Thresholds::All);
-    let fits = |pool: &Pool| pool.place(request, &ground).is_some();
-    let unknown =
-        state.nodes.is_empty() || state.nodes.values().any(|node| node.capacity.is_none());
-    if unknown || fits(state.idle_pool()) {
-        return Ok(());
-    }
-    if fits(&Pool::of_whole_nodes(state.nodes.values())) {
-        return Ok(());
-    }
-    if request.is_gang() {
-        let nodes = Pool::of_whole_nodes(state.nodes.values()).nodes_with_room(request, &ground);
-        let (wanted, asked, each) = (describe(request), request.nodes, request.gpus_per_node());
-        return Err(Refusal::TooFewNodes { wanted, asked, each, nodes });
-    }
-    Err(Refusal::Impossible { wanted: describe(request), most: the_most(state, request) })
-}
-
-fn the_most(state: &State, request: &Request) -> String {
-    let sizes = || state.nodes.values().map(|node| node.managed_gpus().count());
-    let total: u32 = sizes().sum();
-    let largest = sizes().max().unwrap_or(0);
-    let capacities = || state.nodes.values().filter_map(|node| node.capacity);
-    let cpus = capacities().map(|capacity| capacity.cpus).max().unwrap_or(0);
-    let memory = capacities().map(|capacity| capacity.memory).max().unwrap_or(0);
-    let named = request.resources.keys().map(|name| {
-        let counts = state.nodes.values().filter_map(|node| node.resources.get(name));
-        format!(", {} of {name}", counts.max().unwrap_or(&0))
-    });
-    let named: String = named.collect();
-    let memory = gibibytes(memory);
-    format!(
-        "{largest} GPUs on one node, {total} in all; {cpus} CPUs and {memory} of memory{named} on one node"
-    )
-}
-
-fn gibibytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
-}
-
-fn describe(request: &Request) -> String {
-    let mut words = match (request.nodes, request.gpus_per_node()) {
-        (0 | 1, gpus) => vec![format!("{gpus} GPUs")],
-        (nodes, 0) => vec![format!("{nodes} nodes")],
-        (nodes, 1) => vec![format!("{nodes} nodes with 1 GPU each")],
-        (nodes, gpus) => vec![format!("{nodes} nodes with {gpus} GPUs each")],
-    };
-    words.extend(request.gpu_model.as_ref().map(|model| format!("of model {model}")));
-    if !request.gpu_ids.is_empty() {
-        let numbers: Vec<String> = request.gpu_ids.iter().map(u32::to_string).collect();
-        words.push(format!("with the numbers {}", numbers.join(",")));
-    }
-    if request.gpu_memory > 0 {
-        let kind = if request.is_shared() { "of memory to share each" } else { "each" };
-        words.push(format!("with {} {kind}", gibibytes(request.gpu_memory)));
-    }
-    if request.cpus > 0 {
-        words.push(format!("with {} CPUs", request.cpus));
-    }
-    for (name, count) in &request.resources {
-        words.push(format!("with {count} of {name}"));
-    }
-    if request.memory > 0 {
-        words.push(format!("with {} of memory", gibibytes(request.memory)));
-    }
-    if !request.span_nodes && !request.is_gang() {
-        words.push("on one node".to_string());
-    }
-    words.join(" ")
 }

@@ -1,9 +1,13 @@
 //! When a task may start.
 
+use crate::cluster::{any_cluster, any_task};
 use crate::lab::{ANN, Lab, after, lab, lasting, wants};
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::{DependencyKind, TaskSpec};
-use danlu_core::{Forecast, Refusal, Span, TaskId, Time, dry_run, expected_start};
+use danlu_core::{
+    Forecast, Input, NodeId, Refusal, Reply, Run, Span, TaskId, Time, dry_run, expected_start,
+};
+use proptest::prelude::*;
 
 fn seconds_from_now(lab: &Lab, time: Option<Time>) -> Option<u64> {
     Some(time?.since(lab.now).0 / 1_000)
@@ -61,6 +65,45 @@ fn a_dry_run_tells_the_place_and_changes_nothing() {
     let first = lab.submit(wants(1));
     let next = after(DependencyKind::AfterOk, &[first.0]);
     assert_eq!(dry(&lab, &next), Ok(Forecast::default()));
+}
+
+#[test]
+fn a_task_without_gpus_does_not_wait_for_those_that_need_some() {
+    for backfill in [Backfill::None, Backfill::Skip, Backfill::Easy] {
+        let mut lab = lab(&[2]);
+        lab.policy(Order::Balance, backfill);
+        lab.submit(lasting(2, 100_000));
+        lab.schedule();
+        lab.submit(lasting(2, 100));
+        let mut small = lasting(0, 10);
+        small.request.cpus = 1;
+        let said = dry(&lab, &small).unwrap();
+        assert_eq!((said.starts_at, said.placement.is_some()), (Some(lab.now), true));
+        let id = lab.submit(small);
+        assert_eq!(expected(&lab, id.0), Some(0));
+        lab.schedule();
+        assert!(lab.task(id.0).starts_with("starting"), "{backfill:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_dry_run_says_of_now_is_what_happens(cluster in any_cluster(), (user, spec) in any_task()) {
+        let mut lab = cluster.build();
+        let said = dry_run(&lab.state, user, &spec, lab.now);
+        let submitted = lab.try_act(Input::Submit { by: user, spec, key: None });
+        prop_assert_eq!(said.is_ok(), submitted.is_ok());
+        let (Ok(said), Ok(Reply::Task(id))) = (said, submitted) else { return Ok(()) };
+        lab.schedule();
+        let runs: Vec<&Run> = lab.state.runs_of(id).collect();
+        let places = runs.iter().flat_map(|run| run.parts.iter().map(|part| part.node));
+        let places: Vec<NodeId> = places.collect();
+        let told = said.placement.iter().flat_map(|it| it.parts.iter().map(|part| part.node));
+        prop_assert_eq!(told.collect::<Vec<_>>(), places);
+        prop_assert_eq!(said.starts_at == Some(lab.now), !runs.is_empty());
+    }
 }
 
 #[test]

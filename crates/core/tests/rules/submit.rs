@@ -1,9 +1,11 @@
 //! What is accepted, and what is refused at once.
 
 use crate::lab::{ADMIN, ANN, BOB, after, ending, lab, wants};
+use danlu_core::refusal::{Lack, NameKind, SizedNode};
+use danlu_core::resources::NodeSelector;
 use danlu_core::run::{Ending, Exit, RunUsage};
 use danlu_core::task::{ArraySpec, DependencyKind, LaunchSpec, TaskSpec};
-use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId, limits};
+use danlu_core::{Actor, Input, Refusal, Reply, Request, Span, TaskId, UserId, limits};
 
 fn refused(spec: TaskSpec) -> Refusal {
     let mut lab = lab(&[4, 4]);
@@ -31,6 +33,57 @@ fn what_a_node_that_is_away_could_run_is_accepted() {
     lab.submit(wants(4));
     let five = Input::Submit { by: ANN, spec: wants(5), key: None };
     assert!(matches!(lab.try_act(five), Err(Refusal::Impossible { .. })));
+}
+
+#[test]
+fn names_that_mean_nothing_are_refused_with_the_nearest_one_though_a_node_was_never_reached() {
+    let mut lab = lab(&[4, 4]);
+    let (by, name) = (Actor::Daemon, "n3".to_owned());
+    let labels = [("room".to_owned(), "east".to_owned())].into();
+    lab.act(Input::AddNode { by, name, labels });
+    let mut refused = |request: Request| {
+        let spec = TaskSpec { request, ..wants(0) };
+        lab.try_act(Input::Submit { by: ANN, spec, key: None }).unwrap_err()
+    };
+    let unknown = |kind, name: &str, nearest: Option<&str>| Refusal::UnknownName {
+        kind,
+        name: name.to_owned(),
+        nearest: nearest.map(str::to_owned),
+    };
+    let node = |name: &str| Some(NodeSelector::Name(name.to_owned()));
+    let label = |key: &str, value: &str| {
+        Some(NodeSelector::Label { key: key.to_owned(), value: value.to_owned() })
+    };
+    let on = |node| Request { node, ..Request::gpus(1) };
+    assert_eq!(refused(on(node("n33"))), unknown(NameKind::Node, "n33", Some("n3")));
+    assert_eq!(refused(on(node("storage"))), unknown(NameKind::Node, "storage", None));
+    let east = unknown(NameKind::Label, "room=eest", Some("room=east"));
+    assert_eq!(refused(on(label("room", "eest"))), east);
+    let resources = [("licence".to_owned(), 1)].into();
+    let licence = Request { resources, ..Request::gpus(1) };
+    assert_eq!(refused(licence), unknown(NameKind::Resource, "licence", None));
+    // What is known of the others is not changed by one that never reported.
+    let large = Request { node: node("n1"), ..Request::gpus(5) };
+    assert!(matches!(refused(large), Refusal::Impossible { .. }));
+    let gang = Request { nodes: 4, ..Request::gpus(4) };
+    assert!(matches!(refused(gang), Refusal::TooFewNodes { nodes: 3, .. }));
+    // It may have what is asked for.
+    for request in [on(node("n3")), Request::gpus(5), Request { nodes: 3, ..Request::gpus(3) }] {
+        lab.submit(TaskSpec { request, ..wants(0) });
+    }
+}
+
+#[test]
+fn what_is_too_much_is_told_with_numbers() {
+    let Refusal::Impossible { lacks: Some(lacks), .. } = refused(wants(5)) else { panic!() };
+    let sized = |name: &str| SizedNode { name: name.to_owned(), gpus: 4 };
+    let largest = vec![sized("n1"), sized("n2")];
+    assert_eq!(lacks, Lack::Gpus { wanted: 5, most: 4, equal: 2, largest });
+    let mut model = wants(1);
+    model.request.gpu_model = Some("H200".into());
+    let Refusal::Impossible { lacks: Some(lacks), .. } = refused(model) else { panic!() };
+    let there_are = vec!["NVIDIA A100-SXM4-80GB".to_owned()];
+    assert_eq!(lacks, Lack::Model { model: "H200".into(), there_are });
 }
 
 #[test]

@@ -3,13 +3,6 @@
 messages! {
     move_ended_tasks_from_the_lists_to_the = "Move ended tasks from the lists to the archive", "将已结束的任务移入归档";
     danlu_archive_id_options = "danlu archive [ID…] [OPTIONS]", "danlu archive [编号…] [选项]";
-    the_archive_is_archive_jsonl_in_the_servers =
-        "The archive is archive.jsonl in the server's data directory: one JSON document per line, as `danlu show --json` tells it.\n\
-         Tasks that a waiting one needs stay. It happens by itself above `archive.above` ended tasks (danlu set).\n\n\
-         Examples:\n  danlu archive 1-99\n  danlu archive --older-than 30d\n  danlu archive --keep 100\n  danlu archive --user ann --yes      (admins)",
-        "归档是服务器数据目录中的 archive.jsonl：每行一个 JSON 文档，与 `danlu show --json` 相同。\n\
-         仍被等待中的任务依赖的任务会保留。已结束任务超过 `archive.above` 时自动归档（danlu set）。\n\n\
-         示例：\n  danlu archive 1-99\n  danlu archive --older-than 30d\n  danlu archive --keep 100\n  danlu archive --user ann --yes      （管理员）";
     tasks_12_3_9_1_3_5 = "Tasks: 12, 3-9, 1,3,5", "任务：12、3-9、1,3,5";
     only_those_that_ended_so_long_ago_such_as_30d =
         "Only those that ended so long ago, such as 30d",

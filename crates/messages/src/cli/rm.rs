@@ -3,9 +3,6 @@
 messages! {
     remove_tasks_a_running_one_is_cancelled_first = "Remove tasks; a running one is cancelled first", "删除任务；运行中的先取消";
     danlu_rm_id_options = "danlu rm ID… [OPTIONS]", "danlu rm 编号… [选项]";
-    examples_danlu_rm_12_danlu_rm_state_succeeded =
-        "Examples:\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\nTheir output that Danlu keeps is removed too.",
-        "示例：\n  danlu rm 12\n  danlu rm --state succeeded --yes\n\n由丹炉保存的输出也一并删除。";
     do_not_ask = "Do not ask", "不询问";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     remove_count_tasks(count) = "remove {count} tasks?", "删除 {count} 个任务？";

@@ -20,11 +20,7 @@ messages! {
     begins_at_at(at) = "begins at {at}", "将于 {at} 开始";
     failed_tried_again_at_at(at) = "failed; tried again at {at}", "失败后将于 {at} 重试";
     after_on(on) = "after {on}", "等待任务 {on}";
-    gpu_gpus_is_given_to_nobody_now(gpus) = "GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配";
     the_machine_has_too_little_memory_left = "the machine has too little memory left", "机器剩余内存过少";
-    until_the_last_task_on_a_shared_gpu_has_its =
-        "until the last task on a shared GPU has its memory",
-        "等待共享 GPU 上最近的任务显存稳定";
     the_gpus_it_could_share_are_too_busy = "the GPUs it could share are too busy", "可共享的 GPU 过于繁忙";
     until_a_running_task_ends = "until a running task ends", "等待一个运行中的任务结束";
     until_some_of_count_running_tasks_end(count) = "until some of {count} running tasks end", "等待 {count} 个运行中的任务之一结束";

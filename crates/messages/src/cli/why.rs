@@ -8,11 +8,7 @@ messages! {
         "The task: its id, `@` your last one, `@~1` the one before",
         "任务：编号、`@` 您最近的、`@~1` 再前一个";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    expected_start_at(at) = "expected start {at}\n", "预计开始于 {at}\n";
     task_id_name_is_held(id, name) = "task {id} ({name}) is held.\n", "任务 {id}（{name}）被扣住。\n";
-    task_id_name_waits_words(id, name, words) =
-        "task {id} ({name}) waits: {words}.\n",
-        "任务 {id}（{name}）等待中：{words}。\n";
     task_id_name_does_not_wait_state_words(id, name, state, words) =
         "task {id} ({name}) does not wait: {state}, {words}\n",
         "任务 {id}（{name}）没有在等待：{state}，{words}\n";
@@ -24,10 +20,30 @@ messages! {
         "请在其余机器上停用：danlu gpu disable，或移除：danlu node remove 机器";
     danlu_gpus_names_the_processes = "danlu gpus names the processes", "danlu gpus 会列出这些进程";
     free_free(free) = "{free} free", "空闲 {free} 块";
-    count_held_by_id_who(count, id, who) = "{count} held by {id}{who}", "{count} 块由 {id} 占用{who}";
     gpu_index_used_outside_danlu_by_who(index, who) =
         "GPU {index} used outside Danlu by {who}",
         "GPU {index} 被外部占用：{who}";
     user_ends_by_at(user, at) = " ({user}, ends by {at})", "（{user}，最迟 {at} 结束）";
     user(user) = " ({user})", "（{user}）";
+    place(place) = " {place}.", "{place}。";
+    short(short) = ", {short}", "，{short}";
+    task_id_name_waits_it_needs_needs_short_place(id, name, needs, short, place) =
+        "task {id} ({name}) waits: it needs {needs}{short}.{place}\n",
+        "任务 {id}（{name}）等待中：需要{needs}{short}。{place}\n";
+    task_id_name_waits_words_place(id, name, words, place) =
+        "task {id} ({name}) waits: {words}.{place}\n",
+        "任务 {id}（{name}）等待中：{words}。{place}\n";
+    semicolon = "; ", "；";
+    expected_start_at_2(at) = "expected start {at}", "预计开始于 {at}";
+    it_starts_when_all(all) = "It starts when {all}.", "以下条件全部满足后开始：{all}。";
+    it_starts_when_all_expected_start_at(all, at) =
+        "It starts when {all}: expected start {at}.",
+        "以下条件全部满足后开始：{all}。预计开始于 {at}。";
+    it_has_the_reservation_for_it = " It has the reservation for it.", "已为它预留。";
+    or = ", or ", "，或 ";
+    it_would_start_now_with_options(options) = "It would start now with: {options}\n", "改为以下选项可立即开始：{options}\n";
+    no_model(model) = "no {model}", "没有 {model}";
+    comma = ", ", "、";
+    count_held_by_names(count, names) = "{count} held by {names}", "{count} 块由 {names} 占用";
+    count_shared_by_names(count, names) = "{count} shared by {names}", "{count} 块由 {names} 共享";
 }

@@ -42,9 +42,6 @@ messages! {
     output_file = "Output file", "输出文件";
     gpu_argument = "GPU argument", "GPU 参数";
     field = "Field", "字段";
-    a_shell_line_gpu_list_gpu_count_and_task_id =
-        "A shell line. {gpu_list}, {gpu_count} and {task_id} are replaced.",
-        "一行 shell 命令。{gpu_list}、{gpu_count}、{task_id} 会被替换。";
     sbatch_and_danlu_lines_fill_the_empty_fields =
         "#SBATCH and #DANLU lines fill the empty fields of this form.",
         "#SBATCH 与 #DANLU 行会填入表单中的空字段。";

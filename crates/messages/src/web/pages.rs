@@ -345,9 +345,6 @@ messages! {
     waits = "Waits:", "等待：";
     expected_start_2 = "Expected start:", "预计开始：";
     at_the_latest_as_far_as_time_limits_tell = "at the latest, as far as time limits tell.", "之前（根据时间上限推算）。";
-    nobody_can_tell_yet_when_it_starts_something =
-        "Nobody can tell yet when it starts: something before it has no time limit.",
-        "暂无法预计开始时间：前面的任务没有时间上限。";
     who_has_which_gpu = "Who has which GPU", "查看 GPU 占用";
     the_file_system_of_these_does_not_answer = "The file system of these does not answer:", "以下路径所在的文件系统没有响应：";
     owner = "Owner", "所有者";
@@ -396,4 +393,9 @@ messages! {
     older_ones_2 = "Older ones", "更早的任务";
     chosen_tasks = "Chosen tasks:", "所选任务：";
     retry = "Retry", "重试";
+    needs = "Needs", "需要";
+    it_starts_when_all_of_this_has_happened = "It starts when all of this has happened:", "以下条件全部满足后开始：";
+    the_start_cannot_be_predicted = "The start cannot be predicted.", "无法预计开始时间。";
+    it_has_the_reservation = "It has the reservation.", "已为它预留。";
+    it_would_start_now_with = "It would start now with:", "改为以下选项可立即开始：";
 }

@@ -5,10 +5,8 @@ messages! {
     failed_tried_again_at = "failed; tried again at", "失败，重试时间：";
     after_on(on) = "after {on}", "等待任务 {on}";
     for_wanted(wanted) = "for {wanted}", "等待资源：{wanted}";
-    gpu_gpus_is_given_to_nobody_now(gpus) = "GPU {gpus} is given to nobody now", "GPU {gpus} 当前不分配";
     at_once_of_its_array_at_a_time(at_once) = "{at_once} of its array at a time", "数组最多同时运行 {at_once} 个";
     task_first_comes_first(first) = "task #{first} comes first", "任务 #{first} 优先";
-    starting_it_now_might_delay_task_first(first) = "starting it now might delay task #{first}", "现在开始可能推迟任务 #{first}";
     for_wanted_machines_at_once_with_room_have(wanted, with_room) =
         "for {wanted} machines at once: {with_room} have room now",
         "等待 {wanted} 台机器同时有空位：现有 {with_room} 台";
@@ -17,7 +15,6 @@ messages! {
     for_gpus_that_several_machines_report_shared(shared) =
         "for GPUs that several machines report: {shared}",
         "多台机器报告了同一块 GPU：{shared}";
-    held_until_somebody_releases_it = "held until somebody releases it", "被扣住，等待放行";
     held_it_may_have_run_since_the_backup_that =
         "held: it may have run since the backup that was restored",
         "被扣住：自所恢复的备份以来它可能已运行过";
@@ -27,22 +24,12 @@ messages! {
     there_is_no_machine_yet = "there is no machine yet", "还没有机器";
     no_machine_is_large_enough_any_more = "no machine is large enough any more", "已没有足够大的机器";
     the_machines_that_could_run_it_are_away_or = "the machines that could run it are away or draining", "能运行它的机器暂时不可用";
-    the_machines_have_too_little_memory_left = "the machines have too little memory left", "机器剩余内存过少";
-    until_the_last_task_on_a_shared_gpu_has_its =
-        "until the last task on a shared GPU has its memory",
-        "等待共享 GPU 上最近的任务显存稳定";
     the_gpus_it_could_share_are_too_busy = "the GPUs it could share are too busy", "可共享的 GPU 过于繁忙";
     the_queue_is_paused = "the queue is paused", "队列已暂停";
     others_come_first = "others come first", "其他任务优先";
     about_to_start = "about to start", "即将开始";
     for_room_on_a_machine = "for room on a machine", "等待机器有空位";
-    id_name(id, name) = "#{id} ({name})", "#{id}（{name}）";
     comma = ", ", "、";
-    until_names_ends(names) = "until {names} ends", "等待 {names} 结束";
-    until_one_of_names_ends(names) = "until one of {names} ends", "等待 {names} 之一结束";
-    until_one_of_names_and_more_more_ends(names, more, all) =
-        "until one of {names} and {more} more ends",
-        "等待 {names} 等 {all} 个任务之一结束";
     foreign_used_outside_danlu(foreign) = "{foreign} used outside Danlu", "{foreign} 块被外部进程占用";
     unknown_cannot_be_probed(unknown) = "{unknown} cannot be probed", "{unknown} 块无法探测";
     dirty_did_not_give_their_memory_back(dirty) = "{dirty} did not give their memory back", "{dirty} 块显存未释放";
@@ -53,14 +40,4 @@ messages! {
         "{unknown_runs} 块被数据库丢失或恢复前的运行占用";
     comma_2 = ", ", "，";
     for_gpus_parts(parts) = "for GPUs: {parts}", "等待 GPU：{parts}";
-    name_s_quota(name) = "{name}'s quota", "用户 {name} 的配额";
-    project_name_s_quota(name) = "project {name}'s quota", "项目 {name} 的配额";
-    tasks_run = "tasks run", "个任务在运行";
-    gpus_in_use = "GPUs in use", "块 GPU 在使用";
-    tasks_wait = "tasks wait", "个任务在等待";
-    tasks_have_not_ended = "tasks have not ended", "个任务未结束";
-    gpu_hours_used = "GPU-hours used", "GPU 小时已用";
-    whose_in_use_of_most_what(whose, in_use, most, what) =
-        "{whose}: {in_use} of {most} {what}",
-        "{whose}：{in_use}/{most} {what}";
 }

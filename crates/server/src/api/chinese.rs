@@ -34,7 +34,8 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
         NameTaken { name } => format!("{name} 已被使用"),
         NameMissing => "缺少名称".to_owned(),
         NodeBusy { runs, .. } => format!("该机器上仍有 {runs} 个运行中的任务"),
-        Impossible { wanted, most } => {
+        UnknownName { name, .. } => format!("未知名称 {name}"),
+        Impossible { wanted, most, .. } => {
             format!("没有机器能运行它：需要 {wanted}，现有最多 {most}")
         }
         TooFewNodes { asked, each: 0, nodes, .. } => {
@@ -83,9 +84,12 @@ fn next(refusal: &Refusal) -> &'static str {
         NoSuchTask(_) | NoSuchRun(_) | RunEnded(_) => "请在任务页面查看",
         UnequalNodes { .. } => "--gpus 是每台机器的数量：--nodes 2 --gpus 4 共 8 块",
         GangNamesOne { .. } => "请用标签选择机器：--node 键=值",
-        NoSuchNode(_) | NoSuchGpu { .. } | Impossible { .. } | TooFewNodes { .. } | NoRoom(_) => {
-            "请在 GPU 页面查看现有资源"
-        }
+        NoSuchNode(_)
+        | NoSuchGpu { .. }
+        | UnknownName { .. }
+        | Impossible { .. }
+        | TooFewNodes { .. }
+        | NoRoom(_) => "请在 GPU 页面查看现有资源",
         Locked | NotPermitted | AdminOnly | PassesEverybody | ExtendedTooFar(_) => "请联系管理员",
         Oneself => "可由另一位管理员操作",
         NameTaken { .. } | NameMissing => "请换一个名称",

@@ -8,7 +8,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
-use danlu_messages::{Language, errors};
+use danlu_messages::{Language, errors, reasons};
 use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
 
 #[derive(Debug, Clone)]
@@ -127,6 +127,9 @@ impl From<Refusal> for ApiError {
             | Refusal::PassesEverybody => ErrorCode::NotPermitted,
             _ => ErrorCode::Refused,
         };
+        if let Some((message, hint)) = reasons::refused(&refusal) {
+            return ApiError::new(code, message, hint);
+        }
         match Language::current() {
             Language::English => ApiError::new(code, refusal.to_string(), refusal.hint()),
             Language::Chinese => {

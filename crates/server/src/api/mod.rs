@@ -36,6 +36,7 @@ pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod view;
 mod wait;
+pub(crate) mod why;
 mod words;
 
 pub use accounts::Accounts;

@@ -5,7 +5,7 @@
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
     nodes, notices, openapi, overview, reports, session, settings, setup, submit, tasks, tokens,
-    users, wait,
+    users, wait, why,
 };
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
@@ -101,7 +101,7 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/tasks/{id}"), "All about one task", Reader, || get(tasks::one), json::<wire::OneTask>()),
         Route::new(("patch", "/tasks/{id}"), "Change a waiting task; it keeps its place", Submitter, || patch(submit::edit), json::<wire::OneTask>()).body::<submit::Changes>(),
         Route::new(("delete", "/tasks/{id}"), "Take an ended task out of the list", Submitter, || delete(tasks::remove), json::<wire::Acted>()),
-        Route::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(tasks::why), json::<Value>()),
+        Route::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(why::why), json::<Value>()),
         Route::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), Answer::Log).query::<logs::Wanted>(),
         Route::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
         Route::new(("post", "/archive"), "Move ended tasks from the lists to the archive", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),

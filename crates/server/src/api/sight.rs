@@ -5,6 +5,8 @@ use super::ApiError;
 use super::caller::Caller;
 use crate::handle::AskError;
 use crate::model::ReadModel;
+use danlu_core::explain::constraint::{Constraint, GpuObstacle};
+use danlu_core::explain::why::Why;
 use danlu_core::settings::Visibility;
 use danlu_core::{Event, Refusal, RunId, TaskId, UserId, WaitReason};
 use danlu_messages::errors;
@@ -106,6 +108,43 @@ impl Sight<'_> {
             WaitReason::WouldDelay { first, .. } if !self.task(first) => WaitReason::Outranked,
             wait => wait,
         }
+    }
+
+    /// Other people's tasks, and who uses GPUs outside of Danlu, are not named.
+    pub(crate) fn why(&self, mut why: Why) -> Why {
+        if self.is_whole() {
+            return why;
+        }
+        for constraint in &mut why.constraints {
+            match constraint {
+                Constraint::RunEnds(holder) | Constraint::Settling(holder) => {
+                    if !holder.task.is_some_and(|task| self.task(task)) {
+                        (holder.task, holder.user) = (None, None);
+                        holder.gpu_ids.clear();
+                    }
+                }
+                Constraint::Turn { tasks, .. } => tasks.retain(|task| self.task(*task)),
+                Constraint::Dependencies { on } => on.retain(|task| self.task(*task)),
+                Constraint::Gpu { why: GpuObstacle::Foreign { processes }, .. } => {
+                    let me = self.only.and_then(|me| self.model.users.get(&me));
+                    processes.retain(|process| me.is_some_and(|me| me.os_name() == process.user));
+                }
+                Constraint::Gpu { .. }
+                | Constraint::Held
+                | Constraint::InDoubt { .. }
+                | Constraint::Begins { .. }
+                | Constraint::RetryAt { .. }
+                | Constraint::QueuePaused
+                | Constraint::ArrayLimit { .. }
+                | Constraint::Quota(_)
+                | Constraint::Node { .. }
+                | Constraint::KeepGpuMemory { .. }
+                | Constraint::TasksPerGpu { .. }
+                | Constraint::Asks(_)
+                | Constraint::NoNodes => {}
+            }
+        }
+        why
     }
 
     fn runs(&self, runs: Vec<RunId>) -> Vec<RunId> {

@@ -3,6 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::me::template_of;
+use super::nodes::is_for_data;
 use super::{Api, ApiError, task_paths};
 use crate::archive;
 use crate::environment;
@@ -202,6 +203,29 @@ pub(crate) async fn replace(
     Ok(())
 }
 
+/// Machines that keep data and run no tasks are not waited for. Names that nobody has are refused by the core.
+fn check_for_data(api: &Api, needs: &Needs) -> Result<(), ApiError> {
+    let model = api.handle.model();
+    let chosen = |node: &&danlu_core::Node| {
+        needs.node.as_ref().is_none_or(|it| it.matches(&node.name, &node.labels))
+    };
+    let chosen = model.nodes.values().map(|node| &**node).filter(chosen);
+    let (data, tasks): (Vec<_>, Vec<_>) = chosen.partition(|node| is_for_data(api, &node.name));
+    let Some(first) = data.first() else { return Ok(()) };
+    let (asked, count, name) = (needs.nodes.max(1), tasks.len(), &first.name);
+    if count >= asked as usize {
+        return Ok(());
+    }
+    let error = match asked {
+        1 => ApiError::refused(errors::for_data_only(name), &errors::give_it_tasks(name)),
+        _ => ApiError::refused(
+            errors::too_few_run_tasks(&asked, &count, name),
+            &format!("--nodes {count}"),
+        ),
+    };
+    Err(error)
+}
+
 fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
     let begin = body.begin.as_deref().map(time).transpose()?;
@@ -211,6 +235,7 @@ fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiE
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body.request)?;
     let needs = body.request;
+    check_for_data(api, &needs)?;
     let Needs { cpus, memory, gpu_memory, gpu_model, mut gpu_ids, resources, .. } = needs;
     gpu_ids.sort_unstable();
     gpu_ids.dedup();

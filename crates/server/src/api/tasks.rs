@@ -19,7 +19,7 @@ use danlu_wire::api::{
     TaskStateName, TaskView, Tasks,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
 }
 
 /// Somebody else's is not there for who may not see it.
-async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
+pub(super) async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
     let model = api.handle.model();
     let hidden = !caller.sight(&model).task(id);
     let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
@@ -131,34 +131,6 @@ async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, Api
         task.silent_paths = task_paths::silent(api, row.owner, &described(row), &on).await;
     }
     Ok(task)
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Why {
-    why: WhyBody,
-}
-
-#[derive(Debug, Serialize)]
-struct WhyBody {
-    task: TaskView,
-    words: Option<String>,
-    expected_start_at: Option<String>,
-}
-
-pub(super) async fn why(
-    State(api): State<Api>,
-    caller: Caller,
-    path: Result<Path<u64>, PathRejection>,
-) -> Result<Json<Document<Why>>, ApiError> {
-    let Path(id) = path?;
-    let id = TaskId(id);
-    let task = visible(&api, &caller, id).await?;
-    let words = task.why.clone();
-    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
-        danlu_core::expected_start(state, id, now)
-    };
-    let expected_start_at = api.handle.look(look).await?.map(view::rfc3339);
-    Ok(Json(Document::new(Why { why: WhyBody { task, words, expected_start_at } })))
 }
 
 pub(super) async fn act(

@@ -46,8 +46,8 @@ pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Optio
     let state = array.as_ref().map_or(task.state, ArrayLine::state);
     let spec = model.tasks.get(&TaskId(task.id));
     let (why, why_at) = match (&task.wait, array) {
-        (Some(wait), None) => reasons::reason(wait, model, look),
-        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, model, look),
+        (Some(wait), None) => reasons::reason(wait, look),
+        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, look),
         (_, Some(array)) => (counts(array), None),
         _ => (ended(task), None),
     };

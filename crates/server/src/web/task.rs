@@ -3,9 +3,10 @@
 use super::look::{Look, Visit};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
+use super::reasons::{Panel, panel};
 use super::rows::{Row, command, row};
-use super::{amounts, log_file, overview, states};
-use crate::api::{Api, one_task};
+use super::{amounts, log_file, states};
+use crate::api::{Api, one_task, why};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use danlu_core::TaskId;
@@ -29,6 +30,8 @@ struct TaskPage<'a> {
     task: TaskView,
     details: TaskDetails,
     row: Row,
+    /// Of a task that waits.
+    why: Option<Panel>,
     command: String,
     facts: Vec<(&'static str, String)>,
     after: Vec<(u64, &'static str)>,
@@ -64,10 +67,11 @@ pub(super) async fn task(
     let model = api.handle.model();
     let no_such = || danlu_core::Refusal::NoSuchTask(TaskId(id));
     let details = task.details.take().ok_or_else(no_such).map_err(visit.no())?;
-    let starts = match task.state {
-        TaskStateName::Queued => overview::starts(&api, vec![id]).await.map_err(visit.no())?,
-        _ => Default::default(),
+    let explained = match task.state.is_waiting() {
+        true => why::explained(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?,
+        false => None,
     };
+    let starts_at = explained.as_ref().and_then(|explained| explained.starts_at);
     let may_act = visit.caller.admin || task.user == visit.caller.name;
     let log = match may_act && !details.runs.is_empty() {
         true => log_file::tail(&api, &visit.caller, TaskId(id), wanted.run).await,
@@ -76,7 +80,8 @@ pub(super) async fn task(
     let line = Line { task: task.clone(), array: None };
     Ok(page(&TaskPage {
         look: &visit.look,
-        row: row(&line, &model, &visit, starts.get(&id).copied()),
+        row: row(&line, &model, &visit, starts_at),
+        why: explained.map(|explained| panel(&explained, &task, &visit.look)),
         command: command(&task),
         facts: facts(&task, &details),
         after: after(&details),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use danlu_core::{Request, resources::NodeSelector};
 use danlu_messages::cli::why as msg;
 use danlu_wire::api::{Document, ForeignView, GpuView, Gpus, TaskView};
 use jiff::{Timestamp, ToSpan as _};
@@ -13,7 +14,12 @@ use crate::{
     screen::{amounts, clock, states, width},
 };
 
-pub(super) fn lines(client: &Client, now: Timestamp) -> Result<String, Failure> {
+/// Of the machines that could run what is needed.
+pub(super) fn lines(
+    client: &Client,
+    needs: Option<&Request>,
+    now: Timestamp,
+) -> Result<String, Failure> {
     let gpus: Document<Gpus> = client.get("/gpus")?;
     let running = client.page(&Query { states: ACTIVE.to_vec(), ..Query::default() })?;
     let running: BTreeMap<u64, &TaskView> =
@@ -22,24 +28,45 @@ pub(super) fn lines(client: &Client, now: Timestamp) -> Result<String, Failure> 
     for gpu in &gpus.content.gpus {
         nodes.entry(&gpu.node).or_default().push(gpu);
     }
+    if let Some(NodeSelector::Name(name)) = needs.and_then(|needs| needs.node.as_ref()) {
+        nodes.retain(|node, _| node == name);
+    }
     let columns = width::of_stdout();
-    Ok(nodes
-        .iter()
-        .map(|(node, gpus)| wrapped(node, &parts(gpus, &running, now), columns))
-        .collect())
+    let line = |(node, gpus): (&&str, &Vec<&GpuView>)| {
+        wrapped(node, &parts(gpus, needs, &running, now), columns)
+    };
+    Ok(nodes.iter().map(line).collect())
 }
 
-/// `2 free`, `2 held by 412 (alice)`, `GPU 4 used outside Danlu by chen`.
-fn parts(gpus: &[&GpuView], running: &BTreeMap<u64, &TaskView>, now: Timestamp) -> Vec<String> {
+/// `2 free`, `2 held by 412 (alice)`, `GPU 4 used outside Danlu by chen`; `no A100`.
+fn parts(
+    gpus: &[&GpuView],
+    needs: Option<&Request>,
+    running: &BTreeMap<u64, &TaskView>,
+    now: Timestamp,
+) -> Vec<String> {
+    let wanted = needs.and_then(|needs| needs.gpu_model.as_ref());
+    let gpus: Vec<&GpuView> = gpus.iter().copied().filter(|gpu| is_called(gpu, wanted)).collect();
+    if let Some(model) = wanted.filter(|_| gpus.is_empty()) {
+        return vec![msg::no_model(&model)];
+    }
     let free = gpus.iter().filter(|gpu| gpu.state == "free").count();
     let mut parts = vec![msg::free_free(&free)];
-    let mut held: BTreeMap<u64, usize> = BTreeMap::new();
-    for task in gpus.iter().flat_map(|gpu| &gpu.tasks) {
-        *held.entry(*task).or_default() += 1;
+    let mut held: BTreeMap<&[u64], usize> = BTreeMap::new();
+    for gpu in gpus.iter().filter(|gpu| !gpu.tasks.is_empty()) {
+        *held.entry(&gpu.tasks).or_default() += 1;
     }
-    for (id, count) in held {
-        let who = running.get(&id).map(|task| holder(task, now)).unwrap_or_default();
-        parts.push(msg::count_held_by_id_who(&count, &id, &who));
+    for (tasks, count) in held {
+        let named = |id: &u64| {
+            let who = running.get(id).map(|task| holder(task, now)).unwrap_or_default();
+            format!("{id}{who}")
+        };
+        let names: Vec<String> = tasks.iter().map(named).collect();
+        let names = names.join(msg::comma());
+        parts.push(match tasks.len() {
+            1 => msg::count_held_by_names(&count, &names),
+            _ => msg::count_shared_by_names(&count, &names),
+        });
     }
     for gpu in gpus.iter().filter(|gpu| gpu.tasks.is_empty() && gpu.state != "free") {
         let (index, state) = (gpu.index, states::other(&gpu.state));
@@ -52,6 +79,11 @@ fn parts(gpus: &[&GpuView], running: &BTreeMap<u64, &TaskView>, now: Timestamp) 
         }
     }
     parts
+}
+
+fn is_called(gpu: &GpuView, wanted: Option<&String>) -> bool {
+    let called = |model: &String| gpu.model.to_lowercase().contains(&model.to_lowercase());
+    wanted.is_none_or(called)
 }
 
 fn holder(task: &TaskView, now: Timestamp) -> String {

@@ -366,7 +366,7 @@ pub(super) async fn declare_lost(
     Ok(Json(Document::new(DeclaredLost { name, tasks })))
 }
 
-fn is_for_data(api: &Api, name: &str) -> bool {
+pub(super) fn is_for_data(api: &Api, name: &str) -> bool {
     api.nodes.status(name).is_some_and(|(record, _)| record.role == NodeRole::Data)
 }
 

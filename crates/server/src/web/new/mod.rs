@@ -30,6 +30,15 @@ pub(super) struct About {
     edit: Option<u64>,
 }
 
+/// Fields that a link has filled in, such as those that would let a task start now.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Filled {
+    gpus: Option<String>,
+    sharing: Option<String>,
+    vram: Option<String>,
+}
+
 #[derive(Template)]
 #[template(path = "new.html")]
 struct NewPage<'a> {
@@ -54,11 +63,19 @@ pub(super) async fn form(
     State(api): State<Api>,
     visit: Visit,
     Query(about): Query<About>,
+    Query(filled): Query<Filled>,
 ) -> PageResult {
-    let draft = match source(&api, &visit, about)? {
+    let mut draft = match source(&api, &visit, about)? {
         Some(task) => Draft::of(&described(&task)),
         None => first_draft(&api, &visit),
     };
+    let Filled { gpus, sharing, vram } = filled;
+    for (name, value) in [("gpus", gpus), ("sharing", sharing), ("vram", vram)] {
+        // A link is not longer than what one would type.
+        if let Some(value) = value.filter(|value| value.len() <= 100) {
+            draft.set(name, value);
+        }
+    }
     Ok(shown(&api, &visit, draft, about, None))
 }
 

@@ -1,15 +1,14 @@
 //! Why a task waits, in a few words.
 
+use super::ids;
+use super::words as msg;
 use danlu_core::explain::SharedGpu;
 use danlu_core::quota::{Excess, Limit, Party};
 use danlu_core::task::Doubt;
 use danlu_core::{TaskId, Time, WaitReason};
-use danlu_messages::cli::screen as msg;
-use jiff::Timestamp;
 
-use super::clock;
-
-pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
+/// `at` writes a moment as the reader expects it.
+pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
     match wait {
         WaitReason::Held => msg::held_danlu_release_id_lets_it_go(),
         WaitReason::NoNodes => msg::there_is_no_machine_yet(),
@@ -19,26 +18,26 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
         WaitReason::Outranked => msg::others_come_first(),
         WaitReason::AboutToStart => msg::about_to_start(),
         WaitReason::Resources { held_by } if held_by.is_empty() => msg::for_room_on_a_machine(),
-        WaitReason::Begins { at } => {
-            let at = point(*at, now);
+        WaitReason::Begins { at: time } => {
+            let at = at(*time);
             return msg::begins_at_at(&at);
         }
-        WaitReason::RetryAt { at } => {
-            let at = point(*at, now);
+        WaitReason::RetryAt { at: time } => {
+            let at = at(*time);
             return msg::failed_tried_again_at_at(&at);
         }
         WaitReason::Dependencies { on } => {
-            let on = tasks(on);
+            let on = ids(on);
             return msg::after_on(&on);
         }
         WaitReason::GpusUnavailable { .. } => return gpus_unavailable(wait),
         WaitReason::GpusDisabled { gpu_ids } => {
-            let gpus =
-                super::places::list(&gpu_ids.iter().map(|id| u64::from(*id)).collect::<Vec<_>>());
-            return msg::gpu_gpus_is_given_to_nobody_now(&gpus);
+            let gpus: Vec<String> = gpu_ids.iter().map(u32::to_string).collect();
+            let gpus = gpus.join(",");
+            return msg::gpu_gpus_is_disabled(&gpus);
         }
         WaitReason::NodesShortOfMemory { .. } => msg::the_machine_has_too_little_memory_left(),
-        WaitReason::Settling => msg::until_the_last_task_on_a_shared_gpu_has_its(),
+        WaitReason::Settling => msg::waiting_for_memory_on_the_shared_gpu_to(),
         WaitReason::GpusBusy => msg::the_gpus_it_could_share_are_too_busy(),
         WaitReason::Resources { held_by } if held_by.len() == 1 => msg::until_a_running_task_ends(),
         WaitReason::Resources { held_by } => {
@@ -81,7 +80,7 @@ pub(crate) fn reason(wait: &WaitReason, now: Timestamp) -> String {
             return msg::for_gpus_that_several_machines_report_shared(&shared);
         }
         WaitReason::WouldDelay { first, starts_at } => {
-            return would_delay(*first, *starts_at, now);
+            return would_delay(*first, starts_at.map(at));
         }
     }
     .to_owned()
@@ -113,7 +112,7 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
     msg::for_gpus_parts(&parts)
 }
 
-fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+pub(super) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     let whose = match whose {
         Party::User(name) => msg::whose_user(name),
         Party::Project(name) => msg::whose_project(name),
@@ -127,22 +126,11 @@ fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     }
 }
 
-fn would_delay(first: TaskId, starts_at: Option<Time>, now: Timestamp) -> String {
-    let starts = starts_at.and_then(|time| Timestamp::from_millisecond(time.0).ok());
-    match starts.map(|time| clock::short(time, now)) {
+fn would_delay(first: TaskId, starts_at: Option<String>) -> String {
+    match starts_at {
         Some(at) => msg::would_delay_task_first_at(&first, &at),
         None => msg::would_delay_task_first(&first),
     }
-}
-
-fn point(time: Time, now: Timestamp) -> String {
-    let time = Timestamp::from_millisecond(time.0).ok();
-    time.map_or_else(|| "?".to_owned(), |time| clock::short(time, now))
-}
-
-fn tasks(ids: &[TaskId]) -> String {
-    let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
-    super::places::list(&ids)
 }
 
 #[cfg(test)]
@@ -152,9 +140,10 @@ mod tests {
 
     #[test]
     fn every_reason_has_short_words() {
-        let now = Timestamp::UNIX_EPOCH;
         let run = RunId { epoch: Epoch(1), number: 1 };
-        let check = |wait: WaitReason, expect: &str| assert_eq!(reason(&wait, now), expect);
+        let check = |wait: WaitReason, expect: &str| {
+            assert_eq!(reason(&wait, |_| "noon".to_owned()), expect)
+        };
         check(WaitReason::Dependencies { on: vec![TaskId(3), TaskId(4), TaskId(5)] }, "after 3-5");
         check(WaitReason::Resources { held_by: vec![run] }, "until a running task ends");
         check(
@@ -172,7 +161,7 @@ mod tests {
             },
             "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
         );
-        check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is given to nobody now");
+        check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is disabled");
         let wanted = std::collections::BTreeMap::from([("licence".to_owned(), 2)]);
         check(WaitReason::NamedResources { wanted, held_by: vec![run] }, "for 2 licence");
         check(WaitReason::WouldDelay { first: TaskId(7), starts_at: None }, "would delay task 7");

@@ -1,0 +1,182 @@
+//! What keeps a task from starting, one thing at a time, as data.
+//!
+//! Each constraint says what would have to change; `lift.rs` does exactly that to a copy of the state.
+
+use crate::fraction::Fraction;
+use crate::gpu::ForeignProcess;
+use crate::ids::{GpuId, NodeId, RunId, TaskId};
+use crate::quota::Excess;
+use crate::resources::NodeSelector;
+use crate::task::Doubt;
+use crate::time::Time;
+use crate::trouble::Trouble;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "constraint")]
+pub enum Constraint {
+    /// Until somebody releases it.
+    Held,
+    /// The same, because it may have run already.
+    InDoubt {
+        why: Doubt,
+    },
+    /// These have not ended, or not as needed.
+    Dependencies {
+        on: Vec<TaskId>,
+    },
+    Begins {
+        at: Time,
+    },
+    RetryAt {
+        at: Time,
+    },
+    QueuePaused,
+    /// As many of its array run as may at once.
+    ArrayLimit {
+        at_once: u32,
+    },
+    Quota(Excess),
+    /// The memory that this run takes of a shared GPU is not known yet.
+    Settling(Holder),
+    /// This run holds what the task needs.
+    RunEnds(Holder),
+    Gpu {
+        node: NodeName,
+        gpu: GpuName,
+        why: GpuObstacle,
+    },
+    Node {
+        node: NodeName,
+        why: NodeObstacle,
+    },
+    /// This part of the memory of a shared GPU stays free.
+    KeepGpuMemory {
+        share: Fraction,
+    },
+    TasksPerGpu {
+        most: u32,
+    },
+    /// It asks for more than there is, whoever ends or comes back.
+    Asks(Attribute),
+    /// Others come first.
+    Turn {
+        ahead: usize,
+        /// The first of them.
+        tasks: Vec<TaskId>,
+    },
+    /// There is no node at all.
+    NoNodes,
+}
+
+/// A run that has not ended, and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub run: RunId,
+    /// `None` where the reader may not know.
+    pub task: Option<TaskId>,
+    pub user: Option<String>,
+    pub nodes: Vec<NodeName>,
+    /// Their numbers.
+    pub gpu_ids: Vec<u32>,
+    /// `None` where nobody knows.
+    pub ends_at: Option<Time>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NodeName {
+    pub id: NodeId,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuName {
+    pub id: GpuId,
+    pub index: u32,
+}
+
+/// Why a GPU is not given out, whoever runs on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum GpuObstacle {
+    JustLeft,
+    /// Utilisation in percent, of those that share it.
+    Busy {
+        percent: u8,
+    },
+    /// Bytes that no run of Danlu's uses.
+    OtherMemory {
+        bytes: u64,
+    },
+    Foreign {
+        processes: Vec<ForeignProcess>,
+    },
+    Dirty,
+    Unknown,
+    UnknownRun,
+    Quarantined {
+        error: String,
+    },
+    Disabled,
+    OnSeveralNodes {
+        nodes: Vec<NodeName>,
+    },
+}
+
+/// Why a node gets nothing new.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum NodeObstacle {
+    ShortOfMemory { free: u64, keeps: u64 },
+    Unfit { trouble: Trouble },
+    Draining,
+    Unverified,
+    Away,
+}
+
+/// One thing that a request asks for; `most` is what there is of it on one node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "asks")]
+pub enum Attribute {
+    Resource {
+        name: String,
+        wanted: u32,
+        most: u32,
+    },
+    Cpus {
+        wanted: u32,
+        most: u32,
+    },
+    /// Bytes of host memory.
+    Memory {
+        wanted: u64,
+        most: u64,
+    },
+    /// Bytes of each GPU.
+    GpuMemory {
+        wanted: u64,
+        most: u64,
+    },
+    /// Percent.
+    IdleUtilization {
+        wanted: u8,
+    },
+    GpuIds {
+        ids: Vec<u32>,
+    },
+    Exclusive,
+    Model {
+        model: String,
+    },
+    Node {
+        node: NodeSelector,
+    },
+    Nodes {
+        wanted: u32,
+        most: u32,
+    },
+    Gpus {
+        wanted: u32,
+        most: u32,
+    },
+}

@@ -1,0 +1,78 @@
+//! Why a task waits, in full: for one task at a time.
+
+use super::caller::Caller;
+use super::tasks::visible;
+use super::{Api, ApiError, view};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use danlu_core::explain::constraint::Constraint;
+use danlu_core::explain::why::{Scene, Why};
+use danlu_core::{Request, TaskId, Time};
+use danlu_wire::api::{Document, ErrorCode, TaskView};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    why: Body,
+}
+
+#[derive(Debug, Serialize)]
+struct Body {
+    task: TaskView,
+    words: Option<String>,
+    expected_start_at: Option<String>,
+    #[serde(flatten)]
+    more: Option<Explained>,
+}
+
+/// What lists leave out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Explained {
+    /// What it asks for.
+    pub(crate) needs: Request,
+    #[serde(skip)]
+    pub(crate) starts_at: Option<Time>,
+    #[serde(flatten)]
+    pub(crate) why: Why,
+}
+
+pub(super) async fn why(
+    State(api): State<Api>,
+    caller: Caller,
+    path: Result<Path<u64>, PathRejection>,
+) -> Result<super::body::Json<Document<Answer>>, ApiError> {
+    let Path(id) = path?;
+    let task = visible(&api, &caller, TaskId(id)).await?;
+    let more = explained(&api, &caller, TaskId(id)).await?;
+    let starts_at = more.as_ref().and_then(|more| more.starts_at);
+    let (words, expected_start_at) = (task.why.clone(), starts_at.map(view::rfc3339));
+    let why = Body { task, words, expected_start_at, more };
+    Ok(super::body::Json(Document::new(Answer { why })))
+}
+
+/// `None` for a task that does not wait. What may be seen of it has been asked before.
+pub(crate) async fn explained(
+    api: &Api,
+    caller: &Caller,
+    id: TaskId,
+) -> Result<Option<Explained>, ApiError> {
+    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+        let needs = state.tasks.get(&id)?.spec.request.clone();
+        let starts_at = danlu_core::expected_start(state, id, now);
+        Some((Scene::of(state, id, now)?, needs, starts_at))
+    };
+    let Some((scene, needs, starts_at)) = api.handle.look(look).await? else { return Ok(None) };
+    // The engine has other things to do.
+    let found = tokio::task::spawn_blocking(move || scene.why()).await;
+    let why = found.map_err(|error| {
+        ApiError::new(
+            ErrorCode::Internal,
+            error.to_string(),
+            danlu_messages::errors::see_server_log(),
+        )
+    })?;
+    let known = |it: &Constraint| !matches!(it, Constraint::RunEnds(run) if run.ends_at.is_none());
+    let starts_at = starts_at.filter(|_| why.constraints.iter().all(known));
+    let why = caller.sight(&api.handle.model()).why(why);
+    Ok(Some(Explained { needs, starts_at, why }))
+}
