@@ -94,13 +94,7 @@ fn raise(settings: &mut Settings, excess: &Excess) {
 /// It ends well, wherever it is.
 fn end(state: &mut State, holder: &Holder, now: Time) {
     for hold in state.held_by(holder.run).to_vec() {
-        let ending = Ending {
-            exit: Exit::Code(0),
-            stopped: false,
-            failure: None,
-            started_at: None,
-            ended_at: now,
-        };
+        let ending = Ending::new(Exit::Code(0), now);
         runs::end_part(&mut Turn::new(state, now), hold.node, holder.run, ending);
     }
 }

@@ -211,13 +211,7 @@ impl Lifted {
                 Some(session) => (session, false),
                 None => (SessionId(it.session.0 + 1), true),
             };
-            let ending = Ending {
-                exit: Exit::Code(0),
-                stopped: false,
-                failure: None,
-                started_at: None,
-                ended_at: self.now,
-            };
+            let ending = Ending::new(Exit::Code(0), self.now);
             let ended = NodeMessage::Ended { run, ending };
             let messages = match away {
                 true => vec![NodeMessage::Connected, ended, NodeMessage::Lost],
