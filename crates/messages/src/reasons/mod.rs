@@ -4,14 +4,14 @@ mod conditions;
 mod needs;
 mod refused;
 mod short;
-pub(crate) mod words;
+pub mod words;
 
 pub use conditions::{Condition, conditions};
 pub use needs::{needs, short_of};
 pub use refused::refused;
 pub use short::reason;
 
-use super::words as msg;
+use self::words as msg;
 use danlu_core::TaskId;
 use danlu_core::explain::why::{Alternative, Place};
 
