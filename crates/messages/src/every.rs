@@ -106,6 +106,8 @@ const SAME: &[&str] = &[
     "cli::screen::question_y_n",
     "cli::user::danlu_user_list_add_del_lock_unlock_grant",
     "cli::user::gpus",
+    "reasons::words::cpus",
+    "reasons::words::model_gpus",
     "server::gpuman::bad_field",
     "server::gpuman::users_changed",
     "web::new::gpus",
@@ -118,8 +120,9 @@ const SAME: &[&str] = &[
 /// The languages need different arguments: `table::name`.
 const DIFFERENT_ARGUMENTS: &[&str] = &[
     "cli::service::could_not_action_path_cause",
+    "errors::key_cannot_be_that_error",
     "errors::more_tasks_run_there",
-    "web::reasons::until_one_of_names_and_more_more_ends",
+    "reasons::words::place_in_line",
 ];
 
 /// Chinese texts with four or more English words in a row that are no sentence: `table::name`.

@@ -21,6 +21,9 @@ messages! {
         "没有设置项 `{key}`,可用: {known}";
     own_settings = "danlu set lists Danlu's own settings", "danlu set 列出丹炉的设置";
     name_the_machine = "name the machine: add device gpu7:3", "请写 机器:编号，例如 add device gpu7:3";
+    several_machines(index) =
+        "there are several machines: write MACHINE:NUMBER, for example gpu7:{index}",
+        "有多台机器,请写 机器:编号,例如 gpu7:{index}";
     no_gpu_is_named = "no GPU is named", "没有指定 GPU";
     example_devices = "add device 3, or add device gpu7:3", "例如 add device 3 或 add device gpu7:3";
     not_a_number(word) = "`{word}` is not a number", "`{word}` 不是数字";

@@ -243,8 +243,13 @@ fn devices(api: &Api, words: &[&str]) -> Result<(Machines, String), ApiError> {
             Some((machine, index)) => (Some(machine), index),
             None => (None, *word),
         };
-        let node = cluster::chosen(api, machine)
-            .map_err(|error| ApiError::refused(error.0.message, msg::name_the_machine()))?;
+        let node = cluster::chosen(api, machine).map_err(|error| {
+            let message = match machine {
+                Some(_) => error.0.message,
+                None => msg::several_machines(&index),
+            };
+            ApiError::refused(message, msg::name_the_machine())
+        })?;
         machines.entry(node).or_default().insert(number(index)?);
     }
     if machines.is_empty() {
