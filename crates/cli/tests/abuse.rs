@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 const HALF: &[u8] = b"POST /api/v1/tasks HTTP/1.1\r\nhost: danlu\r\nx-half: ";
 
 /// A server with this in its configuration file, and no more than so many descriptors.
-fn start(config: &str, descriptors: usize) -> Option<Daemon> {
+fn start(config: &str, descriptors: usize) -> Daemon {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("danlu.toml");
     fs::write(&file, config).expect("it can be written");
@@ -167,7 +167,7 @@ impl Drop for Attacker {
 fn half_sent_requests_keep_nobody_out_and_no_task_fails() {
     let Some(guest) = Guest::new() else { return };
     let Some(bad) = Guest::new() else { return };
-    let Some(daemon) = start("", 1_024) else { return };
+    let daemon = start("", 1_024);
     let danlu = daemon.directory().join("danlu");
     with_many_descriptors();
     // Due while all of them are there.
@@ -191,7 +191,7 @@ fn half_sent_requests_keep_nobody_out_and_no_task_fails() {
 
 #[test]
 fn a_request_that_is_not_sent_to_its_end_is_given_up() {
-    let Some(daemon) = start("[limits]\nidle = \"1s\"\n", 1_024) else { return };
+    let daemon = start("[limits]\nidle = \"1s\"\n", 1_024);
     let ends = |mut stream: Box<dyn http::Stream>, sent: &[u8]| {
         stream.write_all(sent).expect("somebody reads");
         let since = Instant::now();
@@ -209,7 +209,7 @@ fn a_request_that_is_not_sent_to_its_end_is_given_up() {
 #[test]
 fn streams_and_connections_beyond_the_limits_are_refused_with_the_number() {
     let config = "[limits]\nstreams_per_user = 3\nconnections_per_address = 8\n";
-    let Some(daemon) = start(config, 4_096) else { return };
+    let daemon = start(config, 4_096);
     let admin = admin(&daemon);
     let ann = account(&daemon, &admin, "ann");
     let stream = |headers: &str| {
@@ -246,7 +246,7 @@ fn streams_and_connections_beyond_the_limits_are_refused_with_the_number() {
 
 #[test]
 fn logins_with_names_without_end_cost_nothing() {
-    let Some(daemon) = start("", 1_024) else { return };
+    let daemon = start("", 1_024);
     let before = memory(&daemon);
     let name = "x".repeat(7 << 20);
     let body = json!({ "user": name, "password": "a wrong guess" }).to_string();
@@ -277,7 +277,7 @@ fn logins_with_names_without_end_cost_nothing() {
 fn request_bodies_of_one_user_have_a_limit_and_others_theirs() {
     let Some(guest) = Guest::new() else { return };
     let config = "[limits]\nrequest_bytes_per_user = \"8M\"\nrequest_bytes = \"64M\"\n";
-    let Some(daemon) = start(config, 1_024) else { return };
+    let daemon = start(config, 1_024);
     let danlu = daemon.directory().join("danlu");
     // Two halves of a request that is as large as one may be, and a third.
     let mut held: Vec<UnixStream> = (0..3)
@@ -306,7 +306,7 @@ fn request_bodies_of_one_user_have_a_limit_and_others_theirs() {
 
 #[test]
 fn who_guesses_is_slowed_down_and_nobody_is_locked_out() {
-    let Some(daemon) = start("", 1_024) else { return };
+    let daemon = start("", 1_024);
     let admin = admin(&daemon);
     account(&daemon, &admin, "ann");
     account(&daemon, &admin, "bo");
@@ -340,7 +340,7 @@ fn who_guesses_is_slowed_down_and_nobody_is_locked_out() {
 
 #[test]
 fn many_event_streams_do_not_slow_down_writes() {
-    let Some(daemon) = start("", 16_384) else { return };
+    let daemon = start("", 16_384);
     with_many_descriptors();
     let admin = admin(&daemon);
     let both = [account(&daemon, &admin, "ann"), admin];
@@ -374,7 +374,7 @@ fn many_event_streams_do_not_slow_down_writes() {
 
 #[test]
 fn answers_that_nobody_reads_have_a_limit() {
-    let Some(daemon) = start("", 4_096) else { return };
+    let daemon = start("", 4_096);
     let id = daemon.submit("", "yes | head -c 2000000");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
     let before = memory(&daemon);

@@ -67,7 +67,7 @@ fn with_token(daemon: &Daemon, token: &str, request: &str, body: &Value) -> Repl
 
 #[test]
 fn nobody_comes_in_without_a_session_or_a_token() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::to(daemon.address());
     assert_eq!(connection.ask("GET /healthz", "", b"").status, 200);
     for request in ["GET /api/v1/tasks", "GET /api/v1/me", "POST /api/v1/tasks"] {
@@ -81,7 +81,7 @@ fn nobody_comes_in_without_a_session_or_a_token() {
 
 #[test]
 fn a_password_opens_a_session_and_another_one_ends_it() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "ann", &[]);
     let mut browser = Browser::of(&daemon, "ann");
     assert_eq!(browser.ask("GET /api/v1/me", &json!({})).body["user"], "ann");
@@ -115,7 +115,7 @@ fn a_session_that_nobody_uses_ends() {
     std::fs::write(&config, "[auth]\nsession_idle = \"3s\"\n").expect("it can be written");
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     add(&daemon, "ann", &[]);
     let mut forgotten = Browser::of(&daemon, "ann");
     let mut used = Browser::of(&daemon, "ann");
@@ -131,7 +131,7 @@ fn a_session_that_nobody_uses_ends() {
 
 #[test]
 fn sessions_and_tokens_outlive_the_server() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     add(&daemon, "ann", &[]);
     let browser = Browser::of(&daemon, "ann");
     let token = daemon.say(&["token", "new", "ci", "-q"]);
@@ -143,7 +143,7 @@ fn sessions_and_tokens_outlive_the_server() {
 
 #[test]
 fn a_page_of_somebody_else_cannot_ask_for_a_change() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "boss", &["--admin"]);
     let mut browser = Browser::of(&daemon, "boss");
     let change = json!({ "key": "announcement", "value": "hello" });
@@ -159,7 +159,7 @@ fn a_page_of_somebody_else_cannot_ask_for_a_change() {
 
 #[test]
 fn who_guesses_has_to_wait_and_comes_in_with_the_right_one() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "ann", &[]);
     let guess = || {
         let since = Instant::now();
@@ -175,7 +175,7 @@ fn who_guesses_has_to_wait_and_comes_in_with_the_right_one() {
 
 #[test]
 fn a_locked_account_is_thrown_out_at_once() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "ann", &[]);
     let mut browser = Browser::of(&daemon, "ann");
     let made = browser.ask("POST /api/v1/tokens", &json!({ "name": "ci" }));
@@ -198,7 +198,7 @@ fn a_locked_account_is_thrown_out_at_once() {
 
 #[test]
 fn a_token_does_what_it_was_made_for() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let token = |options: &[&str]| {
         daemon.say(&[&["token", "new", "t", "-q"], options].concat()).trim().to_owned()
     };
@@ -223,7 +223,7 @@ fn a_token_does_what_it_was_made_for() {
 
 #[test]
 fn the_command_line_works_over_the_network_too() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let token = daemon.say(&["token", "new", "laptop", "-q"]);
     let server = format!("http://{}", daemon.address());
     let say = |words: &[&str]| {
@@ -240,7 +240,7 @@ fn the_command_line_works_over_the_network_too() {
 
 #[test]
 fn the_first_admin_is_made_with_the_link_that_is_printed_once() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     // Whoever asks through the socket is an admin, so that there is one by now.
     let body = json!({ "key": "made up", "name": "boss", "password": PASSWORD });
     let reply = Connection::to(daemon.address()).json("POST /api/v1/setup", &body);
@@ -249,7 +249,7 @@ fn the_first_admin_is_made_with_the_link_that_is_printed_once() {
 
 #[test]
 fn the_audit_log_tells_who_did_what_from_where() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "boss", &["--admin"]);
     let mut browser = Browser::of(&daemon, "boss");
     browser.ask("PATCH /api/v1/settings", &json!({ "key": "stop_grace", "value": "3s" }));
@@ -278,7 +278,7 @@ fn a_template_and_the_configuration_say_what_tasks_have() {
     std::fs::write(&config, "[defaults.task]\nproject = \"lab\"\ngpus = 2\n").expect("written");
     let mut setup = Setup::simulated(4);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_with(setup) else { return };
+    let daemon = Daemon::start_with(setup);
     let token = daemon.say(&["token", "new", "t", "-q", "--scope", "admin"]);
     let ask = |request: &str, body: Value| with_token(&daemon, token.trim(), request, &body);
     let template = json!({ "template": { "gpus": 1, "priority": 7 } });
@@ -295,7 +295,7 @@ fn a_template_and_the_configuration_say_what_tasks_have() {
 
 #[test]
 fn ended_tasks_go_to_the_archive_and_still_count_as_ended() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let good = daemon.say(&["submit", "-q", "--", "true"]);
     let bad = daemon.say(&["submit", "-q", "--", "false"]);
     daemon.ask(&["wait", "--all"]);

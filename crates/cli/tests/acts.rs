@@ -12,7 +12,7 @@ use serde_json::json;
 
 #[test]
 fn cancel_ends_what_runs_and_what_waits() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let runs = daemon.submit("-g 4", "trap '' TERM; sleep 60 & wait; sleep 60");
     daemon.wait_until(&runs, "running");
     let waits = daemon.submit("--label a=b", "true");
@@ -30,7 +30,7 @@ fn cancel_ends_what_runs_and_what_waits() {
 
 #[test]
 fn hold_release_pause_and_resume() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let runs = daemon.submit("-g 4", "sleep 60");
     daemon.wait_until(&runs, "running");
     let waits = daemon.submit("", "true");
@@ -47,7 +47,7 @@ fn hold_release_pause_and_resume() {
 
 #[test]
 fn retry_runs_again_under_the_same_id() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("", "exit 3");
     assert_eq!(daemon.ask(&["wait", &id]).status, 3);
     assert_eq!(daemon.say(&["retry", "--state", "failed"]), "queued again: task 1\n");
@@ -58,7 +58,7 @@ fn retry_runs_again_under_the_same_id() {
 
 #[test]
 fn move_and_start_change_who_comes_first() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let blocker = daemon.submit("-g 4", "sleep 60");
     daemon.wait_until(&blocker, "running");
     let first = daemon.submit("-g 4", "sleep 0.2");
@@ -79,7 +79,7 @@ fn move_and_start_change_who_comes_first() {
 
 #[test]
 fn rm_cancels_what_runs_first() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let runs = daemon.submit("", "sleep 60");
     daemon.wait_until(&runs, "running");
     let ended = daemon.submit("", "true");
@@ -91,7 +91,7 @@ fn rm_cancels_what_runs_first() {
 
 #[test]
 fn edit_and_clone() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("--hold --label a=1 --env A=x", "echo $A");
     daemon.say(&["edit", &id, "--gpus", "2", "--label", "b=2", "-t", "1h"]);
     let mut command = daemon.command(&["edit", &id]);
@@ -108,7 +108,7 @@ fn edit_and_clone() {
 
 #[test]
 fn wait_returns_when_each_task_has_been_in_one_of_the_states() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let blocker = daemon.submit("-g 4", "sleep 600");
     assert_eq!(daemon.ask(&["wait", &blocker, "--until", "running"]).status, 0);
     let waits = daemon.submit("-g 4", "sleep 600");
@@ -133,7 +133,7 @@ fn wait_returns_when_each_task_has_been_in_one_of_the_states() {
 
 #[test]
 fn wait_gives_up_after_its_timeout_and_says_how_far_the_task_is() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("-g 4", "sleep 600");
     daemon.wait_until(&id, "running");
     let begun = std::time::Instant::now();

@@ -16,7 +16,7 @@ fn reader(daemon: &Daemon) -> String {
 
 #[test]
 fn what_somebody_has_is_not_sent_again_until_it_changes() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let (mut connection, who) = (Connection::to(daemon.address()), reader(&daemon));
     for path in ["/api/v1/tasks?limit=10", "/api/v1/users", "/api/v1/openapi.json"] {
         let first = connection.ask(&format!("GET {path}"), &who, b"");
@@ -35,7 +35,7 @@ fn what_somebody_has_is_not_sent_again_until_it_changes() {
 
 #[test]
 fn answers_are_compressed_for_who_takes_that() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     daemon.say(&["submit", "-q", "--hold", "-a", "0-50", "--", "true"]);
     let (mut connection, who) = (Connection::to(daemon.address()), reader(&daemon));
     let takes = format!("{who}accept-encoding: br, gzip\r\n");
@@ -56,7 +56,7 @@ fn answers_are_compressed_for_who_takes_that() {
 /// Pages carry the word that protects a session, beside what an address can bring in: their length tells nothing.
 #[test]
 fn pages_streams_and_short_answers_are_not_compressed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let takes = format!("{}accept-encoding: gzip\r\n", reader(&daemon));
     for path in ["/", "/tasks?name=x", "/me", "/api/v1/whoami", "/healthz"] {
         let (reply, _) = Connection::to(daemon.address()).raw(&format!("GET {path}"), &takes);
@@ -68,7 +68,7 @@ fn pages_streams_and_short_answers_are_not_compressed() {
 
 #[test]
 fn addresses_that_lead_nowhere_say_so_in_the_readers_way() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let browser = "accept: text/html,application/xhtml+xml\r\naccept-language: zh\r\n";
     let (reply, body) = Connection::to(daemon.address()).raw("GET /no/such/page", browser);
     let page = String::from_utf8(body).expect("text");
@@ -85,7 +85,7 @@ fn addresses_that_lead_nowhere_say_so_in_the_readers_way() {
 
 #[test]
 fn refusals_on_chinese_pages_are_chinese() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let headers = format!("{}accept-language: zh\r\n", reader(&daemon));
     let page = Connection::to(daemon.address()).text("GET /tasks/4711", &headers);
     assert!(page.contains("没有任务 4711"), "{page}");
@@ -96,7 +96,7 @@ fn refusals_on_chinese_pages_are_chinese() {
 
 #[test]
 fn the_api_has_a_page_that_anybody_can_read_in_both_languages() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for (language, words) in [("en", "Submit a task or an array"), ("zh", "提交任务或数组")]
     {
         let headers = format!("accept-language: {language}\r\n");
@@ -109,7 +109,7 @@ fn the_api_has_a_page_that_anybody_can_read_in_both_languages() {
 
 #[test]
 fn quotas_and_notices_are_kept_from_their_pages() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let token = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
     let who = format!("authorization: Bearer {}\r\n", token.trim());
     let send = |daemon: &Daemon, path: &str, body: &str| {

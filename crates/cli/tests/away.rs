@@ -42,7 +42,7 @@ fn work(agent: &mut FakeAgent, report: &NodeReport) -> RunId {
 
 #[test]
 fn what_is_said_of_a_machine_that_is_away_is_true() {
-    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(1));
     let added = daemon.json(&["node", "add", "far", "--dial-in", "--json"]);
     let token = added["token"].as_str().expect("a token").to_owned();
     let mut agent = FakeAgent::join(daemon.address(), &token, "far").expect("it is let in");
@@ -91,7 +91,7 @@ fn what_is_said_of_a_machine_that_is_away_is_true() {
 
 #[test]
 fn one_machine_under_two_names_is_noticed() {
-    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(1));
     let mut agents = Vec::new();
     for (name, machine) in [("one", "same"), ("two", "same"), ("other", "other")] {
         let added = daemon.json(&["node", "add", name, "--dial-in", "--json"]);
@@ -148,7 +148,7 @@ fn field(daemon: &Daemon, name: &str, field: &str) -> serde_json::Value {
 
 #[test]
 fn a_machine_that_cannot_start_tasks_says_why() {
-    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(1));
     let mut report = idle("far", 1);
     let full = danlu_core::Trouble::new(danlu_core::TroubleKind::DiskFull, "no space in /runs");
     report.trouble = Some(full);
@@ -170,7 +170,7 @@ fn a_machine_that_cannot_start_tasks_says_why() {
 }
 #[test]
 fn a_gpu_that_two_machines_report_is_named_with_both() {
-    let Some(daemon) = Daemon::start_with(Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(1));
     let report = idle("same", 1);
     let _one = join(&daemon, "one", &report);
     until("it is ready", || field(&daemon, "one", "state") == "ready");

@@ -23,7 +23,7 @@ const MOST_GROWTH: u64 = 24 * MEGABYTE;
 
 #[test]
 fn a_log_is_kept_within_its_limit_with_its_beginning_and_end() {
-    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(in_memory(), Setup::simulated(1));
     daemon.say(&["set", "limits.log_size", "100000"]);
     let id = daemon.submit("", "echo the beginning; seq 1000000; echo the end");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
@@ -40,7 +40,7 @@ fn a_log_is_kept_within_its_limit_with_its_beginning_and_end() {
 
 #[test]
 fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
-    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(in_memory(), Setup::simulated(1));
     let before = peak_memory(&daemon);
     let line = "a line of output that is as long as such lines usually are, if not longer";
     let id = daemon.submit("", &format!("yes '{line}' | head -c {GIGABYTE}; echo; echo the end"));
@@ -64,7 +64,7 @@ fn a_gigabyte_costs_no_memory_and_has_a_tail_at_once() {
 #[test]
 fn follow_keeps_up_to_the_last_byte() {
     const BYTES: u64 = 40 * MEGABYTE;
-    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(in_memory(), Setup::simulated(1));
     let before = peak_memory(&daemon);
     let id = daemon.submit("--hold", &format!("yes | head -c {BYTES}; echo; echo the end"));
     let mut command = daemon.command(&["logs", "-f", "--raw", &id]);
@@ -98,7 +98,7 @@ fn follow_keeps_up_to_the_last_byte() {
 /// A sparse file: as long as one likes, and at no cost for whoever has made it.
 #[test]
 fn a_log_without_lines_holds_up_nobody() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let log = daemon.directory().join("sparse.log");
     fs::File::create(&log).and_then(|file| file.set_len(64 * GIGABYTE)).expect("a sparse file");
     let id = daemon.submit(&format!("--output {}", log.display()), "true");

@@ -28,7 +28,7 @@ const PASSWORD: &str = "correct horse battery";
 #[test]
 fn people_do_everything_in_a_browser() {
     let Some(browser) = browser() else { return };
-    let Some(daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(4));
     add_admin(&daemon);
     let nobody_yet = NobodyYet::start();
     let mut walk = visit("walk.mjs", &daemon, &browser);

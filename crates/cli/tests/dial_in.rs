@@ -27,12 +27,12 @@ struct Place {
 }
 
 /// A server that can be started again at the same address.
-fn place() -> Option<Place> {
+fn place() -> Place {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).unwrap().port();
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--listen".to_owned(), format!("0.0.0.0:{port}")]);
-    let daemon = Daemon::start_with(setup)?;
-    Some(Place { daemon, url: format!("https://localhost:{port}") })
+    let daemon = Daemon::start_with(setup);
+    Place { daemon, url: format!("https://localhost:{port}") }
 }
 
 impl Place {
@@ -116,7 +116,7 @@ fn a_machine_dials_in_runs_tasks_and_comes_back() {
     if !is_root() {
         return;
     }
-    let Some(mut place) = place() else { return };
+    let mut place = place();
     let token = place.add("far");
     assert_eq!(place.node("far")["state"], "down");
     assert!(place.daemon.say(&["nodes"]).contains("far"), "it is listed before it has come");
@@ -183,7 +183,7 @@ fn rm_deletes_logs_here_on_another_machine_and_on_one_that_is_away() {
     if !is_root() {
         return;
     }
-    let Some(mut place) = place() else { return };
+    let mut place = place();
     let token = place.add("far");
     let agent = place.join(&token);
     place.wait_for("far", "ready");
@@ -221,7 +221,7 @@ fn a_token_is_for_one_machine_and_can_be_revoked() {
     if !is_root() {
         return;
     }
-    let Some(place) = place() else { return };
+    let place = place();
     let token = place.add("far");
     let mut agent = place.join_as(&token, "far");
     place.wait_for("far", "ready");
@@ -257,7 +257,7 @@ fn a_token_is_for_one_machine_and_can_be_revoked() {
 
 #[test]
 fn nothing_is_said_to_a_server_that_is_not_the_one() {
-    let Some(place) = place() else { return };
+    let place = place();
     let token = place.add("far");
     let (secret, print) = token.split_once('.').expect("it tells the certificate");
     let turned: String = print.chars().rev().collect();
@@ -296,7 +296,7 @@ fn logs_in_a_shared_directory_are_read_while_the_machine_is_away() {
     if !is_root() {
         return;
     }
-    let Some(place) = place() else { return };
+    let place = place();
     let shared = place.daemon.directory().join("shared");
     fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
@@ -319,7 +319,7 @@ fn logs_in_a_shared_directory_are_read_while_the_machine_is_away() {
 #[test]
 fn logs_in_a_shared_directory_are_the_owners_alone() {
     let (Some(owner), Some(other)) = (Guest::new(), Guest::new()) else { return };
-    let Some(place) = place() else { return };
+    let place = place();
     let danlu = open_to_all(place.daemon.directory());
     let shared = place.daemon.directory().join("shared");
     fs::create_dir(&shared).unwrap();
@@ -388,7 +388,7 @@ fn paths_are_looked_at_on_the_machine_that_would_run_the_task() {
     if !is_root() {
         return;
     }
-    let Some(place) = place() else { return };
+    let place = place();
     let token = place.add("far");
     let _agent = place.join_as(&token, "far");
     place.wait_for("far", "ready");

@@ -32,7 +32,7 @@ fn knows(database: &Path, id: &str) -> bool {
 
 #[test]
 fn a_lost_log_is_noticed_before_anything_is_served() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let first = daemon.submit("", "echo first");
     assert_eq!(daemon.ask(&["wait", &first]).status, 0);
     settled(&daemon, &first);
@@ -94,14 +94,14 @@ fn alive(pid: u32) -> bool {
 
 #[test]
 fn the_database_alone_has_everything_when_the_server_is_idle() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("--hold", "true");
     settled(&daemon, &id);
 }
 
 #[test]
 fn damage_and_a_full_disk_are_told_in_words() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     daemon.terminate();
     let database = daemon.data().join("danlu.db");
     let mut bytes = fs::read(&database).expect("it is there");
@@ -141,7 +141,7 @@ fn an_old_backup_runs_nothing_twice() {
     let mut setup = Setup::simulated(4);
     let config = directory.path().join("danlu.toml").display().to_string();
     setup.arguments.extend(["--config".into(), config]);
-    let Some(mut daemon) = Daemon::start_in(directory, setup) else { return };
+    let mut daemon = Daemon::start_in(directory, setup);
     let count = daemon.directory().join("count");
     let once = |name: &str| {
         let (count, pid) = (count.display(), daemon.directory().join(name));
@@ -198,7 +198,7 @@ fn an_old_backup_runs_nothing_twice() {
 
 #[test]
 fn a_backup_is_consistent_while_tasks_are_submitted() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let mut submitting =
         daemon.command(&["submit", "-q", "--hold", "--array", "0-2999", "--", "true"]);
     let mut submitting = submitting.spawn().expect("it starts");
@@ -225,7 +225,7 @@ fn a_backup_is_consistent_while_tasks_are_submitted() {
 
 #[test]
 fn what_is_no_whole_backup_changes_nothing() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let task = daemon.submit("--hold", "true");
     let file = backup(&daemon, "one.tar");
     daemon.terminate();
@@ -259,7 +259,7 @@ fn what_is_no_whole_backup_changes_nothing() {
 
 #[test]
 fn reset_empties_an_installation_when_nothing_runs() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let config = daemon.directory().join("danlu.toml");
     fs::write(&config, "").expect("it can be written");
     let reset = |daemon: &Daemon, more: &[&str]| {
@@ -308,7 +308,7 @@ fn with_faults() -> Option<(Daemon, Fault)> {
     let mut setup = Setup::simulated(4);
     let named = fault.0.display().to_string();
     setup.variables.push(("DANLU_TEST_PANIC".into(), named));
-    Some((Daemon::start_in(directory, setup)?, fault))
+    Some((Daemon::start_in(directory, setup), fault))
 }
 
 fn reports(daemon: &Daemon) -> Vec<PathBuf> {

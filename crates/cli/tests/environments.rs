@@ -43,7 +43,7 @@ fn printed(daemon: &Daemon, arguments: &[&str]) -> String {
 
 #[test]
 fn a_task_runs_in_the_environment_it_names() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     make(&daemon.directory().join("miniconda3/envs/torch"), "of-torch");
     make(&daemon.directory().join("venv"), "of-venv");
     let venv = daemon.directory().join("venv");
@@ -61,7 +61,7 @@ fn a_task_runs_in_the_environment_it_names() {
 /// A command must not run without the variables that its owner had.
 #[test]
 fn a_task_whose_stored_environment_is_gone_fails_with_the_reason_and_runs_nothing() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let ran = daemon.directory().join("ran");
     let id = daemon.submit("--hold", &format!("touch {}", ran.display()));
     daemon.terminate();
@@ -116,7 +116,7 @@ fn a_task_on_amd_gpus_gets_the_variables_of_rocm_and_not_those_of_cuda() {
         variable("PATH", "/nonexistent"),
     ];
     let setup = Setup { arguments: Vec::new(), variables, ..Setup::simulated(3) };
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     let names = "echo $ROCR_VISIBLE_DEVICES/$HIP_VISIBLE_DEVICES/${CUDA_VISIBLE_DEVICES-unset}";
     let shown = |options: &str| {
         let id = daemon.submit(options, names);
@@ -132,7 +132,7 @@ const SOURCES: &str = "source ./activate && echo \"$ACTIVATED\"";
 
 #[test]
 fn a_shell_line_can_source_a_file_from_the_command_line_and_from_the_form() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     fs::write(daemon.directory().join("activate"), "ACTIVATED=yes\n").expect("it can be written");
     let here = daemon.directory().to_str().expect("it is UTF-8");
     assert_eq!(printed(&daemon, &["-g", "0", "--dir", here, "--shell", "--", SOURCES]), "yes\n");
@@ -151,7 +151,7 @@ fn a_shell_line_can_source_a_file_from_the_command_line_and_from_the_form() {
 
 #[test]
 fn a_shell_line_runs_in_the_shell_that_was_chosen_and_copies_keep_it() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let shell = daemon.directory().join("my-shell");
     fs::write(&shell, "#!/bin/sh\necho \"mine: $*\"\n").expect("it can be written");
     fs::set_permissions(&shell, fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -169,7 +169,7 @@ fn a_shell_line_runs_in_the_shell_that_was_chosen_and_copies_keep_it() {
 
 #[test]
 fn a_shell_line_runs_in_the_owners_login_shell_only_if_that_is_bash_or_zsh() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let danlu = open_to_all(daemon.directory());
     let zsh = daemon.directory().join("zsh");
     fs::write(&zsh, "#!/bin/sh\necho \"zsh $*\"\n").expect("it can be written");

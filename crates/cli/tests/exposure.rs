@@ -77,7 +77,7 @@ fn ends(told: &mpsc::Receiver<()>, what: &str) {
 
 #[test]
 fn streams_end_with_what_has_opened_them() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "ann", true);
     let running = daemon.submit("", "sleep 1000");
     daemon.wait_until(&running, "running");
@@ -122,7 +122,7 @@ fn streams_end_with_what_has_opened_them() {
 
 #[test]
 fn a_line_of_a_log_is_its_owners() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for name in ["ann", "bo"] {
         add(&daemon, name, false);
     }
@@ -164,7 +164,7 @@ fn a_line_of_a_log_is_its_owners() {
 
 #[test]
 fn a_cookie_alone_changes_nothing() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     add(&daemon, "ann", true);
     // A browser: it sends the form, and gets the cookie.
     let form = format!("name=ann&password={}", PASSWORD.replace(' ', "+"));
@@ -211,7 +211,7 @@ fn a_cookie_is_no_good_to_another_user_of_the_machine() {
     let Some(guest) = Guest::new() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     open_to_all(directory.path());
-    let Some(daemon) = Daemon::start_in(directory, Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(directory, Setup::simulated(1));
     add(&daemon, "ann", true);
     let ann = log_in(&daemon, "ann");
     assert_eq!(send(&daemon, "GET /api/v1/me", &ann.cookie, &json!({})).status, 200);
@@ -231,7 +231,7 @@ fn the_cookie_of_an_encrypted_connection_is_of_this_host_alone() {
     fs::write(&config, "[auth]\ntrusted_proxies = [\"127.0.0.1\"]\n").expect("it can be written");
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     add(&daemon, "ann", true);
     let body = json!({ "user": "ann", "password": PASSWORD }).to_string();
     let proxy = "x-forwarded-for: 192.0.2.7\r\nx-forwarded-proto: https\r\n";
@@ -268,7 +268,7 @@ fn an_os_user_is_not_the_account_that_belongs_to_another() {
     let (Some(guest), Some(other)) = (Guest::new(), Guest::new()) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let danlu = open_to_all(directory.path());
-    let Some(daemon) = Daemon::start_in(directory, Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(directory, Setup::simulated(1));
     daemon.say(&["user", "add", &guest.name, "--os-user", &other.name]);
     let submit = ["submit", "-q", "--", "id", "-un"];
     let refused = guest.ask(&danlu, daemon.socket(), &submit);
@@ -283,7 +283,7 @@ fn an_os_user_is_not_the_account_that_belongs_to_another() {
 
 #[test]
 fn what_is_not_seen_is_not_there_whatever_is_asked() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for name in ["ann", "bo"] {
         add(&daemon, name, false);
     }
@@ -339,7 +339,7 @@ fn what_is_not_seen_is_not_there_whatever_is_asked() {
 
 #[test]
 fn a_token_that_may_only_read_sees_no_environment() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("--hold --env SECRET_KEY=hunter2", "true");
     let read = daemon.say(&["token", "new", "board", "-q", "--scope", "read"]);
     let read = format!("authorization: Bearer {}\r\n", read.trim());
@@ -353,7 +353,7 @@ fn a_token_that_may_only_read_sees_no_environment() {
 
 #[test]
 fn no_answer_is_taken_for_another_kind_than_it_is() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let admin = admin(&daemon);
     for request in
         ["GET /api/v1/tasks", "GET /api/v1/nothing", "GET /healthz", "GET /", "GET /login"]
@@ -370,7 +370,7 @@ fn logs_on_a_terminal_are_text_and_colours() {
         println!("skipped: there is no `script` to make a terminal with");
         return;
     }
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let line = r"printf 'a\033]0;title\007b \033[31mred\033[0m \033[2Jc\n'";
     let id = daemon.submit("", line);
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
@@ -400,7 +400,7 @@ fn plain_http_for_everybody_is_warned_of() {
     let more = ["--listen", "0.0.0.0:0", "--config"].map(str::to_owned);
     setup.arguments.extend(more);
     setup.arguments.push(config.display().to_string());
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     until("it is in the log", || daemon.say(&["logs", "server"]).contains("not encrypted"));
     let said = daemon.ask(&["doctor"]);
     assert!(said.stdout.contains("not encrypted (plain_http)"), "{said:?}");

@@ -38,7 +38,7 @@ fn check(daemon: &Daemon, id: &str, expect: &Failed<'_>) {
 
 #[test]
 fn a_task_that_cannot_be_launched() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let script = daemon.directory().join("script");
     fs::write(&script, "#!/no/such/interpreter\n").expect("it can be written");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -69,7 +69,7 @@ fn a_task_that_cannot_be_launched() {
 
 #[test]
 fn a_command_that_the_shell_does_not_find() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("", "no-such-command");
     let not_found = Failed {
         state: "failed",
@@ -84,7 +84,7 @@ fn a_command_that_the_shell_does_not_find() {
 
 #[test]
 fn a_task_that_takes_too_long() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("-t 1s", "sleep 1000");
     let timeout = Failed {
         state: "timed_out",
@@ -98,7 +98,7 @@ fn a_task_that_takes_too_long() {
 
 #[test]
 fn a_task_that_somebody_kills() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let file = daemon.directory().join("pid");
     let draft = file.with_extension("new");
     let line =
@@ -123,7 +123,7 @@ fn a_task_that_somebody_kills() {
 
 #[test]
 fn a_task_that_fails_by_itself() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for code in [3, 255] {
         let id = daemon.submit("", &format!("echo why; exit {code}"));
         let evidence = format!("exit code {code}");
@@ -161,7 +161,7 @@ fn raising(last: &str) -> String {
 
 #[test]
 fn what_a_task_prints_last_tells_why_it_failed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for (line, class) in [
         (OUT_OF_MEMORY, "cuda_oom"),
         ("ModuleNotFoundError: No module named transformers", "env_missing"),
@@ -178,7 +178,7 @@ fn what_a_task_prints_last_tells_why_it_failed() {
 
 #[test]
 fn what_others_have_printed_into_the_same_file_does_not_count() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let file = daemon.directory().join("all.log");
     let path = file.to_str().expect("it is UTF-8");
     fs::write(&file, "cp: error writing: No space left on device\n").expect("it can be written");
@@ -207,7 +207,7 @@ fn what_others_have_printed_into_the_same_file_does_not_count() {
 
 #[test]
 fn retries_are_for_the_failures_that_were_named() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     daemon.say(&["set", "retry_backoff", "10ms"]);
     let line = format!("echo attempt $DANLU_ATTEMPT; {}", raising(OUT_OF_MEMORY));
     let once = daemon.submit("--retries 2:nccl,timeout", &line);
@@ -229,7 +229,7 @@ fn retries_are_for_the_failures_that_were_named() {
 
 #[test]
 fn a_retry_waits_a_while_and_says_until_when() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     daemon.say(&["set", "retry_backoff", "1h"]);
     daemon.say(&["set", "default_retries", "1"]);
     let id = daemon.submit("", "exit 1");
@@ -243,7 +243,7 @@ fn a_retry_waits_a_while_and_says_until_when() {
 
 #[test]
 fn a_task_begins_when_it_was_told_to() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let later = daemon.submit("--begin now+2h", "true");
     assert_eq!(daemon.show(&later)["wait"]["reason"], "begins");
     assert!(daemon.say(&["why", &later]).contains("begins at"));

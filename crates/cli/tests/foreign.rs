@@ -35,7 +35,7 @@ impl Drop for Stranger {
 }
 
 fn check_foreign(kind: Kind) {
-    let Some(mut cards) = Cards::new(kind) else { return };
+    let mut cards = Cards::new(kind);
     let stranger = Stranger::start();
     let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten();
     let user = user.expect("whoever runs this test").name;
@@ -80,7 +80,7 @@ fn a_foreign_process_on_a_simulated_gpu() {
 }
 
 fn check_dirty(kind: Kind) {
-    let Some(mut cards) = Cards::new(kind) else { return };
+    let mut cards = Cards::new(kind);
     let at = cards.daemon.directory().to_path_buf();
     let line = format!(
         "echo $$ > {0}/pid.new; mv {0}/pid.new {0}/pid; while [ ! -e {0}/go ]; do sleep 0.02; done",
@@ -123,7 +123,7 @@ fn a_simulated_gpu_that_does_not_get_its_memory_back() {
 }
 
 fn check_broken(kind: Kind) {
-    let Some(mut cards) = Cards::new(kind) else { return };
+    let mut cards = Cards::new(kind);
     cards.change(1, |card| card.broken = true);
     until("it is noticed", || cards.state(1) == "unknown");
     let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
@@ -151,7 +151,7 @@ fn a_simulated_gpu_that_does_not_answer() {
 fn a_server_that_starts_beside_a_foreign_process_gives_out_the_other_gpu() {
     let stranger = Stranger::start();
     let used = Card { pids: vec![stranger.pid()], ..Card::default() };
-    let Some(mut cards) = Cards::found_as(Kind::Nvml, [used, Card::default()]) else { return };
+    let mut cards = Cards::found_as(Kind::Nvml, [used, Card::default()]);
     for _ in 0..3 {
         let both = cards.daemon.submit("-g 2", "true");
         let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
@@ -166,7 +166,7 @@ fn a_server_that_starts_beside_a_foreign_process_gives_out_the_other_gpu() {
 /// What a GPU uses when nobody does was seen before, and is not what is left on it now.
 #[test]
 fn a_dirty_gpu_is_dirty_for_the_next_server_too() {
-    let Some(mut cards) = Cards::new(Kind::Nvml) else { return };
+    let mut cards = Cards::new(Kind::Nvml);
     cards.change(0, |card| card.unexplained = 2 * GIGABYTE);
     until("it is noticed", || cards.state(0) == "dirty");
     cards.daemon.crash_and_restart();
@@ -187,7 +187,7 @@ fn gpus_whose_driver_comes_late_are_found() {
     let variables =
         vec![variable("DANLU_NVML_PATH", &library), variable("DANLU_FAKE_NVML", &world)];
     let setup = Setup { arguments: Vec::new(), variables, gpus: 0, ..Setup::simulated(0) };
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     assert_eq!(daemon.json(&["gpus", "--json"])["gpus"].as_array().map(Vec::len), Some(0));
     cards::publish_nvidia(&world);
     fs::copy(cards::built_library(), &library).unwrap();

@@ -13,16 +13,16 @@ struct Gpuman {
     daemon: Daemon,
 }
 
-fn gpuman() -> Option<Gpuman> {
+fn gpuman() -> Gpuman {
     gpuman_with(Setup::simulated(4))
 }
 
-fn gpuman_with(mut setup: Setup) -> Option<Gpuman> {
+fn gpuman_with(mut setup: Setup) -> Gpuman {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("danlu.toml");
     fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let daemon = Daemon::start_in(directory, setup)?;
+    let daemon = Daemon::start_in(directory, setup);
     let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
     let me = me.as_str().expect("a name").to_owned();
     let admin = daemon.say(&["token", "new", "t", "-q", "--scope", "admin"]);
@@ -34,7 +34,7 @@ fn gpuman_with(mut setup: Setup) -> Option<Gpuman> {
         let reply = connection.ask("POST /api/v1/users", &headers, user.to_string().as_bytes());
         assert_eq!(reply.status, 201, "{reply:?}");
     }
-    Some(Gpuman { daemon })
+    Gpuman { daemon }
 }
 
 impl Gpuman {
@@ -66,7 +66,7 @@ fn task() -> Value {
 
 #[test]
 fn tasks_are_created_listed_updated_and_cancelled() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     assert_eq!(gpuman.ask("create", "ann", &task())["ret"], "创建成功,任务ID 1");
     until("it has failed", || {
         let rows = gpuman.ask("query", "ann", &json!({}))["done_tasks"].clone();
@@ -95,7 +95,7 @@ fn tasks_are_created_listed_updated_and_cancelled() {
 
 #[test]
 fn who_is_not_let_in_is_told_so_in_gpumans_words() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     let wrong = |path: &str| {
         let mut body = task();
         body["passwd"] = json!("a wrong guess");
@@ -114,7 +114,7 @@ fn who_is_not_let_in_is_told_so_in_gpumans_words() {
 
 #[test]
 fn administrators_have_their_commands() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     let made = gpuman.admin("useradd Zed");
     let password = made.rsplit(' ').next().expect("the last word").to_owned();
     let mut body = task();
@@ -146,7 +146,7 @@ fn administrators_have_their_commands() {
 
 #[test]
 fn what_runs_is_listed_with_its_process() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     let mut wanted = task();
     wanted["cmd"] = "sleep 600".into();
     gpuman.ask("create", "ann", &wanted);
@@ -178,7 +178,7 @@ fn chinese(said: &str) {
 
 #[test]
 fn answers_to_administrators_are_in_chinese_throughout() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     let made = gpuman.admin("useradd Zed");
     let (words, password) = made.rsplit_once(' ').expect("a password");
     assert!(password.len() >= 8 && words.contains("已添加 Zed"), "{made}");
@@ -224,7 +224,7 @@ fn answers_to_administrators_are_in_chinese_throughout() {
 
 #[test]
 fn ids_are_never_reused_whatever_round_tid_is_set_to() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     assert_eq!(gpuman.admin("set round_tid 2"), "完成: 无需处理: 任务编号从不重复使用");
     for id in 1..=3 {
         assert_eq!(gpuman.ask("create", "ann", &task())["ret"], format!("创建成功,任务ID {id}"));
@@ -233,7 +233,7 @@ fn ids_are_never_reused_whatever_round_tid_is_set_to() {
 
 #[test]
 fn the_default_command_and_mail_address_of_a_user_are_kept_and_used() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     let here = gpuman.daemon.directory().to_str().expect("it is UTF-8").to_owned();
     fs::write(gpuman.daemon.directory().join("activate"), "WHO=template\n").expect("a file");
     let settings = json!({
@@ -271,7 +271,7 @@ fn the_default_command_and_mail_address_of_a_user_are_kept_and_used() {
 
 #[test]
 fn devices_are_named_with_their_machine_where_there_are_several() {
-    let Some(gpuman) = gpuman() else { return };
+    let gpuman = gpuman();
     // A second machine that has not been reached yet: that there are two is enough.
     gpuman.daemon.say(&["node", "add", "n1", "--dial-in"]);
     let nodes = gpuman.daemon.json(&["nodes", "--json"])["nodes"].clone();

@@ -37,7 +37,7 @@ fn gpuman() -> Option<Gpuman> {
     fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
     let mut setup = Setup::simulated(4);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let daemon = Daemon::start_in(directory, setup)?;
+    let daemon = Daemon::start_in(directory, setup);
     let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
     let me = me.as_str().expect("a name").to_owned();
     for (name, role) in [("ann", &[][..]), ("boss", &["--admin"][..])] {

@@ -27,7 +27,7 @@ fn check_no_tasks(daemon: &Daemon) {
 
 #[test]
 fn empty_commands() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for arguments in [&["--", ""][..], &["--shell", "--", ""], &["--shell", "--", "  \n"]] {
         let said = daemon.ask(&[&["submit"], arguments].concat());
         assert!([2, 64].contains(&said.status), "{arguments:?}: {said:?}");
@@ -39,7 +39,7 @@ fn empty_commands() {
 
 #[test]
 fn zero_bytes() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     check_refused(&mut connection, "command", json!(["a\0b"]));
     check_refused(&mut connection, "command", json!(["echo", "a\0b"]));
@@ -56,7 +56,7 @@ fn zero_bytes() {
 
 #[test]
 fn control_characters_in_what_people_read() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     for text in ["a\nb", "\u{1b}[31mred", "bell\u{7}", "c1\u{9b}31m", "a\0b"] {
         check_refused(&mut connection, "name", json!(text));
@@ -71,7 +71,7 @@ fn control_characters_in_what_people_read() {
 
 #[test]
 fn sizes_that_nobody_means() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     let long = "x".repeat(1 << 20);
     for field in ["name", "project", "description", "gpu_argument", "gpu_model"] {
@@ -91,7 +91,7 @@ fn sizes_that_nobody_means() {
 
 #[test]
 fn refusals_over_http_are_documents() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     for (request, statuses) in [
         ("GET /api/v1/tasks/abc", [400, 404]),
@@ -108,7 +108,7 @@ fn refusals_over_http_are_documents() {
 
 #[test]
 fn gpus_are_named_by_numbers_that_exist() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let said = daemon.ask(&["submit", "--gpu-ids", "1,9", "--", "true"]);
     assert_eq!(said.status, 64, "{said:?}");
     assert!(said.stderr.contains("numbers 1,9") && said.stderr.contains("\nhint: "), "{said:?}");

@@ -32,7 +32,7 @@ fn nobody_else_can_lock_the_server_out() {
     let lock = data.join("danlu.lock");
     fs::write(&lock, "").expect("it can be made");
     fs::set_permissions(&lock, fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let Some(mut daemon) = Daemon::start_in(directory, Setup::simulated(1)) else { return };
+    let mut daemon = Daemon::start_in(directory, Setup::simulated(1));
     assert_eq!(mode(&lock), 0o600);
     daemon.terminate();
     let mut flock = guest.command(Path::new("/usr/bin/flock"));
@@ -103,7 +103,7 @@ fn the_data_directory_shows_others_nothing_but_the_socket() {
     let mut setup = Setup::simulated(2);
     // A certificate and its key are made, too.
     setup.arguments.extend(["--listen".into(), "0.0.0.0:0".into()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     let task = daemon.submit("-g 1", "echo secret");
     assert_eq!(daemon.ask(&["wait", &task]).status, 0);
     let running = daemon.submit("-g 1", "exec sleep 600");

@@ -27,7 +27,7 @@ struct Lab {
 impl Lab {
     fn new(setup: Setup) -> Option<Lab> {
         let owner = Guest::new()?;
-        let daemon = Daemon::start_with(setup)?;
+        let daemon = Daemon::start_with(setup);
         let danlu = open_to_all(daemon.directory());
         Some(Lab { daemon, danlu, owner })
     }
@@ -139,7 +139,7 @@ fn nobody_else_can_hold_the_lock_of_an_agent() {
     fs::write(&lock, "").expect("it can be written");
     fs::set_permissions(&lock, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let Some(owner) = Guest::new() else { return };
-    let Some(daemon) = Daemon::start_in(directory, Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_in(directory, Setup::simulated(1));
     let danlu = open_to_all(daemon.directory());
     let mut flock = owner.command(Path::new("/usr/bin/flock"));
     let said = danlu::said(flock.arg("--nonblock").arg(&lock).arg("true"));

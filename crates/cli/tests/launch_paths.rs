@@ -25,7 +25,7 @@ struct Lab {
 impl Lab {
     fn new() -> Option<Lab> {
         let owner = Guest::new()?;
-        let daemon = Daemon::start_with(Setup::simulated(2))?;
+        let daemon = Daemon::start_with(Setup::simulated(2));
         let danlu = open_to_all(daemon.directory());
         let home = owner.directory(daemon.directory().join("home"));
         Some(Lab { daemon, danlu, owner, home })

@@ -14,7 +14,7 @@ fn ids(document: &Value) -> Vec<u64> {
 
 #[test]
 fn lists_filters_and_folds() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let done = daemon.submit("--label kind=short", "true");
     daemon.say(&["wait", &done]);
     let big = daemon.submit("-g 4 -J big", "sleep 60");
@@ -41,7 +41,7 @@ fn lists_filters_and_folds() {
 
 #[test]
 fn one_task_and_the_machine_in_detail() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let big = daemon.submit("-g 3 -t 2h -J big --description why-not", "sleep 60");
     daemon.wait_until(&big, "running");
     let waits = daemon.submit("-g 2", "true");
@@ -82,7 +82,7 @@ fn why(daemon: &Daemon, id: &str) -> (String, Vec<Value>) {
 
 #[test]
 fn why_names_all_holders_that_have_to_end_the_place_in_line_and_what_would_start_now() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let limited = daemon.submit("-g 2 -t 2h", "sleep 1000");
     let endless = daemon.submit("-g 1", "sleep 1000");
     let aside = daemon.submit("-g 0", "sleep 1000");
@@ -118,7 +118,7 @@ fn why_names_all_holders_that_have_to_end_the_place_in_line_and_what_would_start
 
 #[test]
 fn why_names_the_pinned_gpu_and_the_cpus_that_are_missing() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let first = daemon.submit("--gpu-ids 2 -t 1h", "sleep 1000");
     let second = daemon.submit("--gpu-ids 3", "sleep 1000");
     daemon.wait_until(&first, "running");
@@ -150,7 +150,7 @@ fn why_names_the_pinned_gpu_and_the_cpus_that_are_missing() {
 
 #[test]
 fn why_tells_memory_and_idleness_of_shared_gpus_from_strangers() {
-    let Some(daemon) = Daemon::start_with(daemon::Setup::simulated(1)) else { return };
+    let daemon = Daemon::start_with(daemon::Setup::simulated(1));
     let large = daemon.submit("-g 1 --shared --vram 20G", "sleep 1000");
     daemon.wait_until(&large, "running");
     let memory = daemon.submit("-g 1 --shared --vram 20G", "true");

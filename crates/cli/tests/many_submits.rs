@@ -29,7 +29,7 @@ fn acknowledged_submits_are_there_and_none_is_there_twice() {
     if let Some(socket) = std::env::var_os(CLIENT) {
         return submit_all(Path::new(&socket));
     }
-    let Some(daemon) = Daemon::start_in(in_memory(), Setup::simulated(4)) else { return };
+    let daemon = Daemon::start_in(in_memory(), Setup::simulated(4));
     // They are to wait, and the queue is to grow.
     let blocker = daemon.submit("-g 4", "sleep 1000");
     daemon.wait_until(&blocker, "running");

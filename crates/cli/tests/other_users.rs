@@ -28,7 +28,7 @@ impl Lab {
         let (owner, other) = (Guest::new()?, Guest::new()?);
         let mut setup = Setup::simulated(4);
         setup.variables.push(("SECRET_OF_THE_SERVER".to_owned(), "s3cret".to_owned()));
-        let daemon = Daemon::start_with(setup)?;
+        let daemon = Daemon::start_with(setup);
         let danlu = open_to_all(daemon.directory());
         Some(Lab { daemon, danlu, owner, other })
     }

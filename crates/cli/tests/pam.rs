@@ -73,7 +73,7 @@ fn the_password_of_the_machine_opens_the_account_of_that_os_user() {
     fs::write(&config, lines).expect("it can be written");
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
 
     assert_eq!(log_in(&daemon, OS_USER, "wrong").status, 401);
     assert_eq!(log_in(&daemon, "no-such-os-user", PASSWORD).status, 401);
@@ -100,7 +100,7 @@ fn the_password_of_the_machine_opens_the_account_of_that_os_user() {
 fn without_the_setting_nobody_asks_the_machine() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(_rules) = Rules::new(directory.path()) else { return };
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     assert_eq!(log_in(&daemon, OS_USER, PASSWORD).status, 401);
 }
 
@@ -111,7 +111,7 @@ fn a_session_ends_when_the_configuration_says() {
     fs::write(&config, "[auth]\nsession_longest = \"1s\"\n").expect("it can be written");
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     let admin = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
     let admin = format!("authorization: Bearer {}\r\n", admin.trim());
     let body = json!({ "name": "ann", "password": "correct horse" }).to_string();

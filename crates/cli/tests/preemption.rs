@@ -5,11 +5,11 @@ mod danlu;
 
 use daemon::{Daemon, Setup, processes, until};
 
-fn one_gpu(order: &str) -> Option<Daemon> {
-    let daemon = Daemon::start_with(Setup::simulated(1))?;
+fn one_gpu(order: &str) -> Daemon {
+    let daemon = Daemon::start_with(Setup::simulated(1));
     daemon.say(&["policy", "set", order]);
     daemon.say(&["set", "min_run_before_preemption", "0s"]);
-    Some(daemon)
+    daemon
 }
 
 /// Goes on until it is asked to leave, and says how it was asked; ends by itself the next time.
@@ -33,7 +33,7 @@ fn check_preempted(daemon: &Daemon, long: &str, short: &str) {
 
 #[test]
 fn a_shorter_task_takes_the_gpu_of_one_that_agreed() {
-    let Some(daemon) = one_gpu("srtf") else { return };
+    let daemon = one_gpu("srtf");
     let long = daemon.submit("--preemptible -t 10h", POLITE);
     until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("attempt"));
     let short = daemon.submit("-t 1h", "true");
@@ -42,7 +42,7 @@ fn a_shorter_task_takes_the_gpu_of_one_that_agreed() {
 
 #[test]
 fn who_has_had_little_takes_the_gpu_of_who_has_had_much() {
-    let Some(daemon) = one_gpu("las") else { return };
+    let daemon = one_gpu("las");
     daemon.say(&["set", "las_threshold", "200ms"]);
     let long = daemon.submit("--preemptible", POLITE);
     until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("attempt"));
@@ -52,7 +52,7 @@ fn who_has_had_little_takes_the_gpu_of_who_has_had_much() {
 
 #[test]
 fn one_that_does_not_leave_is_ended_with_its_tree_after_the_grace() {
-    let Some(daemon) = one_gpu("srtf") else { return };
+    let daemon = one_gpu("srtf");
     daemon.say(&["set", "stop_grace", "200ms"]);
     let word = format!("preempted-{}", daemon.directory().display());
     let line = format!(
@@ -69,7 +69,7 @@ fn one_that_does_not_leave_is_ended_with_its_tree_after_the_grace() {
 
 #[test]
 fn one_that_has_not_agreed_stays() {
-    let Some(daemon) = one_gpu("srtf") else { return };
+    let daemon = one_gpu("srtf");
     let long = daemon.submit("-t 10h", "sleep 1");
     daemon.wait_until(&long, "running");
     let short = daemon.submit("-t 1h", "true");

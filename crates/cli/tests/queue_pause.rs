@@ -7,7 +7,7 @@ use daemon::{Daemon, until};
 
 #[test]
 fn a_paused_queue_starts_nothing_and_survives_a_restart() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     daemon.say(&["pause-queue"]);
     let id = daemon.submit("", "true");
     daemon.crash_and_restart();
@@ -19,7 +19,7 @@ fn a_paused_queue_starts_nothing_and_survives_a_restart() {
 
 #[test]
 fn running_tasks_are_put_back() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let line = "echo attempt $DANLU_ATTEMPT; [ $DANLU_ATTEMPT = 2 ] || sleep 1000";
     let id = daemon.submit("", line);
     until("it has begun", || daemon.ask(&["logs", &id]).stdout.contains("attempt"));

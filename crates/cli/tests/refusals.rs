@@ -37,7 +37,7 @@ fn check_no_tasks(daemon: &Daemon) {
 
 #[test]
 fn nobody_fills_the_queue_alone() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     daemon.say(&["set", "limits.open_tasks_per_user", "10"]);
     daemon.say(&["submit", "-q", "--hold", "-a", "0-8", "--", "true"]);
     check_submit(&daemon, &["--hold", "-a", "0-1"], 64, "10");
@@ -51,7 +51,7 @@ fn nobody_fills_the_queue_alone() {
 /// A machine that was never reached may have anything, but it has its own name alone.
 #[test]
 fn names_that_mean_nothing_are_refused_with_the_nearest_one() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     daemon.say(&["node", "add", "gpu7", "--dial-in", "--label", "room=east"]);
     let said = daemon.ask(&["submit", "-w", "gpu77", "--", "true"]);
     check_refused(&said, 64, "there is no machine called gpu77");
@@ -75,7 +75,7 @@ fn names_that_mean_nothing_are_refused_with_the_nearest_one() {
 
 #[test]
 fn what_no_machine_has_is_refused_with_numbers() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let said = daemon.ask(&["submit", "-g", "16", "--", "true"]);
     check_refused(&said, 64, "no node has 16 GPUs (");
     assert!(said.stderr.contains(" has 4)\nhint: --gpus 4 is the most on one node\n"), "{said:?}");
@@ -87,7 +87,7 @@ fn what_no_machine_has_is_refused_with_numbers() {
 
 #[test]
 fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let shown = Connection::open(daemon.socket()).ask("GET /api/v1/settings", "", b"").body;
     assert_eq!(shown["settings"]["limits"]["log_bytes_per_user"], json!(1_u64 << 40), "{shown}");
     daemon.say(&["set", "limits.log_bytes_per_user", "1000"]);
@@ -117,7 +117,7 @@ fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
 
 #[test]
 fn absurd_sizes() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let long = "x".repeat(100_000);
     check_submit(&daemon, &["-J", &long], 64, "the name is too long");
     check_submit(&daemon, &["--description", &long], 64, "the description is too long");
@@ -139,7 +139,7 @@ fn absurd_sizes() {
 /// As large as a system lets an environment be, and larger than one request may be.
 #[test]
 fn ten_megabytes_of_environment() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let variables: Vec<String> = (0..100).map(|_| format!("V={}", "x".repeat(100_000))).collect();
     let body = json!({ "command": ["true"], "directory": "/", "environment": variables });
     let reply = Connection::open(daemon.socket()).json("POST /api/v1/tasks", &body);
@@ -149,7 +149,7 @@ fn ten_megabytes_of_environment() {
 
 #[test]
 fn times_and_numbers_that_make_no_sense() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for time in ["soon", "1:90:00", "5h3", "1e3", "99999999999999999999d", "2 h", "-5"] {
         check_submit(&daemon, &[&format!("--time={time}")], 2, "a time is written as");
     }
@@ -165,7 +165,7 @@ fn times_and_numbers_that_make_no_sense() {
 
 #[test]
 fn tasks_that_wait_for_each_other() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let first = daemon.submit("--hold", "true");
     let second = daemon.submit(&format!("-d afterok:{first}"), "true");
     let third = daemon.submit(&format!("-d afterany:{second}"), "true");
@@ -203,7 +203,7 @@ fn configuration_is_refused_with_its_line_and_column() {
 
 #[test]
 fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let id = daemon.submit("", "sleep 1000");
     daemon.wait_until(&id, "running");
     let mut second = command("en");
@@ -221,7 +221,7 @@ fn a_socket_that_was_left_behind_is_no_obstacle() {
     fs::create_dir(&data).expect("it can be made");
     let socket = data.join("danlu.sock");
     drop(UnixListener::bind(&socket).expect("a socket that nobody listens on"));
-    let Some(mut daemon) = Daemon::start_in(directory, Setup::simulated(1)) else { return };
+    let mut daemon = Daemon::start_in(directory, Setup::simulated(1));
     daemon.crash();
     assert!(socket.exists(), "a crash leaves its socket");
     let said = daemon.ask(&["ls"]);
@@ -241,7 +241,7 @@ fn check_reply(reply: &Reply, status: u16, code: &str) {
 
 #[test]
 fn bad_requests_straight_at_the_socket() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     let mut check = |request: &str, body: &str, status: u16, code: &str| {
         check_reply(&connection.ask(request, "", body.as_bytes()), status, code);
@@ -274,7 +274,7 @@ fn bad_requests_straight_at_the_socket() {
 /// A client that stops in the middle of what it says, or says too much, keeps nobody else from being answered.
 #[test]
 fn half_a_request_and_an_endless_one() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut half = UnixStream::connect(daemon.socket()).expect("it listens");
     half.write_all(b"POST /api/v1/tasks HTTP/1.1\r\ncontent-le").expect("it takes it");
     let mut connection = Connection::open(daemon.socket());
@@ -291,7 +291,7 @@ fn half_a_request_and_an_endless_one() {
 
 #[test]
 fn a_task_whose_output_cannot_be_written_fails_and_says_so() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("--output /proc/nowhere.log", "true");
     assert_eq!(daemon.ask(&["wait", &id]).status, 1);
     let task = daemon.show(&id);

@@ -127,7 +127,7 @@ fn the_data_directory_of_0_1_0_is_taken_over_with_what_runs() {
     let first = StandIn::adopt(runs.join("1-6"));
     let second = StandIn::adopt(runs.join("1-7"));
     let setup = setup(directory.path());
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
 
     // Every task is in the state that it was in, with what was said about it.
     daemon.wait_until("5", "running");

@@ -14,7 +14,7 @@ fn licences_are_counted() {
     fs::write(&config, "[resources]\nlicence = 2\n").expect("it can be written");
     let mut setup = Setup::simulated(4);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let Some(daemon) = Daemon::start_in(directory, setup) else { return };
+    let daemon = Daemon::start_in(directory, setup);
     let both = daemon.submit("--resource licence:2", "sleep 1000");
     daemon.wait_until(&both, "running");
     let waits = daemon.submit("--resource licence", "true");
@@ -30,7 +30,7 @@ fn licences_are_counted() {
 
 #[test]
 fn what_a_run_has_used_is_kept_and_shown() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done";
     let id = daemon.submit("-g 0", work);
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);

@@ -15,7 +15,7 @@ use danlu_wire::agent::Facts;
 use danlu_wire::{FromAgent, ToAgent};
 use fakeagent::{FakeAgent, ended, facts, idle, started};
 
-fn daemon() -> Option<Daemon> {
+fn daemon() -> Daemon {
     Daemon::start_with(Setup::simulated(2))
 }
 
@@ -68,7 +68,7 @@ fn run_id(daemon: &Daemon, id: &str) -> RunId {
 
 #[test]
 fn runs_of_others_are_not_touched() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let gate = daemon.directory().join("gate");
     let line = format!("while ! [ -e {} ]; do sleep 0.05; done; exit 7", gate.display());
     let nodes = daemon.json(&["nodes", "--json"]);
@@ -98,7 +98,7 @@ fn runs_of_others_are_not_touched() {
 
 #[test]
 fn what_makes_no_sense_ends_the_connection() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let mut sent = 0;
     let mut next = || {
         sent += 1;
@@ -134,7 +134,7 @@ fn what_makes_no_sense_ends_the_connection() {
 
 #[test]
 fn what_an_agent_tells_of_itself_is_short_and_plain() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let token = token(&daemon, "loud");
     let loud = format!("\u{1b}]0;pwned\u{7}\u{9b}2J\r\n\u{202e}{}", "x".repeat(100_000));
     let mut agent = FakeAgent::dial(daemon.address(), &token).unwrap();
@@ -206,7 +206,7 @@ fn run_id_of_launch(agent: &mut FakeAgent) -> RunId {
 
 #[test]
 fn agents_of_neighbouring_releases_are_spoken_with() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let cases = [(1, None, true), (3, Some(2), true), (3, Some(3), false), (0, None, false)];
     for (number, (protocol, oldest, good)) in cases.into_iter().enumerate() {
         let name = format!("m{number}");
@@ -233,7 +233,7 @@ fn agents_of_neighbouring_releases_are_spoken_with() {
 
 #[test]
 fn a_flood_drowns_nobody_else() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let mut agent = rogue(&daemon, "rogue");
     let before = memory(&daemon);
     let flood = std::thread::spawn(move || {
@@ -269,7 +269,7 @@ fn memory(daemon: &Daemon) -> u64 {
 
 #[test]
 fn who_says_nothing_is_not_waited_for() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let token = token(&daemon, "silent");
     let mute: Vec<FakeAgent> =
         (0..50).map(|_| FakeAgent::dial(daemon.address(), &token).expect("let in")).collect();
@@ -284,7 +284,7 @@ fn who_says_nothing_is_not_waited_for() {
 
 #[test]
 fn the_token_of_another_machine_opens_nothing() {
-    let Some(daemon) = daemon() else { return };
+    let daemon = daemon();
     let right = token(&daemon, "right");
     let mut agent = FakeAgent::join(daemon.address(), &right, "right").unwrap();
     report(&mut agent, &idle("right", 2));

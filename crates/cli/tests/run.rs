@@ -7,7 +7,7 @@ use daemon::Daemon;
 
 #[test]
 fn run_is_the_command_with_a_queue_before_it() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let run = |arguments: &[&str]| daemon.ask(&[&["run"], arguments].concat());
     let said = run(&["--", "sh", "-c", "echo out; exit 3"]);
     assert_eq!((said.status, said.stdout.as_str()), (3, "out\n"), "{said:?}");
@@ -32,7 +32,7 @@ fn run_is_the_command_with_a_queue_before_it() {
 
 #[test]
 fn wait_has_the_code_of_the_lowest_that_did_not_succeed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let held = daemon.submit("--hold", "exit 9");
     let good = daemon.submit("", "exit 0");
     let four = daemon.submit("", "sleep 0.5; exit 4");

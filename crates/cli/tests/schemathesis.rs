@@ -23,7 +23,7 @@ const PASSWORD: &str = "correct horse";
 #[test]
 fn the_server_is_as_its_description_says() {
     let Some(program) = program() else { return };
-    let Some(daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(4));
     daemon.say(&["pause-queue"]);
     daemon.say(&["submit", "-q", "--hold", "--", "true"]);
     let ended = daemon.say(&["submit", "-q", "--hold", "--", "true"]).trim().to_owned();

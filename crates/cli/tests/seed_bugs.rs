@@ -16,7 +16,7 @@ fn log_of(daemon: &Daemon, id: &str) -> String {
 // gputasker: `"` and backticks in a command ran on the master. Distributed manager: a `'` lost the whole request.
 #[test]
 fn quotes_dollars_and_backticks_stay_in_their_argument() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let nasty =
         ["it's", "\"two\"", "$HOME", "`id`", "$(id)", "a;b|c&d>e", "\\", "*", "~", "é 中文"];
     let mut arguments = vec!["submit", "-q", "--", "printf", "%s\\n"];
@@ -37,7 +37,7 @@ fn quotes_dollars_and_backticks_stay_in_their_argument() {
 // gputasker: the name of a task was part of a path.
 #[test]
 fn the_name_of_a_task_is_no_path() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.say(&["submit", "-q", "-J", "../../../escaped", "--", "echo", "x"]);
     assert_eq!(log_of(&daemon, id.trim()), "x\n");
     assert!(!daemon.directory().join("escaped").exists());
@@ -46,7 +46,7 @@ fn the_name_of_a_task_is_no_path() {
 // gpuman: a time limit ended the command and left what it had started on the GPU.
 #[test]
 fn a_time_limit_ends_grandchildren_too() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let word = format!("grandchild-{}", daemon.directory().display());
     let line = format!("sh -c 'sleep 1000; :' {word} & sh -c 'sleep 1000; :' {word}; :");
     let id = daemon.submit("-t 1s", &line);
@@ -58,7 +58,7 @@ fn a_time_limit_ends_grandchildren_too() {
 // gpulimit: everything was.
 #[test]
 fn a_crash_loses_no_task_and_runs_none_twice() {
-    let Some(mut daemon) = Daemon::start() else { return };
+    let mut daemon = Daemon::start();
     let marks = daemon.directory().join("marks");
     let line = format!("echo start >> {}; sleep 2", marks.display());
     let running = daemon.submit("-g 4", &line);
@@ -72,7 +72,7 @@ fn a_crash_loses_no_task_and_runs_none_twice() {
 // gpulimit: a second daemon took the socket away from the first.
 #[test]
 fn a_second_server_does_not_take_over_a_live_socket() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let data = daemon.data();
     let data = data.to_str().expect("it is UTF-8");
     let second = daemon.ask(&["up", "--data", data, "--listen", "127.0.0.1:0", "--sim-gpus", "1"]);
@@ -83,7 +83,7 @@ fn a_second_server_does_not_take_over_a_live_socket() {
 // gpulimit: one malformed request ended the daemon.
 #[test]
 fn a_malformed_request_does_not_end_the_server() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     for garbage in
         [&b"\x00\x00\x00\x00\x7f\xff\xff\xff\x80\x03]q\x00."[..], b"{", b"GET\r\n\r\n", b"\xff"]
     {
@@ -97,7 +97,7 @@ fn a_malformed_request_does_not_end_the_server() {
 // gpulimit: a directory as the place of the log was an error, though its own example had one.
 #[test]
 fn a_directory_as_log_path_gets_a_file_for_each_task() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let directory = daemon.directory().to_str().expect("it is UTF-8").to_owned();
     let id = daemon.submit(&format!("--dir {directory} --logpath ./"), "echo here");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
@@ -108,7 +108,7 @@ fn a_directory_as_log_path_gets_a_file_for_each_task() {
 // gpulimit, gpuman: a task did not see its submitter's variables, nor so much as a PATH.
 #[test]
 fn a_task_has_the_environment_of_its_submitter() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut command =
         daemon.command(&["submit", "-q", "--", "sh", "-c", "echo $MY_OWN; env | sort"]);
     let output = command.env("MY_OWN", "it's mine").output().expect("it runs");
@@ -122,7 +122,7 @@ fn a_task_has_the_environment_of_its_submitter() {
 // gpulimit: there was no daemon where there was no GPU.
 #[test]
 fn a_machine_without_gpus_runs_cpu_tasks() {
-    let Some(daemon) = Daemon::start_with(Setup::simulated(0)) else { return };
+    let daemon = Daemon::start_with(Setup::simulated(0));
     let id = daemon.submit("", "echo ran");
     assert_eq!(log_of(&daemon, &id), "ran\n");
 }
@@ -130,7 +130,7 @@ fn a_machine_without_gpus_runs_cpu_tasks() {
 // Distributed manager: what a program printed last was lost at its end.
 #[test]
 fn the_last_output_is_kept() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("", "seq 1 20000; printf 'no newline at the end'");
     let log = log_of(&daemon, &id);
     assert!(log.ends_with("20000\nno newline at the end"), "{}", log.len());
@@ -139,7 +139,7 @@ fn the_last_output_is_kept() {
 // gpuman: output that could not be opened was thrown away without a word.
 #[test]
 fn a_task_whose_output_cannot_be_opened_fails() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let directory = daemon.directory().join("kept");
     fs::create_dir(&directory).expect("it can be made");
     let file = directory.join("out");
@@ -155,7 +155,7 @@ fn a_task_whose_output_cannot_be_opened_fails() {
 // Distributed manager: whoever edited a task found its environment set back.
 #[test]
 fn an_edit_keeps_the_environment() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("--hold --env A=1", "echo $A $PATH");
     daemon.say(&["edit", &id, "--name", "other"]);
     daemon.say(&["release", &id]);
@@ -166,7 +166,7 @@ fn an_edit_keeps_the_environment() {
 // gpulimit: a retry wrote over the log of the run before.
 #[test]
 fn a_retry_keeps_the_log_of_the_first_run() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let id = daemon.submit("", "echo $DANLU_ATTEMPT; exit 1");
     daemon.ask(&["wait", &id]);
     daemon.say(&["retry", &id]);
@@ -178,7 +178,7 @@ fn a_retry_keeps_the_log_of_the_first_run() {
 // gpulimit, gpuman: only the direct child was ended, or a tree that was guessed.
 #[test]
 fn a_cancel_ends_the_whole_process_tree() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let word = format!("child-{}", daemon.directory().display());
     let id = daemon.submit("", &format!("setsid sh -c 'sleep 1000; :' {word} & wait"));
     until("all of it runs", || !processes::with(&word).is_empty());
@@ -189,7 +189,7 @@ fn a_cancel_ends_the_whole_process_tree() {
 // gpulimit: a task that was paused could not be reached any more.
 #[test]
 fn a_paused_process_is_resumed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let file = daemon.directory().join("go");
     let line = format!("while [ ! -e {} ]; do sleep 0.05; done; echo done", file.display());
     let id = daemon.submit("-t 60s", &line);

@@ -10,7 +10,7 @@ use std::fs;
 const GIGABYTE: u64 = 1 << 30;
 
 /// Simulated GPUs have 24 GB each.
-fn start(gpus: usize) -> Option<Daemon> {
+fn start(gpus: usize) -> Daemon {
     Daemon::start_with(Setup::simulated(gpus))
 }
 
@@ -20,7 +20,7 @@ fn gpu(daemon: &Daemon, index: usize) -> Value {
 
 #[test]
 fn tasks_share_a_gpu_by_count() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     daemon.say(&["gpu", "slots", "0=2"]);
     let ids: Vec<String> = (0..3).map(|_| daemon.submit("-g 1", "sleep 1000")).collect();
     ids[..2].iter().for_each(|id| daemon.wait_until(id, "running"));
@@ -39,7 +39,7 @@ fn tasks_share_a_gpu_by_count() {
 
 #[test]
 fn tasks_share_a_gpu_by_its_memory() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     let options = "-g 1 --shared --vram 10G";
     let ids: Vec<String> = (0..3).map(|_| daemon.submit(options, "sleep 1000")).collect();
     ids[..2].iter().for_each(|id| daemon.wait_until(id, "running"));
@@ -54,7 +54,7 @@ fn tasks_share_a_gpu_by_its_memory() {
 
 #[test]
 fn what_a_run_has_used_is_told_at_its_end() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     let seen =
         r#"while ! danlu gpus --json | grep -q '"memory_used":10737418240'; do sleep 0.05; done"#;
     let seen = seen.replacen("danlu", danlu::BUILT, 1);
@@ -68,7 +68,7 @@ fn what_a_run_has_used_is_told_at_its_end() {
 
 #[test]
 fn a_shared_task_says_how_much_memory_it_needs() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     let refused = daemon.ask(&["submit", "--shared", "--", "true"]);
     assert_eq!(refused.status, 64, "{refused:?}");
     assert!(refused.stderr.contains("--vram"), "{refused:?}");
@@ -79,7 +79,7 @@ fn a_shared_task_says_how_much_memory_it_needs() {
 /// Each takes three seconds to reach its memory: the next one waits until it has.
 #[test]
 fn the_next_one_waits_until_the_last_one_has_its_memory() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     let script = daemon.data().join("simulated/gpus.json");
     fs::write(script, r#"{"growth": 3}"#).expect("a script");
     let ids: Vec<String> =
@@ -95,7 +95,7 @@ fn the_next_one_waits_until_the_last_one_has_its_memory() {
 /// 18 % of a GPU each: 80 of them fit on 16 GPUs.
 #[test]
 fn a_hundred_at_once_fill_the_gpus_and_overcommit_none() {
-    let Some(daemon) = start(16) else { return };
+    let daemon = start(16);
     let script = daemon.data().join("simulated/gpus.json");
     fs::write(script, r#"{"growth": 0.5}"#).expect("a script");
     let share = 24 * GIGABYTE * 18 / 100;
@@ -116,7 +116,7 @@ fn a_hundred_at_once_fill_the_gpus_and_overcommit_none() {
 
 #[test]
 fn a_disabled_gpu_is_given_to_nobody() {
-    let Some(daemon) = start(2) else { return };
+    let daemon = start(2);
     let pinned = daemon.submit("--gpu-ids 1", "sleep 1000");
     daemon.wait_until(&pinned, "running");
     let waiting = daemon.submit("--gpu-ids 1", "true");
@@ -135,7 +135,7 @@ fn a_disabled_gpu_is_given_to_nobody() {
 
 #[test]
 fn a_gpu_with_a_hardware_error_is_quarantined_and_stays_so() {
-    let Some(mut daemon) = start(1) else { return };
+    let mut daemon = start(1);
     let script = daemon.data().join("simulated/gpus.json");
     fs::write(&script, r#"{"gpus": {"0": {"xid": 79}}}"#).expect("a script");
     until("it is quarantined", || gpu(&daemon, 0)["state"] == "quarantined");
@@ -152,7 +152,7 @@ fn a_gpu_with_a_hardware_error_is_quarantined_and_stays_so() {
 
 #[test]
 fn a_machine_short_of_memory_gets_nothing_new() {
-    let Some(daemon) = start(1) else { return };
+    let daemon = start(1);
     let script = daemon.data().join("simulated/gpus.json");
     fs::write(&script, r#"{"free_memory": 1}"#).expect("a script");
     let waits = || {

@@ -41,7 +41,7 @@ const LENGTH: Duration = Duration::from_secs(8);
 
 #[test]
 fn no_gpu_is_used_twice_and_no_run_begins_twice_whatever_is_killed() {
-    let Some(mut daemon) = Daemon::start_with(Setup::simulated(4)) else { return };
+    let mut daemon = Daemon::start_with(Setup::simulated(4));
     let mut random = Random::new();
     daemon.say(&["set", "stop_grace", "200ms"]);
     daemon.say(&["set", "max_losses", "100"]);

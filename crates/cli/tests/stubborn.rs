@@ -27,14 +27,14 @@ struct Stubborn {
 }
 
 /// Runs, with all of its processes.
-fn stubborn(options: &str, cgroups: bool) -> Option<Stubborn> {
+fn stubborn(options: &str, cgroups: bool) -> Stubborn {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let config = directory.path().join("danlu.toml");
     fs::write(&config, format!("cgroups = {cgroups}\n")).expect("it can be written");
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
     let word = format!("stubborn-{}", directory.path().display());
-    let daemon = Daemon::start_in(directory, setup)?;
+    let daemon = Daemon::start_in(directory, setup);
     daemon.say(&["set", "stop_grace", "300ms"]);
     let options: Vec<&str> = options.split_whitespace().collect();
     let command = ["--", "sh", "-c", STUBBORN, "task", &word];
@@ -45,7 +45,7 @@ fn stubborn(options: &str, cgroups: bool) -> Option<Stubborn> {
         let has = |part: &str| found.iter().any(|one| one.command.contains(part));
         has("while :; do sleep 0.05") && has("sleep 1000; sleep 1000") && has("sh -c sleep 0.1; :")
     });
-    Some(Stubborn { daemon, id, word })
+    Stubborn { daemon, id, word }
 }
 
 impl Stubborn {
@@ -57,7 +57,7 @@ impl Stubborn {
 }
 
 fn check_cancel(cgroups: bool) {
-    let Some(task) = stubborn("", cgroups) else { return };
+    let task = stubborn("", cgroups);
     task.daemon.say(&["cancel", &task.id]);
     assert_eq!(task.daemon.ask(&["wait", &task.id]).status, 130);
     task.check_nothing_is_left();
@@ -78,7 +78,7 @@ fn cancel_leaves_nothing_without_control_groups() {
 
 #[test]
 fn time_limit_leaves_nothing() {
-    let Some(task) = stubborn("-t 2s", true) else { return };
+    let task = stubborn("-t 2s", true);
     assert_eq!(task.daemon.ask(&["wait", &task.id]).status, 124);
     task.check_nothing_is_left();
     let shown = task.daemon.show(&task.id);
@@ -88,7 +88,7 @@ fn time_limit_leaves_nothing() {
 
 #[test]
 fn time_limit_is_kept_while_the_server_is_down() {
-    let Some(mut task) = stubborn("-t 2s", false) else { return };
+    let mut task = stubborn("-t 2s", false);
     task.daemon.crash();
     // The shim too, which is known by the directory in its command line.
     let root = task.daemon.data().join("node").display().to_string();
@@ -110,7 +110,7 @@ fn time_limit_is_kept_while_the_server_is_down() {
 #[test]
 fn cancel_reaches_a_task_whose_run_directory_was_deleted() {
     for restart in [false, true] {
-        let Some(mut task) = stubborn("", false) else { return };
+        let mut task = stubborn("", false);
         let runs = task.daemon.data().join("node/runs");
         for run in fs::read_dir(runs).expect("it is there") {
             fs::remove_dir_all(run.expect("it is there").path()).expect("it can be deleted");

@@ -11,7 +11,7 @@ use serde_json::json;
 
 #[test]
 fn a_task_runs_with_the_directory_environment_and_gpus_it_was_given() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let mut command = daemon.command(&[
         "submit",
         "-q",
@@ -39,7 +39,7 @@ fn a_task_runs_with_the_directory_environment_and_gpus_it_was_given() {
 
 #[test]
 fn it_prints_what_scripts_wait_for() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     assert_eq!(daemon.say(&["submit", "--", "true"]), "submitted task 1\n");
     assert_eq!(daemon.say(&["submit", "-q", "--", "true"]), "2\n");
     assert_eq!(
@@ -52,7 +52,7 @@ fn it_prints_what_scripts_wait_for() {
 
 #[test]
 fn what_can_never_run_is_refused_at_once() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let refused = |arguments: &[&str], status: i32| {
         let said = daemon.ask(&[&["submit"], arguments, &["--", "true"]].concat());
         assert_eq!((said.status, said.stdout.as_str()), (status, ""), "{arguments:?}: {said:?}");
@@ -70,7 +70,7 @@ fn what_can_never_run_is_refused_at_once() {
 
 #[test]
 fn scripts_carry_their_options_and_are_taken_as_they_are_now() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let script = daemon.directory().join("job.sh");
     let source = "#!/bin/bash\n#SBATCH --job-name=from-script --gres=gpu:2\n#SBATCH -t 1:00:00\n#DANLU --label a=b\n\
                   echo \"$0\" \"$@\" $CUDA_VISIBLE_DEVICES\n";
@@ -90,7 +90,7 @@ fn scripts_carry_their_options_and_are_taken_as_they_are_now() {
 
 #[test]
 fn dependencies_and_files_for_the_output() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let first = daemon.submit("--hold", "exit 3");
     let ok = daemon.submit(&format!("-d afterok:{first}"), "true");
     let any = daemon.submit("-d afterany:@~1", "true");
@@ -113,7 +113,7 @@ fn dependencies_and_files_for_the_output() {
 
 #[test]
 fn a_dry_run_without_gpus_starts_at_once_as_the_task_itself_does() {
-    let Some(daemon) = Daemon::start() else { return };
+    let daemon = Daemon::start();
     let all = daemon.submit("-g 4 -t 20h", "sleep 1000");
     daemon.wait_until(&all, "running");
     daemon.submit("-g 4 -t 10h", "true");

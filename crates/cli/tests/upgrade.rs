@@ -26,7 +26,7 @@ fn tasks_do_not_notice_that_the_binary_is_replaced() {
     let built = fs::read(danlu::BUILT).expect("it was built");
     replace(&program, &built);
     let setup = Setup { program: program.clone(), ..Setup::simulated(1) };
-    let Some(mut daemon) = Daemon::start_in(directory, setup) else { return };
+    let mut daemon = Daemon::start_in(directory, setup);
     let go = daemon.directory().join("go");
     let line =
         format!("echo $$; while [ ! -e {} ]; do sleep 0.02; done; echo $$; exit 9", go.display());

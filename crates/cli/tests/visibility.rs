@@ -33,13 +33,13 @@ impl Somebody {
 }
 
 /// One who holds all GPUs with a command that is a secret, and one who waits.
-fn scene(visibility: &str) -> Option<(Daemon, Somebody, u64, u64)> {
+fn scene(visibility: &str) -> (Daemon, Somebody, u64, u64) {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("danlu.toml");
     fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
     let mut setup = Setup::simulated(2);
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
-    let daemon = Daemon::start_in(directory, setup)?;
+    let daemon = Daemon::start_in(directory, setup);
     let admin = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
     let admin = Somebody { headers: format!("authorization: Bearer {}\r\n", admin.trim()) };
     let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
@@ -57,12 +57,12 @@ fn scene(visibility: &str) -> Option<(Daemon, Somebody, u64, u64)> {
     let theirs = submit(&other, json!(["sh", "-c", "sleep 1000", SECRET]), SECRET);
     daemon.wait_until(&theirs.to_string(), "running");
     let mine = submit(&ann, json!(["true"]), "mine");
-    Some((daemon, ann, theirs, mine))
+    (daemon, ann, theirs, mine)
 }
 
 #[test]
 fn own_names_nobody_elses_tasks_users_or_commands() {
-    let Some((daemon, ann, theirs, mine)) = scene("own") else { return };
+    let (daemon, ann, theirs, mine) = scene("own");
     let nothing = |what: &str, said: &str| {
         for word in [SECRET, "owner-of-it", &format!("\"task\":{theirs},"), &format!("#{theirs} ")]
         {
@@ -110,7 +110,7 @@ fn own_names_nobody_elses_tasks_users_or_commands() {
 
 #[test]
 fn own_events_are_ones_own() {
-    let Some((daemon, ann, theirs, mine)) = scene("own") else { return };
+    let (daemon, ann, theirs, mine) = scene("own");
     let mut stream = Connection::to(daemon.address());
     assert_eq!(stream.head_of("GET /api/v1/events?after=0", &ann.headers).status, 200);
     let (mut seen, mine) = (Vec::new(), format!("\"task\":{mine}"));
@@ -125,7 +125,7 @@ fn own_events_are_ones_own() {
 
 #[test]
 fn all_tells_who_holds_what() {
-    let Some((daemon, ann, theirs, mine)) = scene("all") else { return };
+    let (daemon, ann, theirs, mine) = scene("all");
     let gpus = ann.ask(&daemon, "GET /api/v1/gpus", &json!({})).body;
     assert_eq!(gpus["gpus"][0]["tasks"], json!([theirs]));
     let page = Connection::to(daemon.address()).text(&format!("GET /tasks/{mine}"), &ann.headers);
@@ -134,7 +134,7 @@ fn all_tells_who_holds_what() {
 
 #[test]
 fn the_page_of_a_waiting_task_links_who_holds_it_and_the_form_that_would_start_now() {
-    let Some((daemon, ann, theirs, mine)) = scene("all") else { return };
+    let (daemon, ann, theirs, mine) = scene("all");
     let page =
         |path: &str| Connection::to(daemon.address()).text(&format!("GET {path}"), &ann.headers);
     let shown = page(&format!("/tasks/{mine}"));

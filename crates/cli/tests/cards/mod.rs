@@ -37,12 +37,12 @@ pub(crate) struct Cards {
 pub(crate) const GIGABYTE: u64 = 1 << 30;
 
 impl Cards {
-    pub(crate) fn new(kind: Kind) -> Option<Cards> {
+    pub(crate) fn new(kind: Kind) -> Cards {
         Cards::found_as(kind, [Card::default(), Card::default()])
     }
 
     /// As the server finds them when it starts.
-    pub(crate) fn found_as(kind: Kind, cards: [Card; 2]) -> Option<Cards> {
+    pub(crate) fn found_as(kind: Kind, cards: [Card; 2]) -> Cards {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (setup, file) = match kind {
             Kind::Nvml => {
@@ -59,8 +59,8 @@ impl Cards {
             }
         };
         publish(kind, &file, &cards);
-        let daemon = Daemon::start_in(directory, setup)?;
-        Some(Cards { daemon, kind, file, cards })
+        let daemon = Daemon::start_in(directory, setup);
+        Cards { daemon, kind, file, cards }
     }
 
     pub(crate) fn change(&mut self, index: usize, change: impl FnOnce(&mut Card)) {

@@ -90,7 +90,7 @@ impl Lab {
             program = with_home(&here, &program, &config(&here, &format!("{net}.1")));
         }
         let setup = Setup { program, ..Setup::simulated(1) };
-        let daemon = Daemon::start_in(directory, setup)?;
+        let daemon = Daemon::start_in(directory, setup);
         let mut lab = Lab { daemon, machines: Vec::new(), bridge };
         for place in 1..=machines {
             let mut machine = Machine::new(&here, &lab.bridge, &net, place);
