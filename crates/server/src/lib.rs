@@ -11,6 +11,7 @@ pub mod complaint;
 pub mod config;
 pub mod data_directory;
 pub mod disk;
+#[path = "../../engine/src/engine.rs"]
 pub mod engine;
 mod environment;
 pub mod epoch;
