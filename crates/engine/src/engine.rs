@@ -1,283 +1,314 @@
-//! The one thread that changes the state: takes inputs in batches, decides, commits, answers, acts.
+//! Takes messages in batches, decides, commits, answers, acts; starts again from the store when a commit fails.
 //!
-//! Invariant: nothing is answered and no effect is carried out before the batch is committed.
+//! Invariant: nothing is answered, published or carried out before the batch is committed.
 
-mod pending;
-mod trouble;
-
-use crate::backend::Backends;
-use crate::clock;
-use crate::disk::Disk;
-use crate::epoch::{Life, Loss, Witness};
-use crate::handle::{Handle, Message, NotNow};
-use crate::model::{Publisher, Reader};
-use crate::notices::{self, NoticeKind, Notices};
-use crate::panics;
-use crate::store::{Batch, RecordChange, Store, StoreError};
-use danlu_core::{Epoch, Input, State};
-use pending::{Job, Pending};
-use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use crate::batch::Batch;
+use crate::outside::{Answer, Outside};
+use crate::panics::guarded;
+use crate::pending::{Job, Pending};
+use crate::trouble::Trouble;
+use danlu_core::{Effect, Epoch, Input, Mutant, State, mutated};
+use std::fmt;
+use std::time::Duration;
 use tracing::{error, info, warn};
-use trouble::Trouble;
 
-/// Inputs that are decided and committed together, at most.
-const MOST_IN_A_BATCH: usize = 1_000;
-/// Short tasks begin and end in one commit.
+/// For so long events that lead to nothing may wait for a commit: short tasks begin and end in one.
 const NEWS_WAIT: Duration = Duration::from_millis(10);
-/// How often a store that cannot be written is tried again.
+/// How often a store that cannot be used is tried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// After so long without a commit what is in SQLite's log goes to the database itself: a copy of that alone is whole.
-const IDLE: Duration = Duration::from_secs(1);
-/// And never later than this.
-const LONGEST: Duration = Duration::from_secs(30);
 
-#[derive(Debug)]
-pub struct Engine {
-    state: State,
-    store: Store,
-    disk: Disk,
-    epoch: Epoch,
-    /// No task has a smaller number, whatever the store says.
-    ids_from: u64,
-    /// Until the first step has taken it over.
-    loss: Option<Loss>,
-    witness: Witness,
-    inbox: Receiver<Message>,
-    publisher: Publisher,
-    notices: Notices,
-    backends: Backends,
-    /// For reports of our own bugs.
-    data: PathBuf,
-    trouble: Trouble,
+pub struct Engine<O: Outside> {
+    pub(crate) mode: Mode<O::Error>,
+    life: Life,
+    pub(crate) pending: Pending<O>,
+    pub(crate) trouble: Trouble,
     /// Nothing is started any more.
     closed: bool,
-    /// When the log got what the database itself has not: the first of it, and the last.
-    unsettled: Option<(Instant, Instant)>,
 }
 
-impl Engine {
-    /// Take over what the store holds and start the thread. It ends when told to stop.
-    pub fn start(
-        store: Store,
-        disk: Disk,
-        life: Life,
-        backends: impl FnOnce(&Handle) -> Backends,
-    ) -> Result<(Handle, JoinHandle<()>), StoreError> {
-        let state = load(&store)?;
-        let (notices, over) = Notices::load(&store)?;
-        let (sender, inbox) = mpsc::channel();
-        let (publisher, reader): (Publisher, Reader) = Publisher::new(&state);
-        let handle = Handle::new(sender, reader, notices.clone());
-        let backends = backends(&handle);
-        let Life { epoch, ids_from, loss, witness } = life;
-        let mut engine = Engine {
-            state,
-            data: store.directory().to_owned(),
-            store,
-            disk,
-            epoch,
-            ids_from,
-            loss,
-            witness,
-            inbox,
-            publisher,
-            notices,
-            backends,
+pub(crate) enum Mode<E> {
+    Working(Box<State>),
+    /// The store cannot be used. It is tried again then.
+    Recovering {
+        cause: E,
+        retry_at: Duration,
+    },
+}
+
+/// Which life of the store this is.
+#[derive(Debug, Clone, Copy)]
+pub struct Life {
+    pub epoch: Epoch,
+    /// The store is older than what people were told. Until the first step has taken it over.
+    pub restored: bool,
+    /// No task has a smaller number, whatever the store says.
+    pub ids_from: u64,
+}
+
+pub enum Message<O: Outside> {
+    /// Somebody waits for an answer.
+    Ask {
+        input: Input,
+        extras: O::Extras,
+        caller: O::Caller,
+    },
+    /// Stored beside the rows; the core knows nothing of it.
+    Keep {
+        extras: O::Extras,
+        caller: O::Caller,
+    },
+    /// Something that a node said. Nobody waits for an answer.
+    Node(Input),
+    Question(O::Question),
+    /// The fleet has changed: connect to all machines again.
+    Reconnect,
+    /// Start nothing more.
+    Close,
+}
+
+impl<O: Outside> Engine<O> {
+    /// Take over what the store holds. `extras` are committed with the first step.
+    pub fn start(outside: &mut O, life: Life, extras: O::Extras) -> Result<Engine<O>, O::Error> {
+        let mut life = life;
+        let (state, batch) = boot(outside, &mut life, extras)?;
+        outside.publish_all(&state, &batch);
+        outside.reconnect(&state);
+        Ok(Engine {
+            mode: Mode::Working(Box::new(state)),
+            life,
+            pending: Pending::default(),
             trouble: Trouble::default(),
             closed: false,
-            unsettled: None,
-        };
-        engine.disk.set_space_aside();
-        engine.boot(over)?;
-        engine.settle();
-        let thread = std::thread::Builder::new()
-            .name("engine".into())
-            .spawn(move || engine.run())
-            .expect("a thread can be started at boot");
-        Ok((handle, thread))
+        })
     }
 
-    fn run(mut self) {
-        let mut pending = Pending::default();
-        while let Some(first) = self.next_message(&mut pending) {
-            let mut stop = None;
-            let mut next = Some(first);
-            for _ in 0..MOST_IN_A_BATCH {
-                let Some(message) = next.take().or_else(|| self.inbox.try_recv().ok()) else {
-                    break;
-                };
-                match message {
-                    Message::Stop(done) => {
-                        stop = Some(done);
-                        break;
-                    }
-                    Message::CloseQueue => self.closed = true,
-                    Message::ConnectLocal => self.backends.reconnect(&self.state),
-                    message => {
-                        pending.add(message, &self.disk);
-                        if pending.has_question() && !self.decide_all(&mut pending) {
-                            pending = Pending::default();
-                        }
-                        pending.answer_question(&self.state, &self.store);
-                    }
-                }
-            }
-            if !self.closed && !self.trouble.scheduling_is_paused() {
-                pending.push(Job::Schedule { panics: 0 });
-            }
-            if !self.decide_all(&mut pending) {
-                pending = Pending::default();
-                continue;
-            }
-            if pending.is_only_news() && stop.is_none() && pending.may_wait() {
-                continue;
-            }
-            self.commit(std::mem::take(&mut pending));
-            if let Some(done) = stop {
-                self.settle();
-                info!("engine stopped");
-                let _ = done.send(());
-                return;
-            }
+    /// `None` while the store cannot be used. It may be ahead of the last commit.
+    pub fn state(&self) -> Option<&State> {
+        match &self.mode {
+            Mode::Working(state) => Some(state),
+            Mode::Recovering { .. } => None,
         }
     }
 
-    /// `None` when nobody is left who could send one.
-    fn next_message(&mut self, pending: &mut Pending) -> Option<Message> {
+    /// Something has come. It is decided by the next [`Engine::turn`], together with all that came before that.
+    pub fn take(&mut self, outside: &mut O, message: Message<O>) {
+        match message {
+            Message::Close => self.closed = true,
+            Message::Question(question) => self.consider(outside, question),
+            message => match &self.mode {
+                Mode::Recovering { cause, .. } => refuse(outside, message, cause),
+                Mode::Working(state) => match message {
+                    Message::Ask { input, extras, caller } => {
+                        self.pending.push(Job::ask(input, extras, caller));
+                    }
+                    Message::Keep { extras, caller } => {
+                        self.pending.push(Job::Keep { extras, caller: Some(caller) });
+                    }
+                    Message::Node(input) => self.pending.push(Job::Node { input, panics: 0 }),
+                    Message::Reconnect => outside.reconnect(state),
+                    Message::Question(_) | Message::Close => {}
+                },
+            },
+        }
+    }
+
+    /// Decide what has come, and what starts; commit, unless that may wait a little. `last`: there is no next turn.
+    pub fn turn(&mut self, outside: &mut O, last: bool) {
+        let Mode::Working(state) = &self.mode else { return self.try_again(outside) };
+        for node in self.trouble.due(outside.elapsed()) {
+            outside.reconnect_one(state, node);
+        }
+        if self.schedules() {
+            self.pending.push(Job::Schedule { panics: 0 });
+        }
+        if !self.decide_all(outside) {
+            return;
+        }
+        let waits = !last && self.pending.is_only_news();
+        if !waits || self.pending.news_wait(outside.elapsed()) >= NEWS_WAIT {
+            self.commit(outside);
+        }
+    }
+
+    /// When the next turn is due although nothing comes; `None` for never.
+    pub fn due_in(&mut self, outside: &mut O) -> Option<Duration> {
+        let elapsed = outside.elapsed();
+        if let Mode::Recovering { retry_at, .. } = self.mode {
+            return Some(retry_at.saturating_sub(elapsed));
+        }
         if self.trouble.has_just_ended() {
-            return Some(Message::Wake);
+            return Some(Duration::ZERO);
         }
-        let now = clock::now();
+        let now = outside.now();
         // Nothing is started any more, so nothing is due.
-        let wakes = !self.closed && !self.trouble.scheduling_is_paused();
-        let wake = if wakes { self.wake_at(now, pending) } else { None };
+        let wake = if self.schedules() { self.wake_at(outside, now) } else { None };
         let wake = wake.map(|at| Duration::from_millis(at.since(now).0));
-        let news = pending.is_only_news().then_some(NEWS_WAIT);
-        let due = [wake, news, self.settles_in(), self.trouble.next_due(), self.disk.looks_in()];
-        let Some(wait) = due.into_iter().flatten().min() else { return self.inbox.recv().ok() };
-        match self.inbox.recv_timeout(wait) {
-            Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout) => {
-                self.do_what_is_due();
-                Some(Message::Wake)
-            }
-            Err(RecvTimeoutError::Disconnected) => None,
+        let news = self.pending.is_only_news();
+        let news = news.then(|| NEWS_WAIT.saturating_sub(self.pending.news_wait(elapsed)));
+        let asks = self.trouble.next_due().map(|at| at.saturating_sub(elapsed));
+        [wake, news, asks].into_iter().flatten().min()
+    }
+
+    fn schedules(&self) -> bool {
+        !self.closed && !self.trouble.scheduling_is_paused()
+    }
+
+    /// After everything that came before it.
+    fn consider(&mut self, outside: &mut O, question: O::Question) {
+        self.decide_all(outside);
+        let state = match &self.mode {
+            Mode::Working(state) => Ok(&**state),
+            Mode::Recovering { .. } if mutated(Mutant::QuestionsDropped) => return,
+            Mode::Recovering { cause, .. } => Err(cause),
+        };
+        // Whoever asked hears nothing if it makes us panic; nothing has changed then.
+        if let Err(panic) = guarded(|| outside.consider(question, state)) {
+            error!(panic.message, panic.place, "internal error, please report it");
         }
     }
 
-    fn do_what_is_due(&mut self) {
-        if self.settles_in().is_some_and(|wait| wait.is_zero()) {
-            self.settle();
+    fn commit(&mut self, outside: &mut O) {
+        let Mode::Working(state) = &self.mode else { return };
+        let mut pending = std::mem::take(&mut self.pending);
+        let batch = pending.take_batch(state);
+        if mutated(Mutant::PublishedBeforeCommit) {
+            outside.publish(&batch);
         }
-        self.disk.set_space_aside();
-        for node in self.trouble.due() {
-            self.backends.reconnect_one(&self.state, node);
+        if mutated(Mutant::EffectBeforeCommit) {
+            carry_out(outside, state, pending.take_effects());
         }
-    }
-
-    fn settles_in(&self) -> Option<Duration> {
-        let (first, last) = self.unsettled?;
-        Some(IDLE.saturating_sub(last.elapsed()).min(LONGEST.saturating_sub(first.elapsed())))
-    }
-
-    fn note_commit(&mut self) {
-        self.witness.note(self.store.newest_event(), &self.state.ledger);
-        let now = Instant::now();
-        self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
-    }
-
-    /// Nothing but the database itself is needed to read what has been committed.
-    fn settle(&mut self) {
-        self.unsettled = None;
-        if let Err(cause) = self.store.settle() {
-            warn!(%cause, "the database could not be brought up to date; its log has everything");
+        if mutated(Mutant::ReplyBeforeCommit) {
+            pending.answer(outside);
+        }
+        match outside.commit(&batch) {
+            Ok(()) => self.carry_out(outside, &batch, pending),
+            Err(cause) => self.recover(outside, cause, pending),
         }
     }
 
-    fn commit(&mut self, mut pending: Pending) {
-        let batch = pending.take_batch(&self.state);
-        let mut committed = self.store.commit(&batch);
-        if committed.as_ref().is_err_and(StoreError::is_full) && self.disk.give_up_reserve() {
-            committed = self.store.commit(&batch);
+    fn carry_out(&mut self, outside: &mut O, batch: &Batch<O::Extras>, mut pending: Pending<O>) {
+        let Mode::Working(state) = &self.mode else { return };
+        if !mutated(Mutant::PublishedBeforeCommit) {
+            outside.publish(batch);
         }
-        match committed {
-            Ok(()) => {
-                if !batch.is_empty() {
-                    self.note_commit();
-                }
-                self.carry_out(&batch, pending);
-            }
-            Err(error) => self.recover(&error, pending),
+        if self.trouble.scheduling_is_paused() {
+            self.trouble.look_at(outside.scheduling_is_paused());
         }
-    }
-
-    fn carry_out(&mut self, batch: &Batch, pending: Pending) {
-        self.publisher.publish(batch, self.store.newest_event());
-        self.notices.take_over(&batch.records);
-        self.trouble.look_at(&self.notices);
-        let effects = pending.answer();
-        for effect in effects {
-            let Engine { backends, state, store, .. } = self;
-            // What is lost here is repaired by the next report of that machine.
-            let _ = panics::guarded(|| backends.carry_out(state, store, effect));
+        pending.answer(outside);
+        let effects = pending.take_effects();
+        if mutated(Mutant::EffectTwice) {
+            carry_out(outside, state, effects.clone());
         }
+        carry_out(outside, state, effects);
     }
 
     /// The batch is not durable, so it has not happened: back to what the store holds.
-    fn recover(&mut self, cause: &StoreError, pending: Pending) {
+    pub(crate) fn recover(&mut self, outside: &mut O, cause: O::Error, mut pending: Pending<O>) {
         error!(%cause, "commit failed; starting again from the store");
-        pending.refuse(&NotNow::from(cause));
-        loop {
-            if cause.is_full() {
-                self.disk.give_up_reserve();
-            }
-            match load(&self.store).and_then(|state| {
-                self.state = state;
-                self.boot(Vec::new())
-            }) {
-                Ok(()) => return info!("the store can be written again"),
-                Err(error) => warn!(%error, "the store still cannot be written"),
-            }
-            // Shims go on without us. People get an answer at once, nodes are asked again later.
-            if let Ok(message) = self.inbox.recv_timeout(RETRY) {
-                message.refuse(&NotNow::from(cause));
-            }
+        if mutated(Mutant::FailedBatchAnswered) {
+            pending.answer(outside);
         }
+        if !mutated(Mutant::FailedBatchUnanswered) {
+            pending.refuse(outside, &cause);
+        }
+        if let (Mode::Working(state), true) = (&self.mode, mutated(Mutant::FailedBatchCarriedOut)) {
+            carry_out(outside, state, pending.take_effects());
+        }
+        if mutated(Mutant::FailedBatchKept) {
+            return;
+        }
+        self.mode = Mode::Recovering { cause, retry_at: outside.elapsed() };
+        self.try_again(outside);
     }
 
-    fn boot(&mut self, records: Vec<RecordChange>) -> Result<(), StoreError> {
-        let mut pending = Pending::default();
-        let (epoch, ids_from, restored) = (self.epoch, self.ids_from, self.loss.is_some());
-        pending.push(Job::Keep { changes: records, deed: None, reply: None });
-        if let Some(loss) = &self.loss {
-            let (record, deed) = notices::record(NoticeKind::from(loss), clock::now());
-            warn!(what = deed.detail, "the database is older than it was");
-            pending.push(Job::Keep { changes: vec![record], deed: Some(deed), reply: None });
+    /// Shims go on without us. People get an answer at once, nodes are asked again later.
+    fn try_again(&mut self, outside: &mut O) {
+        let elapsed = outside.elapsed();
+        match self.mode {
+            Mode::Recovering { retry_at, .. } if retry_at <= elapsed => {}
+            Mode::Recovering { .. } | Mode::Working(_) => return,
         }
-        pending.push(Job::Boot(Input::Boot { epoch, restored, ids_from }));
-        while pending.has_more() {
-            let state = &mut self.state;
-            let done = panics::guarded(|| pending.decide_next(state));
-            done.map_err(|panic| panic.message)
-                .and_then(|refused| refused.map_or(Ok(()), Err))
-                .map_err(|what| self.store.damaged(what))?;
-        }
-        let batch = pending.take_batch(&self.state);
-        self.store.commit(&batch)?;
-        self.loss = None;
-        self.note_commit();
-        self.notices.take_over(&batch.records);
-        self.publisher.publish_all(&self.state);
-        self.backends.reconnect(&self.state);
-        Ok(())
+        self.mode = match boot(outside, &mut self.life, O::Extras::default()) {
+            Ok((state, batch)) => {
+                info!("the store can be written again");
+                if !mutated(Mutant::StaleModel) {
+                    outside.publish_all(&state, &batch);
+                }
+                if !mutated(Mutant::NotReconnected) {
+                    outside.reconnect(&state);
+                }
+                Mode::Working(Box::new(state))
+            }
+            Err(cause) => {
+                warn!(%cause, "the store still cannot be written");
+                Mode::Recovering { cause, retry_at: elapsed + RETRY }
+            }
+        };
     }
 }
 
-fn load(store: &Store) -> Result<State, StoreError> {
-    let rows = store.rows()?;
-    let state = panics::guarded(|| State::from_rows(rows)).map_err(|panic| panic.message);
-    state.and_then(|state| state).map_err(|what| store.damaged(what))
+/// The state as the store holds it.
+pub(crate) fn load<O: Outside>(outside: &mut O) -> Result<State, O::Error> {
+    let rows = outside.rows()?;
+    let state = guarded(|| State::from_rows(rows)).map_err(|panic| panic.message);
+    state.and_then(|state| state).map_err(|what| outside.damaged(what))
+}
+
+/// The first step of a life: from now on every node is away until it is heard of.
+fn boot<O: Outside>(
+    outside: &mut O,
+    life: &mut Life,
+    extras: O::Extras,
+) -> Result<(State, Batch<O::Extras>), O::Error> {
+    let mut state = load(outside)?;
+    let mut pending: Pending<O> = Pending::default();
+    let Life { epoch, restored, ids_from } = *life;
+    pending.push(Job::Keep { extras, caller: None });
+    pending.push(Job::Boot(Input::Boot { epoch, restored, ids_from }));
+    while pending.has_more() {
+        let decided = guarded(|| pending.decide_next(&mut state, outside));
+        decided
+            .map_err(|panic| panic.message)
+            .and_then(|refused| refused.map_or(Ok(()), Err))
+            .map_err(|what| outside.damaged(what))?;
+    }
+    let batch = pending.take_batch(&state);
+    outside.commit(&batch)?;
+    life.restored = false;
+    Ok((state, batch))
+}
+
+fn carry_out<O: Outside>(outside: &mut O, state: &State, effects: Vec<Effect>) {
+    for effect in effects {
+        let node = effect.node();
+        if let Err(panic) = guarded(|| outside.carry_out(state, effect)) {
+            // The machine has not got it and never will, and says so when it reports on a new connection.
+            error!(panic.message, panic.place, "internal error, please report it");
+            if !mutated(Mutant::LostOrderForgotten) {
+                outside.reconnect_one(state, node);
+            }
+        }
+    }
+}
+
+fn refuse<O: Outside>(outside: &mut O, message: Message<O>, cause: &O::Error) {
+    match message {
+        Message::Ask { caller, .. } | Message::Keep { caller, .. } => {
+            outside.answer(caller, Answer::Unavailable(cause));
+        }
+        // All machines are asked anew when the engine works again.
+        Message::Node(_) | Message::Reconnect | Message::Question(_) | Message::Close => {}
+    }
+}
+
+impl<O: Outside> fmt::Debug for Engine<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("life", &self.life).finish_non_exhaustive()
+    }
+}
+
+impl<O: Outside> fmt::Debug for Message<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Message")
+    }
 }

@@ -1,45 +1,39 @@
 //! What has come and is not committed yet: the inputs themselves, so that they can be decided again, and what they lead to.
 
-use super::NEWS_WAIT;
-use crate::audit;
-use crate::clock;
-use crate::disk::Disk;
-use crate::handle::{Answer, Asker, Look, Message, NotNow};
-use crate::panics::{self, on_purpose};
-use crate::store::{Batch, Deed, Environment, RecordChange, Store};
-use danlu_core::{Effect, Event, Input, NodeId, Reply, RowKey, SessionId, State, Step, Time, step};
+use crate::batch::{Batch, Extras as _};
+use crate::outside::{Answer, Outside};
+use danlu_core::{
+    Effect, Event, Input, Mutant, NodeId, Refusal, Reply, RowKey, SessionId, State, Step, Time,
+    mutated, step,
+};
 use std::collections::BTreeSet;
-use std::time::Instant;
-use tokio::sync::oneshot;
+use std::time::Duration;
 
-#[derive(Default)]
-pub(super) struct Pending {
-    jobs: Vec<Job>,
+pub(crate) struct Pending<O: Outside> {
+    jobs: Vec<Job<O>>,
     /// The first that has not been decided.
     next: usize,
-    question: Option<Look>,
-    outcome: Outcome,
+    outcome: Outcome<O::Extras>,
     /// Since when there has been nothing but news.
-    news_since: Option<Instant>,
+    news_since: Option<Duration>,
     /// How often the state had to be loaded again because of these.
-    pub(super) reloads: u32,
+    pub(crate) reloads: u32,
 }
 
 /// What the decided ones lead to, kept back until it is committed.
 #[derive(Default)]
-struct Outcome {
+struct Outcome<X> {
     changed: BTreeSet<RowKey>,
     events: Vec<(Time, Event)>,
     effects: Vec<Effect>,
-    deeds: Vec<(Time, Deed)>,
+    extras: X,
 }
 
-pub(super) enum Job {
-    Ask(Box<Asked>),
+pub(crate) enum Job<O: Outside> {
+    Ask(Box<Asked<O>>),
     Keep {
-        changes: Vec<RecordChange>,
-        deed: Option<Deed>,
-        reply: Option<oneshot::Sender<Answer>>,
+        extras: O::Extras,
+        caller: Option<O::Caller>,
     },
     /// Something that a node said.
     Node {
@@ -56,19 +50,19 @@ pub(super) enum Job {
     Nothing,
 }
 
-pub(super) struct Asked {
+pub(crate) struct Asked<O: Outside> {
     input: Input,
-    environment: Option<Environment>,
-    by: Option<Asker>,
-    reply: oneshot::Sender<Answer>,
-    /// Without a decision of the core.
-    refused: Option<NotNow>,
-    answer: Option<Answer>,
+    extras: O::Extras,
+    /// Until it is answered.
+    caller: Option<O::Caller>,
+    answer: Option<Result<Reply, Refusal>>,
     panics: u32,
+    /// Where the report of the panic is, once it is given up.
+    given_up: Option<String>,
 }
 
 /// What has panicked.
-pub(super) enum Culprit {
+pub(crate) enum Culprit {
     /// For the first time: it is tried again on a fresh state.
     New(Option<Box<Input>>),
     Person,
@@ -76,61 +70,52 @@ pub(super) enum Culprit {
     Scheduler,
 }
 
-impl Pending {
-    pub(super) fn add(&mut self, message: Message, disk: &Disk) {
-        match message {
-            Message::Ask { input, environment, by, reply } => {
-                let adds = matches!(input, Input::Submit { .. });
-                let refused = if adds { disk.full() } else { None };
-                let asked =
-                    Asked { input, environment, by, reply, refused, answer: None, panics: 0 };
-                self.push(Job::Ask(Box::new(asked)));
-            }
-            Message::Keep { changes, deed, reply } => {
-                self.push(Job::Keep { changes, deed, reply: Some(reply) });
-            }
-            Message::Node(input) => self.push(Job::Node { input, panics: 0 }),
-            Message::Look(look) => self.question = Some(look),
-            Message::Wake | Message::CloseQueue | Message::ConnectLocal | Message::Stop(_) => {}
-        }
+impl<O: Outside> Default for Pending<O> {
+    fn default() -> Pending<O> {
+        let (jobs, outcome) = (Vec::new(), Outcome::default());
+        Pending { jobs, next: 0, outcome, news_since: None, reloads: 0 }
     }
+}
 
-    pub(super) fn push(&mut self, job: Job) {
+impl<O: Outside> Job<O> {
+    pub(crate) fn ask(input: Input, extras: O::Extras, caller: O::Caller) -> Job<O> {
+        let caller = Some(caller);
+        Job::Ask(Box::new(Asked { input, extras, caller, answer: None, panics: 0, given_up: None }))
+    }
+}
+
+impl<O: Outside> Pending<O> {
+    pub(crate) fn push(&mut self, job: Job<O>) {
         self.jobs.push(job);
     }
 
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.next < self.jobs.len()
     }
 
-    pub(super) fn has_question(&self) -> bool {
-        self.question.is_some()
-    }
-
-    /// Whoever asked hears nothing if it makes us panic; nothing has changed then.
-    pub(super) fn answer_question(&mut self, state: &State, store: &Store) {
-        if let Some(look) = self.question.take() {
-            let _ = panics::guarded(|| look(state, store, clock::now()));
-        }
-    }
-
     /// May panic, and the state is not to be used any more then. Answers why the first step of a life was refused.
-    pub(super) fn decide_next(&mut self, state: &mut State) -> Option<String> {
+    pub(crate) fn decide_next(&mut self, state: &mut State, outside: &mut O) -> Option<String> {
         let Pending { jobs, next, outcome, .. } = self;
         match jobs.get_mut(*next) {
-            Some(Job::Ask(asked)) if asked.refused.is_none() => {
-                let deed = asked.by.clone().and_then(|by| audit::deed(state, by, &asked.input));
-                let answer = outcome.decide(state, asked.input.clone());
+            Some(Job::Ask(asked)) if asked.given_up.is_none() => {
+                let caller = asked.caller.as_ref();
+                let deed = caller.and_then(|caller| outside.deed(state, caller, &asked.input));
+                let answer = outcome.decide(state, outside, caller, asked.input.clone());
                 if let (Some(deed), Ok(reply)) = (deed, &answer) {
-                    outcome.deeds.push((clock::now(), audit::with_reply(deed, *reply)));
+                    outcome.extras.append(outside.log(deed, *reply));
                 }
                 asked.answer = Some(answer);
             }
-            Some(Job::Node { input, .. }) => drop(outcome.decide(state, input.clone())),
-            // A pass refuses nothing.
-            Some(Job::Schedule { .. }) => drop(outcome.decide(state, Input::Schedule)),
+            Some(Job::Node { input, .. }) => {
+                // Who sent it waits for nothing.
+                let _ = outcome.decide(state, outside, None, input.clone());
+            }
+            Some(Job::Schedule { .. }) => {
+                // A pass refuses nothing.
+                let _ = outcome.decide(state, outside, None, Input::Schedule);
+            }
             Some(Job::Boot(input)) => {
-                if let Err(refusal) = outcome.decide(state, input.clone()) {
+                if let Err(refusal) = outcome.decide(state, outside, None, input.clone()) {
                     return Some(refusal.to_string());
                 }
             }
@@ -141,7 +126,7 @@ impl Pending {
     }
 
     /// The one that was being decided has panicked.
-    pub(super) fn blame(&mut self) -> Culprit {
+    pub(crate) fn blame(&mut self) -> Culprit {
         self.reloads += 1;
         match self.jobs.get_mut(self.next) {
             Some(Job::Ask(asked)) => {
@@ -166,99 +151,107 @@ impl Pending {
     }
 
     /// The one that was being decided is left out from now on.
-    pub(super) fn give_up(&mut self, not_now: NotNow) {
+    pub(crate) fn give_up(&mut self, report: String) {
         match self.jobs.get_mut(self.next) {
-            Some(Job::Ask(asked)) => asked.refused = Some(not_now),
+            Some(Job::Ask(asked)) => asked.given_up = Some(report),
             Some(job) => *job = Job::Nothing,
             None => {}
         }
     }
 
     /// No pass that was asked for takes place.
-    pub(super) fn give_up_passes(&mut self) {
+    pub(crate) fn give_up_passes(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| matches!(job, Job::Schedule { .. })) {
             *job = Job::Nothing;
         }
     }
 
     /// The state is as it was before all of them: everything is decided again.
-    pub(super) fn begin_again(&mut self) {
+    pub(crate) fn begin_again(&mut self) {
+        if mutated(Mutant::InputsLostByPanic) {
+            self.jobs.truncate(self.next + 1);
+            self.jobs.drain(..self.next);
+        }
         self.next = 0;
         self.outcome = Outcome::default();
     }
 
     /// Nobody waits for it and nothing is to be done because of it: that a task has begun, for one.
-    pub(super) fn is_only_news(&self) -> bool {
-        let news =
-            |job: &Job| matches!(job, Job::Node { .. } | Job::Schedule { .. } | Job::Nothing);
+    pub(crate) fn is_only_news(&self) -> bool {
+        let news = |job: &Job<O>| match job {
+            Job::Node { .. } | Job::Schedule { .. } | Job::Nothing => true,
+            Job::Ask(_) | Job::Keep { .. } | Job::Boot(_) => false,
+        };
         !self.outcome.events.is_empty()
             && self.outcome.effects.is_empty()
             && self.jobs.iter().all(news)
     }
 
-    /// News that lead to nothing share the commit of what comes next, if that comes soon.
-    pub(super) fn may_wait(&mut self) -> bool {
-        let since = *self.news_since.get_or_insert_with(Instant::now);
-        since.elapsed() < NEWS_WAIT
+    /// How long news that lead to nothing have waited to share the commit of what comes next.
+    pub(crate) fn news_wait(&mut self, elapsed: Duration) -> Duration {
+        elapsed.saturating_sub(*self.news_since.get_or_insert(elapsed))
     }
 
     /// The rows as they are now, after all inputs of the batch.
-    pub(super) fn take_batch(&mut self, state: &State) -> Batch {
-        let Outcome { changed, events, deeds, .. } = &mut self.outcome;
+    pub(crate) fn take_batch(&mut self, state: &State) -> Batch<O::Extras> {
+        if mutated(Mutant::NewsForgotten) && self.news_since.is_some() {
+            self.outcome = Outcome::default();
+        }
+        let Outcome { changed, events, extras, .. } = &mut self.outcome;
         let mut batch = Batch {
             rows: changed.iter().map(|key| (*key, state.row(*key))).collect(),
             events: std::mem::take(events),
-            deeds: std::mem::take(deeds),
-            ..Batch::default()
+            extras: std::mem::take(extras),
         };
-        let now = clock::now();
         for job in &mut self.jobs {
             match job {
-                Job::Ask(asked) => batch.environments.extend(asked.environment.take()),
-                Job::Keep { changes, deed, .. } => {
-                    batch.records.append(changes);
-                    batch.deeds.extend(deed.take().map(|deed| (now, deed)));
-                }
+                Job::Ask(asked) => batch.extras.append(std::mem::take(&mut asked.extras)),
+                Job::Keep { extras, .. } => batch.extras.append(std::mem::take(extras)),
                 Job::Node { .. } | Job::Schedule { .. } | Job::Boot(_) | Job::Nothing => {}
             }
         }
         batch
     }
 
-    /// It is durable. What is to be done now is returned.
-    pub(super) fn answer(self) -> Vec<Effect> {
-        for job in self.jobs {
-            // Whoever asked may have gone; what was asked for has happened all the same.
-            match job {
-                Job::Ask(asked) => {
-                    let refused = asked.refused.map(|not_now| Err(not_now.into()));
-                    if let Some(answer) = refused.or(asked.answer) {
-                        let _ = asked.reply.send(answer);
-                    }
-                }
-                Job::Keep { reply: Some(reply), .. } => drop(reply.send(Ok(Reply::Done))),
-                Job::Keep { .. }
-                | Job::Node { .. }
-                | Job::Schedule { .. }
-                | Job::Boot(_)
-                | Job::Nothing => {}
-            }
-        }
-        self.outcome.effects
+    /// What is to be done once it is durable.
+    pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.outcome.effects)
     }
 
-    pub(super) fn refuse(self, not_now: &NotNow) {
-        for job in self.jobs {
+    /// It is durable.
+    pub(crate) fn answer(&mut self, outside: &mut O) {
+        for job in &mut self.jobs {
             match job {
-                Job::Ask(asked) => drop(asked.reply.send(Err(not_now.clone().into()))),
-                Job::Keep { reply: Some(reply), .. } => {
-                    drop(reply.send(Err(not_now.clone().into())));
+                Job::Ask(asked) => {
+                    let Some(caller) = asked.caller.take() else { continue };
+                    match (&asked.given_up, asked.answer.take()) {
+                        (Some(report), _) => {
+                            outside.answer(caller, Answer::InternalError { report })
+                        }
+                        (None, Some(answer)) => outside.answer(caller, Answer::Decided(answer)),
+                        (None, None) => {}
+                    }
                 }
-                Job::Keep { .. }
-                | Job::Node { .. }
-                | Job::Schedule { .. }
-                | Job::Boot(_)
-                | Job::Nothing => {}
+                Job::Keep { caller, .. } => {
+                    if let Some(caller) = caller.take() {
+                        outside.answer(caller, Answer::Decided(Ok(Reply::Done)));
+                    }
+                }
+                Job::Node { .. } | Job::Schedule { .. } | Job::Boot(_) | Job::Nothing => {}
+            }
+        }
+    }
+
+    /// It has not happened.
+    pub(crate) fn refuse(&mut self, outside: &mut O, cause: &O::Error) {
+        for job in &mut self.jobs {
+            let caller = match job {
+                Job::Ask(asked) => asked.caller.take(),
+                Job::Keep { caller, .. } => caller.take(),
+                Job::Node { .. } | Job::Schedule { .. } | Job::Boot(_) | Job::Nothing => None,
+            };
+            if let Some(caller) = caller {
+                outside.answer(caller, Answer::Unavailable(cause));
             }
         }
     }
@@ -270,14 +263,25 @@ impl Culprit {
     }
 }
 
-impl Outcome {
-    fn decide(&mut self, state: &mut State, input: Input) -> Answer {
-        let now = clock::now();
-        on_purpose::for_input(&input);
-        let Step { events, effects, reply } = step(state, input, now);
+impl<X> Outcome<X> {
+    fn decide<O: Outside>(
+        &mut self,
+        state: &mut State,
+        outside: &mut O,
+        caller: Option<&O::Caller>,
+        input: Input,
+    ) -> Result<Reply, Refusal> {
+        let now = outside.now();
+        outside.before_step(state, &input);
+        let watched = O::WATCHES.then(|| input.clone());
+        let step = step(state, input, now);
+        if let Some(input) = watched {
+            outside.after_step(state, caller, &input, &step);
+        }
+        let Step { events, effects, reply } = step;
         self.changed.extend(events.iter().flat_map(Event::rows));
         self.events.extend(events.into_iter().map(|event| (now, event)));
         self.effects.extend(effects);
-        reply.map_err(Into::into)
+        reply
     }
 }

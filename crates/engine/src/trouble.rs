@@ -4,16 +4,13 @@
 //! person's request is refused, a machine has to report anew before it gets work, and scheduling pauses until an admin
 //! resumes it.
 
-use super::pending::{Culprit, Job, Pending};
-use super::{Engine, load};
-use crate::clock;
-use crate::handle::NotNow;
-use crate::notices::{self, NoticeKind, Notices};
-use crate::panics::{self, Panic, on_purpose};
-use danlu_core::{Input, NodeId, NodeMessage, SessionId, Time};
+use crate::engine::{Engine, Mode, load};
+use crate::outside::{Notice, Outside};
+use crate::panics::{Panic, guarded};
+use crate::pending::{Culprit, Job};
+use danlu_core::{Input, Mutant, NodeId, NodeMessage, SessionId, Time, mutated};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tracing::{error, info};
 
 /// For one batch. With more something else is wrong.
@@ -23,9 +20,9 @@ const FIRST_WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     /// The newest report.
-    report: PathBuf,
+    report: String,
     paused: bool,
     /// Scheduling has been resumed a moment ago.
     resumed: bool,
@@ -35,36 +32,33 @@ pub(super) struct Trouble {
 #[derive(Debug)]
 struct Distrust {
     /// When it is asked anew; `None` once it has been.
-    due: Option<Instant>,
+    due: Option<Duration>,
     wait: Duration,
 }
 
 impl Trouble {
-    pub(super) fn scheduling_is_paused(&self) -> bool {
+    pub(crate) fn scheduling_is_paused(&self) -> bool {
         self.paused
     }
 
-    pub(super) fn has_just_ended(&mut self) -> bool {
+    pub(crate) fn has_just_ended(&mut self) -> bool {
         std::mem::take(&mut self.resumed)
     }
 
     /// Who acknowledges that scheduling is paused resumes it.
-    pub(super) fn look_at(&mut self, notices: &Notices) {
-        let said = |kind: &NoticeKind| matches!(kind, NoticeKind::SchedulingPaused { .. });
-        if self.paused && !notices.all().iter().any(|notice| said(&notice.what)) {
+    pub(crate) fn look_at(&mut self, paused: bool) {
+        if self.paused && !paused {
             info!("scheduling is resumed");
             (self.paused, self.resumed) = (false, true);
         }
     }
 
-    pub(super) fn next_due(&self) -> Option<Duration> {
-        let due = self.distrusted.values().filter_map(|distrust| distrust.due).min()?;
-        Some(due.saturating_duration_since(Instant::now()))
+    pub(crate) fn next_due(&self) -> Option<Duration> {
+        self.distrusted.values().filter_map(|distrust| distrust.due).min()
     }
 
     /// Machines that are to be asked now.
-    pub(super) fn due(&mut self) -> Vec<NodeId> {
-        let now = Instant::now();
+    pub(crate) fn due(&mut self, now: Duration) -> Vec<NodeId> {
         let due = |distrust: &Distrust| distrust.due.is_some_and(|due| due <= now);
         let nodes = self.distrusted.iter_mut().filter(|(_, distrust)| due(distrust));
         nodes
@@ -75,25 +69,21 @@ impl Trouble {
             .collect()
     }
 
-    fn distrust(&mut self, node: NodeId) {
+    fn distrust(&mut self, node: NodeId, now: Duration) {
         let wait = self.distrusted.get(&node).map_or(FIRST_WAIT, |before| before.wait * 2);
         let wait = wait.min(LONGEST_WAIT);
-        self.distrusted.insert(node, Distrust { due: Some(Instant::now() + wait), wait });
-    }
-
-    fn report(&self) -> String {
-        self.report.display().to_string()
+        self.distrusted.insert(node, Distrust { due: Some(now + wait), wait });
     }
 }
 
-impl Engine {
+impl<O: Outside> Engine<O> {
     /// `false` when all of it had to be thrown away; whoever waits has been told.
-    pub(super) fn decide_all(&mut self, pending: &mut Pending) -> bool {
-        while pending.has_more() {
-            let state = &mut self.state;
-            if let Err(panic) = panics::guarded(|| pending.decide_next(state)) {
-                self.blame(pending, &panic);
-                if !self.reload(pending) {
+    pub(crate) fn decide_all(&mut self, outside: &mut O) -> bool {
+        while self.pending.has_more() {
+            let Mode::Working(state) = &mut self.mode else { return false };
+            if let Err(panic) = guarded(|| self.pending.decide_next(state, outside)) {
+                self.blame(outside, &panic);
+                if !self.reload(outside) {
                     return false;
                 }
             }
@@ -102,103 +92,97 @@ impl Engine {
     }
 
     /// When something is due by itself.
-    pub(super) fn wake_at(&mut self, now: Time, pending: &mut Pending) -> Option<Time> {
+    pub(crate) fn wake_at(&mut self, outside: &mut O, now: Time) -> Option<Time> {
         for again in [false, true] {
-            let state = &self.state;
+            let Mode::Working(state) = &self.mode else { return Some(now) };
             let asked = || {
-                on_purpose::strike("wake");
+                outside.before_wake();
                 state.wake_at(now)
             };
-            let panic = match panics::guarded(asked) {
+            let panic = match guarded(asked) {
                 Ok(at) => return at,
                 Err(panic) => panic,
             };
             if again {
-                self.pause_scheduling(pending);
+                self.pause_scheduling(outside);
             } else {
-                self.trouble.report = panics::report(&self.data, &panic, None);
+                self.note_panic(outside, &panic, None);
             }
-            if self.reload(pending) {
-                self.decide_all(pending);
+            if self.reload(outside) {
+                self.decide_all(outside);
             }
         }
         // At once: people have to be told.
         Some(now)
     }
 
-    fn blame(&mut self, pending: &mut Pending, panic: &Panic) {
-        match pending.blame() {
-            Culprit::New(input) => {
-                self.trouble.report = panics::report(&self.data, panic, input.as_deref());
-            }
-            Culprit::Person => pending.give_up(self.internal_error()),
+    fn blame(&mut self, outside: &mut O, panic: &Panic) {
+        match self.pending.blame() {
+            Culprit::New(input) => self.note_panic(outside, panic, input.as_deref()),
+            Culprit::Person => self.pending.give_up(self.trouble.report.clone()),
             Culprit::Machine(node, session) => {
-                pending.give_up(self.internal_error());
-                self.distrust(pending, node, session);
+                self.pending.give_up(self.trouble.report.clone());
+                self.distrust(outside, node, session);
             }
-            Culprit::Scheduler => self.pause_scheduling(pending),
+            Culprit::Scheduler => self.pause_scheduling(outside),
         }
     }
 
-    fn internal_error(&self) -> NotNow {
-        let report = self.trouble.report();
-        NotNow {
-            message: format!("internal error: this cannot be decided; a report is in {report}"),
-            hint: "nothing has changed; ask an admin to send that report to the authors of Danlu",
-        }
+    fn note_panic(&mut self, outside: &mut O, panic: &Panic, input: Option<&Input>) {
+        error!(panic.message, panic.place, "internal error, please report it");
+        self.trouble.report = outside.report(panic, input);
     }
 
     /// Its connection counts no more, and a new one is made later.
-    fn distrust(&mut self, pending: &mut Pending, node: NodeId, session: SessionId) {
-        self.trouble.distrust(node);
-        let next = SessionId(session.0 + 1);
-        let input = Input::Node { node, session: next, message: NodeMessage::Connected };
-        pending.push(Job::Node { input, panics: 0 });
-        let name = self.publisher.node_name(node);
-        error!(node = name, "its message cannot be processed; it has to report anew");
-        let all = self.notices.all();
-        let known = all.iter().any(|notice| match &notice.what {
-            NoticeKind::MachineDistrusted { node, .. } => *node == name,
-            NoticeKind::DataLost { .. }
-            | NoticeKind::Restored { .. }
-            | NoticeKind::SchedulingPaused { .. } => false,
-        });
-        if !known {
-            let report = self.trouble.report();
-            note(pending, NoticeKind::MachineDistrusted { node: name, report });
+    fn distrust(&mut self, outside: &mut O, node: NodeId, session: SessionId) {
+        error!(%node, "its message cannot be processed; it has to report anew");
+        if !mutated(Mutant::DistrustedStillHeard) {
+            self.trouble.distrust(node, outside.elapsed());
+            let next = SessionId(session.0 + 1);
+            let input = Input::Node { node, session: next, message: NodeMessage::Connected };
+            self.pending.push(Job::Node { input, panics: 0 });
         }
+        let report = &self.trouble.report;
+        self.note(outside.notice(Notice::MachineDistrusted { node, report }));
     }
 
-    fn pause_scheduling(&mut self, pending: &mut Pending) {
-        pending.give_up_passes();
+    fn pause_scheduling(&mut self, outside: &mut O) {
+        self.pending.give_up_passes();
         if !self.trouble.paused {
             self.trouble.paused = true;
             error!("scheduling is paused; danlu resume-queue resumes it");
-            note(pending, NoticeKind::SchedulingPaused { report: self.trouble.report() });
+            let report = &self.trouble.report;
+            self.note(outside.notice(Notice::SchedulingPaused { report }));
+        }
+    }
+
+    fn note(&mut self, notice: Option<O::Extras>) {
+        if let Some(extras) = notice {
+            self.pending.push(Job::Keep { extras, caller: None });
         }
     }
 
     /// The state as the store holds it; what has come since is to be decided again.
-    fn reload(&mut self, pending: &mut Pending) -> bool {
-        let loaded = match pending.reloads {
-            ..=MOST_RELOADS => load(&self.store),
-            _ => Err(self.store.damaged("its state makes the server panic".into())),
+    fn reload(&mut self, outside: &mut O) -> bool {
+        if mutated(Mutant::PanickedStateKept) {
+            self.pending.begin_again();
+            return true;
+        }
+        let loaded = match self.pending.reloads {
+            ..=MOST_RELOADS => load(outside),
+            _ => Err(outside.damaged("its state makes the server panic".into())),
         };
         match loaded {
             Ok(state) => {
-                self.state = state;
-                pending.begin_again();
+                self.mode = Mode::Working(Box::new(state));
+                self.pending.begin_again();
                 true
             }
             Err(cause) => {
-                self.recover(&cause, std::mem::take(pending));
+                let pending = std::mem::take(&mut self.pending);
+                self.recover(outside, cause, pending);
                 false
             }
         }
     }
-}
-
-fn note(pending: &mut Pending, what: NoticeKind) {
-    let (record, deed) = notices::record(what, clock::now());
-    pending.push(Job::Keep { changes: vec![record], deed: Some(deed), reply: None });
 }

@@ -29,13 +29,11 @@ pub(crate) enum Message {
     /// Something that a node said. Nobody waits for an answer.
     Node(Input),
     /// A question that the read model cannot answer.
-    Look(Look),
+    Look(Question),
     /// The local node has been added: connect to it.
     ConnectLocal,
     /// Start nothing more: the server is about to stop.
     CloseQueue,
-    /// Time has passed.
-    Wake,
     /// Commit what has come so far, then end.
     Stop(oneshot::Sender<()>),
 }
@@ -48,7 +46,8 @@ pub struct Asker {
     pub origin: String,
 }
 
-pub(crate) type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
+/// There is no state while the store cannot be written.
+pub(crate) type Question = Box<dyn FnOnce(Result<&State, &StoreError>, &Store, Time) + Send>;
 
 pub type Answer = Result<Reply, AskError>;
 
@@ -126,10 +125,26 @@ impl Handle {
         question: impl FnOnce(&State, &Store, Time) -> T + Send + 'static,
     ) -> Result<T, NotNow> {
         let (reply, answer) = oneshot::channel();
-        let look = Box::new(move |state: &State, store: &Store, now| {
-            let _ = reply.send(question(state, store, now));
-        });
-        self.send(Message::Look(look))?;
+        let look = move |state: Result<&State, &StoreError>, store: &Store, now| {
+            let _ = reply.send(match state {
+                Ok(state) => Ok(question(state, store, now)),
+                Err(cause) => Err(NotNow::from(cause)),
+            });
+        };
+        self.send(Message::Look(Box::new(look)))?;
+        answer.await.unwrap_or_else(|_| Err(NotNow::stopping()))
+    }
+
+    /// Ask the store alone, which can be read also while it cannot be written.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Store) -> T + Send + 'static,
+    ) -> Result<T, NotNow> {
+        let (reply, answer) = oneshot::channel();
+        let look = move |_: Result<&State, &StoreError>, store: &Store, _| {
+            let _ = reply.send(question(store));
+        };
+        self.send(Message::Look(Box::new(look)))?;
         answer.await.map_err(|_| NotNow::stopping())
     }
 
@@ -168,14 +183,6 @@ pub struct Asked {
 impl Asked {
     pub async fn wait(self) -> Answer {
         self.answer.await.map_err(|_| NotNow::stopping())?
-    }
-}
-
-impl Message {
-    pub(crate) fn refuse(self, not_now: &NotNow) {
-        if let Message::Ask { reply, .. } | Message::Keep { reply, .. } = self {
-            let _ = reply.send(Err(not_now.clone().into()));
-        }
     }
 }
 

@@ -11,7 +11,6 @@ pub mod complaint;
 pub mod config;
 pub mod data_directory;
 pub mod disk;
-#[path = "../../engine/src/engine.rs"]
 pub mod engine;
 mod environment;
 pub mod epoch;

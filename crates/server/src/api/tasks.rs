@@ -332,10 +332,8 @@ fn hide_evidence(failure: &mut Failure) {
 async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
-    let look = move |_: &danlu_core::State, store: &crate::store::Store, _| {
-        store.environment(&hash?).ok().flatten()
-    };
-    let environment = api.handle.look(look).await?;
+    let look = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
+    let environment = api.handle.read(look).await?;
     Ok(view::Inside {
         variables: launch.variables.clone(),
         environment: environment.map(|bytes| crate::environment::variables(&bytes)),

@@ -81,13 +81,11 @@ impl News {
 const NEWS_KEPT: usize = 1_024;
 
 impl Publisher {
-    pub(crate) fn new(state: &State) -> (Publisher, Reader) {
+    pub(crate) fn new() -> (Publisher, Reader) {
         let shared = Arc::new(ArcSwap::from_pointee(ReadModel::default()));
         let (news, _) = broadcast::channel(NEWS_KEPT);
         let reader = Reader { shared: Arc::clone(&shared), news: news.clone() };
-        let mut publisher = Publisher { current: ReadModel::default(), shared, news };
-        publisher.publish_all(state);
-        (publisher, reader)
+        (Publisher { current: ReadModel::default(), shared, news }, reader)
     }
 
     /// As of the last commit.
