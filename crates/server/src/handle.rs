@@ -1,5 +1,6 @@
 //! How everything else reaches the engine.
 
+use crate::clock;
 use crate::model::{ReadModel, Reader};
 use crate::notices::Notices;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
@@ -117,6 +118,15 @@ impl Handle {
 
     pub(crate) fn connect_local(&self) {
         let _ = self.send(Message::ConnectLocal);
+    }
+
+    /// Ask about the state as of the last commit, without waiting for the engine: why tasks wait, what users have used.
+    pub(crate) fn consider<T>(&self, question: impl Fn(&State, Time) -> T) -> Result<T, NotNow> {
+        let now = clock::now();
+        self.reader.consider(|state| question(state, now)).ok_or_else(|| NotNow {
+            message: "internal error: this cannot be answered".into(),
+            hint: "see the server's log",
+        })
     }
 
     /// Ask the engine itself. For single questions; lists come from the read model.
