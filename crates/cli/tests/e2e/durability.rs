@@ -4,10 +4,13 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    process::Stdio,
 };
 
 use crate::daemon::{Daemon, Setup, until};
 use crate::danlu;
+use crate::http::Connection;
+use serde_json::Value;
 
 fn log(daemon: &Daemon) -> PathBuf {
     daemon.data().join("danlu.db-wal")
@@ -408,4 +411,91 @@ fn a_message_that_makes_the_core_panic_costs_its_machine_the_trust() {
     assert_eq!(daemon.state(&task), "running");
     daemon.say(&["cancel", &task]);
     assert!(reports(&daemon).len() <= count + 1, "no endless loop");
+}
+
+// ---- readers ----
+
+/// What is answered at once, whatever the engine does.
+fn promptly(daemon: &Daemon, arguments: &[&str]) -> String {
+    let mut command = daemon.command(arguments);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    until(&format!("{arguments:?} is answered"), || {
+        child.try_wait().expect("it is ours").is_some()
+    });
+    let output = child.wait_with_output().expect("it has ended");
+    assert!(output.status.success(), "{arguments:?}: {}", daemon.errors());
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Lists, single tasks and pages, with the reasons why tasks wait.
+fn everything_can_be_read(daemon: &Daemon, who: &str, waiting: &str) {
+    let list = promptly(daemon, &["ls"]);
+    assert!(list.contains("waits") && list.contains("runs"), "{list}");
+    let tasks: Value =
+        serde_json::from_str(&promptly(daemon, &["ls", "--json"])).expect("it is JSON");
+    assert!(tasks.to_string().contains("\"wait\":{"), "no reason: {tasks}");
+    let shown = promptly(daemon, &["show", waiting]);
+    assert!(shown.contains("waits"), "{shown}");
+    let why = promptly(daemon, &["why", waiting]);
+    assert!(!why.trim().is_empty(), "{why}");
+    promptly(daemon, &["status"]);
+    promptly(daemon, &["nodes"]);
+    promptly(daemon, &["user", "list"]);
+    let mut connection = Connection::to(daemon.address());
+    let page = connection.text("GET /", who);
+    assert!(page.contains("</html>") && page.contains("waits"), "{page}");
+    let page = connection.text("GET /admin/quotas", who);
+    assert!(page.contains("</html>"), "{page}");
+}
+
+fn with_readers() -> Option<(Daemon, Fault, String, String)> {
+    let (daemon, fault) = with_faults()?;
+    let token = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
+    let who = format!("authorization: Bearer {}\r\n", token.trim());
+    let runs = daemon.submit("-g 4 -J runs", "exec sleep 600");
+    daemon.wait_until(&runs, "running");
+    let waiting = daemon.submit("-g 1 -J waits", "true");
+    Some((daemon, fault, who, waiting))
+}
+
+#[test]
+fn lists_are_answered_while_commits_fail() {
+    let Some((daemon, fault, who, waiting)) = with_readers() else { return };
+    fault.now("commit");
+    let said = daemon.ask(&["hold", &waiting]);
+    assert!(said.status != 0 && said.stderr.contains("is full"), "{said:?}");
+    everything_can_be_read(&daemon, &who, &waiting);
+    promptly(&daemon, &["audit"]);
+    // Requests are refused for what is wrong, not as if the server stopped.
+    let said = daemon.ask(&["hold", &waiting]);
+    assert!(said.status != 0 && said.stderr.contains("is full"), "{said:?}");
+    let said = daemon.ask(&["submit", "--dry-run", "--", "true"]);
+    assert!(said.status == 0 || said.stderr.contains("is full"), "{said:?}");
+    fault.now("");
+    until("commits work again", || daemon.ask(&["hold", &waiting]).status == 0);
+    assert_eq!(daemon.state(&waiting), "held");
+}
+
+#[test]
+fn lists_are_answered_while_a_commit_takes_long() {
+    let Some((daemon, fault, who, waiting)) = with_readers() else { return };
+    fault.now("late");
+    let mut holding = daemon.command(&["hold", &waiting]).spawn().expect("it starts");
+    everything_can_be_read(&daemon, &who, &waiting);
+    assert!(holding.try_wait().expect("it is ours").is_none(), "nothing is answered before");
+    assert_eq!(daemon.state(&waiting), "queued");
+    fault.now("");
+    assert!(holding.wait().expect("it ends").success());
+    assert_eq!(daemon.state(&waiting), "held");
+}
+
+#[test]
+fn a_server_whose_commits_fail_can_be_stopped() {
+    let Some((mut daemon, fault, _, waiting)) = with_readers() else { return };
+    fault.now("commit");
+    assert!(daemon.ask(&["hold", &waiting]).status != 0);
+    daemon.terminate();
+    fault.now("");
+    daemon.start_again();
+    assert_eq!(daemon.state(&waiting), "queued");
 }

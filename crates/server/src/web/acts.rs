@@ -77,7 +77,7 @@ pub(super) struct ConfirmPage<'a> {
 
 async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     let look = &sent.visit.look;
-    let mut waiting = waiting_for(api, &wanted.ids).await.map_err(sent.visit.no())?;
+    let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
     waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
