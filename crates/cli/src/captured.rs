@@ -2,7 +2,7 @@
 
 use std::env;
 
-use danlu_server::task_options::Submitter;
+use danlu_spec::task_options::Submitter;
 
 use crate::{
     client::Client,

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use danlu_server::script::{self, Lines};
+use danlu_spec::script::{self, Lines};
 
 use crate::{
     client::Client,

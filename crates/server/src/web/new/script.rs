@@ -159,7 +159,29 @@ fn odd() -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task_options::AtHome;
+
+    /// Somebody who names nothing that needs a place.
+    struct AtHome;
+
+    impl Submitter for AtHome {
+        type Error = Complaint;
+
+        fn directory(&self) -> Result<String, Complaint> {
+            Ok(self.home())
+        }
+
+        fn home(&self) -> String {
+            "/home/ann".to_owned()
+        }
+
+        fn task(&self, _: TaskName) -> Result<u64, Complaint> {
+            Err(Complaint::refused("there is no such task"))
+        }
+
+        fn at(place: &str, error: Complaint) -> Complaint {
+            error.at(place)
+        }
+    }
 
     fn laid(source: &str, typed: &[(&'static str, &str)]) -> (Submit, Vec<&'static str>) {
         let first = Draft::default();
