@@ -34,4 +34,4 @@ mod template;
 pub mod tls;
 mod web;
 
-use danlu_spec::{complaint, given, language, script, task_options};
+use danlu_spec::{complaint, given, language, script};

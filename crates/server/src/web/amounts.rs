@@ -46,13 +46,3 @@ pub(super) fn clock(seconds: u64) -> String {
 pub(super) fn length(seconds: u64) -> String {
     danlu_wire::span::to_text(danlu_core::Span::from_secs(seconds))
 }
-
-/// A size as one would write it in a form, losing nothing; nothing for zero.
-pub(super) fn exact_bytes(bytes: u64) -> String {
-    for (power, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
-        if bytes >= 1 << power && bytes.is_multiple_of(1 << power) {
-            return format!("{}{unit}", bytes >> power);
-        }
-    }
-    if bytes == 0 { String::new() } else { bytes.to_string() }
-}

@@ -45,6 +45,16 @@ fn bytes(number: &str, factor: u64) -> Option<u64> {
     u64::try_from(total).ok()
 }
 
+/// A size as one would write it for `--mem`, losing nothing.
+pub fn exact_bytes(bytes: u64) -> String {
+    for (power, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
+        if bytes >= 1 << power && bytes.is_multiple_of(1 << power) {
+            return format!("{}{unit}", bytes >> power);
+        }
+    }
+    bytes.to_string()
+}
+
 fn complaint() -> String {
     text("a size is written as 20G or 512M", "大小的写法是 20G 或 512M").to_owned()
 }

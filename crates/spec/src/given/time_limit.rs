@@ -55,6 +55,23 @@ pub fn parse_length(given: &str) -> Result<u64, String> {
     }
 }
 
+/// `24h`, `1h30m`, `45s`: as one would write it for `--time`.
+pub fn length(seconds: u64) -> String {
+    let mut rest = seconds;
+    let mut out = String::new();
+    let whole_days = seconds >= 2 * 86_400;
+    for (unit, name) in [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")] {
+        if unit == 86_400 && !whole_days {
+            continue;
+        }
+        if rest >= unit {
+            out += &format!("{}{name}", rest / unit);
+            rest %= unit;
+        }
+    }
+    if out.is_empty() { "0s".to_owned() } else { out }
+}
+
 /// `1h30m`, `1.5h`, `2d`.
 fn with_units(given: &str) -> Option<u64> {
     let mut rest = given;
