@@ -2,7 +2,7 @@
 
 use super::ON;
 use crate::given::amount::exact_bytes;
-use crate::given::time_limit::length;
+use crate::given::duration::length;
 use crate::patch::{Patch, Said};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, PythonEnvironment, Stream};

@@ -1,5 +1,6 @@
-//! Amounts of memory: `20G`, `1.5T`, `512M`, `4096`.
+//! Amounts of memory: `20G`, `1.5T`, `512M`, `4096`; read and written here alone.
 
+use super::times;
 use crate::language::text;
 
 /// Bytes. Units count in 1024s, as those who order memory and GPUs mean them.
@@ -12,7 +13,7 @@ pub fn parse_bytes_in(given: &str, bare: u64) -> Result<u64, String> {
     let digits = given.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(given.len());
     let (number, unit) = given.split_at(digits);
     let factor = factor(unit, bare).ok_or_else(complaint)?;
-    bytes(number, factor).ok_or_else(complaint)
+    times(number, factor).ok_or_else(complaint)
 }
 
 fn factor(unit: &str, bare: u64) -> Option<u64> {
@@ -30,21 +31,6 @@ fn factor(unit: &str, bare: u64) -> Option<u64> {
     Some(1 << (10 * power))
 }
 
-/// In whole numbers, so that no size is rounded.
-fn bytes(number: &str, factor: u64) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
-    let mut total = u128::from(whole) * u128::from(factor);
-    if !fraction.is_empty() {
-        let digits = u32::try_from(fraction.len()).ok().filter(|digits| *digits <= 15)?;
-        total += fraction.parse::<u128>().ok()? * u128::from(factor) / 10_u128.pow(digits);
-    }
-    u64::try_from(total).ok()
-}
-
 /// A size as one would write it for `--mem`, losing nothing.
 pub fn exact_bytes(bytes: u64) -> String {
     for (power, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
@@ -53,6 +39,45 @@ pub fn exact_bytes(bytes: u64) -> String {
         }
     }
     bytes.to_string()
+}
+
+/// `71.0G`, `512M`: short, for tables.
+pub fn short_bytes(bytes: u64) -> String {
+    let (number, unit) = scaled(bytes);
+    match unit {
+        "B" => format!("{bytes}B"),
+        _ if number < 100.0 => format!("{number:.1}{}", &unit[..1]),
+        _ => format!("{number:.0}{}", &unit[..1]),
+    }
+}
+
+/// `21.3 GiB`: in sentences.
+pub fn bytes_in_words(bytes: u64) -> String {
+    let (number, unit) = scaled(bytes);
+    if unit == "B" { format!("{bytes} B") } else { format!("{number:.1} {unit}") }
+}
+
+/// `80 GiB`, `1.5 GiB`: where a card's size is read as its name.
+pub fn rounded_bytes(bytes: u64) -> String {
+    let (number, unit) = scaled(bytes);
+    if unit == "B" || number >= 10.0 {
+        format!("{number:.0} {unit}")
+    } else {
+        format!("{number:.1} {unit}")
+    }
+}
+
+fn scaled(bytes: u64) -> (f64, &'static str) {
+    let mut number = bytes as f64;
+    let mut unit = "B";
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
+        if number < 1024.0 {
+            break;
+        }
+        number /= 1024.0;
+        unit = larger;
+    }
+    (number, unit)
 }
 
 fn complaint() -> String {
@@ -77,6 +102,23 @@ mod tests {
         check("7b", 7);
         check("0", 0);
         assert_eq!(parse_bytes_in("4", 1 << 20), Ok(4 << 20));
+    }
+
+    #[test]
+    fn memory() {
+        assert_eq!(short_bytes(71 << 30), "71.0G");
+        assert_eq!(short_bytes(512 << 20), "512M");
+        assert_eq!(short_bytes(100), "100B");
+        assert_eq!(bytes_in_words((213 << 30) / 10), "21.3 GiB");
+        assert_eq!((rounded_bytes(80 << 30), rounded_bytes(7)), ("80 GiB".into(), "7 B".into()));
+        assert_eq!(rounded_bytes(3 << 29), "1.5 GiB");
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed() {
+        for size in [1, 1_000, 1 << 20, 20 << 30, 3 << 29, 5 << 40] {
+            assert_eq!(parse_bytes(&exact_bytes(size)), Ok(size));
+        }
     }
 
     #[test]
