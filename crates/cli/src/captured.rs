@@ -2,11 +2,11 @@
 
 use std::env;
 
-use danlu_server::task_options::Submitter;
+use danlu_spec::{Patch, Place, complaint::Complaint};
 
 use crate::{
     client::Client,
-    failure::{Exit, Failure},
+    failure::Failure,
     given::task_ids::TaskName,
     language::{say, text},
     screen,
@@ -64,12 +64,12 @@ pub(crate) fn umask() -> Option<u32> {
 }
 
 /// As the shell names it, so that a path through a link stays one.
-pub(crate) fn working_directory() -> Result<String, Failure> {
+pub(crate) fn working_directory() -> Result<String, Complaint> {
     let here = env::current_dir().map_err(|cause| {
-        Failure::new(
-            Exit::Refused,
-            say!("could not tell the working directory: {cause}", "无法得知工作目录：{cause}"),
-        )
+        Complaint::refused(say!(
+            "could not tell the working directory: {cause}",
+            "无法得知工作目录：{cause}"
+        ))
         .hint(text("go to a directory that exists: cd", "请进入一个存在的目录：cd"))
     })?;
     let shells = env::var("PWD").ok().filter(|pwd| {
@@ -81,31 +81,23 @@ pub(crate) fn working_directory() -> Result<String, Failure> {
     }
 }
 
-fn not_utf8() -> Failure {
-    Failure::new(
-        Exit::Refused,
-        text("the working directory is not UTF-8", "工作目录的名称不是 UTF-8"),
-    )
-    .hint(text("give another with --dir", "请用 --dir 指定另一个"))
+fn not_utf8() -> Complaint {
+    Complaint::refused(text("the working directory is not UTF-8", "工作目录的名称不是 UTF-8"))
+        .hint(text("give another with --dir", "请用 --dir 指定另一个"))
 }
 
-/// The server is asked only for what `@` stands for.
-impl Submitter for Client {
-    type Error = Failure;
+/// Where the person is who typed this.
+pub(crate) fn place() -> Place {
+    Place { directory: working_directory(), home: env::var("HOME").unwrap_or_default() }
+}
 
-    fn directory(&self) -> Result<String, Failure> {
-        working_directory()
-    }
+/// With absolute paths and ids; the server is asked only for what `@` stands for.
+pub(crate) fn settled(client: &Client, mut patch: Patch) -> Result<Patch, Failure> {
+    patch.settle(&place())?;
+    patch.resolve_own(|back| own_task(client, back))?;
+    Ok(patch)
+}
 
-    fn home(&self) -> String {
-        env::var("HOME").unwrap_or_default()
-    }
-
-    fn task(&self, name: TaskName) -> Result<u64, Failure> {
-        resolve_one(self, name)
-    }
-
-    fn at(place: &str, error: Failure) -> Failure {
-        error.at(place)
-    }
+pub(crate) fn own_task(client: &Client, back: u32) -> Result<u64, Failure> {
+    resolve_one(client, TaskName::Mine(back))
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::{Command, error::ContextKind};
-use danlu_server::complaint::{Complaint, ComplaintKind, usage_message};
+use danlu_spec::complaint::{Complaint, ComplaintKind, usage_message};
 
 use crate::language::say;
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
 // What is written in scripts is read by the server's pages too.
-use danlu_server::{given, language, task_options};
+use danlu_spec::{given, language};
 
 use crate::{commands::Verb, language::text};
 

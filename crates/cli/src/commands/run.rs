@@ -61,7 +61,7 @@ const DETACHED: u8 = 130;
 
 pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let task = arguments.task.describe(&client)?;
-    if task.array.is_some() || task.hold {
+    if task.array.value().is_some() || task.hold.value() == Some(&true) {
         return Err(Failure::new(
             Exit::Usage,
             text("`run` follows one task that may start", "`run` 只跟踪一个可以开始的任务"),
@@ -72,7 +72,7 @@ pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Fai
         )));
     }
     let document = client.submit(&task)?;
-    if task.dry_run {
+    if arguments.task.dry_run {
         return submit::show_dry_run(&document).map(|()| ExitCode::SUCCESS);
     }
     let id = submit::submitted(&document)?.id;

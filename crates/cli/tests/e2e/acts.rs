@@ -5,6 +5,10 @@ use std::process::Stdio;
 use crate::daemon::Daemon;
 use crate::danlu::answer;
 use crate::{danlu, http};
+use danlu_spec::{
+    Field,
+    field::{Edit, InForm},
+};
 use serde_json::json;
 
 #[test]
@@ -150,4 +154,89 @@ fn wait_gives_up_after_its_timeout_and_says_how_far_the_task_is() {
         let reply = connection.ask(&format!("GET /api/v1/wait?ids=1&{method}"), "", b"");
         assert_eq!(reply.status, expect, "{method}: {reply:?}");
     }
+}
+
+/// What can be said when a task is submitted can be said in the editor and on the page, or the table says why not.
+#[test]
+fn the_page_and_the_editor_know_every_field_that_submit_knows() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("--hold", "true");
+    let help = daemon.say(&["submit", "--help"]);
+    let page = http::Connection::open(daemon.socket()).text(&format!("GET /new?edit={id}"), "");
+    let kept = daemon.directory().join("editor.toml");
+    let editor = daemon.directory().join("editor.sh");
+    std::fs::write(&editor, format!("cp \"$1\" {}\n", kept.display())).expect("written");
+    let mut command = daemon.command(&["edit", &id]);
+    command.env_remove("VISUAL").env("EDITOR", format!("sh {}", editor.display()));
+    assert_eq!(answer(command.output().expect("it starts")).stdout, "nothing has changed\n");
+    let text = std::fs::read_to_string(kept).expect("the text of the editor");
+    for field in Field::ALL {
+        let row = field.row();
+        if let Some(option) = row.option {
+            assert!(help.contains(&format!("--{}", option.long)), "{field:?} is no option");
+        }
+        let control = match row.form {
+            InForm::Yes => row.name,
+            InForm::As(control) => control,
+            InForm::No(_) => continue,
+        };
+        assert!(page.contains(&format!("name=\"{control}\"")), "{field:?} is not on the page");
+        let word = field.option_or_name();
+        let lines = [format!("\n{word} = "), format!("\n[{word}]")];
+        let is_there = lines.iter().any(|line| text.contains(line));
+        assert_eq!(is_there, row.edit == Edit::Yes, "{field:?} in the editor:\n{text}");
+    }
+}
+
+#[test]
+fn what_the_editor_and_the_page_say_is_what_the_task_gets() {
+    let Some(daemon) = Daemon::start() else { return };
+    let id = daemon.submit("--hold --stdout out.txt", "true");
+    let mut command = daemon.command(&["edit", &id]);
+    let changes = [
+        "s/^begin = .*/begin = \"2036-01-01T00:00:00Z\"/",
+        "s/^prefer = .*/prefer = \"rack=7\"/",
+        "s/^retries = .*/retries = \"2:nccl\"/",
+        "s/^gpu-env = .*/gpu-env = \"uuid\"/",
+        "s/^conda = .*/conda = \"torch\"/",
+        "s/^truncate = .*/truncate = true/",
+        "s/^exclusive = .*/exclusive = true/",
+    ];
+    let file = daemon.directory().join("changes.sed");
+    std::fs::write(&file, changes.join("\n")).expect("written");
+    command.env_remove("VISUAL").env("EDITOR", format!("sed -i -f {}", file.display()));
+    let said = answer(command.output().expect("it starts"));
+    assert_eq!(said.stdout, "changed task 1\n", "{said:?}");
+    let task = daemon.show(&id);
+    assert_eq!(task["begin"], "2036-01-01T00:00:00.000Z", "{task}");
+    assert_eq!(task["request"]["prefer"], json!({"label": {"key": "rack", "value": "7"}}));
+    assert_eq!((&task["retries"], &task["retry_on"]), (&json!(2), &json!(["nccl"])));
+    assert_eq!(
+        (&task["gpus_by_uuid"], &task["python"]),
+        (&json!(true), &json!({"conda": "torch"}))
+    );
+    assert_eq!(task["output"]["stdout"], json!({"truncate": {"path": "out.txt"}}));
+    assert_eq!(task["request"]["sharing"], "exclusive");
+
+    let head = "content-type: application/x-www-form-urlencoded\r\n";
+    let form = format!(
+        "edit={id}&action=submit&command=true&directory=/&sharing=shared&vram=1G&idle_util=30&\
+         stderr=err.txt&gpu_env=index&venv=/opt/v&retries=1"
+    );
+    assert_eq!(http::Connection::open(daemon.socket()).form("POST /new", head, &form), 303);
+    let task = daemon.show(&id);
+    assert_eq!(
+        task["output"],
+        json!({"both": null, "stdout": null, "stderr": {"append": {"path": "err.txt"}}})
+    );
+    assert_eq!(task["request"]["sharing"], json!({"shared": {"idle_utilization": 30}}), "{task}");
+    assert_eq!(
+        (&task["gpus_by_uuid"], &task["python"]),
+        (&json!(false), &json!({"venv": "/opt/v"}))
+    );
+    assert_eq!(
+        (&task["begin"], &task["retry_on"]),
+        (&json!(null), &json!([])),
+        "what is empty is as usual"
+    );
 }

@@ -4,7 +4,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::gpuman;
-use crate::language::Language;
+use crate::web::language::language_of;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use danlu_wire::api::Document;
@@ -31,6 +31,6 @@ pub(super) async fn command(
 ) -> Result<Json<Document<Said>>, ApiError> {
     let Json(Command { line }) = body?;
     caller.require_person()?;
-    let answer = gpuman::command(&api, &caller, &line, Language::of(&headers, None)).await?;
+    let answer = gpuman::command(&api, &caller, &line, language_of(&headers, None)).await?;
     Ok(Json(Document::new(Said { answer })))
 }

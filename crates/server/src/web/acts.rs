@@ -50,7 +50,8 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
             language.say("tick the tasks first", "请先勾选任务"),
         ));
     }
-    let more = danlu_wire::span::from_text(sent.field("more")).map_or(0, |span| span.0 / 1000);
+    let more =
+        crate::given::duration::parse_span(sent.field("more")).map_or(0, |span| span.0 / 1000);
     let cascade = !sent.field("cascade").is_empty();
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }

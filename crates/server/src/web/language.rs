@@ -3,33 +3,11 @@
 pub(crate) use crate::language::Language;
 use axum::http::{HeaderMap, header};
 
-impl Language {
-    /// The cookie, then the account, then the browser.
-    pub(crate) fn of(headers: &HeaderMap, account: Option<Language>) -> Language {
-        let chosen = crate::api::caller::cookie(headers, "lang");
-        let chosen = chosen.and_then(Language::named).or(account);
-        chosen.unwrap_or_else(|| asked(headers.get(header::ACCEPT_LANGUAGE)))
-    }
-
-    pub(crate) fn named(name: &str) -> Option<Language> {
-        match name {
-            "en" => Some(Language::English),
-            "zh" => Some(Language::Chinese),
-            _ => None,
-        }
-    }
-
-    pub(super) fn say<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
-        match self {
-            Language::English => english,
-            Language::Chinese => chinese,
-        }
-    }
-
-    /// For the `lang` attribute: screen readers choose a voice by it, browsers a font.
-    pub(super) fn code(self) -> &'static str {
-        self.say("en", "zh-CN")
-    }
+/// The cookie, then the account, then the browser.
+pub(crate) fn language_of(headers: &HeaderMap, account: Option<Language>) -> Language {
+    let chosen = crate::api::caller::cookie(headers, "lang");
+    let chosen = chosen.and_then(Language::named).or(account);
+    chosen.unwrap_or_else(|| asked(headers.get(header::ACCEPT_LANGUAGE)))
 }
 
 /// The first of the two that the list names, in the order of preference.

@@ -1,6 +1,6 @@
 //! What every page needs to know about its reader: who, in which language, light or dark.
 
-use super::language::Language;
+use super::language::{Language, language_of};
 use super::page::PageError;
 use crate::api::caller::{Peer, cookie};
 use crate::api::{Api, ApiError, Caller};
@@ -40,7 +40,7 @@ impl Look {
         let user = caller.and_then(|caller| model.users.get(&caller.id));
         let language = user.and_then(|user| user.profile.language.as_deref());
         let settings = &model.ledger.settings;
-        let language = Language::of(headers, language.and_then(Language::named));
+        let language = language_of(headers, language.and_then(Language::named));
         let notices = match caller {
             Some(caller) => api.handle.notices().seen_by(caller.admin),
             None => Vec::new(),

@@ -9,7 +9,7 @@ mod exits;
 mod form;
 mod gpu_map;
 mod gpus;
-mod language;
+pub(crate) mod language;
 mod live;
 mod log_file;
 mod login;

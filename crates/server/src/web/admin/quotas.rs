@@ -42,7 +42,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let quota = &api.handle.model().ledger.settings.quota;
     Ok(page(&QuotasPage {
         look: &visit.look,
-        period: danlu_wire::span::to_text(quota.period),
+        period: crate::given::duration::span(quota.period),
         everybody: quota.user,
         users,
         projects,

@@ -5,11 +5,11 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 
 pub(super) fn failure_classes(_: &mut SchemaGenerator) -> Schema {
     let names: Vec<&str> = FailureClass::ALL.iter().map(|class| class.as_str()).collect();
-    json_schema!({ "type": "array", "items": { "enum": names } })
+    json_schema!({ "type": ["array", "null"], "items": { "enum": names } })
 }
 
 pub(super) fn dependencies(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": {
+    json_schema!({ "type": ["array", "null"], "items": {
         "type": "object",
         "properties": {
             "task": { "type": "integer", "format": "uint64", "minimum": 0 },
@@ -30,7 +30,7 @@ pub(super) fn output(_: &mut SchemaGenerator) -> Schema {
         { "type": "null" }, { "const": "discard" }, path("append"), path("truncate"),
     ] });
     json_schema!({
-        "type": "object",
+        "type": ["object", "null"],
         "properties": { "both": { "type": ["string", "null"] }, "stdout": stream, "stderr": stream },
         "additionalProperties": false,
     })
@@ -51,17 +51,6 @@ pub(super) fn node(_: &mut SchemaGenerator) -> Schema {
         "required": ["label"],
         "additionalProperties": false,
     }] })
-}
-
-pub(super) fn grid(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": {
-        "type": "object",
-        "properties": {
-            "name": { "type": "string" },
-            "values": { "type": "array", "items": { "type": "string" } },
-        },
-        "required": ["name", "values"],
-    } })
 }
 
 /// `{"name": "text"}`.

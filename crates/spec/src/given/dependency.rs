@@ -1,15 +1,57 @@
 //! `--after afterok:12,13,afterany:14`: what a task waits for.
 
-use danlu_core::task::DependencyKind;
+use danlu_core::TaskId;
+use danlu_core::task::{Dependency, DependencyKind};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 
 use super::task_ids::{TaskName, parse_task_name};
 use crate::language::text;
 
-/// Not yet resolved: `@` is known to the server only.
+/// Not yet resolved: what `@` stands for is known to the server only. In JSON it is a `Dependency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
     pub kind: DependencyKind,
     pub on: TaskName,
+}
+
+impl Wish {
+    /// `None` for ranges, and for what is not resolved.
+    pub fn dependency(self) -> Option<Dependency> {
+        match self.on {
+            TaskName::Id(id) => Some(Dependency { task: TaskId(id), kind: self.kind }),
+            TaskName::Range(..) | TaskName::Mine(_) => None,
+        }
+    }
+
+    /// One for each task of a range.
+    pub fn each(self) -> impl Iterator<Item = Wish> {
+        let (range, other) = match self.on {
+            TaskName::Range(first, last) => (Some(first..=last), None),
+            TaskName::Id(_) | TaskName::Mine(_) => (None, Some(self)),
+        };
+        let ids = range.into_iter().flatten();
+        ids.map(move |id| Wish { on: TaskName::Id(id), ..self }).chain(other)
+    }
+}
+
+impl From<Dependency> for Wish {
+    fn from(Dependency { task, kind }: Dependency) -> Wish {
+        Wish { kind, on: TaskName::Id(task.0) }
+    }
+}
+
+impl Serialize for Wish {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let resolved =
+            self.dependency().ok_or_else(|| S::Error::custom("a task without its id"))?;
+        resolved.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Wish {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Wish, D::Error> {
+        Dependency::deserialize(deserializer).map(Wish::from)
+    }
 }
 
 /// One word of the command line.

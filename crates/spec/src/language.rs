@@ -10,10 +10,7 @@ pub enum Language {
 
 /// The same sentence in both languages; the person's one is returned.
 pub fn text<'a>(english: &'a str, chinese: &'a str) -> &'a str {
-    match Language::current() {
-        Language::English => english,
-        Language::Chinese => chinese,
-    }
+    Language::current().say(english, chinese)
 }
 
 /// The same sentence in both languages, with names of the caller's variables in braces; a `String`.
@@ -55,6 +52,26 @@ impl Language {
     pub fn within<T>(self, speak: impl FnOnce() -> T) -> T {
         let _after = Before(SPOKEN.replace(Some(self)));
         speak()
+    }
+
+    pub fn named(name: &str) -> Option<Language> {
+        match name {
+            "en" => Some(Language::English),
+            "zh" => Some(Language::Chinese),
+            _ => None,
+        }
+    }
+
+    pub fn say<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
+        match self {
+            Language::English => english,
+            Language::Chinese => chinese,
+        }
+    }
+
+    /// For the `lang` attribute: screen readers choose a voice by it, browsers a font.
+    pub fn code(self) -> &'static str {
+        self.say("en", "zh-CN")
     }
 
     /// The first value that is not empty decides, as everywhere on Unix.

@@ -1,6 +1,6 @@
 //! Slurm's options in Danlu's words. What has no equal here is refused, never ignored.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 use crate::{
     complaint::Complaint,
@@ -198,13 +198,13 @@ fn file_name(option: &str, file: &str) -> Result<Vec<String>, Complaint> {
 }
 
 /// What a script written for Slurm asks its environment for.
-pub(super) fn variables(array: bool) -> Map<String, Value> {
+pub(super) fn variables(array: bool) -> BTreeMap<String, String> {
     let mut known = vec![("SLURM_JOB_ID", "{task_id}"), ("SLURM_JOBID", "{task_id}")];
     if array {
         known.push(("SLURM_ARRAY_JOB_ID", "{array_id}"));
         known.push(("SLURM_ARRAY_TASK_ID", "{array_index}"));
     }
-    known.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    known.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn unsupported(what: &str) -> Complaint {

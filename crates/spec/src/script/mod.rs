@@ -13,14 +13,17 @@ pub use interpreter::{Run, command, without_file};
 use crate::{
     complaint::{Complaint, usage_message},
     language::{say, text},
-    task_options::{Fields, NewTaskOptions, Submitter, TaskOptions, merge},
+    options::{NewTaskOptions, TaskOptions},
+    patch::{Patch, Place, Said},
 };
-use directives::{Dialect, directives};
+use directives::{Dialect, Directive, directives};
 
 /// What the lines of a script ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    fields: Fields,
+    pub patch: Patch,
+    /// Words that name the line with the tasks to wait for, for who resolves them.
+    pub after_at: String,
     /// It was written for Slurm, and asks its environment for Slurm's variables.
     for_slurm: bool,
 }
@@ -30,14 +33,14 @@ const MOST_LINES: usize = 200;
 
 impl Lines {
     /// `is_array` where something else than the script says that it is one.
-    pub fn fields(self, is_array: bool) -> Fields {
-        let mut fields = Fields::new();
+    pub fn patch(self, is_array: bool) -> Patch {
+        let mut patch = Patch::default();
         if self.for_slurm {
-            let is_array = is_array || self.fields.contains_key("array");
-            fields.insert("variables".into(), sbatch::variables(is_array).into());
+            let is_array = is_array || self.patch.array.is_said();
+            patch.variables = Said::Value(sbatch::variables(is_array));
         }
-        merge(&mut fields, self.fields);
-        fields
+        patch.lay_over(self.patch);
+        patch
     }
 }
 
@@ -55,30 +58,39 @@ struct Line {
 }
 
 /// Line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
-pub fn read<S: Submitter>(name: &str, source: &str, submitter: &S) -> Result<Lines, S::Error> {
+pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, Complaint> {
     let mut lines = Lines::default();
     let directives = directives(source);
     if directives.len() > MOST_LINES {
-        return Err(too_many(name).into());
+        return Err(too_many(name));
     }
     // Where Slurm's count of GPUs over all nodes stands.
     let mut in_all = None;
     for directive in directives {
         let number = directive.line;
-        let place = say!("{name} line {number}: ", "{name} 第 {number} 行：");
+        let at = say!("{name} line {number}: ", "{name} 第 {number} 行：");
         if directive.dialect == Dialect::Slurm && counts_in_all(directive.words) {
-            in_all = Some(place.clone());
+            in_all = Some(at.clone());
         }
-        let line = parse(directive.dialect, directive.words).map_err(|it| it.at(&place))?;
-        let fields = line.options.fields(submitter).map_err(|error| S::at(&place, error))?;
-        merge(&mut lines.fields, fields);
-        merge(&mut lines.fields, line.new.fields());
+        let patch = line(&directive, place).map_err(|complaint| complaint.at(&at))?;
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
+        if patch.after.is_said() {
+            lines.after_at = at;
+        }
+        lines.patch.lay_over(patch);
     }
-    if let Some(place) = in_all {
-        divide(&mut lines.fields).map_err(|complaint| complaint.at(&place))?;
+    if let Some(at) = in_all {
+        divide(&mut lines.patch).map_err(|complaint| complaint.at(&at))?;
     }
     Ok(lines)
+}
+
+fn line(directive: &Directive<'_>, place: &Place) -> Result<Patch, Complaint> {
+    let line = parse(directive.dialect, directive.words)?;
+    let mut patch = line.options.patch()?;
+    patch.lay_over(line.new.patch()?);
+    patch.settle(place)?;
+    Ok(patch)
 }
 
 fn counts_in_all(words: &str) -> bool {
@@ -86,19 +98,18 @@ fn counts_in_all(words: &str) -> bool {
 }
 
 /// The same number of GPUs on each node.
-fn divide(fields: &mut Fields) -> Result<(), Complaint> {
-    let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
-    let (Some(nodes @ 2..), Some(gpus)) = (number("nodes"), number("gpus")) else {
+fn divide(patch: &mut Patch) -> Result<(), Complaint> {
+    let (Some(nodes @ 2..), Some(gpus)) = (patch.nodes.value(), patch.gpus.value()) else {
         return Ok(());
     };
-    if !gpus.is_multiple_of(nodes) {
+    if !gpus.is_multiple_of(*nodes) {
         return Err(Complaint::refused(say!(
             "{gpus} GPUs cannot be divided equally among {nodes} nodes",
             "{gpus} 块 GPU 不能平均分到 {nodes} 台机器"
         ))
         .hint("#SBATCH --gpus-per-node=4"));
     }
-    fields.insert("gpus".to_owned(), (gpus / nodes).into());
+    patch.gpus = Said::Value(gpus / nodes);
     Ok(())
 }
 
@@ -133,11 +144,19 @@ fn too_many(name: &str) -> Complaint {
 mod tests {
     use super::*;
     use crate::complaint::ComplaintKind;
-    use crate::task_options::AtHome;
     use serde_json::{Value, json};
 
+    /// Of somebody in `/home/ann`, whose last task is 7.
     fn parse(source: &str) -> Result<Value, Complaint> {
-        read("`job.sh`", source, &AtHome).map(|lines| Value::Object(lines.fields(false)))
+        let home = "/home/ann".to_owned();
+        let place = Place { directory: Ok(home.clone()), home };
+        let mut lines = read("`job.sh`", source, &place)?;
+        let own = |back| match back {
+            0 => Ok(7),
+            _ => Err(Complaint::refused("there is no such task").at(&lines.after_at)),
+        };
+        lines.patch.resolve_own(own)?;
+        Ok(serde_json::to_value(lines.patch(false)).expect("plain data"))
     }
 
     #[test]

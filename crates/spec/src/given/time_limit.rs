@@ -1,6 +1,6 @@
 //! Lengths of time: `90m`, `2h`, `1h30m`, `1-02:00:00`, and Slurm's other ways to write them.
 
-use super::whole;
+use super::{duration, whole};
 use crate::language::text;
 
 /// What `--time` says.
@@ -55,34 +55,14 @@ pub fn parse_length(given: &str) -> Result<u64, String> {
     }
 }
 
-/// `1h30m`, `1.5h`, `2d`.
+/// `1h30m`, `1.5h`, `2d`. `30m1h` and `1h1h` are more likely slips than wishes.
 fn with_units(given: &str) -> Option<u64> {
-    let mut rest = given;
-    let mut total = 0.0;
-    let mut last_unit = f64::INFINITY;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        let letters = rest[digits..]
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .map_or(rest.len(), |end| digits + end);
-        let unit = match &rest[digits..letters] {
-            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-            "h" | "hour" | "hours" => 3_600.0,
-            "d" | "day" | "days" => 86_400.0,
-            "w" | "week" | "weeks" => 604_800.0,
-            _ => return None,
-        };
-        // `30m1h` and `1h1h` are more likely slips than wishes.
-        if unit >= last_unit {
-            return None;
-        }
-        last_unit = unit;
-        total += number * unit;
-        rest = &rest[letters..];
+    let parts = duration::parts(given)?;
+    if parts.windows(2).any(|two| two[0].unit <= two[1].unit) {
+        return None;
     }
-    (total <= MOST_SECONDS as f64).then(|| total.round() as u64)
+    let total = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.length))?;
+    Some(total.checked_add(500)? / 1_000)
 }
 
 /// Slurm's: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`.
@@ -160,6 +140,14 @@ mod tests {
         }
         for given in ["0", "none", "UNLIMITED"] {
             assert_eq!(parse_time_limit(given), Ok(TimeLimit::None));
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed() {
+        for length in [1, 59, 60, 5_400, 86_400, 90_000, 172_800, 200_000] {
+            let shown = duration::length(length);
+            assert_eq!(seconds(&shown), Some(length), "{shown}");
         }
     }
 
