@@ -7,7 +7,7 @@ use crate::outside::{Answer, Outside};
 use crate::panics::guarded;
 use crate::pending::{Job, Pending};
 use crate::trouble::Trouble;
-use danlu_core::{Effect, Epoch, Input, Mutant, State, mutated};
+use danlu_core::{Effect, Epoch, Input, Mutant, NodeMessage, State, mutated};
 use std::fmt;
 use std::time::Duration;
 use tracing::{error, info, warn};
@@ -115,7 +115,10 @@ impl<O: Outside> Engine<O> {
     /// Decide what has come, and what starts; commit, unless that may wait a little. `last`: there is no next turn.
     pub fn turn(&mut self, outside: &mut O, last: bool) {
         let Mode::Working(state) = &self.mode else { return self.try_again(outside) };
-        for node in self.trouble.due(outside.elapsed()) {
+        for (node, session) in self.trouble.due(outside.elapsed()) {
+            // It is away until it is heard of: nobody may be there any more.
+            let input = Input::Node { node, session, message: NodeMessage::Lost };
+            self.pending.push(Job::Node { input, panics: 0 });
             outside.reconnect_one(state, node);
         }
         if self.schedules() {

@@ -33,6 +33,8 @@ pub(crate) struct Trouble {
 struct Distrust {
     /// When it is asked anew; `None` once it has been.
     due: Option<Duration>,
+    /// Stands for the connection that it does not have until then.
+    session: SessionId,
     wait: Duration,
 }
 
@@ -58,21 +60,21 @@ impl Trouble {
     }
 
     /// Machines that are to be asked now.
-    pub(crate) fn due(&mut self, now: Duration) -> Vec<NodeId> {
+    pub(crate) fn due(&mut self, now: Duration) -> Vec<(NodeId, SessionId)> {
         let due = |distrust: &Distrust| distrust.due.is_some_and(|due| due <= now);
         let nodes = self.distrusted.iter_mut().filter(|(_, distrust)| due(distrust));
         nodes
             .map(|(node, distrust)| {
                 distrust.due = None;
-                *node
+                (*node, distrust.session)
             })
             .collect()
     }
 
-    fn distrust(&mut self, node: NodeId, now: Duration) {
+    fn distrust(&mut self, node: NodeId, session: SessionId, now: Duration) {
         let wait = self.distrusted.get(&node).map_or(FIRST_WAIT, |before| before.wait * 2);
         let wait = wait.min(LONGEST_WAIT);
-        self.distrusted.insert(node, Distrust { due: Some(now + wait), wait });
+        self.distrusted.insert(node, Distrust { due: Some(now + wait), session, wait });
     }
 }
 
@@ -137,8 +139,8 @@ impl<O: Outside> Engine<O> {
     fn distrust(&mut self, outside: &mut O, node: NodeId, session: SessionId) {
         error!(%node, "its message cannot be processed; it has to report anew");
         if !mutated(Mutant::DistrustedStillHeard) {
-            self.trouble.distrust(node, outside.elapsed());
             let next = SessionId(session.0 + 1);
+            self.trouble.distrust(node, next, outside.elapsed());
             let input = Input::Node { node, session: next, message: NodeMessage::Connected };
             self.pending.push(Job::Node { input, panics: 0 });
         }
