@@ -3,14 +3,10 @@
 use std::env;
 
 use danlu_messages::cli::program as msg;
-use danlu_server::task_options::Submitter;
+use danlu_spec::{Patch, Place, complaint::Complaint};
 
 use crate::{
-    client::Client,
-    failure::{Exit, Failure},
-    given::task_ids::TaskName,
-    screen,
-    selection::resolve_one,
+    client::Client, failure::Failure, given::task_ids::TaskName, screen, selection::resolve_one,
 };
 
 /// Ours, or of the run that this process is itself part of: not to be handed on.
@@ -61,9 +57,9 @@ pub(crate) fn umask() -> Option<u32> {
 }
 
 /// As the shell names it, so that a path through a link stays one.
-pub(crate) fn working_directory() -> Result<String, Failure> {
+pub(crate) fn working_directory() -> Result<String, Complaint> {
     let here = env::current_dir().map_err(|cause| {
-        Failure::new(Exit::Refused, msg::could_not_tell_the_working_directory_cause(&cause))
+        Complaint::refused(msg::could_not_tell_the_working_directory_cause(&cause))
             .hint(msg::go_to_a_directory_that_exists_cd())
     })?;
     let shells = env::var("PWD").ok().filter(|pwd| {
@@ -75,28 +71,22 @@ pub(crate) fn working_directory() -> Result<String, Failure> {
     }
 }
 
-fn not_utf8() -> Failure {
-    Failure::new(Exit::Refused, msg::the_working_directory_is_not_utf_8())
-        .hint(msg::give_another_with_dir())
+fn not_utf8() -> Complaint {
+    Complaint::refused(msg::the_working_directory_is_not_utf_8()).hint(msg::give_another_with_dir())
 }
 
-/// The server is asked only for what `@` stands for.
-impl Submitter for Client {
-    type Error = Failure;
+/// Where the person is who typed this.
+pub(crate) fn place() -> Place {
+    Place { directory: working_directory(), home: env::var("HOME").unwrap_or_default() }
+}
 
-    fn directory(&self) -> Result<String, Failure> {
-        working_directory()
-    }
+/// With absolute paths and ids; the server is asked only for what `@` stands for.
+pub(crate) fn settled(client: &Client, mut patch: Patch) -> Result<Patch, Failure> {
+    patch.settle(&place())?;
+    patch.resolve_own(|back| own_task(client, back))?;
+    Ok(patch)
+}
 
-    fn home(&self) -> String {
-        env::var("HOME").unwrap_or_default()
-    }
-
-    fn task(&self, name: TaskName) -> Result<u64, Failure> {
-        resolve_one(self, name)
-    }
-
-    fn at(place: &str, error: Failure) -> Failure {
-        error.at(place)
-    }
+pub(crate) fn own_task(client: &Client, back: u32) -> Result<u64, Failure> {
+    resolve_one(client, TaskName::Mine(back))
 }

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Command, error::ContextKind};
 use danlu_messages::cli::program as msg;
-use danlu_server::complaint::{Complaint, ComplaintKind, usage_message};
+use danlu_spec::complaint::{Complaint, ComplaintKind, usage_message};
 
 #[derive(Debug)]
 pub(crate) struct Failure {

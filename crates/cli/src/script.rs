@@ -8,9 +8,10 @@ use std::{
 };
 
 use danlu_messages::cli::program as msg;
-use danlu_server::script::{self, Lines};
+use danlu_spec::script::{self, Lines};
 
 use crate::{
+    captured::{own_task, place},
     client::Client,
     failure::{Exit, Failure},
     screen,
@@ -42,7 +43,9 @@ pub(crate) fn read(words: &[String], client: &Client) -> Result<Option<Script>, 
         screen::note(&msg::file_is_read_when_the_task_starts(&file));
     }
     let name = path.rsplit('/').next().unwrap_or(file).to_owned();
-    let lines = script::read(&format!("`{file}`"), &source, client)?;
+    let mut lines = script::read(&format!("`{file}`"), &source, &place())?;
+    let own = |back| own_task(client, back).map_err(|failure| failure.at(&lines.after_at));
+    lines.patch.resolve_own(own)?;
     Ok(Some(Script { name, command: run.command, lines }))
 }
 
@@ -96,8 +99,8 @@ mod tests {
         assert_eq!(script.command[..3], ["/bin/sh", "-c", "#!/bin/sh\necho $1\n"]);
         assert_eq!(script.command[4], "x");
         let script = read_file("b.sh", "#DANLU -g 0\ntrue\n").expect("it can be read");
-        let fields = script.expect("it is a script").lines.fields(false);
-        assert_eq!(fields["gpus"], 0);
+        let patch = script.expect("it is a script").lines.patch(false);
+        assert_eq!(patch.gpus.value(), Some(&0));
         let failure = read_file("c.py", "print(1)\n").expect_err("it cannot run");
         assert_eq!(failure.status(), Exit::Refused as u8);
         assert!(read(&["no-such-file".into()], &client).expect("a command").is_none());

@@ -60,7 +60,9 @@ pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
 pub use input::{Actor, Input, NodeMessage};
 pub use learnt::learnt_gpu_memory;
 #[cfg(feature = "mutants")]
-pub use mutant::{Mutant, with_mutant};
+pub use mutant::with_mutant;
+#[doc(hidden)]
+pub use mutant::{Mutant, mutated};
 pub use node::Node;
 pub use refusal::Refusal;
 pub use resources::Request;

@@ -1,4 +1,4 @@
-//! Deliberate faults in the core, switched on one at a time by the tests of the simulator.
+//! Deliberate faults in the core and the engine, switched on one at a time by the tests of the simulator.
 //!
 //! Without the feature `mutants` every question is answered "no" at compile time.
 
@@ -6,7 +6,6 @@ macro_rules! mutants {
     ($($name:ident: $what:literal,)*) => {
         /// One deliberate fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[cfg_attr(not(feature = "mutants"), allow(dead_code, unreachable_pub))]
         pub enum Mutant {
             $(#[doc = $what] $name,)*
         }
@@ -81,6 +80,22 @@ mutants! {
     QuotaIgnored: "users may have more running than their quota",
     NamedIgnored: "tasks take more of a named resource than there is",
     UncheckedPlan: "decisions are carried out without being checked, and placement forgets what it took",
+    EffectBeforeCommit: "the engine carries out effects before the batch is committed",
+    ReplyBeforeCommit: "the engine answers before the batch is committed",
+    PublishedBeforeCommit: "readers see a batch before it is committed",
+    EffectTwice: "the engine carries out every effect twice",
+    FailedBatchKept: "the engine goes on with its state after a failed commit",
+    FailedBatchAnswered: "who asked for what could not be committed is told that it is done",
+    FailedBatchUnanswered: "who asked for what could not be committed hears nothing",
+    FailedBatchCarriedOut: "the effects of a batch that could not be committed are carried out",
+    StaleModel: "readers do not see the state that the engine has started again from",
+    NotReconnected: "machines are not asked again after the engine has started again",
+    QuestionsDropped: "questions get no answer while the store cannot be written",
+    PanickedStateKept: "the engine goes on with a state in which a step has panicked",
+    InputsLostByPanic: "what came together with an input that panicked is forgotten",
+    DistrustedStillHeard: "a machine whose message was left out is believed as before",
+    LostOrderForgotten: "a machine is not asked again when an order for it was lost",
+    NewsForgotten: "events that waited for the next commit are not in it",
 }
 
 #[cfg(feature = "mutants")]
@@ -105,17 +120,15 @@ mod active {
         f()
     }
 
-    pub(crate) fn mutated(mutant: Mutant) -> bool {
+    pub fn mutated(mutant: Mutant) -> bool {
         ACTIVE.get() == Some(mutant)
     }
 }
 
 #[cfg(feature = "mutants")]
-pub(crate) use active::mutated;
-#[cfg(feature = "mutants")]
-pub use active::with_mutant;
+pub use active::{mutated, with_mutant};
 
 #[cfg(not(feature = "mutants"))]
-pub(crate) const fn mutated(_: Mutant) -> bool {
+pub const fn mutated(_: Mutant) -> bool {
     false
 }

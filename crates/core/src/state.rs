@@ -3,9 +3,11 @@
 //! The maps are the truth and are what a store keeps; `Index` is derived from them. Only the
 //! methods here, and for users those in `shares.rs`, change a row, and each keeps the index in step.
 
+mod follow;
 mod gpus;
 mod logs;
 
+pub use self::follow::Changes;
 use self::gpus::hold;
 use crate::accuracy::StartPrediction;
 use crate::forecast;

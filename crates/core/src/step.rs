@@ -13,7 +13,7 @@ use crate::steps::{
 use crate::time::Time;
 
 /// What a step has done and what is to be done because of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Step {
     pub events: Vec<Event>,
     pub effects: Vec<Effect>,

@@ -197,6 +197,7 @@ messages! {
         "账号 {name} 属于操作系统用户 {os_name}，不属于您";
     ask_an_administrator_for_an_account_of = "ask an administrator for an account of another name", "请联系管理员另建账号";
     no_account_could_be_made = "no account could be made", "无法创建账号";
+    this_cannot_be_answered = "internal error: this cannot be answered", "内部错误：无法回答";
     see_the_servers_log = "see the server's log", "请查看服务器日志";
     there_is_more_than_one_machine = "there is more than one machine", "有不止一台机器";
     say_which_one_node_name = "say which one: --node NAME", "请指定机器：--node 名称";

@@ -209,4 +209,123 @@ messages! {
     the_command_is_a_shell_line_make_run_tee_log =
         "The command is a shell line: 'make && ./run | tee log'. Runs in your login shell if that is bash or zsh, else in bash, else in sh; --shell=PATH selects another",
         "命令是一行 shell：'make && ./run | tee log'。登录 shell 为 bash 或 zsh 时用它执行，否则用 bash，没有 bash 则用 sh；可用 --shell=路径 指定";
+    name_a_task_by_its_id = "name a task by its id", "请写任务编号";
+    field_and_other_exclude_each_other(field, other) =
+        "`{field}` and `{other}` exclude each other",
+        "`{field}` 与 `{other}` 不能同时使用";
+    it_is_a_whole_number = "it is a whole number", "应为整数";
+    it_is_a_whole_number_1_or_more = "it is a whole number, 1 or more", "应为不小于 1 的整数";
+    it_is_a_number_up_to_100 = "it is a number up to 100", "应为不超过 100 的数";
+    it_is_index_or_uuid = "it is index or uuid", "应为 index 或 uuid";
+    machines_at_once = "Machines at once", "同时使用的机器数";
+    gpu_numbers = "GPU numbers", "GPU 编号";
+    gpu_memory = "GPU memory", "显存";
+    share_by_memory = "Share by memory", "按显存共享";
+    idle_at_least = "Idle at least (%)", "至少空闲（%）";
+    whole_gpus_only = "Whole GPUs only", "必须整卡";
+    cpu_cores = "CPU cores", "CPU 核数";
+    memory = "Memory", "内存";
+    named_resources = "Named resources", "命名资源";
+    machine = "Machine", "机器";
+    rather_on = "Rather on", "优先放在";
+    time_limit = "Time limit", "时间上限";
+    priority = "Priority", "优先级";
+    urgent = "Urgent", "加急";
+    after_tasks = "After tasks", "依赖任务";
+    retries = "Retries", "重试次数";
+    not_before = "Not before", "最早开始时间";
+    may_be_preempted = "May be preempted", "可被抢占";
+    name = "Name", "名称";
+    description = "Description", "描述";
+    labels = "Labels", "标签";
+    project = "Project", "项目";
+    directory = "Directory", "工作目录";
+    environment_variables = "Environment variables", "环境变量";
+    conda_environment = "Conda environment", "Conda 环境";
+    run_by_a_shell = "Run by a shell", "由 shell 执行";
+    gpu_argument = "GPU argument", "GPU 参数";
+    gpus_in_cuda_visible_devices = "GPUs in CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES 的写法";
+    output_file = "Output file", "输出文件";
+    standard_output = "Standard output", "标准输出";
+    standard_error = "Standard error", "标准错误";
+    empty_these_two_files_at_every_start = "Empty these two files at every start", "每次开始时清空这两个文件";
+    command = "Command", "命令";
+    hold_queue_it_only_when_i_release_it = "Hold: queue it only when I release it", "暂不排队，等我放行";
+    array = "Array", "数组";
+    sweep = "Sweep", "参数扫描";
+    captured_environment = "Captured environment", "提交时的环境变量";
+    file_mode_creation_mask = "File mode creation mask", "文件权限掩码";
+    dry_run = "Dry run", "试运行";
+    a_shell_line_run_by_your_bash_or_zsh_gpu_list =
+        "A shell line, run by your bash or zsh. {gpu_list}, {gpu_count} and {task_id} are replaced.",
+        "一行 shell 命令，由您的 bash 或 zsh 执行。{gpu_list}、{gpu_count}、{task_id} 会被替换。";
+    absolute_path_on_the_machine = "Absolute path on the machine.", "机器上的绝对路径。";
+    n_2_or_a100_2_for_a_model_empty_1_where_there =
+        "2, or A100:2 for a model. Empty: 1 where there are GPUs.",
+        "2，或 A100:2 指定型号。留空：有 GPU 时为 1。";
+    n_20g_each_gpu_must_have_it_of_shared_ones_have =
+        "20G. Each GPU must have it; of shared ones, have it left.",
+        "20G。每块 GPU 至少有这么多；共享时指剩余量。";
+    only_on_shared_gpus = "Only on shared GPUs.", "仅用于共享 GPU。";
+    n_0_2_or_0_3_these_and_no_others = "0,2 or 0-3: these and no others.", "0,2 或 0-3：仅用这些。";
+    a_name_or_label_value = "A name, or label=value.", "名称，或 标签=值。";
+    n_2_it_starts_on_two_machines_together_gpus =
+        "2: it starts on two machines together; GPUs, cores and memory are of each.",
+        "2：在两台机器上同时开始；GPU、核数、内存均为每台的数量。";
+    where_its_data_is_a_name_or_label_value =
+        "Where its data is: a name, or label=value. Elsewhere if there is no room.",
+        "数据所在：名称，或 标签=值。没有空位时放在别处。";
+    n_64g = "64G.", "64G。";
+    licence_1_as_the_machine_names_them = "licence:1, as the machine names them.", "licence:1，按机器上的名称。";
+    n_2h_90m_1_12_00_00_with_a_limit_it_may_start =
+        "2h, 90m, 1-12:00:00. With a limit it may start sooner.",
+        "2h、90m、1-12:00:00。设上限可更早开始。";
+    for_night_runs = "For night runs.", "用于夜间运行。";
+    smaller_is_earlier_among_your_tasks_5_is =
+        "Smaller is earlier among your tasks; 5 is usual.",
+        "在您的任务中数字越小越早；默认 5。";
+    n_3_or_3_cuda_oom_nccl_for_some_failures_only =
+        "3, or 3:cuda_oom,nccl for some failures only.",
+        "3，或 3:cuda_oom,nccl 仅限某些失败。";
+    n_12_afterany_14_afternotok_15 = "12, afterany:14, afternotok:15.", "12、afterany:14、afternotok:15。";
+    n_0_99_or_0_99_4_for_4_at_a_time = "0-99, or 0-99%4 for 4 at a time.", "0-99，或 0-99%4 表示同时 4 个。";
+    one_name_per_line_lr_1e_3_1e_4_or_seed_0_4_lr =
+        "One name per line: lr=1e-3,1e-4 or seed=0..4. {lr} stands for it in the command.",
+        "每行一个：lr=1e-3,1e-4 或 seed=0..4。命令中用 {lr} 引用。";
+    one_name_value_per_line = "One NAME=value per line.", "每行一个 名称=值。";
+    its_name_or_path = "Its name or path.", "名称或路径。";
+    its_path = "Its path.", "路径。";
+    empty_kept_by_danlu_a_directory_gets_one_file =
+        "Empty: kept by Danlu. A directory gets one file per task.",
+        "留空：由 Danlu 保存。目录则每个任务一个文件。";
+    a_file_of_its_own_appended_to_dev_null =
+        "A file of its own, appended to; /dev/null discards it.",
+        "单独写入的文件（追加）；/dev/null 表示丢弃。";
+    empty_with_standard_output = "Empty: with standard output.", "留空：与标准输出合并。";
+    appended_with_the_gpu_numbers_gpus = "Appended with the GPU numbers: --gpus=", "附加在命令后并带 GPU 编号：--gpus=";
+    index_the_default_or_uuid = "index (the default) or uuid.", "index（默认）或 uuid。";
+    gpus_2_or_a100_2_0_for_a_cpu_task_default_1 =
+        "GPUs: 2, or A100:2; 0 for a CPU task (default: 1 where there are GPUs); with --nodes on each machine",
+        "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）；有 --nodes 时为每台的数量";
+    with_shared_only_on_gpus_at_least_percent =
+        "With --shared: only on GPUs at least PERCENT idle recently",
+        "配合 --shared：GPU 近期空闲率至少如此";
+    cpu_slots_default_0_for_a_gpu_task_1_for_a =
+        "CPU slots (default: 0 for a GPU task, 1 for a CPU task)",
+        "CPU 数（默认 GPU 任务不占，CPU 任务占一个）";
+    custom_countable_resource_e_g_licence_2_can =
+        "Custom countable resource, e.g. licence:2; can be repeated",
+        "机器上可计数的具名资源，如 licence:2；可重复";
+    preferred_machine_or_label_key_value_e_g_near =
+        "Preferred machine or label KEY=VALUE, e.g. near its data; falls back when full",
+        "优先在此运行（如数据就近）：机器名或标签 键=值；无空位则去别处";
+    smaller_is_earlier_among_my_tasks_default_5 =
+        "Smaller is earlier among my tasks (default: 5)",
+        "我的任务中数字小的先运行（默认 5）";
+    working_directory_default_the_current = "Working directory (default: the current directory)", "工作目录（默认当前目录）";
+    both_streams_a_directory_gets_id_log_default =
+        "Both streams; a directory gets ID.log (default: kept by Danlu)",
+        "两路输出；若为目录则写入 ID.log（默认由丹炉保存）";
+    standard_error_default_with_standard_output = "Standard error (default: with standard output)", "标准错误；默认与标准输出合并";
+    planned_is_not_there_yet(planned) = "`--{planned}` is not there yet", "暂不支持 `--{planned}`";
 }

@@ -163,12 +163,12 @@ pub(crate) async fn resolve(
     }
     let missing: Vec<TaskId> =
         after.iter().map(|it| it.task).filter(|task| !model.tasks.contains_key(task)).collect();
-    let look = move |_: &danlu_core::State, store: &Store, _| {
+    let look = move |store: &Store| {
         let found = |task: TaskId| Some((task, store.archived(task).ok()??));
         missing.into_iter().filter_map(found).collect::<BTreeMap<TaskId, bool>>()
     };
     let archived =
-        api.handle.look(look).await.map_err(|not_now: NotNow| ApiError::from(not_now))?;
+        api.handle.read(look).await.map_err(|not_now: NotNow| ApiError::from(not_now))?;
     let mut left = Vec::new();
     for dependency in after {
         match (archived.get(&dependency.task), dependency.kind) {

@@ -85,8 +85,7 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
     let (handle, data) = (handle.clone(), data.to_owned());
     let made = tokio::spawn(async move {
         let at = crate::api::rfc3339(clock::now());
-        let snapshot =
-            handle.look(|_, store, _| store.freeze()).await??.ok_or(BackupError::Busy)?;
+        let snapshot = handle.read(Store::freeze).await??.ok_or(BackupError::Busy)?;
         let copied = tokio::task::spawn_blocking(move || {
             let free = crate::disk::free(&data).unwrap_or(u64::MAX);
             if free < snapshot.bytes + KEPT_FREE {
@@ -99,7 +98,7 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
             Ok(spool)
         });
         let copied = copied.await;
-        handle.look(|_, store, _| store.thaw()).await??;
+        handle.read(Store::thaw).await??;
         copied.map_err(io::Error::other)?
     });
     made.await.map_err(io::Error::other)?

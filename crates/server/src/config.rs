@@ -12,10 +12,10 @@ use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
 use danlu_messages::errors;
+use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub struct Config {
     pub resources: BTreeMap<String, u32>,
     pub gpus: GpuConfig,
     /// What tasks have when neither the task nor its owner says anything else.
-    pub task_defaults: Map<String, Value>,
+    pub task_defaults: Patch,
     /// gpuman's JSON interface at its own addresses.
     pub compat_gpuman: bool,
     /// `None`: a certificate of our own.
@@ -102,7 +102,7 @@ pub struct TlsFiles {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct DefaultsInFile {
-    task: Map<String, Value>,
+    task: Patch,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -314,7 +314,7 @@ impl Config {
             ("resources", resources.join(", ")),
             ("gpus.use", self.gpus.in_use.as_ref().map_or_else(|| "all".to_owned(), list)),
             ("gpus.slots", slots.join(", ")),
-            ("defaults.task", Value::Object(self.task_defaults.clone()).to_string()),
+            ("defaults.task", serde_json::to_string(&self.task_defaults).unwrap_or_default()),
             ("compat.gpuman", self.compat_gpuman.to_string()),
             (
                 "tls",

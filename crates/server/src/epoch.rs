@@ -135,8 +135,9 @@ impl Life {
 
 impl Witness {
     /// A commit has brought the events up to this number. It need not reach the disk: an older number is noticed less.
-    pub(crate) fn note(&mut self, events: i64, ledger: &Ledger) {
-        let (next_task, next_run) = next_ids(Some(ledger));
+    /// `ledger` where it has changed.
+    pub(crate) fn note(&mut self, events: i64, ledger: Option<&Ledger>) {
+        let (next_task, next_run) = next_ids(ledger);
         let seen = &mut self.seen;
         let settled = seen.loss.take().is_some();
         if let Some(file) = self.file.as_ref().filter(|_| events > seen.events || settled) {

@@ -1,5 +1,6 @@
 //! How everything else reaches the engine.
 
+use crate::clock;
 use crate::model::{ReadModel, Reader};
 use crate::notices::Notices;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
@@ -30,13 +31,11 @@ pub(crate) enum Message {
     /// Something that a node said. Nobody waits for an answer.
     Node(Input),
     /// A question that the read model cannot answer.
-    Look(Look),
+    Look(Question),
     /// The local node has been added: connect to it.
     ConnectLocal,
     /// Start nothing more: the server is about to stop.
     CloseQueue,
-    /// Time has passed.
-    Wake,
     /// Commit what has come so far, then end.
     Stop(oneshot::Sender<()>),
 }
@@ -49,7 +48,8 @@ pub struct Asker {
     pub origin: String,
 }
 
-pub(crate) type Look = Box<dyn FnOnce(&State, &Store, Time) + Send>;
+/// There is no state while the store cannot be written.
+pub(crate) type Question = Box<dyn FnOnce(Result<&State, &StoreError>, &Store, Time) + Send>;
 
 pub type Answer = Result<Reply, AskError>;
 
@@ -121,16 +121,42 @@ impl Handle {
         let _ = self.send(Message::ConnectLocal);
     }
 
+    /// Ask about the state as of the last commit, without waiting for the engine: why tasks wait, what users have used.
+    pub(crate) fn consider<T>(&self, question: impl Fn(&State, Time) -> T) -> Result<T, NotNow> {
+        let now = clock::now();
+        self.reader.consider(|state| question(state, now)).ok_or_else(|| {
+            NotNow::new(|| {
+                (errors::this_cannot_be_answered().to_owned(), errors::see_the_servers_log())
+            })
+        })
+    }
+
     /// Ask the engine itself. For single questions; lists come from the read model.
     pub async fn look<T: Send + 'static>(
         &self,
         question: impl FnOnce(&State, &Store, Time) -> T + Send + 'static,
     ) -> Result<T, NotNow> {
         let (reply, answer) = oneshot::channel();
-        let look = Box::new(move |state: &State, store: &Store, now| {
-            let _ = reply.send(question(state, store, now));
-        });
-        self.send(Message::Look(look))?;
+        let look = move |state: Result<&State, &StoreError>, store: &Store, now| {
+            let _ = reply.send(match state {
+                Ok(state) => Ok(question(state, store, now)),
+                Err(cause) => Err(NotNow::from(cause)),
+            });
+        };
+        self.send(Message::Look(Box::new(look)))?;
+        answer.await.unwrap_or_else(|_| Err(NotNow::stopping()))
+    }
+
+    /// Ask the store alone, which can be read also while it cannot be written.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Store) -> T + Send + 'static,
+    ) -> Result<T, NotNow> {
+        let (reply, answer) = oneshot::channel();
+        let look = move |_: Result<&State, &StoreError>, store: &Store, _| {
+            let _ = reply.send(question(store));
+        };
+        self.send(Message::Look(Box::new(look)))?;
         answer.await.map_err(|_| NotNow::stopping())
     }
 
@@ -169,14 +195,6 @@ pub struct Asked {
 impl Asked {
     pub async fn wait(self) -> Answer {
         self.answer.await.map_err(|_| NotNow::stopping())?
-    }
-}
-
-impl Message {
-    pub(crate) fn refuse(self, not_now: &NotNow) {
-        if let Message::Ask { reply, .. } | Message::Keep { reply, .. } = self {
-            let _ = reply.send(Err(not_now.clone().into()));
-        }
     }
 }
 

@@ -1,64 +1,21 @@
-//! A bug of ours that makes the core panic: caught, and written to a file for a report.
+//! Reports of bugs of ours that made the core panic, in files.
 
 use crate::api::view::rfc3339;
 use crate::clock;
+use crate::store::{Store, StoreError};
 use danlu_core::Input;
+use danlu_engine::Panic;
 use danlu_node::private;
 use serde_json::{Value, json};
-use std::any::Any;
-use std::cell::Cell;
 use std::fs;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use tracing::{error, warn};
+use tracing::warn;
 
 /// The oldest go.
 const MOST_REPORTS: usize = 20;
 /// Longer inputs are only named.
 const MOST_BYTES: usize = 1 << 20;
-
-thread_local! {
-    static WHERE: Cell<Option<String>> = const { Cell::new(None) };
-}
-
-/// What it said, and where in the code.
-#[derive(Debug, Clone)]
-pub(crate) struct Panic {
-    pub(crate) message: String,
-    pub(crate) place: String,
-}
-
-/// `Err` if it panics. What it was changing is not to be used any more.
-pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
-    remember_places();
-    WHERE.set(None);
-    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
-        let place = WHERE.take().unwrap_or_default();
-        let panic = Panic { message: words(payload.as_ref()), place };
-        error!(message = panic.message, place = panic.place, "internal error, please report it");
-        panic
-    })
-}
-
-fn words(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    text.unwrap_or("no message").to_owned()
-}
-
-/// The place is known only while it happens.
-fn remember_places() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            WHERE.set(info.location().map(ToString::to_string));
-            before(info);
-        }));
-    });
-}
 
 /// For whoever mends it: the input without environments. Where it is, or would have been.
 pub(crate) fn report(data: &Path, panic: &Panic, input: Option<&Input>) -> PathBuf {
@@ -120,10 +77,11 @@ fn make_room(directory: &Path) -> io::Result<()> {
 }
 
 /// Faults for tests, in builds for development alone: a file named by `DANLU_TEST_PANIC` says which inputs panic. One line
-/// each: `submit`, `started`, `report`, `schedule` or `wake`, and `once` where only the first.
+/// each: `submit`, `started`, `report`, `schedule` or `wake`, and `once` where only the first. `commit` lets commits fail
+/// as on a full disk, and `late` keeps them waiting.
 #[cfg(debug_assertions)]
 pub(crate) mod on_purpose {
-    use super::{Input, Path, fs};
+    use super::{Input, Path, Store, StoreError, fs};
     use danlu_core::NodeMessage;
     use std::sync::LazyLock;
 
@@ -141,15 +99,29 @@ pub(crate) mod on_purpose {
     }
 
     pub(crate) fn strike(word: &str) {
-        let Some(file) = FILE.as_ref().map(Path::new) else { return };
-        let Ok(text) = fs::read_to_string(file) else { return };
+        if is_due(word) {
+            panic!("on purpose: {word}");
+        }
+    }
+
+    pub(crate) fn for_commit(store: &Store) -> Result<(), StoreError> {
+        while is_due("late") {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let path = || store.directory().to_owned();
+        if is_due("commit") { Err(StoreError::Full { path: path() }) } else { Ok(()) }
+    }
+
+    fn is_due(word: &str) -> bool {
+        let Some(file) = FILE.as_ref().map(Path::new) else { return false };
+        let Ok(text) = fs::read_to_string(file) else { return false };
         let Some(line) = text.lines().find(|line| line.split(' ').next() == Some(word)) else {
-            return;
+            return false;
         };
         if line.ends_with(" once") {
             let _ = fs::write(file, text.replacen(line, "", 1));
         }
-        panic!("on purpose: {word}");
+        true
     }
 }
 
@@ -157,4 +129,7 @@ pub(crate) mod on_purpose {
 pub(crate) mod on_purpose {
     pub(crate) fn for_input(_: &super::Input) {}
     pub(crate) fn strike(_: &str) {}
+    pub(crate) fn for_commit(_: &super::Store) -> Result<(), super::StoreError> {
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@
 
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Epoch, Event, Input, Request, RowKey, State, Time, UserId, step};
-use danlu_server::store::{Batch, Environment, Store, StoreError};
+use danlu_server::store::{Batch, Environment, Extras, Store, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,8 @@ fn an_environment_is_kept_once() {
     let environment = Environment { hash: "h".into(), variables: b"A=1\0B=\xff\0".to_vec() };
     for _ in 0..2 {
         let environments = vec![environment.clone()];
-        store.commit(&Batch { environments, ..Batch::default() }).unwrap();
+        let extras = Extras { environments, ..Extras::default() };
+        store.commit(&Batch { extras, ..Batch::default() }).unwrap();
     }
     assert_eq!(store.environment("h").unwrap(), Some(environment.variables));
     assert_eq!(store.environment("other").unwrap(), None);

@@ -9,7 +9,6 @@ mod cluster;
 mod errors;
 mod notices;
 mod reports;
-mod shapes;
 mod submit;
 mod tasks;
 mod users;

@@ -7,7 +7,6 @@ pub mod frame;
 pub mod gpu;
 pub mod launch;
 pub mod rundir;
-pub mod span;
 pub mod words;
 
 pub use agent::{FromAgent, Hello, StopWhy, ToAgent};

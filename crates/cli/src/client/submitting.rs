@@ -3,14 +3,14 @@
 use std::{fs::File, io::Read as _};
 
 use danlu_messages::cli::client as msg;
-use danlu_wire::api::Submit;
+use danlu_spec::Patch;
 
 use super::{Client, PATIENCE, Patience, Problem, text_of};
 use crate::failure::{Exit, Failure};
 
 impl Client {
     /// The answer as the server sent it. It comes when the task is durable.
-    pub(crate) fn submit(&self, task: &Submit) -> Result<String, Failure> {
+    pub(crate) fn submit(&self, task: &Patch) -> Result<String, Failure> {
         let key = fresh_key()?;
         let mut patience = Patience::default();
         let mut sent = false;

@@ -2,18 +2,17 @@
 
 use clap::Args;
 use danlu_messages::cli::clone as msg;
+use danlu_spec::{NewTaskOptions, Patch, Said, TaskOptions};
 use danlu_wire::api::TaskView;
-use serde_json::{Value, json};
 
-use super::submit::{body_of, submitted, tell_limit};
+use super::submit::{submitted, tell_limit, with_command};
 use crate::{
-    captured::environment,
+    captured::{environment, settled},
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     screen::{self, width::plain},
     selection::resolve_names,
-    task_options::{NewTaskOptions, TaskOptions, merge, of_task},
 };
 
 #[derive(Debug, Args)]
@@ -82,18 +81,12 @@ fn not_permitted(task: &TaskView) -> Failure {
 
 fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<String, Failure> {
     let incomplete = || Problem::Odd("the task has no details".to_owned());
-    let mut fields = of_task(task).ok_or_else(incomplete)?;
+    let mut new = Patch::of(task).ok_or_else(incomplete)?;
     // None was captured from who does not use this command line.
     let captured = task.details.as_ref().and_then(|details| details.environment.clone());
-    fields.insert("environment".into(), json!(captured.unwrap_or_else(environment)));
-    merge(&mut fields, arguments.options.fields(client)?);
-    merge(&mut fields, arguments.new.fields());
-    if !arguments.command.is_empty() {
-        let shell = arguments.options.is_shell_line();
-        let command =
-            if shell { vec![arguments.command.join(" ")] } else { arguments.command.clone() };
-        fields.insert("command".into(), json!(command));
-        fields.insert("shell".into(), Value::Bool(shell));
-    }
-    client.submit(&body_of(fields)?)
+    new.environment = Said::Value(captured.unwrap_or_else(environment));
+    new.lay_over(settled(client, arguments.options.patch()?)?);
+    new.lay_over(arguments.new.patch()?);
+    let is_shell_line = arguments.options.is_shell_line();
+    client.submit(&with_command(new, &arguments.command, is_shell_line))
 }

@@ -10,17 +10,17 @@ use std::{
 
 use clap::Args;
 use danlu_messages::cli::edit as msg;
+use danlu_spec::{Patch, TaskOptions};
 use danlu_wire::api::TaskView;
-use serde_json::{Value, json};
 
-use super::submit::tell_limit;
+use super::submit::{tell_limit, with_command};
 use crate::{
+    captured::settled,
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     screen,
     selection::resolve_names,
-    task_options::{Fields, TaskOptions, merge, of_task},
 };
 
 #[derive(Debug, Args)]
@@ -64,28 +64,23 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     Ok(())
 }
 
-fn changes(client: &Client, arguments: &Arguments) -> Result<Fields, Failure> {
-    let mut changes = arguments.options.fields(client)?;
-    if !arguments.command.is_empty() {
-        let shell = arguments.options.is_shell_line();
-        let command =
-            if shell { vec![arguments.command.join(" ")] } else { arguments.command.clone() };
-        changes.insert("command".into(), json!(command));
-        changes.insert("shell".into(), Value::Bool(shell));
-    }
-    Ok(changes)
+fn changes(client: &Client, arguments: &Arguments) -> Result<Patch, Failure> {
+    let changes = settled(client, arguments.options.patch()?)?;
+    Ok(with_command(changes, &arguments.command, arguments.options.is_shell_line()))
+}
+
+fn incomplete() -> Failure {
+    Problem::Odd("the task has no details".to_owned()).into()
 }
 
 /// Labels, variables and output files are laid over those that the task has.
-fn completed(task: &TaskView, changes: Fields) -> Result<Fields, Failure> {
-    let incomplete = || Problem::Odd("the task has no details".to_owned());
-    let mut base = of_task(task).ok_or_else(incomplete)?;
-    base.retain(|name, _| changes.contains_key(name));
-    merge(&mut base, changes);
+fn completed(task: &TaskView, changes: Patch) -> Result<Patch, Failure> {
+    let mut base = Patch::of(task).ok_or_else(incomplete)?.only(|key| changes.says(key));
+    base.lay_over(changes);
     Ok(base)
 }
 
-fn send(client: &Client, id: u64, changes: &Fields, json: bool) -> Result<(), Failure> {
+fn send(client: &Client, id: u64, changes: &Patch, json: bool) -> Result<(), Failure> {
     let document = client.send("PATCH", &format!("/tasks/{id}"), changes)?;
     if json {
         return screen::print_document(&document);
@@ -93,15 +88,14 @@ fn send(client: &Client, id: u64, changes: &Fields, json: bool) -> Result<(), Fa
     screen::print(&msg::changed_task_id(&id))
 }
 
-fn in_editor(task: &TaskView) -> Result<Fields, Failure> {
-    let incomplete = || Problem::Odd("the task has no details".to_owned());
-    let before = form::Form::of(task).ok_or_else(incomplete)?;
+fn in_editor(task: &TaskView) -> Result<Patch, Failure> {
+    let before = form::Text::of(Patch::of(task).ok_or_else(incomplete)?);
     let mut file = tempfile::Builder::new()
         .prefix(&format!("danlu-{}-", task.id))
         .suffix(".toml")
         .tempfile()
         .map_err(|cause| no_editor(&cause))?;
-    file.write_all(before.text(task.id).as_bytes()).map_err(|cause| no_editor(&cause))?;
+    file.write_all(before.written(task.id).as_bytes()).map_err(|cause| no_editor(&cause))?;
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| env::var(name).ok());
     let editor = editor.filter(|editor| !editor.is_empty()).unwrap_or_else(|| "vi".to_owned());
     // `EDITOR` may have arguments of its own, so that a shell has to take it apart.
@@ -115,7 +109,7 @@ fn in_editor(task: &TaskView) -> Result<Fields, Failure> {
             .hint("EDITOR=nano danlu edit ID"));
     }
     let written = std::fs::read_to_string(file.path()).map_err(|cause| no_editor(&cause))?;
-    let after = form::Form::read(&written);
+    let after = form::Text::read(&written);
     let changes = after.and_then(|after| after.changes_since(&before));
     changes.map_err(|complaint| {
         // The work is not lost.

@@ -47,12 +47,12 @@ const DETACHED: u8 = 130;
 
 pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let task = arguments.task.describe(&client)?;
-    if task.array.is_some() || task.hold {
+    if task.array.value().is_some() || task.hold.value() == Some(&true) {
         return Err(Failure::new(Exit::Usage, msg::run_follows_one_task_that_may_start())
             .hint(msg::use_danlu_submit_for_array_and_hold()));
     }
     let document = client.submit(&task)?;
-    if task.dry_run {
+    if arguments.task.dry_run {
         return submit::show_dry_run(&document).map(|()| ExitCode::SUCCESS);
     }
     let id = submit::submitted(&document)?.id;

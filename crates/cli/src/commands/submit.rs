@@ -5,21 +5,20 @@ use std::{env, path::Path};
 use clap::Args;
 use danlu_core::task::Stream;
 use danlu_messages::cli::submit as msg;
-use danlu_wire::api::{Document, DryRun, Submit, Submitted};
+use danlu_spec::{NewTaskOptions, Patch, Said, TaskOptions, name_of};
+use danlu_wire::api::{Document, DryRun, Submitted};
 use jiff::Timestamp;
 use nix::{
     errno::Errno,
     unistd::{AccessFlags, access},
 };
-use serde_json::{Value, json};
 
 use crate::{
-    captured::{environment, umask, working_directory},
-    client::{Client, Problem, read},
+    captured::{environment, settled, umask, working_directory},
+    client::{Client, read},
     failure::{Exit, Failure},
     screen::{self, amounts, clock, places, vram},
     script,
-    task_options::{Fields, NewTaskOptions, TaskOptions, merge, name_of, submit_body},
 };
 
 #[derive(Debug, Args)]
@@ -61,7 +60,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     if arguments.json {
         return screen::print_document(&document);
     }
-    if task.dry_run {
+    if arguments.task.dry_run {
         return show_dry_run(&document);
     }
     let Submitted { id, count, paths_unanswered } = submitted(&document)?;
@@ -112,16 +111,16 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
 }
 
 /// Only the user can tell what the user may write; hours later it would be too late.
-fn refuse_unwritable(body: &Submit) -> Result<(), Failure> {
+fn refuse_unwritable(body: &Patch) -> Result<(), Failure> {
     let file = |stream: &Option<Stream>| match stream {
         Some(Stream::Append { path } | Stream::Truncate { path }) => Some(path.clone()),
         Some(Stream::Discard) | None => None,
     };
-    let output = &body.output;
+    let output = body.output();
     let files = [output.both.clone(), file(&output.stdout), file(&output.stderr)];
     // What words in a name will stand for is not known yet.
     for file in files.into_iter().flatten().filter(|file| !file.contains('{')) {
-        let path = Path::new(&body.directory).join(&file);
+        let path = Path::new(body.directory()).join(&file);
         let parent = path.parent().unwrap_or(&path);
         let subject = if path.exists() { &path } else { parent };
         let answer = access(subject, AccessFlags::W_OK);
@@ -135,33 +134,28 @@ fn refuse_unwritable(body: &Submit) -> Result<(), Failure> {
 
 impl NewTask {
     /// Everything that the server needs to know. Options of the command line win over those of a script.
-    pub(super) fn describe(&self, client: &Client) -> Result<Submit, Failure> {
-        let mut fields = Fields::new();
-        let (command, name) = self.command(client, &mut fields)?;
-        merge(&mut fields, self.options.fields(client)?);
-        merge(&mut fields, self.new.fields());
+    pub(super) fn describe(&self, client: &Client) -> Result<Patch, Failure> {
+        let mut task = Patch::default();
+        let (command, name) = self.command(client, &mut task)?;
+        task.lay_over(settled(client, self.options.patch()?)?);
+        task.lay_over(self.new.patch()?);
         self.tell_limit();
-        fields.insert("command".into(), json!(command));
-        fields.insert("environment".into(), json!(environment()));
-        fields.extend(umask().map(|umask| ("umask".to_owned(), json!(umask))));
-        fields.insert("dry_run".into(), json!(self.dry_run));
-        if !fields.contains_key("name") {
-            fields.insert("name".into(), Value::String(name));
+        task.command = Said::Value(command);
+        task.environment = Said::Value(environment());
+        task.umask = umask().map_or(Said::Nothing, Said::Value);
+        task.dry_run = Said::Value(self.dry_run);
+        if task.name.is_nothing() {
+            task.name = Said::Value(name);
         }
-        if !fields.contains_key("directory") {
-            fields.insert("directory".into(), Value::String(working_directory()?));
+        if task.directory.is_nothing() {
+            task.directory = Said::Value(working_directory()?);
         }
-        let body = body_of(fields)?;
-        refuse_unwritable(&body)?;
-        Ok(body)
+        refuse_unwritable(&task)?;
+        Ok(task)
     }
 
     /// The command, and a name for the task if it has none.
-    fn command(
-        &self,
-        client: &Client,
-        fields: &mut Fields,
-    ) -> Result<(Vec<String>, String), Failure> {
+    fn command(&self, client: &Client, task: &mut Patch) -> Result<(Vec<String>, String), Failure> {
         let words = &self.command;
         if words.is_empty() {
             return Err(Failure::new(Exit::Usage, msg::there_is_no_command())
@@ -174,7 +168,7 @@ impl NewTask {
         if !follows_dashes(words.len())
             && let Some(script) = script::read(words, client)?
         {
-            *fields = script.lines.fields(self.new.is_array());
+            *task = script.lines.patch(self.new.is_array());
             return Ok((script.command, script.name));
         }
         Ok((words.clone(), name_of(words)))
@@ -186,15 +180,19 @@ impl NewTask {
     }
 }
 
-/// Fields that do not fit are a bug of ours.
-pub(super) fn body_of(fields: Fields) -> Result<Submit, Failure> {
-    submit_body(fields).map_err(|error| Problem::Odd(error.to_string()).into())
-}
-
 /// Whether the last `count` words of the command line come after `--`, which clap does not tell.
 fn follows_dashes(count: usize) -> bool {
     let words: Vec<_> = env::args_os().collect();
     words.len().checked_sub(count + 1).is_some_and(|place| words[place] == "--")
+}
+
+/// With the command after `--`, where there is one.
+pub(super) fn with_command(mut patch: Patch, words: &[String], shell: bool) -> Patch {
+    if !words.is_empty() {
+        patch.command = Said::Value(if shell { vec![words.join(" ")] } else { words.to_vec() });
+        patch.shell = Said::Value(shell);
+    }
+    patch
 }
 
 pub(super) fn tell_limit(options: &TaskOptions) {

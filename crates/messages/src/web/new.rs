@@ -102,4 +102,7 @@ messages! {
     a_shell_line_run_by_your_bash_or_zsh_gpu_list =
         "A shell line, run by your bash or zsh. {gpu_list}, {gpu_count} and {task_id} are replaced.",
         "一行 shell 命令，由您的 bash 或 zsh 执行。{gpu_list}、{gpu_count}、{task_id} 会被替换。";
+    at_you_have_no_task_that_back_stands_for(at, back) =
+        "{at}you have no task that `@~{back}` stands for",
+        "{at}您没有 `@~{back}` 所指的任务";
 }

@@ -35,10 +35,10 @@ pub(super) async fn list(
 pub(crate) async fn read(api: &Api, caller: &Caller, wanted: Wanted) -> Result<Audit, ApiError> {
     caller.require_admin()?;
     let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
-    let look = move |_: &danlu_core::State, store: &Store, _| {
+    let look = move |store: &Store| {
         store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
     };
-    let entries = api.handle.look(look).await?;
+    let entries = api.handle.read(look).await?;
     let entries = entries.map_err(|error| crate::handle::NotNow::from(&error))?;
     let full = entries.len() == limit as usize;
     let next_cursor = entries.last().filter(|_| full).map(|entry| entry.number);

@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use danlu_messages::errors;
+use danlu_spec::Patch;
 use danlu_wire::api::{ErrorCode, MOST_BODY_BYTES};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,25 +21,46 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Json<T>, ApiError> {
-        // A form of another site can be sent without asking us first; JSON cannot.
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") {
-            return Err(ApiError::bad_request(
-                errors::the_body_is_not_said_to_be_json(),
-                errors::the_body_is_a_json_document_with_content_type(),
-            ));
-        }
-        let bytes = Bytes::from_request(request, state).await?;
-        if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ApiError::bad_request(
-                errors::the_body_is_not_a_json_object(),
-                errors::the_body_is_a_json_document_with_content_type(),
-            ));
-        }
-        let axum::Json(body) = axum::Json::from_bytes(&with_whole_numbers(bytes))?;
+        let axum::Json(body) = axum::Json::from_bytes(&object(request, state).await?)?;
         Ok(Json(body))
     }
+}
+
+/// What somebody says about a task.
+#[derive(Debug)]
+pub(super) struct TaskBody(pub(super) Patch);
+
+impl<S: Send + Sync> FromRequest<S> for TaskBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<TaskBody, ApiError> {
+        let body = object(request, state).await?;
+        serde_json::from_slice(&body).map(TaskBody).map_err(|error| {
+            let message = errors::this_does_not_describe_a_task_error(&error);
+            let hint = errors::danlu_submit_help_or_the_fields_in_api_v1();
+            ApiError::bad_request(message, hint)
+        })
+    }
+}
+
+async fn object<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+    // A form of another site can be sent without asking us first; JSON cannot.
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(ApiError::bad_request(
+            errors::the_body_is_not_said_to_be_json(),
+            errors::the_body_is_a_json_document_with_content_type(),
+        ));
+    }
+    let bytes = Bytes::from_request(request, state).await?;
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(ApiError::bad_request(
+            errors::the_body_is_not_a_json_object(),
+            errors::the_body_is_a_json_document_with_content_type(),
+        ));
+    }
+    Ok(with_whole_numbers(bytes))
 }
 
 /// `2.0` is a whole number too, and some languages write all of them so.

@@ -391,7 +391,7 @@ pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserI
         Ok(Reply::User(id)) => Ok(id),
         // Somebody with the same name was faster.
         _ => {
-            let _ = api.handle.look(|_, _, _| ()).await;
+            let _ = api.handle.read(|_| ()).await;
             user_named(api, name).map(|user| user.id).ok_or_else(|| {
                 ApiError::new(
                     ErrorCode::Internal,

@@ -92,7 +92,7 @@ async fn cancel_running(api: &Api, caller: &Caller) -> usize {
     let by = caller.actor();
     api.handle.close_queue();
     // An answer of the engine: what was started before has been published.
-    let _ = api.handle.look(|_, _, _| ()).await;
+    let _ = api.handle.read(|_| ()).await;
     let model = api.handle.model();
     let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
     let asked: Vec<_> =

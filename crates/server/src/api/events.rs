@@ -39,7 +39,7 @@ pub(super) async fn stream(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = match last.or(after) {
         Some(after) => after,
-        None => api.handle.look(|_, store: &Store, _| store.newest_event()).await?,
+        None => api.handle.read(Store::newest_event).await?,
     };
     let open = api.streams.open(&caller)?;
     Ok(Sse::new(follow(api, caller, after, open)).keep_alive(KeepAlive::default()))
@@ -59,8 +59,8 @@ fn follow(
         loop {
             // What has happened before.
             loop {
-                let page = move |_: &danlu_core::State, store: &Store, _| store.events_after(after, PAGE);
-                let Ok(Ok(events)) = api.handle.look(page).await else { return };
+                let page = move |store: &Store| store.events_after(after, PAGE);
+                let Ok(Ok(events)) = api.handle.read(page).await else { return };
                 let Some(last) = events.last() else { break };
                 after = last.number;
                 if !caller.is_still_in(&api) {

@@ -8,10 +8,11 @@ use axum::extract::State;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
 use danlu_messages::errors;
-use danlu_wire::api::{Document, Me, Notify, PasswordSet, Secret, Template};
+use danlu_spec::Patch;
+use danlu_spec::patch::Template;
+use danlu_wire::api::{Document, Me, Notify, PasswordSet, Secret};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 pub(super) async fn show(
     State(api): State<Api>,
@@ -113,13 +114,12 @@ pub(super) async fn show_template(
 }
 
 /// What the configuration says for everybody, and what they say themselves on top of it.
-pub(crate) fn template_of(api: &Api, caller: &Caller) -> Map<String, Value> {
+pub(crate) fn template_of(api: &Api, caller: &Caller) -> Patch {
     let model = api.handle.model();
     let own = model.users.get(&caller.id).and_then(|user| user.profile.template.as_deref());
-    let own: Map<String, Value> =
-        own.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+    let own: Patch = own.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
     let mut whole = api.config.task_defaults.clone();
-    whole.extend(own);
+    whole.replace_with(own);
     whole
 }
 
@@ -138,20 +138,15 @@ pub(super) async fn set_template(
 pub(crate) async fn keep_template(
     api: &Api,
     caller: &Caller,
-    template: Map<String, Value>,
+    template: Patch,
 ) -> Result<(), ApiError> {
-    template::check(&template).map_err(|wrong| wrong_template(&wrong))?;
+    template::check(&template).map_err(|wrong| {
+        ApiError::refused(wrong.to_string(), errors::the_fields_of_post_tasks())
+    })?;
     let text = match template.is_empty() {
         true => String::new(),
-        false => Value::Object(template).to_string(),
+        // Texts and numbers only: they can be written.
+        false => serde_json::to_string(&template).unwrap_or_default(),
     };
     set(api, caller, UserChange { template: Some(text), ..UserChange::default() }).await
-}
-
-fn wrong_template(wrong: &template::Wrong) -> ApiError {
-    let hint = errors::the_fields_of_post_tasks();
-    match wrong {
-        template::Wrong::NotForATemplate(_) => ApiError::refused(wrong.to_string(), hint),
-        _ => ApiError::bad_request(wrong.to_string(), hint),
-    }
 }

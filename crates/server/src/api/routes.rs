@@ -96,10 +96,10 @@ pub(crate) fn all() -> Vec<Route> {
     use Who::{Admin, Anybody, Person, Reader, Submitter};
     vec![
         Route::new(("get", "/tasks"), "List tasks, newest first", Reader, || get(tasks::list), json::<wire::Tasks>()).query::<filter::Filter>(),
-        Route::new(("post", "/tasks"), "Submit a task or an array; with dry_run, ask where and when it would start", Submitter, || post(submit::submit), json::<wire::Submitted>()).body::<wire::Submit>().creates(),
+        Route::new(("post", "/tasks"), "Submit a task or an array; with dry_run, ask where and when it would start", Submitter, || post(submit::submit), json::<wire::Submitted>()).body::<danlu_spec::Patch>().creates(),
         Route::new(("post", "/tasks/act"), "Do the same with many tasks", Submitter, || post(tasks::act_on_many), json::<wire::Acted>()).body::<wire::Act>(),
         Route::new(("get", "/tasks/{id}"), "All about one task", Reader, || get(tasks::one), json::<wire::OneTask>()),
-        Route::new(("patch", "/tasks/{id}"), "Change a waiting task; it keeps its place", Submitter, || patch(submit::edit), json::<wire::OneTask>()).body::<submit::Changes>(),
+        Route::new(("patch", "/tasks/{id}"), "Change a waiting task; it keeps its place", Submitter, || patch(submit::edit), json::<wire::OneTask>()).body::<danlu_spec::Patch>(),
         Route::new(("delete", "/tasks/{id}"), "Take an ended task out of the list", Submitter, || delete(tasks::remove), json::<wire::Acted>()),
         Route::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(why::why), json::<Value>()),
         Route::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), Answer::Log).query::<logs::Wanted>(),
@@ -132,8 +132,8 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(("get", "/me"), "Who I am to this server", Reader, || get(me::show), json::<wire::Me>()),
         Route::new(("patch", "/me"), "My mail address and language", Person, || patch(me::change), json::<wire::Me>()).body::<me::Change>(),
         Route::new(("post", "/me/password"), "Change my password", Person, || post(me::password), json::<wire::PasswordSet>()).body::<me::OwnPassword>(),
-        Route::new(("get", "/me/template"), "What my tasks have when nothing else is said", Reader, || get(me::show_template), json::<wire::Template>()),
-        Route::new(("put", "/me/template"), "Replace that", Person, || put(me::set_template), json::<wire::Template>()).body::<wire::Template>(),
+        Route::new(("get", "/me/template"), "What my tasks have when nothing else is said", Reader, || get(me::show_template), json::<danlu_spec::patch::Template>()),
+        Route::new(("put", "/me/template"), "Replace that", Person, || put(me::set_template), json::<danlu_spec::patch::Template>()).body::<danlu_spec::patch::Template>(),
         Route::new(("get", "/me/nodes"), "Who I am on each machine", Reader, || get(me_nodes::list), json::<wire::MyNodes>()),
         Route::new(("put", "/me/nodes/{name}"), "My SSH user name and key for a machine where the server is not root", Person, || put(me_nodes::set), json::<wire::MyNodes>()).body::<wire::NewSshLogin>(),
         Route::new(("delete", "/me/nodes/{name}"), "Take them away", Person, || delete(me_nodes::remove), json::<wire::MyNodes>()),

@@ -3,11 +3,11 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
+use crate::given::duration;
 use axum::extract::State;
 use danlu_core::{Input, Settings, Span};
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
-use danlu_wire::span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ pub(crate) fn shown(settings: &Settings) -> Value {
         if let Some(entry) = entry(&mut whole, key)
             && let Some(ms) = entry.as_u64()
         {
-            *entry = Value::String(span::to_text(Span(ms)));
+            *entry = Value::String(duration::span(Span(ms)));
         }
     }
     for key in LISTS {
@@ -120,7 +120,7 @@ fn entry<'a>(whole: &'a mut Value, key: &str) -> Option<&'a mut Value> {
 /// As the core keeps it.
 fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match span::from_text(&text) {
+    match duration::parse_span(&text) {
         Some(Span(ms)) => Ok(ms.into()),
         None => Err(ApiError::new(
             ErrorCode::Refused,

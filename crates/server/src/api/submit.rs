@@ -1,6 +1,6 @@
 //! New tasks, and new descriptions for waiting ones.
 
-use super::body::Json;
+use super::body::{Json, TaskBody};
 use super::caller::Caller;
 use super::me::template_of;
 use super::nodes::is_for_data;
@@ -8,7 +8,6 @@ use super::{Api, ApiError, task_paths};
 use crate::archive;
 use crate::environment;
 use crate::store::{Environment, Store};
-use crate::template;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -17,22 +16,18 @@ use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
 use danlu_messages::errors;
-use danlu_wire::api::{
-    Array, Document, DryRun, ErrorCode, Needs, OneTask, Submit, Submitted, WouldStart,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use danlu_spec::{Patch, Said, patch};
+use danlu_wire::api::{Array, Document, DryRun, ErrorCode, OneTask, Submitted, WouldStart};
 
 pub(super) async fn submit(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<Json<Map<String, Value>>, ApiError>,
+    body: Result<TaskBody, ApiError>,
 ) -> Result<Response, ApiError> {
-    let Json(body) = body?;
-    let body = whole(&api, &caller, body)?;
-    if body.dry_run {
+    let TaskBody(mut body) = body?;
+    body.fill_from(template_of(&api, &caller));
+    if body.dry_run.value() == Some(&true) {
         let dry_run = dry_run(&api, &caller, body).await?;
         return Ok(Json(Document::new(DryRun { dry_run })).into_response());
     }
@@ -41,33 +36,17 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, Json(Document::new(submitted))).into_response())
 }
 
-/// With what its owner's tasks have when nothing else is said.
-pub(crate) fn whole(
-    api: &Api,
-    caller: &Caller,
-    mut body: Map<String, Value>,
-) -> Result<Submit, ApiError> {
-    template::put_under(&mut body, template_of(api, caller));
-    serde_json::from_value(Value::Object(body)).map_err(|error| not_a_task(&error))
-}
-
-fn not_a_task(error: &serde_json::Error) -> ApiError {
-    let message = errors::this_does_not_describe_a_task_error(&error);
-    ApiError::bad_request(message, errors::danlu_submit_help_or_the_fields_in_api_v1())
-}
-
 /// Answers when it is durable. Without an environment of its own it has that of the task it is a copy of.
 pub(crate) async fn accept(
     api: &Api,
     caller: &Caller,
-    body: Submit,
+    mut body: Patch,
     key: Option<String>,
     copy_of: Option<&Task>,
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
     look_for_dependencies(api, caller, &body)?;
-    let after = archive::resolve(api, body.after.clone()).await?;
-    let body = Submit { after, ..body };
+    resolve_archived(api, &mut body).await?;
     let paths_answered = task_paths::check(api, caller.id, &body).await?;
     let (mut spec, environment) = spec(api, body)?;
     if let Some(task) = copy_of.filter(|_| environment.is_none()) {
@@ -86,11 +65,18 @@ pub(crate) async fn accept(
 }
 
 /// What somebody may not see, they cannot wait for either.
-fn look_for_dependencies(api: &Api, caller: &Caller, body: &Submit) -> Result<(), ApiError> {
+fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let there = |id| model.tasks.contains_key(&id);
-    let mut ids = body.after.iter().map(|dependency| dependency.task);
+    let mut ids = body.dependencies().map(|dependency| dependency.task);
     ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
+}
+
+/// What has ended and is archived is not waited for.
+async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
+    let after = archive::resolve(api, body.dependencies().collect()).await?;
+    body.after = Said::Value(after.into_iter().map(Into::into).collect());
+    Ok(())
 }
 
 /// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
@@ -123,11 +109,10 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
 pub(crate) async fn dry_run(
     api: &Api,
     caller: &Caller,
-    body: Submit,
+    mut body: Patch,
 ) -> Result<WouldStart, ApiError> {
-    let mut body = body;
     look_for_dependencies(api, caller, &body)?;
-    body.after = archive::resolve(api, body.after).await?;
+    resolve_archived(api, &mut body).await?;
     task_paths::check(api, caller.id, &body).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
@@ -156,30 +141,22 @@ fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
     }
 }
 
-/// Any of the fields of a task.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct Changes(Map<String, Value>);
-
 /// The fields that are given replace those of the task; the others stay.
 pub(super) async fn edit(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    body: Result<Json<Changes>, ApiError>,
+    body: Result<TaskBody, ApiError>,
 ) -> Result<Json<Document<OneTask>>, ApiError> {
     let Path(id) = path?;
-    let Json(Changes(changes)) = body?;
+    let TaskBody(changes) = body?;
     let id = TaskId(id);
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     // Before anything is said about it.
     caller.may_see_inside(&model, task)?;
-    let mut whole = serde_json::to_value(described(task)).unwrap_or_default();
-    if let Some(fields) = whole.as_object_mut() {
-        fields.extend(changes);
-    }
-    let body: Submit = serde_json::from_value(whole).map_err(|error| not_a_task(&error))?;
+    let mut body = described(task);
+    body.replace_with(changes);
     replace(&api, &caller, task, body).await?;
     let task =
         super::tasks::views(&api, &caller, vec![id]).await?.pop().ok_or(Refusal::NoSuchTask(id))?;
@@ -191,7 +168,7 @@ pub(crate) async fn replace(
     api: &Api,
     caller: &Caller,
     task: &Task,
-    body: Submit,
+    body: Patch,
 ) -> Result<(), ApiError> {
     task_paths::check(api, task.owner, &body).await?;
     let (mut spec, environment) = spec(api, body)?;
@@ -204,15 +181,16 @@ pub(crate) async fn replace(
 }
 
 /// Machines that keep data and run no tasks are not waited for. Names that nobody has are refused by the core.
-fn check_for_data(api: &Api, needs: &Needs) -> Result<(), ApiError> {
+fn check_for_data(api: &Api, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let chosen = |node: &&danlu_core::Node| {
-        needs.node.as_ref().is_none_or(|it| it.matches(&node.name, &node.labels))
+        body.node.value().is_none_or(|it| it.matches(&node.name, &node.labels))
     };
     let chosen = model.nodes.values().map(|node| &**node).filter(chosen);
     let (data, tasks): (Vec<_>, Vec<_>) = chosen.partition(|node| is_for_data(api, &node.name));
     let Some(first) = data.first() else { return Ok(()) };
-    let (asked, count, name) = (needs.nodes.max(1), tasks.len(), &first.name);
+    let (asked, count, name) =
+        (body.nodes.value().map_or(1, |nodes| *nodes.max(&1)), tasks.len(), &first.name);
     if count >= asked as usize {
         return Ok(());
     }
@@ -226,69 +204,72 @@ fn check_for_data(api: &Api, needs: &Needs) -> Result<(), ApiError> {
     Err(error)
 }
 
-fn spec(api: &Api, body: Submit) -> Result<(TaskSpec, Option<Environment>), ApiError> {
+/// Where what people say takes effect, with the defaults of what they do not say.
+fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
-    let begin = body.begin.as_deref().map(time).transpose()?;
-    let environment = environment::pack(&body.environment).map_err(|message| {
+    let begin = body.begin.value().map(|begin| time(begin)).transpose()?;
+    let packed = environment::pack(body.environment.value().map_or(&[], Vec::as_slice));
+    let environment = packed.map_err(|message| {
         ApiError::refused(message, errors::variables_are_name_value_without_zero_bytes())
     })?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
-    let sharing = sharing(&body.request)?;
-    let needs = body.request;
-    check_for_data(api, &needs)?;
-    let Needs { cpus, memory, gpu_memory, gpu_model, mut gpu_ids, resources, .. } = needs;
+    let sharing = sharing(&body)?;
+    check_for_data(api, &body)?;
+    let (output, after) = (body.output(), body.dependencies().collect());
+    let mut gpu_ids = body.gpu_ids.into_value_or_empty();
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
-    let gpus = body.gpus.unwrap_or(u32::from(has_gpus)).max(named);
+    let gpus = body.gpus.into_value().unwrap_or(u32::from(has_gpus)).max(named);
     // One is what every task has.
-    let nodes = if needs.nodes == 1 { 0 } else { needs.nodes };
+    let nodes = body.nodes.into_value().filter(|nodes| *nodes != 1).unwrap_or(0);
     let request = Request {
         gpus: gpus.saturating_mul(nodes.max(1)),
         nodes,
         // A GPU task takes no CPU slot unless it says so; a CPU task takes one.
-        cpus: cpus.unwrap_or(u32::from(gpus == 0)),
-        memory,
+        cpus: body.cpus.into_value().unwrap_or(u32::from(gpus == 0)),
+        memory: body.memory.into_value_or_empty(),
         span_nodes: false,
-        gpu_memory,
+        gpu_memory: body.gpu_memory.into_value_or_empty(),
         sharing,
-        gpu_model,
-        node: needs.node,
-        prefer: needs.prefer,
+        gpu_model: body.gpu_model.into_value(),
+        node: body.node.into_value(),
+        prefer: body.prefer.into_value(),
         gpu_ids,
-        resources,
+        resources: body.resources.into_value_or_empty(),
     };
+    let shell = body.shell.into_value_or_empty();
     let launch = LaunchSpec {
-        shell: body.shell,
-        shell_program: body.shell_program.filter(|_| body.shell),
-        directory: body.directory,
+        shell,
+        shell_program: body.shell_program.into_value().filter(|_| shell),
+        directory: body.directory.into_value_or_empty(),
         environment: environment.as_ref().map(|it| it.hash.clone()),
-        variables: body.variables,
-        output: body.output,
-        gpu_argument: body.gpu_argument,
-        gpus_by_uuid: body.gpus_by_uuid,
-        python: body.python,
-        umask: body.umask.map(umask).transpose()?,
+        variables: body.variables.into_value_or_empty(),
+        output,
+        gpu_argument: body.gpu_argument.into_value(),
+        gpus_by_uuid: body.gpus_by_uuid.into_value_or_empty(),
+        python: body.python.into_value(),
+        umask: body.umask.into_value().map(umask).transpose()?,
     };
-    let array = body.array.map(array).transpose()?;
+    let array = body.array.into_value().map(array).transpose()?;
     let spec = TaskSpec {
-        name: body.name,
-        description: body.description,
-        project: body.project,
-        labels: body.labels,
-        command: body.command,
+        name: body.name.into_value_or_empty(),
+        description: body.description.into_value_or_empty(),
+        project: body.project.into_value(),
+        labels: body.labels.into_value_or_empty(),
+        command: body.command.into_value_or_empty(),
         launch,
         request,
-        time_limit: body.time_limit.map(Span::from_secs),
+        time_limit: body.time_limit.into_value().map(Span::from_secs),
         expected: None,
-        retries: body.retries.unwrap_or(model.ledger.settings.default_retries),
-        retry_on: body.retry_on,
+        retries: body.retries.into_value().unwrap_or(model.ledger.settings.default_retries),
+        retry_on: body.retry_on.into_value_or_empty(),
         begin,
-        preemptible: body.preemptible,
-        urgent: body.urgent,
-        priority: body.priority.unwrap_or(DEFAULT_PRIORITY),
-        after: body.after,
-        hold: body.hold,
+        preemptible: body.preemptible.into_value_or_empty(),
+        urgent: body.urgent.into_value_or_empty(),
+        priority: body.priority.into_value().unwrap_or(DEFAULT_PRIORITY),
+        after,
+        hold: body.hold.into_value_or_empty(),
         array,
     };
     Ok((spec, environment))
@@ -304,14 +285,16 @@ fn umask(given: u32) -> Result<u32, ApiError> {
     ))
 }
 
-fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
-    match (needs.shared, needs.exclusive) {
+fn sharing(body: &Patch) -> Result<Sharing, ApiError> {
+    let is_said = |said: &Said<bool>| said.value() == Some(&true);
+    let idle_utilization = body.idle_util.value().copied().unwrap_or(0);
+    match (is_said(&body.shared), is_said(&body.exclusive)) {
         (true, true) => Err(ApiError::refused(
             errors::a_task_has_its_gpus_to_itself_or_shares_them(),
             errors::shared_or_exclusive(),
         )),
-        (true, false) => Ok(Sharing::Shared { idle_utilization: needs.idle_util }),
-        (false, _) if needs.idle_util > 0 => Err(ApiError::refused(
+        (true, false) => Ok(Sharing::Shared { idle_utilization }),
+        (false, _) if idle_utilization > 0 => Err(ApiError::refused(
             errors::how_idle_a_gpu_must_be_is_said_by_tasks_that(),
             "--shared --vram 20G --idle-util 50",
         )),
@@ -321,58 +304,10 @@ fn sharing(needs: &Needs) -> Result<Sharing, ApiError> {
 }
 
 /// The description of a task as somebody could have submitted it.
-pub(crate) fn described(task: &Task) -> Submit {
+pub(crate) fn described(task: &Task) -> Patch {
     let spec = (*task.spec).clone();
-    Submit {
-        name: spec.name,
-        description: spec.description,
-        project: spec.project,
-        labels: spec.labels,
-        command: spec.command,
-        shell: spec.launch.shell,
-        shell_program: spec.launch.shell_program,
-        directory: spec.launch.directory,
-        environment: Vec::new(),
-        variables: spec.launch.variables,
-        gpus: Some(spec.request.gpus_per_node()),
-        request: Needs {
-            nodes: spec.request.nodes,
-            cpus: Some(spec.request.cpus),
-            memory: spec.request.memory,
-            gpu_memory: spec.request.gpu_memory,
-            shared: spec.request.is_shared(),
-            idle_util: match spec.request.sharing {
-                Sharing::Shared { idle_utilization } => idle_utilization,
-                Sharing::Slot | Sharing::Exclusive => 0,
-            },
-            exclusive: spec.request.sharing == Sharing::Exclusive,
-            gpu_model: spec.request.gpu_model,
-            node: spec.request.node,
-            prefer: spec.request.prefer,
-            gpu_ids: spec.request.gpu_ids,
-            resources: spec.request.resources,
-        },
-        time_limit: spec.time_limit.map(|span| span.0 / 1000),
-        retries: Some(spec.retries),
-        retry_on: spec.retry_on,
-        begin: spec.begin.map(super::view::rfc3339),
-        preemptible: spec.preemptible,
-        urgent: spec.urgent,
-        priority: Some(spec.priority),
-        after: spec.after,
-        hold: false,
-        array: spec.array.map(|ArraySpec { indices, at_once, grid }| Array {
-            indices,
-            at_once,
-            grid,
-        }),
-        output: spec.launch.output,
-        gpu_argument: spec.launch.gpu_argument,
-        gpus_by_uuid: spec.launch.gpus_by_uuid,
-        python: spec.launch.python,
-        umask: spec.launch.umask,
-        dry_run: false,
-    }
+    let begin = spec.begin.map(super::view::rfc3339);
+    patch::described(spec, begin)
 }
 
 /// The indices of a sweep need not be given.

@@ -7,8 +7,8 @@ use crate::model::ReadModel;
 use danlu_core::task::Stream;
 use danlu_core::{Node, User, UserId};
 use danlu_messages::errors;
+use danlu_spec::Patch;
 use danlu_wire::agent::{OutputPath, PathProblem, PathsSeen, TaskPaths};
-use danlu_wire::api::Submit;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ const LONGEST: Duration = Duration::from_millis(500);
 const MOST_MACHINES: usize = 16;
 
 /// False when no file system has answered in time, and everything may be there.
-pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<bool, ApiError> {
-    if !Path::new(&body.directory).is_absolute() {
+pub(super) async fn check(api: &Api, owner: UserId, body: &Patch) -> Result<bool, ApiError> {
+    if !Path::new(body.directory()).is_absolute() {
         return Err(ApiError::refused(
             errors::the_working_directory_is_not_an_absolute_path(),
             errors::dir_path(),
@@ -31,7 +31,7 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<boo
     }
     let model = api.handle.model();
     let fits = |node: &&Arc<Node>| {
-        body.request.node.as_ref().is_none_or(|wanted| wanted.matches(&node.name, &node.labels))
+        body.node.value().is_none_or(|wanted| wanted.matches(&node.name, &node.labels))
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
     match look(api, &model, owner, &nodes, &paths_of(body)).await {
@@ -45,9 +45,9 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Submit) -> Result<boo
 }
 
 /// The paths of a task that a file system does not answer for, on any of the machines that it may run on, or runs on.
-pub(super) async fn silent(api: &Api, owner: UserId, body: &Submit, on: &[&str]) -> Vec<String> {
+pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) -> Vec<String> {
     let model = api.handle.model();
-    let fits = |node: &&Arc<Node>| match (&body.request.node, on) {
+    let fits = |node: &&Arc<Node>| match (body.node.value(), on) {
         (Some(wanted), []) => wanted.matches(&node.name, &node.labels),
         (None, []) => true,
         (_, on) => on.contains(&node.name.as_str()),
@@ -129,17 +129,18 @@ fn look_here(
     answered
 }
 
-fn paths_of(body: &Submit) -> TaskPaths {
+fn paths_of(body: &Patch) -> TaskPaths {
     let stream = |stream: &Option<Stream>| match stream {
         Some(Stream::Append { path } | Stream::Truncate { path }) => Some((path.clone(), false)),
         Some(Stream::Discard) | None => None,
     };
-    let both = body.output.both.clone().map(|path| (path, true));
-    let all = [both, stream(&body.output.stdout), stream(&body.output.stderr)];
+    let output = body.output();
+    let all =
+        [output.both.map(|path| (path, true)), stream(&output.stdout), stream(&output.stderr)];
     // What words in a name will stand for is not known yet.
     let known = all.into_iter().flatten().filter(|(path, _)| !path.contains('{'));
     let outputs = known.map(|(path, may_be_directory)| OutputPath { path, may_be_directory });
-    TaskPaths { directory: body.directory.clone(), outputs: outputs.collect() }
+    TaskPaths { directory: body.directory().to_owned(), outputs: outputs.collect() }
 }
 
 fn refusal(problem: PathProblem, on: Option<&str>) -> ApiError {

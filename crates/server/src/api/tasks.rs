@@ -22,9 +22,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
+/// What is in the store alone is left out of an answer if it takes longer.
+pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 
 pub(super) async fn list(
     State(api): State<Api>,
@@ -226,7 +230,7 @@ pub(crate) async fn act_on_all(
     }
     let model = api.handle.model();
     let seen = |id: &u64| caller.look_for(&model, TaskId(*id)).is_ok();
-    let waiting = if cascade { waiting_for(api, &ids).await? } else { Vec::new() };
+    let waiting = if cascade { waiting_for(api, &ids)? } else { Vec::new() };
     let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
@@ -251,10 +255,10 @@ pub(crate) async fn act_on_all(
 }
 
 /// Each before what it waits for.
-pub(crate) async fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
+pub(crate) fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
     let ids: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
-    let look = move |state: &danlu_core::State, _: &crate::store::Store, _| state.waiting_for(&ids);
-    Ok(api.handle.look(look).await?.into_iter().map(|id| id.0).collect())
+    let waiting = api.handle.consider(|state, _| state.waiting_for(&ids))?;
+    Ok(waiting.into_iter().map(|id| id.0).collect())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -271,7 +275,7 @@ pub(super) async fn dependents(
     named: Result<Query<Named>, QueryRejection>,
 ) -> Result<Json<Document<Dependents>>, ApiError> {
     let Query(Named { ids }) = named?;
-    let mut ids = waiting_for(&api, &numbers(&ids)?).await?;
+    let mut ids = waiting_for(&api, &numbers(&ids)?)?;
     let model = api.handle.model();
     ids.retain(|id| caller.sight(&model).task(TaskId(*id)));
     Ok(Json(Document::new(Dependents { ids })))
@@ -312,11 +316,10 @@ pub(super) async fn views(
         .collect();
     let mut reasons: BTreeMap<TaskId, WaitReason> = BTreeMap::new();
     if !waiting.is_empty() {
-        let question = move |state: &danlu_core::State, _: &crate::store::Store, now| {
-            let reason = |id: TaskId| Some((id, explain(state, id, now)?));
-            waiting.into_iter().filter_map(reason).collect()
-        };
-        reasons = api.handle.look(question).await?;
+        reasons = api.handle.consider(|state, now| {
+            let reason = |id: &TaskId| Some((*id, explain(state, *id, now)?));
+            waiting.iter().filter_map(reason).collect()
+        })?;
     }
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
     let mut wait = |id| reasons.remove(&id).map(|wait| sight.wait(wait));
@@ -338,10 +341,9 @@ fn hide_evidence(failure: &mut Failure) {
 async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
-    let look = move |_: &danlu_core::State, store: &crate::store::Store, _| {
-        store.environment(&hash?).ok().flatten()
-    };
-    let environment = api.handle.look(look).await?;
+    let look = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
+    // The engine may wait for the disk; whoever looks at a task does not.
+    let environment = timeout(LONGEST_READ, api.handle.read(look)).await.unwrap_or(Ok(None))?;
     Ok(view::Inside {
         variables: launch.variables.clone(),
         environment: environment.map(|bytes| crate::environment::variables(&bytes)),

@@ -5,12 +5,12 @@ use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::auth::Token;
+use crate::given::duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::Span;
 use danlu_messages::errors;
 use danlu_wire::api::{Document, MadeToken, NewToken, Scope, Secret, TokenView, Tokens};
-use danlu_wire::span;
 
 const LONGEST_NAME: usize = 100;
 
@@ -56,7 +56,7 @@ pub(crate) async fn new(
 }
 
 fn lifetime(text: &str) -> Result<Span, ApiError> {
-    let given = span::from_text(text)
+    let given = duration::parse_span(text)
         .filter(|span| *span > Span(0) && *span <= danlu_core::limits::LONGEST);
     given.ok_or_else(|| {
         ApiError::bad_request(

@@ -24,20 +24,18 @@ pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
 ) -> Result<Json<Document<Users>>, ApiError> {
-    let mut users = all(&api).await?;
+    let mut users = all(&api)?;
     let model = api.handle.model();
     let all = caller.sight(&model).is_whole();
     users.retain(|user| all || user.name == caller.name);
     Ok(Json(Document::new(Users { users })))
 }
 
-pub(crate) async fn all(api: &Api) -> Result<Vec<UserView>, ApiError> {
-    let logins = api.logins.clone();
-    let views = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+pub(crate) fn all(api: &Api) -> Result<Vec<UserView>, ApiError> {
+    Ok(api.handle.consider(|state, now| {
         let users = state.users.values().filter(|user| !user.removed);
-        users.map(|user| view(state, user, &logins, now)).collect()
-    };
-    Ok(api.handle.look(views).await?)
+        users.map(|user| view(state, user, &api.logins, now)).collect()
+    })?)
 }
 
 pub(super) async fn change(
@@ -179,11 +177,10 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(),
 
 async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError> {
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
-    let logins = api.logins.clone();
-    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
-        state.users.get(&user).map(|user| view(state, user, &logins, now))
-    };
-    let user = api.handle.look(look).await?.ok_or(Refusal::NoSuchUser)?;
+    let user = api.handle.consider(|state, now| {
+        state.users.get(&user).map(|user| view(state, user, &api.logins, now))
+    })?;
+    let user = user.ok_or(Refusal::NoSuchUser)?;
     Ok(Json(Document::new(OneUser { user })))
 }
 

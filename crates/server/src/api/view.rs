@@ -82,6 +82,7 @@ pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) ->
         gpu_argument: spec.launch.gpu_argument.clone(),
         gpus_by_uuid: spec.launch.gpus_by_uuid,
         python: spec.launch.python.clone(),
+        umask: spec.launch.umask,
         variables: inside.variables,
         runs: model.runs_of(task.id).map(|run| run_view(model, run)).collect(),
         environment: inside.environment,

@@ -1,7 +1,7 @@
 //! Why a task waits, in full: for one task at a time.
 
 use super::caller::Caller;
-use super::tasks::visible;
+use super::tasks::{LONGEST_READ, visible};
 use super::{Api, ApiError, view};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -10,6 +10,7 @@ use danlu_core::explain::why::{Scene, Why};
 use danlu_core::{Request, TaskId, Time};
 use danlu_wire::api::{Document, ErrorCode, TaskView};
 use serde::Serialize;
+use tokio::time::timeout;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
@@ -56,12 +57,18 @@ pub(crate) async fn explained(
     caller: &Caller,
     id: TaskId,
 ) -> Result<Option<Explained>, ApiError> {
-    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
+    let look = move |state: &danlu_core::State, now| {
         let needs = state.tasks.get(&id)?.spec.request.clone();
         let starts_at = danlu_core::expected_start(state, id, now);
         Some((Scene::of(state, id, now)?, needs, starts_at))
     };
-    let Some((scene, needs, starts_at)) = api.handle.look(look).await? else { return Ok(None) };
+    // The engine knows ended tasks too. It may wait for the disk; whoever asks does not.
+    let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| look(state, now)));
+    let found = match asked.await {
+        Ok(Ok(found)) => found,
+        Ok(Err(_)) | Err(_) => api.handle.consider(look)?,
+    };
+    let Some((scene, needs, starts_at)) = found else { return Ok(None) };
     // The engine has other things to do.
     let found = tokio::task::spawn_blocking(move || scene.why()).await;
     let why = found.map_err(|error| {

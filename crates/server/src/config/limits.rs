@@ -106,7 +106,7 @@ impl LimitsInFile {
         };
         let idle = match self.idle {
             None => usual.idle,
-            Some(given) => danlu_wire::span::from_text(&given)
+            Some(given) => crate::given::duration::parse_span(&given)
                 .filter(|span| (SHORTEST_IDLE..=LONGEST_IDLE).contains(span))
                 .ok_or_else(|| wrong("idle", given, "a length of time from 1s to 1d"))?,
         };

@@ -2,12 +2,12 @@
 
 use super::Body;
 use crate::api::caller::Caller;
-use crate::api::{Api, ApiError, submit};
+use crate::api::{Api, ApiError, me, submit};
 use danlu_core::task::{Output, Stream};
 use danlu_core::{Input, Refusal, TaskId};
 use danlu_messages::server::gpuman as msg;
-use danlu_wire::api::Submit;
-use serde_json::{Map, Value, json};
+use danlu_spec::{Patch, Said};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The label that has gpuman's mail address of a task.
@@ -15,24 +15,23 @@ const EMAIL: &str = "gpuman.email";
 
 /// An empty field takes what the template of the caller says, `None` is nothing.
 pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
-    let mut task = submit::whole(api, caller, Map::new())?;
+    let mut task = me::template_of(api, caller);
     put(&mut task, body)?;
-    discard_unnamed(&mut task.output, body);
-    if let Some(address) =
-        own_address(api, caller, body).filter(|_| !task.labels.contains_key(EMAIL))
-    {
-        task.labels.insert(EMAIL.to_owned(), address);
+    discard_unnamed(&mut task, body);
+    if let Some(address) = own_address(api, caller, body) {
+        task.labels.get_or_empty().entry(EMAIL.to_owned()).or_insert(address);
     }
     let id = submit::accept(api, caller, task, None, None).await?.id;
     Ok(json!({ "ret": format!("创建成功,任务ID {id}") }))
 }
 
 /// gpuman discards what no file is named for.
-fn discard_unnamed(output: &mut Output, body: &Body) {
+fn discard_unnamed(task: &mut Patch, body: &Body) {
     let empty = |key| field(body, key).is_some_and(|text| text.is_empty());
+    let output = task.output.get_or_empty();
     for (key, stream) in [("stdout", &mut output.stdout), ("stderr", &mut output.stderr)] {
-        if empty(key) && stream.is_none() && output.both.is_none() {
-            *stream = Some(Stream::Discard);
+        if empty(key) && stream.value().is_none() && output.both.value().is_none() {
+            *stream = Said::Value(Stream::Discard);
         }
     }
 }
@@ -82,39 +81,40 @@ fn field(body: &Body, key: &str) -> Option<String> {
 }
 
 /// gpuman's fields over those of the task. Empty ones keep what was there.
-fn put(task: &mut Submit, body: &Body) -> Result<(), ApiError> {
+fn put(task: &mut Patch, body: &Body) -> Result<(), ApiError> {
     let given = |key: &str| field(body, key).filter(|text| !text.is_empty());
     if let Some(command) = given("cmd") {
-        task.command = vec![command];
-        task.shell = true;
+        task.command = Said::Value(vec![command]);
+        task.shell = Said::Value(true);
     }
     if let Some(directory) = given("wkd") {
-        task.directory = directory;
+        task.directory = Said::Value(directory);
     }
     if let Some(count) = given("ngpu") {
         let count: i64 = count.parse().map_err(|_| wrong("ngpu", msg::a_number()))?;
         let count = u32::try_from(count.max(0)).map_err(|_| wrong("ngpu", msg::too_many()))?;
-        task.gpus = Some(count);
+        task.gpus = Said::Value(count);
     }
     if let Some(ids) = given("force_gpuids") {
-        task.request.gpu_ids = gpu_ids(ids)?;
+        task.gpu_ids = Said::Value(gpu_ids(ids)?);
     }
     if let Some(argument) = given("real_gpuid_args") {
-        task.gpu_argument = some(argument);
+        task.gpu_argument = some(argument).into();
     }
     if let Some(limit) = given("timeout") {
-        task.time_limit = some(limit).map(|text| seconds(&text)).transpose()?;
+        task.time_limit = some(limit).map(|text| seconds(&text)).transpose()?.into();
     }
     if let Some(description) = given("desc") {
-        task.description = description;
+        task.description = Said::Value(description);
     }
     if let Some(email) = given("email") {
-        task.labels.remove(EMAIL);
-        task.labels.extend(some(email).map(|email| (EMAIL.to_owned(), email)));
+        let labels = task.labels.get_or_empty();
+        labels.remove(EMAIL);
+        labels.extend(some(email).map(|email| (EMAIL.to_owned(), email)));
     }
     let (stdout, stderr) = (given("stdout"), given("stderr"));
     if stdout.is_some() || stderr.is_some() {
-        task.output = output(&task.output, stdout, stderr);
+        task.output = Said::Value(output(&task.output(), stdout, stderr).into());
     }
     Ok(())
 }
@@ -164,21 +164,18 @@ pub(super) fn template(before: Option<&str>, body: &Body) -> Result<Option<Strin
     if !fields.any(|name| field(body, name).is_some_and(|text| !text.is_empty())) {
         return Ok(None);
     }
-    let before = before.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let mut task: Submit = serde_json::from_value(Value::Object(before)).unwrap_or_default();
+    let before = before.and_then(|text| serde_json::from_str(text).ok());
+    let mut task: Patch = before.unwrap_or_default();
     put(&mut task, body)?;
-    task.labels.remove(EMAIL);
-    if task.command == ["None"] {
-        (task.command, task.shell) = (Vec::new(), false);
+    task.labels.get_or_empty().remove(EMAIL);
+    if task.command.value().is_some_and(|words| words == &["None"]) {
+        (task.command, task.shell) = (Said::Nothing, Said::Nothing);
     }
-    let plain = serde_json::to_value(Submit::default()).unwrap_or_default();
-    let given = serde_json::to_value(&task).unwrap_or_default();
-    let fields = given.as_object().into_iter().flatten();
-    let changed: Map<String, Value> = fields
-        .filter(|(name, value)| plain.get(*name) != Some(value))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Ok(Some(if changed.is_empty() { String::new() } else { Value::Object(changed).to_string() }))
+    let template = task.without_defaults();
+    Ok(Some(match template.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string(&template).unwrap_or_default(),
+    }))
 }
 
 /// As gpuman shows it.

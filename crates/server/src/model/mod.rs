@@ -4,6 +4,7 @@
 
 mod brief;
 mod digest;
+mod follower;
 
 pub use brief::{Brief, BriefState};
 pub use digest::{ArrayDigest, Digest};
@@ -15,6 +16,7 @@ use danlu_core::{
     Epoch, Event, GpuId, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User,
     UserId,
 };
+use follower::Follower;
 use imbl::{OrdMap, OrdSet};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
@@ -48,6 +50,7 @@ pub(crate) struct Publisher {
 #[derive(Debug, Clone)]
 pub struct Reader {
     shared: Arc<ArcSwap<ReadModel>>,
+    follower: Arc<Follower>,
     news: broadcast::Sender<Arc<News>>,
 }
 
@@ -81,13 +84,12 @@ impl News {
 const NEWS_KEPT: usize = 1_024;
 
 impl Publisher {
-    pub(crate) fn new(state: &State) -> (Publisher, Reader) {
+    pub(crate) fn new() -> (Publisher, Reader) {
         let shared = Arc::new(ArcSwap::from_pointee(ReadModel::default()));
         let (news, _) = broadcast::channel(NEWS_KEPT);
-        let reader = Reader { shared: Arc::clone(&shared), news: news.clone() };
-        let mut publisher = Publisher { current: ReadModel::default(), shared, news };
-        publisher.publish_all(state);
-        (publisher, reader)
+        let (follower, told) = (Arc::default(), news.clone());
+        let reader = Reader { shared: Arc::clone(&shared), follower, news: told };
+        (Publisher { current: ReadModel::default(), shared, news }, reader)
     }
 
     /// As of the last commit.

@@ -288,7 +288,7 @@ impl Own {
                         ahead += 1;
                         if ahead >= AHEAD {
                             ahead = 0;
-                            self.shared.handle.look(|_, _, _| ()).await.ok()?;
+                            self.shared.handle.read(|_| ()).await.ok()?;
                         }
                     }
                     Ok(None) => return None,

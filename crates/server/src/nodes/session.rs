@@ -236,7 +236,7 @@ impl Far<'_> {
                     ahead += 1;
                     if ahead >= AHEAD {
                         ahead = 0;
-                        self.handle.look(|_, _, _| ()).await.ok()?;
+                        self.handle.read(|_| ()).await.ok()?;
                     }
                 }
                 () = owners.news() => {

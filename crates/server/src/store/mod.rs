@@ -14,11 +14,10 @@ pub use records::RecordChange;
 pub use snapshot::Contents;
 
 use danlu_core::rows::Ledger;
-use danlu_core::{Event, Row, RowKey, Time};
+use danlu_core::{Event, Row, Time};
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,25 +33,27 @@ pub struct Store {
     file: Arc<File>,
 }
 
-/// What one batch of inputs has changed.
+/// What one transaction makes durable.
+pub type Batch = danlu_engine::Batch<Extras>;
+
+/// What is stored with the rows of the core.
 #[derive(Debug, Default)]
-pub struct Batch {
-    /// `None` where the row is gone.
-    pub rows: BTreeMap<RowKey, Option<Row>>,
-    pub events: Vec<(Time, Event)>,
+pub struct Extras {
     pub environments: Vec<Environment>,
     pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
 }
 
-impl Batch {
-    pub fn is_empty(&self) -> bool {
-        let Batch { rows, events, environments, records, deeds } = self;
-        rows.is_empty()
-            && events.is_empty()
-            && environments.is_empty()
-            && records.is_empty()
-            && deeds.is_empty()
+impl danlu_engine::Extras for Extras {
+    fn append(&mut self, mut other: Extras) {
+        self.environments.append(&mut other.environments);
+        self.records.append(&mut other.records);
+        self.deeds.append(&mut other.deeds);
+    }
+
+    fn is_empty(&self) -> bool {
+        let Extras { environments, records, deeds } = self;
+        environments.is_empty() && records.is_empty() && deeds.is_empty()
     }
 }
 
@@ -153,12 +154,12 @@ impl Store {
             for (at, event) in &batch.events {
                 newest_event = log.insert(params![at.0, to_json(event)?])?;
             }
-            for Environment { hash, variables } in &batch.environments {
+            for Environment { hash, variables } in &batch.extras.environments {
                 keep.execute(params![hash, variables])?;
             }
         }
-        records::write(&transaction, &batch.records)?;
-        audit::write(&transaction, &batch.deeds)?;
+        records::write(&transaction, &batch.extras.records)?;
+        audit::write(&transaction, &batch.extras.deeds)?;
         transaction.commit()?;
         Ok(newest_event)
     }

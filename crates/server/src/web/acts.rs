@@ -49,7 +49,8 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
         let words = msg::choose_1_to_most_ids_tasks(&MOST_IDS);
         return Err(ApiError::bad_request(words, msg::tick_the_tasks_first()));
     }
-    let more = danlu_wire::span::from_text(sent.field("more")).map_or(0, |span| span.0 / 1000);
+    let more =
+        crate::given::duration::parse_span(sent.field("more")).map_or(0, |span| span.0 / 1000);
     let cascade = !sent.field("cascade").is_empty();
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }
@@ -76,7 +77,7 @@ pub(super) struct ConfirmPage<'a> {
 
 async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     let look = &sent.visit.look;
-    let mut waiting = waiting_for(api, &wanted.ids).await.map_err(sent.visit.no())?;
+    let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
     waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {

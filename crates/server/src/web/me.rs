@@ -12,6 +12,8 @@ use axum::extract::State;
 use danlu_core::user::UserChange;
 use danlu_messages::web::me as msg;
 use danlu_messages::web::pages;
+use danlu_spec::field::{Form, label};
+use danlu_spec::{Field, Patch};
 use danlu_wire::api::{
     Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
 };
@@ -23,25 +25,32 @@ struct MePage<'a> {
     me: Me,
     /// Through the machine's own socket nobody has logged in.
     local: bool,
-    template: Vec<(String, String)>,
+    template: Vec<(&'static str, String)>,
     nodes: Vec<MyNode>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
 }
 
 pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
-    let template = account::template_of(&api, &visit.caller).into_iter();
-    let text =
-        |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let template = account::template_of(&api, &visit.caller);
     Ok(page(&MePage {
         look: &visit.look,
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
-        template: template.map(|(name, value)| (name, text(&value))).collect(),
+        template: in_fields(&template),
         nodes: in_words(me_nodes::all(&api, &visit.caller).map_err(visit.no())?),
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
     }))
+}
+
+/// What each field is called, and its value as it is typed.
+fn in_fields(template: &Patch) -> Vec<(&'static str, String)> {
+    let form = Form::of(template);
+    let typed = Field::ALL.iter().map(|it| (*it, form.get(*it).to_owned()));
+    let umask = template.umask.value().map(|umask| (Field::Umask, format!("{umask:03o}")));
+    let said = typed.chain(umask).filter(|(_, text)| !text.is_empty());
+    said.map(|(field, text)| (label(field), text)).collect()
 }
 
 impl MePage<'_> {
@@ -154,8 +163,7 @@ pub(super) async fn nodes(State(api): State<Api>, sent: Sent) -> PageResult {
 
 /// From the form of a new task it is kept; here it is only taken away.
 pub(super) async fn template(State(api): State<Api>, sent: Sent) -> PageResult {
-    let nothing = serde_json::Map::new();
-    done(&sent, account::keep_template(&api, &sent.visit.caller, nothing).await)
+    done(&sent, account::keep_template(&api, &sent.visit.caller, Patch::default()).await)
 }
 
 pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {

@@ -120,7 +120,7 @@ impl Read {
         let mut wanted: Vec<u64> = ids.into_iter().take(FORECASTS / 2).chain(others).collect();
         wanted.dedup();
         wanted.truncate(FORECASTS);
-        let starts = starts(api, wanted).await?;
+        let starts = starts(api, &wanted)?;
         Ok(Read { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
     }
 
@@ -142,15 +142,14 @@ impl Read {
     }
 }
 
-pub(super) async fn starts(api: &Api, ids: Vec<u64>) -> Result<BTreeMap<u64, Time>, ApiError> {
+pub(super) fn starts(api: &Api, ids: &[u64]) -> Result<BTreeMap<u64, Time>, ApiError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let look = move |state: &danlu_core::State, _: &crate::store::Store, now| {
-        let start = |id: u64| Some((id, danlu_core::expected_start(state, TaskId(id), now)?));
-        ids.into_iter().filter_map(start).collect()
-    };
-    Ok(api.handle.look(look).await?)
+    Ok(api.handle.consider(|state, now| {
+        let start = |id: &u64| Some((*id, danlu_core::expected_start(state, TaskId(*id), now)?));
+        ids.iter().filter_map(start).collect()
+    })?)
 }
 
 impl Live {

@@ -1,8 +1,8 @@
 //! What will happen next: everything that is under way, in the order of simulated time.
 
+use super::acts::Answer;
 use super::client::Ticket;
 use super::connection::End;
-use super::daemon::Answer;
 use danlu_core::{Input, NodeMessage, RunId, SessionId, Time};
 use std::collections::BTreeMap;
 
@@ -15,6 +15,14 @@ pub(super) enum Happening {
         number: u64,
     },
     DaemonStarts,
+    /// A commit that took long is done.
+    CommitEnds {
+        life: u64,
+    },
+    /// The operator has read that scheduling is paused.
+    QueueResumed {
+        life: u64,
+    },
 
     Deliver {
         session: SessionId,

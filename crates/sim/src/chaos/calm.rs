@@ -128,7 +128,7 @@ impl World {
 
     /// An error says what is still going on.
     pub(super) fn is_at_rest(&self) -> Verdict {
-        let Some(state) = &self.daemon.state else {
+        let Some(state) = self.daemon.state() else {
             return Err(Violation("the daemon does not come back".to_owned()));
         };
         Oracle::every_task_has_ended(
@@ -146,13 +146,13 @@ impl World {
         ensure!(waiting.is_none(), "{:?} gets no answer", waiting.map(|client| &client.name));
         let chores = self.chores();
         ensure!(chores.is_empty(), "the operator is not done: {chores:?}");
-        ensure!(self.daemon.inbox.is_empty(), "the daemon is not done");
+        ensure!(self.daemon.is_idle(), "the daemon is not done");
         ensure!(self.nagging.is_none(), "small tasks keep coming");
         Ok(())
     }
 
     pub(super) fn everybody_else_is_done(&self) -> bool {
-        let Some(state) = &self.daemon.state else {
+        let Some(state) = self.daemon.state() else {
             return false;
         };
         let clock = self.daemon_clock();
@@ -166,7 +166,7 @@ impl World {
             return self.tidy();
         }
         self.oracle.disk_is_complete(&self.disk)?;
-        if let Some(state) = &self.daemon.state {
+        if let Some(state) = self.daemon.state() {
             self.oracle.nothing_is_left(&self.machines, state)?;
         }
         self.note("world", format_args!("all is at rest"));

@@ -1,8 +1,9 @@
 //! People: they ask, wait for an answer, and ask again when none comes.
 
+use super::acts::Answer;
 use super::agenda::Happening;
-use super::daemon::Answer;
 use super::faults::Fault;
+use super::verdict::Verdict;
 use super::world::World;
 use danlu_core::{Actor, Input, Refusal, Reply, Span, TaskId, UserId};
 
@@ -25,7 +26,7 @@ struct Pending {
 }
 
 /// Which answer belongs to which question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ticket {
     client: usize,
     number: u64,
@@ -46,14 +47,16 @@ impl Client {
 }
 
 impl World {
-    pub(super) fn client_acts(&mut self, client: usize) {
+    pub(super) fn client_acts(&mut self, client: usize) -> Verdict {
+        self.readers_see_what_is_durable()?;
         if !self.storm || self.clients[client].is_waiting() {
-            return;
+            return Ok(());
         }
         match self.wish(client) {
             Some(input) => self.ask(client, input),
             None => self.think(client),
         }
+        Ok(())
     }
 
     fn think(&mut self, client: usize) {
@@ -95,8 +98,12 @@ impl World {
         if it.pending.as_ref().is_none_or(|pending| pending.ticket != ticket) {
             return;
         }
+        let Answer::Decided(decision) = answer else {
+            // Who gets none asks again, and so does who is told that nothing was done.
+            return;
+        };
         it.pending = None;
-        match answer {
+        match decision {
             Ok(Reply::Task(task)) => {
                 it.known.push(*task);
                 self.everybodys.push(*task);

@@ -1,22 +1,25 @@
-//! The engine: takes inputs in batches, steps the core, commits, answers, carries out effects.
+//! The process of the daemon around the real engine: its inbox, its timers, its crashes.
 //!
-//! It can crash between any two of these, and does.
+//! What the engine does is first noted (`outside.rs`), then happens (`acts.rs`): between any two of these the process
+//! can crash, and does.
 
+use super::acts::Act;
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
 use super::faults::Fault;
-use super::inspect::{changed_rows_are_named, rows_of};
-use super::turns::{classes_are_kept, quotas_are_kept};
-use super::verdict::{Verdict, Violation, ensure};
+use super::outside::Notes;
+use super::readers::Readers;
+use super::verdict::{Verdict, Violation};
 use super::world::World;
 use danlu_core::{
-    Effect, Epoch, Input, NodeId, NodeMessage, Refusal, Reply, SessionId, Span, State, Step, Time,
-    step,
+    Epoch, Input, NodeId, NodeMessage, Refusal, Reply, Row, RowKey, SessionId, Span, State, Step,
+    Time,
 };
+use danlu_engine::{Engine, Life, Message};
 use std::collections::{BTreeMap, VecDeque};
 
-pub(super) type Answer = Result<Reply, Refusal>;
+pub(super) type Decision = Result<Reply, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct Daemon {
@@ -24,10 +27,12 @@ pub(super) struct Daemon {
     pub(super) life: u64,
     pub(super) alive: bool,
     /// `None` while the engine has not booted.
-    pub(super) state: Option<State>,
+    engine: Option<Engine<World>>,
     pub(super) inbox: VecDeque<Letter>,
     batch_due: bool,
     timer: u64,
+    /// When the engine wants to be woken.
+    due_at: Option<Time>,
     /// What its clock shows beyond the true time.
     pub(super) clock_offset: i64,
     /// The backend's current connection to each node.
@@ -36,26 +41,51 @@ pub(super) struct Daemon {
     /// The store is behind what was acknowledged, and nobody has booted from it yet.
     pub(super) restored: bool,
     /// Noted beside the store: no task id below this is free.
-    ids_from: u64,
+    pub(super) ids_from: u64,
+    pub(super) readers: Readers,
+    /// What the engine has done, and has not happened yet.
+    pub(super) acts: Vec<Act>,
+    /// The commit takes long: the engine does nothing else until it is done.
+    pub(super) busy: bool,
+    /// Decided and not committed.
+    pub(super) turns: Vec<Turn>,
+    pub(super) hooks: Hooks,
+}
+
+/// What the fake world remembers while the engine is at work.
+#[derive(Debug, Default)]
+pub(super) struct Hooks {
+    /// The rows before a step, sometimes.
+    pub(super) before: Option<BTreeMap<RowKey, Row>>,
+    /// The step under way panics when it is done.
+    pub(super) doomed: bool,
+    /// This one panics the next time, too.
+    pub(super) cursed: Option<Input>,
+    pub(super) wake_cursed: bool,
+    /// Nothing can be written until then.
+    pub(super) broken_until: Time,
+    pub(super) scheduling_paused: bool,
+    pub(super) questions_answered: u64,
+    pub(super) violation: Option<Violation>,
 }
 
 #[derive(Debug)]
-pub(super) struct Letter {
-    pub(super) input: Input,
-    pub(super) from: Option<Ticket>,
+pub(super) enum Letter {
+    /// From a client, or from the operator, who does not wait.
+    Ask(Input, Option<Ticket>),
+    Node(Input),
+    /// The operator acknowledges that scheduling is paused.
+    Resume,
 }
 
 /// One input and what the core made of it.
 #[derive(Debug)]
 pub(super) struct Turn {
+    /// By the daemon's clock.
+    pub(super) at: Time,
     pub(super) input: Input,
     pub(super) from: Option<Ticket>,
     pub(super) step: Step,
-}
-
-enum Deed {
-    Answer(Ticket, Answer),
-    Effect(Effect),
 }
 
 impl Daemon {
@@ -63,16 +93,35 @@ impl Daemon {
         Daemon {
             life: 0,
             alive: false,
-            state: None,
+            engine: None,
             inbox: VecDeque::new(),
             batch_due: false,
             timer: 0,
+            due_at: None,
             clock_offset: 0,
             lines: BTreeMap::new(),
             epoch: Epoch(1),
             restored: false,
             ids_from: 0,
+            readers: Readers::default(),
+            acts: Vec::new(),
+            busy: false,
+            turns: Vec::new(),
+            hooks: Hooks::default(),
         }
+    }
+
+    pub(super) fn serves(&self) -> bool {
+        self.engine.is_some() && !self.busy
+    }
+
+    /// What the engine believes; `None` while it is not there or recovers.
+    pub(super) fn state(&self) -> Option<&State> {
+        self.engine.as_ref()?.state()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.inbox.is_empty() && !self.busy
     }
 }
 
@@ -82,10 +131,7 @@ impl World {
     }
 
     pub(super) fn post(&mut self, input: Input, from: Option<Ticket>) {
-        if self.daemon.alive {
-            self.daemon.inbox.push_back(Letter { input, from });
-            self.wake_engine();
-        }
+        self.post_letter(Letter::Ask(input, from));
     }
 
     pub(super) fn post_from_node(
@@ -94,145 +140,166 @@ impl World {
         session: SessionId,
         message: NodeMessage,
     ) {
-        self.post(Input::Node { node, session, message }, None);
+        self.post_letter(Letter::Node(Input::Node { node, session, message }));
     }
 
-    fn wake_engine(&mut self) {
-        if self.daemon.state.is_some() && !self.daemon.batch_due && !self.daemon.inbox.is_empty() {
-            self.daemon.batch_due = true;
+    pub(super) fn post_letter(&mut self, letter: Letter) {
+        if self.daemon.alive {
+            self.daemon.inbox.push_back(letter);
+            self.wake_engine();
+        }
+    }
+
+    pub(super) fn wake_engine(&mut self) {
+        let daemon = &mut self.daemon;
+        let ready = daemon.engine.is_some() && !daemon.busy;
+        if ready && !daemon.batch_due && !daemon.inbox.is_empty() {
+            daemon.batch_due = true;
             let at = self.now + self.dice.span(0, 30);
             self.agenda.at(at, Happening::Batch);
         }
     }
 
     pub(super) fn daemon_starts(&mut self) -> Verdict {
-        if self.daemon.state.is_some() {
+        if self.daemon.engine.is_some() {
             return Ok(());
         }
         self.daemon.alive = true;
         let epoch = self.daemon.epoch;
         self.note("daemon", format_args!("starts in epoch {epoch}"));
         self.oracle.disk_is_complete(&self.disk)?;
-        let mut state = State::from_rows(self.disk.rows.values().cloned())
-            .map_err(|error| Violation(format!("the store cannot be read: {error}")))?;
         let (restored, ids_from) = (self.daemon.restored, self.daemon.ids_from);
-        let boot = Letter { input: Input::Boot { epoch, restored, ids_from }, from: None };
-        let turn = self.turn(&mut state, boot)?;
-        self.settle(state, vec![turn])?;
-        self.wake_engine();
-        Ok(())
+        let life = Life { epoch, restored, ids_from };
+        match Engine::start(self, life, Notes::default()) {
+            Ok(engine) => {
+                self.daemon.engine = Some(engine);
+                self.work(|_, _| ())
+            }
+            Err(cause) => {
+                self.no_violation()?;
+                self.daemon_crashes(&format!("as it cannot start: {cause}"));
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn batch(&mut self) -> Verdict {
         self.daemon.batch_due = false;
         let limit = usize::try_from(self.dice.scale(1, 32)).unwrap_or(1);
         let count = limit.min(self.daemon.inbox.len());
-        if count == 0 || self.daemon.state.is_none() {
+        if count == 0 || self.daemon.engine.is_none() || self.daemon.busy {
             return Ok(());
         }
         let letters: Vec<Letter> = self.daemon.inbox.drain(..count).collect();
-        self.process(letters)?;
+        self.process(letters)
+    }
+
+    pub(super) fn timer(&mut self, number: u64) -> Verdict {
+        let due = number == self.daemon.timer && !self.daemon.busy;
+        if due { self.process(Vec::new()) } else { Ok(()) }
+    }
+
+    fn process(&mut self, letters: Vec<Letter>) -> Verdict {
+        let asks = self.dice.chance(50);
+        self.work(|engine, world| {
+            for letter in letters {
+                let message = world.message(letter);
+                engine.take(world, message);
+            }
+            if asks {
+                let answered = world.daemon.hooks.questions_answered;
+                engine.take(world, Message::Question(()));
+                if world.daemon.hooks.questions_answered == answered {
+                    let violation = Violation("a question gets no answer".to_owned());
+                    world.daemon.hooks.violation.get_or_insert(violation);
+                }
+            }
+            engine.turn(world, false);
+        })
+    }
+
+    fn message(&mut self, letter: Letter) -> Message<World> {
+        match letter {
+            Letter::Ask(input, caller) => {
+                self.oracle.asked(caller);
+                Message::Ask { input, extras: Notes::default(), caller }
+            }
+            Letter::Node(input) => Message::Node(input),
+            Letter::Resume => Message::Keep { extras: Notes::resumed(), caller: None },
+        }
+    }
+
+    /// The engine does something; then it happens, at once or when the commit is done.
+    fn work(&mut self, work: impl FnOnce(&mut Engine<World>, &mut World)) -> Verdict {
+        let Some(mut engine) = self.daemon.engine.take() else {
+            return Ok(());
+        };
+        work(&mut engine, self);
+        let due = engine.due_in(self);
+        self.daemon.engine = Some(engine);
+        self.no_violation()?;
+        let later = |due: std::time::Duration| self.now + Span(due.as_millis() as u64);
+        self.daemon.due_at = due.map(later);
+        if self.daemon.acts.iter().any(Act::is_commit) && self.strikes(Fault::LateCommit) {
+            self.tally.late_commits += 1;
+            self.note("daemon", format_args!("a commit takes long"));
+            self.daemon.busy = true;
+            let at = self.now + Span(self.dice.scale(5, 5000));
+            let life = self.daemon.life;
+            self.agenda.at(at, Happening::CommitEnds { life });
+            return Ok(());
+        }
+        self.happen_all()
+    }
+
+    pub(super) fn commit_ends(&mut self, life: u64) -> Verdict {
+        if life != self.daemon.life {
+            return Ok(());
+        }
+        self.daemon.busy = false;
+        self.happen_all()
+    }
+
+    fn happen_all(&mut self) -> Verdict {
+        let acts = std::mem::take(&mut self.daemon.acts);
+        let commits = acts.iter().any(Act::is_commit);
+        self.play(acts)?;
+        if !self.daemon.alive {
+            return Ok(());
+        }
+        self.oracle.nobody_is_forgotten()?;
+        if self.daemon.state().is_none() || self.dice.chance(100) {
+            self.readers_see_what_is_durable()?;
+        }
+        if commits && self.dice.chance(10) {
+            self.readers_know_why()?;
+        }
+        self.hang_up_on_removed_nodes();
+        self.set_timer();
         self.wake_engine();
         Ok(())
     }
 
-    pub(super) fn timer(&mut self, number: u64) -> Verdict {
-        if number == self.daemon.timer { self.process(Vec::new()) } else { Ok(()) }
-    }
-
-    fn process(&mut self, mut letters: Vec<Letter>) -> Verdict {
-        let Some(mut state) = self.daemon.state.take() else {
-            return Ok(());
-        };
-        letters.push(Letter { input: Input::Schedule, from: None });
-        let mut turns = Vec::with_capacity(letters.len());
-        for letter in letters {
-            turns.push(self.turn(&mut state, letter)?);
-        }
-        if self.dice.chance(100) {
-            self.every_waiting_task_is_explained(&state)?;
-        }
-        self.settle(state, turns)
-    }
-
-    fn turn(&mut self, state: &mut State, letter: Letter) -> Verdict<Turn> {
-        let Letter { input, from } = letter;
-        let before = self.dice.chance(60).then(|| rows_of(state));
-        let now = self.daemon_clock();
-        let step = step(state, input.clone(), now);
-        self.tally.steps += 1;
-        self.note_turn(&input, &step);
-        // An index that is out of step stays so: one look in a while finds it.
-        let checked = match self.tally.steps % 16 {
-            0 => state.check(),
-            _ => state.check_rows(),
-        };
-        if let Err(broken) = checked {
-            return Err(Violation(format!("an invariant is broken: {broken}")));
-        }
-        if let Err(refusal) = &step.reply {
-            let silent = step.events.is_empty() && step.effects.is_empty();
-            ensure!(silent, "a refusal ({refusal}) had consequences: {:?}", step.events);
-        }
-        if input == Input::Schedule {
-            classes_are_kept(state, &step.events, now)?;
-            quotas_are_kept(state, &step.events)?;
-        }
-        if let Some(before) = before {
-            changed_rows_are_named(&before, &rows_of(state), &step.events)?;
-        }
-        Ok(Turn { input, from, step })
-    }
-
-    /// Make a batch durable, then act on it.
-    fn settle(&mut self, state: State, turns: Vec<Turn>) -> Verdict {
-        if self.strikes(Fault::CrashBeforeCommit) {
-            self.tally.crashes_before_commit += 1;
-            self.daemon_crashes("before the commit");
-            return Ok(());
-        }
-        if self.strikes(Fault::CommitFailure) {
-            self.commit_fails();
-            return Ok(());
-        }
-        self.disk.commit(&state, turns.iter().flat_map(|turn| &turn.step.events));
-        self.tally.commits += 1;
-        self.daemon.restored = false;
-        self.daemon.ids_from = self.daemon.ids_from.max(state.ledger.next_task.0);
-        self.oracle.committed(&turns, &self.disk, self.daemon.epoch, self.daemon_clock())?;
-        self.count(&turns);
-        if self.dice.chance(20) {
-            self.rows_are_the_whole_state(&state)?;
-        }
-        self.daemon.state = Some(state);
-        self.carry_out(turns);
-        self.hang_up_on_removed_nodes();
-        self.set_timer();
-        Ok(())
-    }
-
-    /// The engine throws its state away and boots again from what is on disk. The process lives.
-    fn commit_fails(&mut self) {
-        self.tally.commit_failures += 1;
-        self.note("daemon", format_args!("a commit fails; the engine boots again"));
-        self.daemon.timer += 1;
-        for (node, session) in std::mem::take(&mut self.daemon.lines) {
-            self.cut(session, Some(End::Daemon));
-            self.post_from_node(node, session, NodeMessage::Lost);
-        }
-        let at = self.now + self.dice.span(0, 2000);
-        self.agenda.at(at, Happening::DaemonStarts);
+    fn no_violation(&mut self) -> Verdict {
+        self.daemon.hooks.violation.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn daemon_crashes(&mut self, when: &str) {
         self.note("daemon", format_args!("crashes {when}"));
-        self.daemon.alive = false;
-        self.daemon.life += 1;
-        self.daemon.state = None;
-        self.daemon.inbox.clear();
-        self.daemon.batch_due = false;
-        self.daemon.timer += 1;
-        self.daemon.lines.clear();
+        let daemon = &mut self.daemon;
+        daemon.alive = false;
+        daemon.life += 1;
+        daemon.engine = None;
+        daemon.inbox.clear();
+        daemon.batch_due = false;
+        daemon.timer += 1;
+        daemon.lines.clear();
+        daemon.readers = Readers::default();
+        daemon.acts.clear();
+        daemon.busy = false;
+        daemon.turns.clear();
+        daemon.hooks = Hooks { broken_until: daemon.hooks.broken_until, ..Hooks::default() };
+        self.oracle.daemon_is_gone();
         for session in self.network.open_at(End::Daemon) {
             self.cut(session, Some(End::Daemon));
         }
@@ -240,50 +307,16 @@ impl World {
         self.agenda.at(at, Happening::DaemonStarts);
     }
 
-    /// Answers first, then effects; a crash may come after any of them.
-    fn carry_out(&mut self, turns: Vec<Turn>) {
-        let mut deeds = Vec::new();
-        let mut effects = Vec::new();
-        for Turn { from, step, .. } in turns {
-            deeds.extend(from.map(|ticket| Deed::Answer(ticket, step.reply)));
-            effects.extend(step.effects.into_iter().map(Deed::Effect));
-        }
-        deeds.append(&mut effects);
-        let crash_after =
-            self.strikes(Fault::CrashAfterCommit).then(|| self.dice.index(deeds.len() + 1));
-        for deed in deeds.into_iter().take(crash_after.unwrap_or(usize::MAX)) {
-            match deed {
-                Deed::Answer(ticket, answer) => self.answer(ticket, answer),
-                Deed::Effect(effect) => self.send_to_agent(effect),
-            }
-        }
-        match crash_after {
-            None => {}
-            Some(0) => {
-                self.tally.crashes_after_commit += 1;
-                self.daemon_crashes("after the commit, before any answer");
-            }
-            Some(done) => {
-                self.tally.crashes_in_effects += 1;
-                self.daemon_crashes(&format!("after {done} answers and effects"));
-            }
-        }
-    }
-
     fn set_timer(&mut self) {
         self.daemon.timer += 1;
-        let clock = self.daemon_clock();
-        let Some(state) = &self.daemon.state else {
-            return;
-        };
-        if let Some(wake_at) = state.wake_at(clock) {
-            let at = self.now + Span(wake_at.since(clock).0.max(1)) + self.dice.span(1, 20);
+        if let Some(due_at) = self.daemon.due_at {
+            let at = due_at.max(self.now) + self.dice.span(1, 20);
             self.agenda.at(at, Happening::Timer { number: self.daemon.timer });
         }
     }
 
     fn hang_up_on_removed_nodes(&mut self) {
-        let Some(state) = &self.daemon.state else {
+        let Some(state) = self.daemon.state() else {
             return;
         };
         let known = |node: &NodeId| state.nodes.contains_key(node);

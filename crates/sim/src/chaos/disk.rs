@@ -1,7 +1,7 @@
 //! The store: what survives the daemon. Written only from the rows that events name.
 
 use super::oracle::Record;
-use danlu_core::{Event, Row, RowKey, State};
+use danlu_core::{Row, RowKey};
 use std::collections::BTreeMap;
 
 const BACKUPS_KEPT: usize = 4;
@@ -23,13 +23,8 @@ pub(super) struct Backup {
 
 impl Disk {
     /// All or nothing: a commit that fails does not come here.
-    pub(super) fn commit<'a>(&mut self, state: &State, events: impl Iterator<Item = &'a Event>) {
-        for key in events.flat_map(Event::rows) {
-            match state.row(key) {
-                Some(row) => self.rows.insert(key, row),
-                None => self.rows.remove(&key),
-            };
-        }
+    pub(super) fn commit(&mut self, rows: BTreeMap<RowKey, Option<Row>>) {
+        apply(&mut self.rows, rows);
     }
 
     pub(super) fn back_up(&mut self, record: Record) {
@@ -54,5 +49,14 @@ impl Disk {
 
     pub(super) fn restore(&mut self, backup: &Backup) {
         self.rows = backup.rows.clone();
+    }
+}
+
+pub(super) fn apply(to: &mut BTreeMap<RowKey, Row>, rows: BTreeMap<RowKey, Option<Row>>) {
+    for (key, row) in rows {
+        match row {
+            Some(row) => to.insert(key, row),
+            None => to.remove(&key),
+        };
     }
 }

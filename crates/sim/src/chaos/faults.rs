@@ -13,6 +13,10 @@ pub(super) enum Fault {
     CrashAfterCommit,
     CrashIdle,
     CommitFailure,
+    LateCommit,
+    StepPanic,
+    LostOrder,
+    LateOrder,
     Restore,
     ClockJump,
     Cut,
@@ -40,11 +44,15 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) const ALL: [Fault; 28] = [
+    pub(super) const ALL: [Fault; 32] = [
         Fault::CrashBeforeCommit,
         Fault::CrashAfterCommit,
         Fault::CrashIdle,
         Fault::CommitFailure,
+        Fault::LateCommit,
+        Fault::StepPanic,
+        Fault::LostOrder,
+        Fault::LateOrder,
         Fault::Restore,
         Fault::ClockJump,
         Fault::Cut,
@@ -91,7 +99,8 @@ impl Fault {
         use Fault::*;
         match self {
             CrashBeforeCommit | CrashAfterCommit | CommitFailure => 8,
-            LaunchFailure => 30,
+            StepPanic => 4,
+            LaunchFailure | LateCommit | LostOrder | LateOrder => 30,
             LostAnswer | Duplicate => 60,
             HalfOpen | LateFrames => 500,
             _ => 0,

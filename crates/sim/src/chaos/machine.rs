@@ -89,7 +89,7 @@ impl World {
 
     pub(super) fn obey(&mut self, machine: usize, command: Effect) -> Verdict {
         match command {
-            Effect::Launch(launch) => self.launch(machine, *launch),
+            Effect::Launch(launch) => self.launch(machine, *launch)?,
             Effect::Stop { run, grace, .. } => self.stop(machine, run, grace),
             Effect::Pause { run, on, .. } => self.pause(machine, run, on),
             Effect::SetLimit { run, limit, .. } => self.set_limit(machine, run, limit),

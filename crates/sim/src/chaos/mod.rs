@@ -1,9 +1,10 @@
-//! A fake world of clients, nodes, shims, network, disk and clock around the real `step`.
+//! A fake world of clients, nodes, shims, network, disk and clock around the real engine and its `step`.
 //!
 //! Everything in it follows from one number, the seed: [`run_seed`] plays it again exactly as it
 //! was. Each seed has its own mix of faults; after a while they stop, and then everything that
 //! was promised must come true. `oracle` says what must never happen.
 
+mod acts;
 mod agenda;
 mod behaviour;
 mod calm;
@@ -22,7 +23,9 @@ mod many;
 mod nag;
 mod network;
 mod oracle;
+mod outside;
 mod power;
+mod readers;
 mod rundir;
 mod spec;
 mod stop;

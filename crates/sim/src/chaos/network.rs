@@ -8,7 +8,7 @@ use super::connection::{Connection, End, Pipe};
 use super::faults::Fault;
 use super::verdict::Verdict;
 use super::world::World;
-use danlu_core::{Effect, NodeId, NodeMessage, SessionId, Span};
+use danlu_core::{Effect, NodeId, NodeMessage, Row, SessionId, Span};
 
 impl World {
     pub(super) fn dial_later(&mut self, machine: usize, span: Span) {
@@ -25,12 +25,13 @@ impl World {
         if !it.agent_up || it.link.is_some_and(|session| self.network.is_live(session)) {
             return;
         }
-        let state = self.daemon.state.as_ref();
-        let node = state.and_then(|state| {
-            state.nodes.values().find(|node| node.name == it.name).map(|node| node.id)
+        let known = self.daemon.readers.rows();
+        let node = known.filter_map(|row| match row {
+            Row::Node(node) if node.name == it.name => Some((node.id, node.session)),
+            _ => None,
         });
-        match node {
-            Some(node) if !it.partitioned => self.connect(machine, node),
+        match node.last() {
+            Some((node, last)) if !it.partitioned => self.connect(machine, node, last),
             _ => {
                 let span = self.dice.span(200, 3000);
                 self.dial_later(machine, span);
@@ -38,9 +39,10 @@ impl World {
         }
     }
 
-    fn connect(&mut self, machine: usize, node: NodeId) {
-        self.network.last_session.0 += 1;
-        let session = self.network.last_session;
+    /// On a connection with a higher number than any before.
+    fn connect(&mut self, machine: usize, node: NodeId, last: SessionId) {
+        let session = SessionId(self.network.last_session.max(last).0 + 1);
+        self.network.last_session = session;
         self.tally.connections += 1;
         if let Some(old) = self.daemon.lines.insert(node, session) {
             // The backend may hang up on the old one, or go on reading what still comes from it.
@@ -102,7 +104,11 @@ impl World {
             );
             return;
         }
-        let span = self.dice.span(0, self.network.latency);
+        let mut span = self.dice.span(0, self.network.latency);
+        if matches!(effect, Effect::Launch(_)) && self.strikes(Fault::LateOrder) {
+            self.tally.late_orders += 1;
+            span += Span(self.dice.scale(100, 20_000));
+        }
         let Some(connection) = self.network.connections.get_mut(&session) else {
             return;
         };

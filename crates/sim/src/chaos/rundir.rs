@@ -85,12 +85,13 @@ impl Machine {
 
 impl World {
     /// `mkdir` is the latch: a directory that exists is never launched again.
-    pub(super) fn launch(&mut self, machine: usize, launch: Launch) {
+    pub(super) fn launch(&mut self, machine: usize, launch: Launch) -> Verdict {
         let run = launch.run;
         if self.machines[machine].dirs.contains_key(&run) {
             self.note_machine(machine, format_args!("has run {run} already"));
-            return;
+            return Ok(());
         }
+        self.oracle.run_gets_its_order(&launch)?;
         let task = launch.task;
         self.note_machine(machine, format_args!("launches run {run} (task {task})"));
         self.oracle.directory_made(run, machine);
@@ -105,6 +106,7 @@ impl World {
         self.machines[machine].dirs.insert(run, dir);
         let at = self.now + Span(self.dice.scale(1, 1500));
         self.agenda.at(at, Happening::ProcessStarts { machine, run });
+        Ok(())
     }
 
     pub(super) fn process_starts(&mut self, machine: usize, run: RunId) -> Verdict {

@@ -31,7 +31,7 @@ impl World {
 
     /// Another description for a task that waits.
     pub(super) fn wish_edit(&mut self, by: Actor, task: TaskId) -> Option<Input> {
-        let state = self.daemon.state.as_ref()?;
+        let state = self.daemon.state()?;
         let mut spec = TaskSpec::clone(&state.tasks.get(&task)?.spec);
         match self.dice.below(5) {
             4 => spec.begin = Some(self.daemon_clock() + self.dice.span(0, 30_000)),

@@ -76,8 +76,8 @@ fn exit_of(world: &World) -> Option<&Exit> {
 fn a_run_directory_is_launched_once() {
     let mut world = quiet_world();
     let launch = launch(&world, work(60_000));
-    world.launch(0, launch.clone());
-    world.launch(0, launch);
+    world.launch(0, launch.clone()).expect("nothing is known of it");
+    world.launch(0, launch).expect("nothing is known of it");
     advance_by(&mut world, Span::from_secs(5));
     assert_eq!((world.machines[0].dirs.len(), world.tally.starts), (1, 1));
 }
@@ -87,7 +87,7 @@ fn the_shim_keeps_the_time_limit_without_an_agent() {
     let mut world = quiet_world();
     let spec = TaskSpec { time_limit: Some(Span(3000)), ..work(60_000) };
     let launch = launch(&world, spec);
-    world.launch(0, launch);
+    world.launch(0, launch).expect("nothing is known of it");
     advance_by(&mut world, Span(2000));
     world.agent_crashes(0);
     // In small steps: the daemon, which knows nothing of this run, has it forgotten as soon as it hears of it.
@@ -102,7 +102,7 @@ fn the_shim_keeps_the_time_limit_without_an_agent() {
 fn a_reboot_leaves_the_directory_without_a_result() {
     let mut world = quiet_world();
     let launch = launch(&world, work(60_000));
-    world.launch(0, launch);
+    world.launch(0, launch).expect("nothing is known of it");
     advance_by(&mut world, Span(2000));
     world.reboot(0).expect("no promise is broken");
     assert_eq!(exit_of(&world), Some(&Exit::Vanished { rebooted: true }));
@@ -133,8 +133,8 @@ fn a_crashed_daemon_comes_back_with_what_was_committed() {
     let mut world = quiet_world();
     let known: Vec<RowKey> = world.disk.rows.keys().copied().collect();
     world.daemon_crashes("for a test");
-    assert!(world.daemon.state.is_none() && world.network.open_at(End::Daemon).is_empty());
-    while world.daemon.state.is_none() {
+    assert!(world.daemon.state().is_none() && world.network.open_at(End::Daemon).is_empty());
+    while world.daemon.state().is_none() {
         advance(&mut world);
     }
     assert!(world.disk.rows.keys().eq(&known));

@@ -100,13 +100,13 @@ impl World {
         let mut recent: Vec<TaskId> = own[own.len().saturating_sub(10)..].to_vec();
         // An admin sees tasks that nobody was told of yet.
         if self.clients[client].admin {
-            let state = self.daemon.state.as_ref();
+            let state = self.daemon.state();
             let newest = state.and_then(|state| state.tasks.last_key_value());
             recent.extend(newest.map(|(task, _)| *task));
         }
         let task = self.dice.pick(&recent)?;
         // People look before they ask, mostly.
-        let state = self.daemon.state.as_ref().filter(|_| self.dice.chance(850));
+        let state = self.daemon.state().filter(|_| self.dice.chance(850));
         let state = state.and_then(|state| state.tasks.get(&task)).map(|task| &task.state);
         let verbs: &[Verb] = match state {
             Some(TaskState::Held) => &[Verb::Release, Verb::Release, Verb::Cancel],
@@ -138,7 +138,7 @@ impl World {
 
     fn wish_admin(&mut self, client: usize) -> Option<Input> {
         let by = self.clients[client].actor();
-        let state = self.daemon.state.as_ref()?;
+        let state = self.daemon.state()?;
         let nodes: Vec<NodeId> = state.nodes.keys().copied().collect();
         let going = |state: &RunState| !matches!(state, RunState::Ended { .. });
         let runs = state.runs.values().filter(|run| going(&run.state));

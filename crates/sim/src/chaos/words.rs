@@ -1,11 +1,11 @@
 //! Inputs and events in few words, for the history.
 
-use super::daemon::Answer;
+use super::daemon::Decision;
 use danlu_core::{Event, Input, NodeMessage, Reply};
 use std::fmt;
 
 /// An input and the answer to it.
-pub(super) struct Asked<'a>(pub(super) &'a Input, pub(super) &'a Answer);
+pub(super) struct Asked<'a>(pub(super) &'a Input, pub(super) &'a Decision);
 
 /// An event.
 pub(super) struct Happened<'a>(pub(super) &'a Event);

@@ -20,7 +20,7 @@ use std::fmt;
 /// A world that is not at rest after so many happenings never will be.
 const HAPPENINGS: u64 = 40_000;
 /// Late enough that no clock is ever set back before the beginning of time.
-const BEGINNING: Time = Time::from_secs(1_000_000_000);
+pub(super) const BEGINNING: Time = Time::from_secs(1_000_000_000);
 
 #[derive(Debug)]
 pub(super) struct World {
@@ -109,6 +109,8 @@ impl World {
             Happening::Batch => self.batch()?,
             Happening::Timer { number } => self.timer(number)?,
             Happening::DaemonStarts => self.daemon_starts()?,
+            Happening::CommitEnds { life } => self.commit_ends(life)?,
+            Happening::QueueResumed { life } => self.queue_resumed(life),
             Happening::Deliver { session, to } => self.deliver(session, to)?,
             Happening::CutNoticed { session, by } => self.cut_noticed(session, by),
             Happening::Dial { machine } => self.dial(machine),
@@ -126,7 +128,7 @@ impl World {
             Happening::GpusProbed { machine } => self.gpus_probed(machine),
             Happening::GpuHeals { machine, card } => self.gpu_heals(machine, card),
             Happening::PartitionHeals { machine } => self.machines[machine].partitioned = false,
-            Happening::ClientActs { client } => self.client_acts(client),
+            Happening::ClientActs { client } => self.client_acts(client)?,
             Happening::RequestArrives { ticket, input } => self.request_arrives(ticket, *input),
             Happening::AnswerArrives { ticket, answer } => self.answer_arrives(ticket, &answer),
             Happening::ClientTimesOut { ticket } => self.client_times_out(ticket),

@@ -181,13 +181,6 @@ pub struct Notify {
     pub failure: bool,
 }
 
-/// `GET /me/template`: what tasks have when nothing else is said, in the fields of `POST /tasks`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Template {
-    #[schemars(with = "super::Submit")]
-    pub template: serde_json::Map<String, serde_json::Value>,
-}
-
 /// `GET /me/nodes`: who I am on each machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MyNodes {

@@ -138,6 +138,9 @@ pub struct TaskDetails {
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Value>")]
     pub python: Option<PythonEnvironment>,
+    /// The file mode creation mask; left out: the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub umask: Option<u32>,
     pub variables: BTreeMap<String, String>,
     pub runs: Vec<RunView>,
     /// Of the submitter; the owner and admins see it.

@@ -1,207 +1,179 @@
-//! A task as a text to be edited, and what has changed in it.
+//! A task as a text to be edited, in the words of the options of `submit`, and what has changed in it.
 
 use std::collections::BTreeMap;
 
-use danlu_core::TaskId;
-use danlu_core::resources::NodeSelector;
-use danlu_core::task::{Dependency, DependencyKind};
 use danlu_messages::cli::edit as msg;
-use danlu_wire::api::TaskView;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-
-use crate::{
-    given::{
-        amount::parse_bytes,
-        dependency::parse_dependencies,
-        gpus::parse_gpus,
-        pair::{Pair, parse_pair},
-        task_ids::TaskName,
-        time_limit::parse_time_limit,
-    },
-    screen::amounts,
-    task_options::Fields,
+use danlu_spec::{
+    Field, Patch, Said,
+    field::{Form, ON, Shape},
 };
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use toml::{Table, Value};
 
-/// The words are those of the options of `submit`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Form {
-    name: String,
-    description: String,
-    command: Vec<String>,
-    shell: bool,
-    dir: String,
-    gpus: String,
-    vram: String,
-    cpus: u32,
-    mem: String,
-    node: String,
-    time: String,
-    priority: i32,
-    urgent: bool,
-    after: String,
-    retries: u32,
-    preemptible: bool,
-    project: String,
-    labels: BTreeMap<String, String>,
-    env: BTreeMap<String, String>,
+type Pairs = BTreeMap<String, String>;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    form: Form,
+    /// Values may have several lines, so that they are no texts of a form.
+    pairs: BTreeMap<Field, Pairs>,
 }
 
-impl Form {
-    pub(super) fn of(task: &TaskView) -> Option<Self> {
-        let details = task.details.as_ref()?;
-        let request = &details.request;
-        Some(Self {
-            name: task.name.clone(),
-            description: details.description.clone(),
-            command: task.command.clone(),
-            shell: task.shell,
-            dir: details.directory.clone(),
-            gpus: match &request.gpu_model {
-                Some(model) => format!("{model}:{}", request.gpus_per_node()),
-                None => request.gpus_per_node().to_string(),
-            },
-            vram: amounts::exact_bytes(request.gpu_memory),
-            cpus: request.cpus,
-            mem: amounts::exact_bytes(request.memory),
-            node: match &request.node {
-                Some(NodeSelector::Name(name)) => name.clone(),
-                Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),
-                None => String::new(),
-            },
-            time: task.time_limit.map_or_else(|| "none".to_owned(), amounts::length),
-            priority: task.priority,
-            urgent: task.urgent,
-            after: after(&details.after),
-            retries: details.retries,
-            preemptible: details.preemptible,
-            project: task.project.clone().unwrap_or_default(),
-            labels: task.labels.clone(),
-            env: details.variables.clone(),
-        })
+/// What people look for first, then the others as the help has them; tables come last in TOML.
+const FIRST: [Field; 5] = [Field::Name, Field::About, Field::Command, Field::Shell, Field::Dir];
+
+fn fields() -> impl Iterator<Item = Field> {
+    let all = || Field::ALL.iter().copied().filter(|field| field.can_be_edited());
+    let rest = move |pairs: bool| {
+        all()
+            .filter(move |it| !FIRST.contains(it) && matches!(shape(*it), Shape::Pairs(_)) == pairs)
+    };
+    FIRST.into_iter().chain(rest(false)).chain(rest(true))
+}
+
+fn shape(field: Field) -> Shape {
+    field.row().text.map_or(Shape::Line, |text| text.shape)
+}
+
+impl Text {
+    pub(super) fn of(mut task: Patch) -> Self {
+        let mut form = Form::of(&task);
+        let mut pairs = BTreeMap::new();
+        for field in fields() {
+            match shape(field) {
+                Shape::Pairs(get) => {
+                    form.set(field, String::new());
+                    pairs.insert(field, get(&mut task).value().cloned().unwrap_or_default());
+                }
+                Shape::Words => form.set(field, joined(task.command.value().into_iter().flatten())),
+                _ if form.has(field) => {}
+                _ => form.set(field, field.row().text.map_or("", |text| text.default).to_owned()),
+            }
+        }
+        Self { form, pairs }
     }
 
-    pub(super) fn text(&self, id: u64) -> String {
+    pub(super) fn written(&self, id: u64) -> String {
         let heading = msg::task_id_change_what_you_like_save_and_leave(&id);
         heading + &toml::to_string(self).expect("a form is plain data")
     }
 
     pub(super) fn read(written: &str) -> Result<Self, String> {
-        toml::from_str(written).map_err(|error| error.to_string().trim_end().to_owned())
-    }
-
-    /// As fields of a request.
-    pub(super) fn changes_since(&self, before: &Self) -> Result<Fields, String> {
-        let mut fields = Fields::new();
-        let mut put = |changed: bool, name: &str, value: serde_json::Value| {
-            if changed {
-                fields.insert(name.to_owned(), value);
+        let mut table: Table = written
+            .parse()
+            .map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())?;
+        let mut text = Self::default();
+        for field in fields() {
+            let value = table.remove(field.option_or_name()).or_else(|| table.remove(field.name()));
+            let name = field.option_or_name();
+            let value = value.ok_or_else(|| msg::name_is_missing(&name))?;
+            match (shape(field), value) {
+                (Shape::Pairs(_), Value::Table(table)) => {
+                    let pairs = table.into_iter().map(|(key, value)| Some((key, plain(value)?)));
+                    let pairs = pairs.collect::<Option<_>>().ok_or_else(|| odd(name))?;
+                    text.pairs.insert(field, pairs);
+                }
+                (Shape::Pairs(_), _) => return Err(odd(name)),
+                (_, value) => text.form.set(field, plain(value).ok_or_else(|| odd(name))?),
             }
-        };
-        put(self.name != before.name, "name", json!(self.name));
-        put(self.description != before.description, "description", json!(self.description));
-        put(self.command != before.command, "command", json!(self.command));
-        put(self.shell != before.shell, "shell", json!(self.shell));
-        put(self.dir != before.dir, "directory", json!(self.dir));
-        let gpus = named("gpus", parse_gpus(&self.gpus))?;
-        put(self.gpus != before.gpus, "gpus", json!(gpus.count));
-        put(self.gpus != before.gpus, "gpu_model", json!(gpus.model));
-        let vram = named("vram", parse_bytes(&self.vram))?;
-        put(self.vram != before.vram, "gpu_memory", json!(vram));
-        put(self.cpus != before.cpus, "cpus", json!(self.cpus));
-        let mem = named("mem", parse_bytes(&self.mem))?;
-        put(self.mem != before.mem, "memory", json!(mem));
-        put(self.node != before.node, "node", json!(selector(&self.node)));
-        let time = named("time", parse_time_limit(&self.time))?;
-        put(self.time != before.time, "time_limit", json!(time.seconds()));
-        put(self.priority != before.priority, "priority", json!(self.priority));
-        put(self.urgent != before.urgent, "urgent", json!(self.urgent));
-        let after = named("after", dependencies(&self.after))?;
-        put(self.after != before.after, "after", json!(after));
-        put(self.retries != before.retries, "retries", json!(self.retries));
-        put(self.preemptible != before.preemptible, "preemptible", json!(self.preemptible));
-        let project = Some(&self.project).filter(|project| !project.is_empty());
-        put(self.project != before.project, "project", json!(project));
-        put(self.labels != before.labels, "labels", json!(self.labels));
-        put(self.env != before.env, "variables", json!(self.env));
-        Ok(fields)
+        }
+        match table.keys().next() {
+            Some(unknown) => Err(msg::unknown_field_unknown(&unknown)),
+            None => Ok(text),
+        }
+    }
+
+    pub(super) fn changes_since(&self, before: &Self) -> Result<Patch, String> {
+        let changes = self.form.changes_since(&before.form);
+        let mut changes = changes.map_err(|wrong| {
+            let (name, reason) = (wrong.field.option_or_name(), wrong.reason);
+            format!("`{name}`: {reason}")
+        })?;
+        for (field, pairs) in &self.pairs {
+            if let Shape::Pairs(get) = shape(*field)
+                && before.pairs.get(field) != Some(pairs)
+            {
+                *get(&mut changes) = Said::Value(pairs.clone());
+            }
+        }
+        Ok(changes)
     }
 }
 
-fn named<T>(name: &str, parsed: Result<T, String>) -> Result<T, String> {
-    parsed.map_err(|complaint| format!("`{name}`: {complaint}"))
-}
-
-fn selector(node: &str) -> Option<NodeSelector> {
-    match parse_pair(node) {
-        _ if node.is_empty() => None,
-        Ok(Pair { name, value }) => Some(NodeSelector::Label { key: name, value }),
-        Err(_) => Some(NodeSelector::Name(node.to_owned())),
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for field in fields() {
+            let (name, text) = (field.option_or_name(), self.form.get(field));
+            match shape(field) {
+                Shape::Pairs(_) => map.serialize_entry(name, &self.pairs.get(&field))?,
+                Shape::Switch => map.serialize_entry(name, &!text.is_empty())?,
+                Shape::SwitchOrLine if ["", ON].contains(&text) => {
+                    map.serialize_entry(name, &!text.is_empty())?;
+                }
+                Shape::Words => {
+                    map.serialize_entry(name, &shlex::split(text).unwrap_or_default())?
+                }
+                Shape::Number => match text.parse::<i64>() {
+                    Ok(number) => map.serialize_entry(name, &number)?,
+                    Err(_) => map.serialize_entry(name, text)?,
+                },
+                Shape::Line
+                | Shape::SwitchOrLine
+                | Shape::Lines
+                | Shape::List
+                | Shape::Choice(_) => {
+                    map.serialize_entry(name, text)?;
+                }
+            }
+        }
+        map.end()
     }
 }
 
-fn after(dependencies: &[Dependency]) -> String {
-    let words: Vec<String> = dependencies
-        .iter()
-        .map(|dependency| {
-            let kind = match dependency.kind {
-                DependencyKind::AfterOk => "afterok",
-                DependencyKind::AfterAny => "afterany",
-                DependencyKind::AfterNotOk => "afternotok",
-            };
-            format!("{kind}:{}", dependency.task)
-        })
-        .collect();
-    words.join(",")
+fn joined<'a>(words: impl Iterator<Item = &'a String>) -> String {
+    shlex::try_join(words.map(String::as_str)).unwrap_or_default()
 }
 
-fn dependencies(words: &str) -> Result<Vec<Dependency>, String> {
-    if words.is_empty() {
-        return Ok(Vec::new());
+/// As somebody would have typed it.
+fn plain(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        Value::Boolean(on) => Some(if on { ON.to_owned() } else { String::new() }),
+        Value::Datetime(time) => Some(time.to_string()),
+        Value::Array(words) => {
+            let words: Option<Vec<String>> = words.into_iter().map(plain).collect();
+            words.map(|words| joined(words.iter()))
+        }
+        Value::Table(_) => None,
     }
-    let wishes = parse_dependencies(words)?;
-    let ids = wishes.0.iter().map(|wish| match wish.on {
-        TaskName::Id(id) => Ok(Dependency { task: TaskId(id), kind: wish.kind }),
-        _ => Err(msg::only_ids_are_possible_here().to_owned()),
-    });
-    ids.collect()
+}
+
+fn odd(name: &str) -> String {
+    format!("`{name}`: {}", msg::it_cannot_be_written_so())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use serde_json::json;
 
-    fn form() -> Form {
-        Form {
-            name: "train".into(),
-            description: String::new(),
-            command: vec!["python".into(), "it's.py".into()],
-            shell: false,
-            dir: "/home/ada".into(),
-            gpus: "2".into(),
-            vram: "0".into(),
-            cpus: 0,
-            mem: "0".into(),
-            node: String::new(),
-            time: "none".into(),
-            priority: 5,
-            urgent: false,
-            after: String::new(),
-            retries: 0,
-            preemptible: false,
-            project: String::new(),
-            labels: BTreeMap::from([("sweep".into(), "a".into())]),
-            env: BTreeMap::new(),
-        }
+    fn form() -> Text {
+        let task = json!({
+            "name": "train", "command": ["python", "it's.py"], "directory": "/home/ada", "gpus": 2,
+            "priority": 5, "labels": {"sweep": "a"}, "output": {"stdout": {"append": {"path": "out"}}},
+        });
+        Text::of(serde_json::from_value(task).expect("a task"))
     }
 
-    fn changed(from: &str, to: &str) -> Result<Value, String> {
-        let text = form().text(12);
+    fn changed(from: &str, to: &str) -> Result<serde_json::Value, String> {
+        let text = form().written(12);
         assert!(text.contains(from), "{text}");
-        let after = Form::read(&text.replace(from, to))?;
-        after.changes_since(&form()).map(Value::Object)
+        let after = Text::read(&text.replace(from, to))?;
+        let changes = after.changes_since(&form())?;
+        Ok(serde_json::to_value(changes).expect("plain data"))
     }
 
     #[test]
@@ -228,6 +200,48 @@ mod tests {
             changed("node = \"\"", "node = \"gpu1\""),
             Ok(json!({"node": {"name": "gpu1"}}))
         );
+        assert_eq!(
+            changed("\"it's.py\"", "\"a b.py\""),
+            Ok(json!({"command": ["python", "a b.py"]}))
+        );
+        assert_eq!(changed("name = \"train\"", "name = \"\""), Ok(json!({"name": ""})));
+        assert_eq!(
+            changed("shell = false", "shell = \"/bin/zsh\""),
+            Ok(json!({"shell": true, "shell_program": "/bin/zsh"}))
+        );
+    }
+
+    #[test]
+    fn fields_with_a_key_in_common_are_read_together() {
+        assert_eq!(
+            changed("truncate = false", "truncate = true"),
+            Ok(
+                json!({"output": {"both": null, "stdout": {"truncate": {"path": "out"}}, "stderr": null}})
+            )
+        );
+        assert_eq!(
+            changed("shared = false", "shared = true"),
+            Ok(json!({"shared": true, "exclusive": false, "idle_util": 0}))
+        );
+        let both = "shared = true\nidle-util = 0\nexclusive = true";
+        assert!(changed("shared = false\nidle-util = 0\nexclusive = false", both).is_err());
+    }
+
+    #[test]
+    fn values_of_several_lines_stay_whole() {
+        assert_eq!(
+            changed("[env]", "[env]\nA = \"x\\ny\""),
+            Ok(json!({"variables": {"A": "x\ny"}}))
+        );
+    }
+
+    #[test]
+    fn every_field_that_can_be_edited_is_there() {
+        let table: Table = form().written(12).parse().expect("it is TOML");
+        for field in Field::ALL {
+            let is_there = table.contains_key(field.option_or_name());
+            assert_eq!(is_there, field.can_be_edited(), "{field:?}: {:?}", field.row().edit);
+        }
     }
 
     #[test]
@@ -237,9 +251,10 @@ mod tests {
                 .is_err_and(|complaint| complaint.contains("gpus"))
         );
         assert!(
-            changed("priority = 5", "prioritiy = 5")
+            changed("priority = 5", "priority = 5\nprioritiy = 5")
                 .is_err_and(|complaint| complaint.contains("prioritiy"))
         );
+        assert!(changed("priority = 5", "").is_err_and(|complaint| complaint.contains("priority")));
         assert!(changed("name = \"train\"", "name = train").is_err());
     }
 }

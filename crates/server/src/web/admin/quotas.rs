@@ -39,12 +39,12 @@ const LIMITS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu
 
 pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
     visit.caller.require_admin().map_err(visit.no())?;
-    let rows = api.handle.look(|state, _, now| (users(state, now), projects(state, now))).await;
+    let rows = api.handle.consider(|state, now| (users(state, now), projects(state, now)));
     let (users, projects) = rows.map_err(visit.no())?;
     let quota = &api.handle.model().ledger.settings.quota;
     Ok(page(&QuotasPage {
         look: &visit.look,
-        period: danlu_wire::span::to_text(quota.period),
+        period: crate::given::duration::span(quota.period),
         everybody: quota.user,
         users,
         projects,

@@ -27,7 +27,7 @@ struct UsersPage<'a> {
 
 pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
     visit.caller.require_admin().map_err(visit.no())?;
-    let mut users = users::all(&api).await.map_err(visit.no())?;
+    let mut users = users::all(&api).map_err(visit.no())?;
     users.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(page(&UsersPage { look: &visit.look, users }))
 }

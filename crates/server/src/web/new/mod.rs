@@ -17,7 +17,9 @@ use axum::response::{IntoResponse, Redirect};
 use danlu_core::{Refusal, Task, TaskId};
 use danlu_messages::web::new as msg;
 use danlu_messages::web::pages;
-use danlu_wire::api::{Submit, WouldStart};
+use danlu_spec::field::InTemplate;
+use danlu_spec::{Field, Patch, Said};
+use danlu_wire::api::WouldStart;
 use draft::Draft;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -70,11 +72,14 @@ pub(super) async fn form(
         None => first_draft(&api, &visit),
     };
     let Filled { gpus, sharing, vram } = filled;
-    for (name, value) in [("gpus", gpus), ("sharing", sharing), ("vram", vram)] {
+    for (field, value) in [(Field::Gpus, gpus), (Field::Vram, vram)] {
         // A link is not longer than what one would type.
         if let Some(value) = value.filter(|value| value.len() <= 100) {
-            draft.set(name, value);
+            draft.form.set(field, value);
         }
+    }
+    if let Some(chosen) = sharing {
+        draft.choose_sharing(&chosen);
     }
     Ok(shown(&api, &visit, draft, about, None))
 }
@@ -86,10 +91,10 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let source = source(&api, visit, about)?;
     let mut draft = Draft::sent(&sent);
     let base = source.as_deref().map(described).unwrap_or_default();
-    let base = Submit { array: None, ..base };
+    let base = Patch { array: Said::Default, ..base };
     let keeps = sent.field("action") == "template";
     if keeps && !draft.has_any(&["command", "script"]) {
-        draft.set("command", "true".to_owned());
+        draft.form.set(Field::Command, "true".to_owned());
     }
     let first = match &source {
         Some(task) => Draft::of(&described(task)),
@@ -127,7 +132,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
         Err(error) => Answer::no(&error),
     };
-    let names: Vec<&str> = filled.iter().map(|name| labels::label(name)).collect();
+    let names: Vec<&str> = filled.iter().map(|it| danlu_spec::field::label(*it)).collect();
     let answer = Answer { filled: names.join(msg::comma()), ..answer };
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
@@ -138,14 +143,15 @@ fn read(
     visit: &Visit,
     draft: &Draft,
     first: &Draft,
-    base: Submit,
-) -> Result<(Submit, Vec<&'static str>), ApiError> {
-    let body = describe::submit(draft, base)?;
+    base: Patch,
+) -> Result<(Patch, Vec<Field>), ApiError> {
+    let mut body = describe::submit(draft, base)?;
     if !draft.has("script") {
         return Ok((body, Vec::new()));
     }
-    let form = script::AtTheForm { api, visit, directory: draft.get("directory") };
-    script::lay_under(script::fields(draft, &form)?, draft, first, body)
+    let said = script::said(api, visit, draft)?;
+    let filled = script::lay_under(said, draft, first, &mut body);
+    Ok((body, filled))
 }
 
 /// The task that is copied or edited: for its owner and admins, as its variables are.
@@ -159,11 +165,9 @@ fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, P
 
 /// As their template says, in their home.
 fn first_draft(api: &Api, visit: &Visit) -> Draft {
-    let body = submit::whole(api, &visit.caller, serde_json::Map::new()).unwrap_or_default();
-    let mut draft = Draft::of(&body);
-    draft.set("no_shell", String::new());
-    if !draft.has("directory") {
-        draft.set("directory", home(api, visit));
+    let mut draft = Draft { no_shell: false, ..Draft::of(&me::template_of(api, &visit.caller)) };
+    if !draft.form.has(Field::Dir) {
+        draft.form.set(Field::Dir, home(api, visit));
     }
     draft
 }
@@ -176,27 +180,9 @@ fn home(api: &Api, visit: &Visit) -> String {
 }
 
 /// What tasks have in common: not what each one is.
-async fn keep_as_template(api: &Api, visit: &Visit, body: Submit) -> Result<(), ApiError> {
-    let usual = serde_json::to_value(Submit::default()).unwrap_or_default();
-    let mut fields = match serde_json::to_value(body) {
-        Ok(serde_json::Value::Object(fields)) => fields,
-        _ => serde_json::Map::new(),
-    };
-    let own = [
-        "command",
-        "shell",
-        "shell_program",
-        "environment",
-        "dry_run",
-        "array",
-        "name",
-        "description",
-        "after",
-        "begin",
-        "hold",
-    ];
-    fields.retain(|name, value| !own.contains(&name.as_str()) && usual.get(name) != Some(value));
-    me::keep_template(api, &visit.caller, fields).await
+async fn keep_as_template(api: &Api, visit: &Visit, body: Patch) -> Result<(), ApiError> {
+    let usual = |key: &str| Field::in_template(key) == InTemplate::Yes;
+    me::keep_template(api, &visit.caller, body.without_defaults().only(usual)).await
 }
 
 fn shown(
@@ -211,8 +197,8 @@ fn shown(
     page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
 }
 
-fn count(body: &Submit) -> u64 {
-    let Some(array) = &body.array else { return 1 };
+fn count(body: &Patch) -> u64 {
+    let Some(array) = body.array.value() else { return 1 };
     let combinations = danlu_core::task::ArraySpec::combinations(&array.grid).unwrap_or(0);
     if array.indices.is_empty() { combinations as u64 } else { array.indices.len() as u64 }
 }

@@ -3,52 +3,10 @@
 use super::draft::Draft;
 use crate::api::{Api, ApiError};
 use crate::complaint::{Complaint, ComplaintKind};
-use crate::given::task_ids::TaskName;
 use crate::script;
-use crate::task_options::{Fields, Submitter};
 use crate::web::look::Visit;
-use danlu_messages::errors;
 use danlu_messages::web::new as msg;
-use danlu_wire::api::Submit;
-use serde_json::Value;
-
-/// Somebody at the form: relative paths begin in the directory that it names.
-pub(super) struct AtTheForm<'a> {
-    pub(super) api: &'a Api,
-    pub(super) visit: &'a Visit,
-    pub(super) directory: &'a str,
-}
-
-impl Submitter for AtTheForm<'_> {
-    type Error = ApiError;
-
-    fn directory(&self) -> Result<String, ApiError> {
-        Ok(if self.directory.starts_with('/') { self.directory.to_owned() } else { self.home() })
-    }
-
-    fn home(&self) -> String {
-        super::home(self.api, self.visit)
-    }
-
-    fn task(&self, name: TaskName) -> Result<u64, ApiError> {
-        let back = match name {
-            TaskName::Id(id) | TaskName::Range(id, _) => return Ok(id),
-            TaskName::Mine(back) => back,
-        };
-        let model = self.api.handle.model();
-        let mut mine = model.tasks.values().rev().filter(|it| it.owner == self.visit.caller.id);
-        let found = mine.nth(back as usize).map(|task| task.id.0);
-        found.ok_or_else(|| {
-            let message = msg::you_have_no_task_that_back_stands_for(&back);
-            ApiError::bad_request(message, msg::name_it_by_its_id())
-        })
-    }
-
-    fn at(place: &str, mut error: ApiError) -> ApiError {
-        error.0.message.insert_str(0, place);
-        error
-    }
-}
+use danlu_spec::{Field, Patch, Place};
 
 /// In the language that is spoken when it is made.
 impl From<Complaint> for ApiError {
@@ -61,139 +19,103 @@ impl From<Complaint> for ApiError {
     }
 }
 
-pub(super) fn fields(draft: &Draft, form: &AtTheForm<'_>) -> Result<Fields, ApiError> {
-    let lines = script::read(msg::the_script(), draft.get("script"), form)?;
-    Ok(lines.fields(draft.has_any(&["array", "grid"])))
+/// What its lines say. Relative paths begin in the directory that the form names.
+pub(super) fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, ApiError> {
+    visit.look.language.within(|| {
+        let home = super::home(api, visit);
+        let typed = draft.form.get(Field::Dir);
+        let directory = if typed.starts_with('/') { typed.to_owned() } else { home.clone() };
+        let place = Place { directory: Ok(directory), home };
+        let mut lines = script::read(msg::the_script(), draft.get("script"), &place)?;
+        let at = lines.after_at.clone();
+        lines.patch.resolve_own(|back| own_task(api, visit, back, &at))?;
+        Ok(lines.patch(draft.has_any(&["array", "grid"])))
+    })
+}
+
+fn own_task(api: &Api, visit: &Visit, back: u32, at: &str) -> Result<u64, ApiError> {
+    let model = api.handle.model();
+    let mut mine = model.tasks.values().rev().filter(|it| it.owner == visit.caller.id);
+    let found = mine.nth(back as usize).map(|task| task.id.0);
+    found.ok_or_else(|| {
+        let message = msg::at_you_have_no_task_that_back_stands_for(&at, &back);
+        ApiError::bad_request(message, msg::name_it_by_its_id())
+    })
 }
 
 /// Puts what the script says where nobody has typed anything else. `first` is the form as it was at first, which
 /// nobody typed. Says which fields were filled.
-pub(super) fn lay_under(
-    mut said: Fields,
-    draft: &Draft,
-    first: &Draft,
-    body: Submit,
-) -> Result<(Submit, Vec<&'static str>), ApiError> {
-    let mut filled = Vec::new();
-    let Ok(Value::Object(mut whole)) = serde_json::to_value(body) else { return Err(odd()) };
-    for (fields, names) in STAND_FOR {
-        let is_typed =
-            fields.iter().any(|field| draft.has(field) && draft.get(field) != first.get(field));
-        for name in *names {
-            let Some(value) = said.remove(*name) else { continue };
-            if !is_typed {
-                filled.push(if is_of_the_last(&value) {
-                    fields[fields.len() - 1]
-                } else {
-                    fields[0]
-                });
-            }
-            let before = whole.remove(*name);
-            let value = match (before, value) {
-                (Some(Value::Object(typed)), Value::Object(said)) if MAPS.contains(name) => {
-                    let (mut under, over) = if is_typed { (said, typed) } else { (typed, said) };
-                    under.extend(over.into_iter().filter(|(_, value)| !value.is_null()));
-                    Value::Object(under)
-                }
-                (Some(typed), _) if is_typed => typed,
-                (_, said) => said,
-            };
-            whole.insert((*name).to_owned(), value);
-        }
-    }
+pub(super) fn lay_under(said: Patch, draft: &Draft, first: &Draft, body: &mut Patch) -> Vec<Field> {
+    let is_typed = |field: &Field| {
+        let (now, before) = (draft.form.get(*field), first.form.get(*field));
+        !now.is_empty() && now != before
+    };
+    let typed: Vec<&str> =
+        Field::ALL.iter().filter(|it| is_typed(it)).flat_map(|it| it.row().keys).copied().collect();
+    let mut filled: Vec<Field> = Patch::KEYS
+        .iter()
+        .filter(|key| !typed.contains(key))
+        .filter_map(|key| of(key, &said))
+        .collect();
+    filled.sort_unstable();
     filled.dedup();
-    // What the form does not ask for.
-    whole.extend(said);
-    let body = serde_json::from_value(Value::Object(whole)).map_err(|_| odd())?;
-    Ok((body, filled))
+    let mut under = said.clone().only(|key| typed.contains(&key));
+    under.lay_over(body.clone().only(|key| typed.contains(&key)).without_defaults());
+    body.replace_with(under);
+    body.lay_over(said.only(|key| !typed.contains(&key)));
+    filled
 }
 
-/// Which fields of the form are about which fields of a task.
-const STAND_FOR: &[(&[&str], &[&str])] = &[
-    (&["name"], &["name"]),
-    (&["description"], &["description"]),
-    (&["project"], &["project"]),
-    (&["labels"], &["labels"]),
-    (&["directory"], &["directory"]),
-    (&["variables"], &["variables"]),
-    (&["conda", "venv"], &["python"]),
-    (&["gpus"], &["gpus", "gpu_model"]),
-    (&["sharing"], &["shared", "exclusive"]),
-    (&["vram"], &["gpu_memory"]),
-    (&["idle_util"], &["idle_util"]),
-    (&["gpu_ids"], &["gpu_ids"]),
-    (&["node"], &["node"]),
-    (&["nodes"], &["nodes"]),
-    (&["prefer"], &["prefer"]),
-    (&["cpus"], &["cpus"]),
-    (&["mem"], &["memory"]),
-    (&["resources"], &["resources"]),
-    (&["time"], &["time_limit"]),
-    (&["begin"], &["begin"]),
-    (&["priority"], &["priority"]),
-    (&["urgent"], &["urgent"]),
-    (&["preemptible"], &["preemptible"]),
-    (&["hold"], &["hold"]),
-    (&["retries"], &["retries", "retry_on"]),
-    (&["after"], &["after"]),
-    (&["array", "grid"], &["array"]),
-    (&["output"], &["output"]),
-    (&["gpu_arg"], &["gpu_argument"]),
-];
-
-/// One by one, as on the command line.
-const MAPS: [&str; 3] = ["labels", "variables", "output"];
-
-/// Of two fields of the form for one field of a task.
-fn is_of_the_last(value: &Value) -> bool {
-    ["venv", "grid"].into_iter().any(|name| value.get(name).is_some())
-}
-
-fn odd() -> ApiError {
-    ApiError::bad_request(
-        errors::the_script_asks_for_what_no_task_can_have(),
-        "danlu submit --help",
-    )
+/// The field that says this key; of several the one that has a text.
+fn of(key: &str, said: &Patch) -> Option<Field> {
+    if !said.says(key) {
+        return None;
+    }
+    let has_text =
+        |field: &Field| field.row().text.is_some_and(|text| !(text.write)(said).is_empty());
+    Field::with_key(key).find(has_text).or_else(|| Field::with_key(key).next())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task_options::AtHome;
 
-    fn laid(source: &str, typed: &[(&'static str, &str)]) -> (Submit, Vec<&'static str>) {
+    fn laid(source: &str, typed: &[(Field, &str)]) -> (Patch, Vec<&'static str>) {
         let first = Draft::default();
         let mut draft = first.clone();
         for (field, value) in typed {
-            draft.set(field, (*value).to_owned());
+            draft.form.set(*field, (*value).to_owned());
         }
-        let lines = script::read("it", source, &AtHome).expect("it is understood");
-        let said = lines.fields(false);
-        let base = Submit { command: vec!["true".to_owned()], ..Submit::default() };
-        draft.set("command", "true".to_owned());
-        let body = super::super::describe::submit(&draft, base).expect("it is typed well");
-        lay_under(said, &draft, &first, body).expect("they fit")
+        let home = "/home/ann".to_owned();
+        let place = Place { directory: Ok(home.clone()), home };
+        let lines = script::read("it", source, &place).expect("it is understood");
+        draft.form.set(Field::Command, "true".to_owned());
+        let mut body =
+            super::super::describe::submit(&draft, Patch::default()).expect("it is typed well");
+        let filled = lay_under(lines.patch(false), &draft, &first, &mut body);
+        (body, filled.into_iter().map(Field::name).collect())
     }
 
     #[test]
     fn what_is_typed_counts_more_than_the_script() {
         let source = "#SBATCH --gres=gpu:a100:2 --mem=4096 -t 1:00:00\n#DANLU --label a=1 --label b=2 --hold --retries 0\n";
-        let (body, filled) = laid(source, &[("time", "5m"), ("labels", "b=3\nc=4")]);
-        assert_eq!((body.gpus, body.request.gpu_model.as_deref()), (Some(2), Some("a100")));
-        assert_eq!((body.request.memory, body.time_limit), (4 << 30, Some(300)));
-        assert_eq!((body.hold, body.retries), (true, Some(0)));
-        let labels: Vec<_> =
-            body.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let (body, filled) = laid(source, &[(Field::Time, "5m"), (Field::Label, "b=3\nc=4")]);
+        let model = body.gpu_model.value().map(String::as_str);
+        assert_eq!((body.gpus.value(), model), (Some(&2), Some("a100")));
+        assert_eq!((body.memory.value(), body.time_limit.value()), (Some(&(4 << 30)), Some(&300)));
+        assert_eq!((body.hold.value(), body.retries.value()), (Some(&true), Some(&0)));
+        let labels = body.labels.into_value_or_empty();
+        let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         assert_eq!(labels, ["a=1", "b=3", "c=4"]);
-        assert_eq!(filled, ["variables", "gpus", "mem", "hold", "retries"]);
+        assert_eq!(filled, ["gpus", "mem", "retries", "variables", "hold"]);
     }
 
     #[test]
-    fn what_the_form_does_not_ask_for_is_taken_too() {
+    fn one_file_that_is_typed_leaves_the_others_to_the_script() {
         let source = "#DANLU --stdout out.txt --gpu-env uuid --output both.log\n";
-        let (body, _) = laid(source, &[("output", "mine.log")]);
-        assert!(body.gpus_by_uuid);
-        assert_eq!(body.output.both.as_deref(), Some("mine.log"));
-        assert!(body.output.stdout.is_some());
+        let (body, _) = laid(source, &[(Field::Output, "mine.log")]);
+        assert_eq!(body.gpus_by_uuid.value(), Some(&true));
+        assert_eq!(body.output().both.as_deref(), Some("mine.log"));
+        assert!(body.output().stdout.is_some());
     }
 }

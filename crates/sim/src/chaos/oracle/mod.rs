@@ -6,6 +6,7 @@
 
 mod answers;
 mod doubt;
+mod engine;
 mod events;
 mod launches;
 mod outcomes;
@@ -19,7 +20,7 @@ mod truth;
 use super::daemon::Turn;
 use super::disk::Disk;
 use super::verdict::Verdict;
-use danlu_core::{Epoch, Time};
+use danlu_core::Epoch;
 
 pub(super) use record::Record;
 pub(super) use truth::Hardware;
@@ -31,19 +32,14 @@ pub(super) struct Oracle {
     truth: truth::Truth,
     told: told::Told,
     clock: tries::Clock,
+    deeds: engine::Deeds,
 }
 
 impl Oracle {
     /// A batch is on disk: from now on nobody may contradict it.
-    pub(super) fn committed(
-        &mut self,
-        turns: &[Turn],
-        disk: &Disk,
-        epoch: Epoch,
-        clock: Time,
-    ) -> Verdict {
-        self.clock.shows(clock);
+    pub(super) fn committed(&mut self, turns: &[Turn], disk: &Disk, epoch: Epoch) -> Verdict {
         for turn in turns {
+            self.clock.shows(turn.at);
             self.told.hear(&turn.input, self.clock.now());
             self.answered(turn)?;
             self.declared_lost(turn)?;

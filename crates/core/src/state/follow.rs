@@ -1,0 +1,123 @@
+//! A state that follows another by the rows that have changed, for readers who ask what the rows alone do not tell.
+//!
+//! It knows open tasks and what ended ones have taught, and answers as the state that it follows would: why a task
+//! waits, when it is expected to start. It is never stepped.
+
+use super::State;
+use crate::ids::{NodeId, RunId, TaskId, UserId};
+use crate::node::Node;
+use crate::rows::Ledger;
+use crate::run::Run;
+use crate::settings::Order;
+use crate::task::Task;
+use crate::user::User;
+
+/// What has changed between two commits. `None` where there is no such row.
+#[derive(Debug, Default)]
+pub struct Changes<'a> {
+    pub ledger: Option<&'a Ledger>,
+    pub users: Vec<(UserId, Option<&'a User>)>,
+    pub nodes: Vec<(NodeId, Option<&'a Node>)>,
+    /// Before and after.
+    pub tasks: Vec<(TaskId, Option<&'a Task>, Option<&'a Task>)>,
+    pub runs: Vec<(RunId, Option<&'a Run>)>,
+}
+
+impl State {
+    /// All rows are new.
+    pub fn following(rows: &Changes<'_>) -> State {
+        let mut state = State::new();
+        if let Some(ledger) = rows.ledger {
+            state.ledger = ledger.clone();
+        }
+        state.follow(rows);
+        state
+    }
+
+    /// `false` if that takes a new one.
+    pub fn follow(&mut self, changes: &Changes<'_>) -> bool {
+        if let Some(ledger) = changes.ledger {
+            if ledger.settings != self.ledger.settings {
+                return false;
+            }
+            self.ledger = ledger.clone();
+        }
+        // Runs are on nodes and of tasks: they go first and come last.
+        changes.runs.iter().for_each(|(id, _)| self.unhook_run(*id));
+        changes.nodes.iter().for_each(|(id, node)| self.follow_node(*id, *node));
+        for (id, user) in &changes.users {
+            match user {
+                Some(user) => self.insert_user(User::clone(user)),
+                None => drop(self.users.remove(id)),
+            }
+        }
+        for (id, before, after) in &changes.tasks {
+            self.follow_task(*id, *before, *after);
+        }
+        let going = changes.runs.iter().filter_map(|(_, run)| *run);
+        for run in going.filter(|run| !run.is_ended()) {
+            self.insert_run(run.clone());
+        }
+        true
+    }
+
+    fn follow_node(&mut self, id: NodeId, node: Option<&Node>) {
+        let Some(mut node) = node.cloned() else {
+            return self.remove_node(id);
+        };
+        if !self.nodes.contains_key(&id) {
+            return self.insert_node(node);
+        }
+        for gpu in &mut node.gpus {
+            let holds = |run: &RunId| {
+                self.runs[run].part_on(id).is_some_and(|part| part.gpus.contains(&gpu.id))
+            };
+            gpu.holders = self.runs_on(id).filter(holds).collect();
+        }
+        self.nodes.insert(id, node);
+        self.refresh_gpus(id);
+    }
+
+    fn follow_task(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
+        if let Some(task) = before.filter(|task| task.is_finished()) {
+            self.index.mix.remove(&task.spec.request);
+            self.index.history.unlearn(task);
+            if self.settings().order == Order::Auto {
+                self.index.queue.batches_mut().uncount(task);
+            }
+        }
+        match after {
+            Some(task) if !task.is_finished() => match self.tasks.contains_key(&id) {
+                true => self.change_task(id, |it| *it = task.clone()),
+                false => self.insert_task(task.clone()),
+            },
+            ended => {
+                if self.tasks.contains_key(&id) {
+                    self.remove_task(id);
+                }
+                if let Some(task) = ended {
+                    self.index.mix.add(&task.spec.request);
+                    self.index.history.learn(task);
+                    if self.settings().order == Order::Auto {
+                        self.index.queue.batches_mut().count(task);
+                    }
+                }
+            }
+        }
+    }
+
+    fn unhook_run(&mut self, id: RunId) {
+        let Some(run) = self.runs.get(&id) else { return };
+        let task = run.task;
+        if let Some(at) = run.release_at() {
+            self.index.releases.remove(&(at, id));
+        }
+        let nodes: Vec<NodeId> = self.held_by(id).iter().map(|hold| hold.node).collect();
+        nodes.into_iter().for_each(|node| self.free_part(id, node));
+        self.index.held.remove(&id);
+        if let Some(runs) = self.index.runs_of.get_mut(&task) {
+            runs.remove(&id);
+        }
+        self.runs.remove(&id);
+    }
+}

@@ -1,0 +1,25 @@
+//! What one transaction makes durable.
+
+use danlu_core::{Event, Row, RowKey, Time};
+use std::collections::BTreeMap;
+
+/// What one batch of inputs has changed.
+#[derive(Debug, Default)]
+pub struct Batch<X> {
+    /// `None` where the row is gone.
+    pub rows: BTreeMap<RowKey, Option<Row>>,
+    pub events: Vec<(Time, Event)>,
+    pub extras: X,
+}
+
+/// What is stored in the same transaction and the core knows nothing of: accounts, notices, the audit log.
+pub trait Extras: Default {
+    fn append(&mut self, other: Self);
+    fn is_empty(&self) -> bool;
+}
+
+impl<X: Extras> Batch<X> {
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.events.is_empty() && self.extras.is_empty()
+    }
+}

@@ -1,0 +1,228 @@
+//! What the engine needs, for real: the database and its disk, the machines, the clock, people, readers.
+
+use crate::audit;
+use crate::backend::Backends;
+use crate::clock;
+use crate::disk::Disk;
+use crate::epoch::Witness;
+use crate::handle::{self, Asker, NotNow, Question};
+use crate::model::Publisher;
+use crate::notices::{self, NoticeKind, Notices};
+use crate::panics::{self, on_purpose};
+use crate::store::{Batch, Deed, Extras, Store, StoreError};
+use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, Time};
+use danlu_engine::{Answer, Clock, Fleet, Notice, Panic, People, Watch};
+use danlu_messages::errors;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tracing::warn;
+
+/// After so long without a commit what is in SQLite's log goes to the database itself: a copy of that alone is whole.
+const IDLE: Duration = Duration::from_secs(1);
+/// And never later than this.
+const LONGEST: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub(super) struct Shell {
+    store: Store,
+    pub(super) disk: Disk,
+    witness: Witness,
+    publisher: Publisher,
+    notices: Notices,
+    backends: Backends,
+    started: Instant,
+    /// When the log got what the database itself has not: the first of it, and the last.
+    unsettled: Option<(Instant, Instant)>,
+}
+
+/// Who waits for an answer.
+#[derive(Debug)]
+pub(super) struct Caller {
+    /// Whose deed it is, where it is a person's.
+    pub(super) by: Option<Asker>,
+    pub(super) reply: oneshot::Sender<handle::Answer>,
+}
+
+impl Shell {
+    pub(super) fn new(
+        store: Store,
+        mut disk: Disk,
+        witness: Witness,
+        publisher: Publisher,
+        notices: Notices,
+        backends: Backends,
+    ) -> Shell {
+        disk.set_space_aside();
+        let (started, unsettled) = (Instant::now(), None);
+        Shell { store, disk, witness, publisher, notices, backends, started, unsettled }
+    }
+
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        [self.settles_in(), self.disk.looks_in()].into_iter().flatten().min()
+    }
+
+    pub(super) fn do_what_is_due(&mut self) {
+        if self.settles_in().is_some_and(|wait| wait.is_zero()) {
+            self.settle();
+        }
+        self.disk.set_space_aside();
+    }
+
+    fn settles_in(&self) -> Option<Duration> {
+        let (first, last) = self.unsettled?;
+        Some(IDLE.saturating_sub(last.elapsed()).min(LONGEST.saturating_sub(first.elapsed())))
+    }
+
+    /// Nothing but the database itself is needed to read what has been committed.
+    pub(super) fn settle(&mut self) {
+        self.unsettled = None;
+        if let Err(cause) = self.store.settle() {
+            warn!(%cause, "the database could not be brought up to date; its log has everything");
+        }
+    }
+
+    fn has_notice(&self, is_it: impl Fn(&NoticeKind) -> bool) -> bool {
+        self.notices.all().iter().any(|notice| is_it(&notice.what))
+    }
+}
+
+impl danlu_engine::Store for Shell {
+    type Error = StoreError;
+    type Extras = Extras;
+
+    fn rows(&mut self) -> Result<Vec<Row>, StoreError> {
+        self.store.rows()
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        on_purpose::for_commit(&self.store)?;
+        let mut committed = self.store.commit(batch);
+        if committed.as_ref().is_err_and(StoreError::is_full) && self.disk.give_up_reserve() {
+            committed = self.store.commit(batch);
+        }
+        committed?;
+        if !batch.is_empty() {
+            let ledger = match batch.rows.get(&RowKey::Ledger) {
+                Some(Some(Row::Ledger(ledger))) => Some(ledger),
+                _ => None,
+            };
+            self.witness.note(self.store.newest_event(), ledger);
+            let now = Instant::now();
+            self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
+        }
+        Ok(())
+    }
+
+    fn damaged(&mut self, what: String) -> StoreError {
+        self.store.damaged(what)
+    }
+}
+
+impl Fleet for Shell {
+    fn carry_out(&mut self, state: &State, effect: Effect) {
+        self.backends.carry_out(state, &self.store, effect);
+    }
+
+    fn reconnect(&mut self, state: &State) {
+        self.backends.reconnect(state);
+    }
+
+    fn reconnect_one(&mut self, state: &State, node: NodeId) {
+        self.backends.reconnect_one(state, node);
+    }
+}
+
+impl Clock for Shell {
+    fn now(&self) -> Time {
+        clock::now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl People for Shell {
+    type Caller = Caller;
+    type Question = Question;
+    type Deed = Deed;
+
+    fn answer(&mut self, caller: Caller, answer: Answer<'_, StoreError>) {
+        let answer = match answer {
+            Answer::Decided(decided) => decided.map_err(Into::into),
+            Answer::Unavailable(cause) => Err(NotNow::from(cause).into()),
+            Answer::InternalError { report } => {
+                let words = || (errors::internal_error(&report), errors::send_report());
+                Err(NotNow::new(words).into())
+            }
+        };
+        // Whoever asked may have gone; what was asked for has happened all the same.
+        let _ = caller.reply.send(answer);
+    }
+
+    fn consider(&mut self, question: Question, state: Result<&State, &StoreError>) {
+        question(state, &self.store, clock::now());
+    }
+
+    fn publish(&mut self, batch: &Batch) {
+        self.publisher.publish(batch, self.store.newest_event());
+        self.notices.take_over(&batch.extras.records);
+    }
+
+    fn publish_all(&mut self, state: &State, batch: &Batch) {
+        self.notices.take_over(&batch.extras.records);
+        self.publisher.publish_all(state);
+    }
+
+    fn deed(&self, state: &State, caller: &Caller, input: &Input) -> Option<Deed> {
+        audit::deed(state, caller.by.clone()?, input)
+    }
+
+    fn log(&self, deed: Deed, reply: Reply) -> Extras {
+        let deeds = vec![(clock::now(), audit::with_reply(deed, reply))];
+        Extras { deeds, ..Extras::default() }
+    }
+}
+
+impl Watch for Shell {
+    fn report(&mut self, panic: &Panic, input: Option<&Input>) -> String {
+        panics::report(self.store.directory(), panic, input).display().to_string()
+    }
+
+    fn notice(&self, notice: Notice<'_>) -> Option<Extras> {
+        let what = match notice {
+            Notice::SchedulingPaused { report } => {
+                NoticeKind::SchedulingPaused { report: report.to_owned() }
+            }
+            Notice::MachineDistrusted { node, report } => {
+                let name = self.publisher.node_name(node);
+                let known = |kind: &NoticeKind| match kind {
+                    NoticeKind::MachineDistrusted { node, .. } => *node == name,
+                    NoticeKind::DataLost { .. }
+                    | NoticeKind::Restored { .. }
+                    | NoticeKind::SchedulingPaused { .. } => false,
+                };
+                if self.has_notice(known) {
+                    return None;
+                }
+                NoticeKind::MachineDistrusted { node: name, report: report.to_owned() }
+            }
+        };
+        let now = clock::now();
+        let (record, deed) = notices::record(what, now);
+        let (records, deeds) = (vec![record], vec![(now, deed)]);
+        Some(Extras { records, deeds, ..Extras::default() })
+    }
+
+    fn scheduling_is_paused(&self) -> bool {
+        self.has_notice(|kind| matches!(kind, NoticeKind::SchedulingPaused { .. }))
+    }
+
+    fn before_step(&mut self, _: &State, input: &Input) {
+        on_purpose::for_input(input);
+    }
+
+    fn before_wake(&mut self) {
+        on_purpose::strike("wake");
+    }
+}

@@ -1,0 +1,56 @@
+//! Where output goes, each of the three on its own.
+
+use super::Said;
+use danlu_core::task::{Output, Stream};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputPatch {
+    #[serde(skip_serializing_if = "Said::is_nothing")]
+    pub both: Said<String>,
+    #[serde(skip_serializing_if = "Said::is_nothing")]
+    pub stdout: Said<Stream>,
+    #[serde(skip_serializing_if = "Said::is_nothing")]
+    pub stderr: Said<Stream>,
+}
+
+impl OutputPatch {
+    pub fn whole(self) -> Output {
+        Output {
+            both: self.both.into_value(),
+            stdout: self.stdout.into_value(),
+            stderr: self.stderr.into_value(),
+        }
+    }
+
+    pub(super) fn lay_over(&mut self, over: OutputPatch) {
+        lay(&mut self.both, over.both);
+        lay(&mut self.stdout, over.stdout);
+        lay(&mut self.stderr, over.stderr);
+    }
+
+    pub(super) fn without_defaults(self) -> OutputPatch {
+        OutputPatch {
+            both: self.both.value_or_nothing(),
+            stdout: self.stdout.value_or_nothing(),
+            stderr: self.stderr.value_or_nothing(),
+        }
+    }
+}
+
+impl From<Output> for OutputPatch {
+    fn from(output: Output) -> OutputPatch {
+        OutputPatch {
+            both: output.both.into(),
+            stdout: output.stdout.into(),
+            stderr: output.stderr.into(),
+        }
+    }
+}
+
+fn lay<T>(under: &mut Said<T>, over: Said<T>) {
+    if over.is_said() {
+        *under = over;
+    }
+}
