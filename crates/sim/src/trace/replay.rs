@@ -33,7 +33,7 @@ pub struct JobResult {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplayError {
     #[error("job `{job}` (line {line}): {refusal}")]
-    Refused { job: String, line: u64, refusal: Refusal },
+    Refused { job: String, line: u64, refusal: Box<Refusal> },
     #[error("job `{job}` (line {line}) has no estimate in the column `est_duration`")]
     NoEstimate { job: String, line: u64 },
     #[error("the cluster could not be set up: {0}")]
@@ -171,7 +171,7 @@ impl World<'_> {
             }
             let task = self.submit(job, expected).map_err(|refusal| {
                 let (job, line) = named();
-                ReplayError::Refused { job, line, refusal }
+                ReplayError::Refused { job, line, refusal: Box::new(refusal) }
             })?;
             self.tasks.push(task);
         }
