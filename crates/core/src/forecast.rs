@@ -76,10 +76,7 @@ fn rehearsal(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Option<Op
     let id = copy.ledger.next_task;
     step(&mut copy, Input::Submit { by, spec: spec.clone(), key: None }, now);
     step(&mut copy, Input::Schedule, now);
-    let run = match copy.tasks.get(&id)?.state {
-        TaskState::Active { run } => run,
-        _ => return Some(None),
-    };
+    let TaskState::Active { run } = copy.tasks.get(&id)?.state else { return Some(None) };
     let parts = copy.held_by(run).iter().map(|hold| Part { node: hold.node, gpus: hold.gpus });
     Some(Some(Placement { parts: parts.collect() }))
 }

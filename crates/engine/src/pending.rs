@@ -226,7 +226,7 @@ impl<O: Outside> Pending<O> {
                     let Some(caller) = asked.caller.take() else { continue };
                     match (&asked.given_up, asked.answer.take()) {
                         (Some(report), _) => {
-                            outside.answer(caller, Answer::InternalError { report })
+                            outside.answer(caller, Answer::InternalError { report });
                         }
                         (None, Some(answer)) => outside.answer(caller, Answer::Decided(answer)),
                         (None, None) => {}

@@ -96,7 +96,7 @@ impl Scene {
     pub fn why(&self) -> Why {
         let task = &self.state.tasks[&self.task];
         let alone = self.alone(task);
-        let mut constraints = self.binding(&alone, candidates::all(&self.state, task));
+        let mut constraints = self.binding(&alone, &candidates::all(&self.state, task));
         let mut exact = self.starts(&alone, &constraints);
         if !exact {
             constraints = match self.state.nodes.is_empty() {
@@ -154,11 +154,11 @@ impl Scene {
     }
 
     /// A smallest part of `candidates` that lets it start, of the first ones where there is a choice (QuickXplain).
-    fn binding(&self, state: &State, candidates: Vec<Constraint>) -> Vec<Constraint> {
+    fn binding(&self, state: &State, candidates: &[Constraint]) -> Vec<Constraint> {
         if self.starts(state, &[]) {
             return Vec::new();
         }
-        self.explain(state, &[], false, &candidates)
+        self.explain(state, &[], false, candidates)
     }
 
     fn explain(
@@ -215,7 +215,7 @@ impl Scene {
         let request = &state.tasks[&self.task].spec.request;
         let attributes = candidates::attributes(&state, request);
         let asked: Vec<Constraint> = attributes.into_iter().map(Constraint::Asks).collect();
-        let binding = self.binding(&state, asked);
+        let binding = self.binding(&state, &asked);
         if !self.starts(&state, &binding) {
             return Vec::new();
         }

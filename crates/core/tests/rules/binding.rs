@@ -106,7 +106,7 @@ impl Lifted {
                 self.rewrite(|row| match row {
                     Row::Task(row) if row.id == task => row.not_before = None,
                     _ => {}
-                })
+                });
             }
             Constraint::QueuePaused => self.configure(|settings| settings.queue_paused = false),
             Constraint::ArrayLimit { .. } => self.rewrite_spec(|spec| {

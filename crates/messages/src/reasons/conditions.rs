@@ -269,7 +269,7 @@ mod tests {
             all.into_iter().map(|it| it.words).collect::<Vec<_>>()
         };
         let (ann, bo) = (holder(412, "ann", Some(Time(0))), holder(398, "bo", None));
-        assert_eq!(said(&[ann.clone()]), ["412 (ann, ≈15:10) ends"]);
+        assert_eq!(said(std::slice::from_ref(&ann)), ["412 (ann, ≈15:10) ends"]);
         assert_eq!(
             said(&[Constraint::QueuePaused, ann, bo]),
             ["412 (ann, ≈15:10) and 398 (bo, end unknown) have ended", "the queue is resumed"]

@@ -77,7 +77,7 @@ fn each<'a, K: Ord, V: Eq>(
         match item {
             DiffItem::Add(key, value) => change(key, None, Some(value)),
             DiffItem::Update { old: (_, old), new: (key, new) } => {
-                change(key, Some(old), Some(new))
+                change(key, Some(old), Some(new));
             }
             DiffItem::Remove(key, value) => change(key, Some(value), None),
         }

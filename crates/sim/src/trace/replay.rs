@@ -34,7 +34,7 @@ pub struct JobResult {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplayError {
     #[error("{}", msg::job_refused(job, line, refusal))]
-    Refused { job: String, line: u64, refusal: Refusal },
+    Refused { job: String, line: u64, refusal: Box<Refusal> },
     #[error("{}", msg::no_estimate(job, line))]
     NoEstimate { job: String, line: u64 },
     #[error("{}", msg::no_cluster(.0))]
@@ -172,7 +172,7 @@ impl World<'_> {
             }
             let task = self.submit(job, expected).map_err(|refusal| {
                 let (job, line) = named();
-                ReplayError::Refused { job, line, refusal }
+                ReplayError::Refused { job, line, refusal: Box::new(refusal) }
             })?;
             self.tasks.push(task);
         }

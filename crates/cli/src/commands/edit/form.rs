@@ -112,7 +112,7 @@ impl Serialize for Text {
                     map.serialize_entry(name, &!text.is_empty())?;
                 }
                 Shape::Words => {
-                    map.serialize_entry(name, &shlex::split(text).unwrap_or_default())?
+                    map.serialize_entry(name, &shlex::split(text).unwrap_or_default())?;
                 }
                 Shape::Number => match text.parse::<i64>() {
                     Ok(number) => map.serialize_entry(name, &number)?,
