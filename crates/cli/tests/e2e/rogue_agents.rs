@@ -9,7 +9,7 @@ use crate::danlu;
 use danlu_core::input::NodeReport;
 use danlu_core::run::{ReportedState, RunReport};
 use danlu_core::{Epoch, RunId, Time};
-use danlu_wire::agent::Facts;
+use danlu_wire::agent::{Facts, OLDEST_PROTOCOL, PROTOCOL};
 use danlu_wire::{FromAgent, ToAgent};
 use fakeagent::{FakeAgent, ended, facts, idle, started};
 
@@ -205,7 +205,13 @@ fn run_id_of_launch(agent: &mut FakeAgent) -> RunId {
 #[test]
 fn agents_of_neighbouring_releases_are_spoken_with() {
     let daemon = daemon();
-    let cases = [(1, None, true), (3, Some(2), true), (3, Some(3), false), (0, None, false)];
+    let next = PROTOCOL + 1;
+    let cases = [
+        (OLDEST_PROTOCOL, None, true),
+        (next, Some(PROTOCOL), true),
+        (next, Some(next), false),
+        (OLDEST_PROTOCOL - 1, None, false),
+    ];
     for (number, (protocol, oldest, good)) in cases.into_iter().enumerate() {
         let name = format!("m{number}");
         let token = token(&daemon, &name);

@@ -57,6 +57,7 @@ pub(crate) fn forgotten_leaves_its_log() {
     }
     world.report();
     assert_eq!(world.root().log_path(loud), None);
+    assert!(world.dropped_logs.contains(&loud), "the server is told");
     assert!(world.run_path(alive).exists(), "what runs keeps its log");
 }
 

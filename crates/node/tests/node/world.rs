@@ -30,6 +30,8 @@ pub(crate) struct World {
     report: Option<NodeReport>,
     /// What it has said of itself, the newest last.
     fitness: Vec<Option<Trouble>>,
+    /// Whose logs are gone, as the agent says.
+    pub(crate) dropped_logs: Vec<RunId>,
     last: u64,
     mounted: bool,
 }
@@ -77,6 +79,7 @@ impl World {
             ended: BTreeMap::new(),
             report: None,
             fitness: Vec::new(),
+            dropped_logs: Vec::new(),
             last: 0,
             mounted: false,
         };
@@ -178,6 +181,7 @@ impl World {
             }
             FromAgent::Report(report) => self.report = Some(report),
             FromAgent::Fitness { trouble } => self.fitness.push(trouble),
+            FromAgent::LogDropped { run } => self.dropped_logs.push(run),
             other => panic!("{other:?}"),
         }
     }
