@@ -142,7 +142,7 @@ mod tests {
     fn every_reason_has_short_words() {
         let run = RunId { epoch: Epoch(1), number: 1 };
         let check = |wait: WaitReason, expect: &str| {
-            assert_eq!(reason(&wait, |_| "noon".to_owned()), expect)
+            assert_eq!(reason(&wait, |_| "noon".to_owned()), expect);
         };
         check(WaitReason::Dependencies { on: vec![TaskId(3), TaskId(4), TaskId(5)] }, "after 3-5");
         check(WaitReason::Resources { held_by: vec![run] }, "until a running task ends");

@@ -45,7 +45,7 @@ fn introduction(jobs: usize) -> String {
     let gpus = NODES * GPUS_PER_NODE;
     let mut out = msg::lab_week_introduction(&jobs, &NODES, &GPUS_PER_NODE, &gpus);
     for (name, what) in policies() {
-        let _ = writeln!(out, "  {name:<10} {}", what);
+        let _ = writeln!(out, "  {name:<10} {what}");
     }
     out.push('\n');
     out

@@ -167,7 +167,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     add(msg::system(), view.system.clone());
     add(msg::danlu(), view.version.clone());
     add(msg::asks_gpus_by(), view.probe.clone());
-    add(msg::clock(), view.clock_ahead_ms.map(|ms| words::clock(ms)));
+    add(msg::clock(), view.clock_ahead_ms.map(words::clock));
     let traffic = view.received.zip(view.sent).map(|(received, sent)| {
         let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
         msg::received_received_sent_sent_since_it_was(&received, &sent)
