@@ -320,6 +320,10 @@ impl Watch for World {
             panic_on_purpose();
         }
         self.tally.steps += 1;
+        // The engine makes up one for a machine whose message it has left out: no number is used twice.
+        if let Input::Node { session, .. } = input {
+            self.network.last_session = self.network.last_session.max(*session);
+        }
         self.note_turn(input, step);
         let verdict = self.step_is_sound(state, input, step);
         self.note_violation(verdict);
