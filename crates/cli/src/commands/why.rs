@@ -147,6 +147,9 @@ fn circumstances(
     }
 }
 
+/// A sentence that would go beyond begins on a line of its own.
+const LINE: usize = 80;
+
 /// `It starts when 412 (ann, ≈15:10) ends: expected 15:10. It has the reservation for it.`
 fn outlook(why: &WhyTask, now: Timestamp) -> String {
     let conditions = reasons::conditions(&why.details.constraints, |at| clock::of(at, now));
@@ -162,7 +165,11 @@ fn outlook(why: &WhyTask, now: Timestamp) -> String {
         (false, Some(at)) => msg::it_starts_when_all_expected_start_at(&all, &at),
     };
     if why.details.reserved {
-        out += msg::it_has_the_reservation_for_it();
+        let reserved = msg::it_has_the_reservation_for_it();
+        if out.chars().count() + reserved.chars().count() > LINE {
+            out += "\n";
+        }
+        out += if out.ends_with('\n') { reserved.trim_start() } else { reserved };
     }
     out + "\n"
 }

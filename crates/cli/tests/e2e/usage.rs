@@ -72,7 +72,11 @@ fn submits() {
         2,
         "`--truncate` says what to do with the files of --stdout and --stderr",
     );
-    check("submit --nodes 0 -- true", 2, "`--nodes <N>` cannot be `0`: 0 is not in 1..=4294967295");
+    check(
+        "submit --nodes 0 -- true",
+        2,
+        "`--nodes <N>` cannot be `0`: it is a whole number, 1 or more",
+    );
     check("submit --gpuss 1 -- true", 2, "unknown argument `--gpuss`");
     check("run --array 0-3 -- true", 2, "`run` follows one task that may start");
 }

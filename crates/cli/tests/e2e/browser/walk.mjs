@@ -234,7 +234,7 @@ await as({ name: "admin" }, async (visitor, page) => {
   await page.goto("/admin/commands");
   await page.locator("#line").fill("schedule fifo");
   await page.locator("form[action='/admin/commands'] button").click();
-  await page.getByRole("status").getByText('order = "fifo"').waitFor();
+  await page.getByRole("status").getByText("the order is fifo").waitFor();
   await visitor.look("command");
   await page.locator("#line").fill("frobnicate");
   await page.locator("form[action='/admin/commands'] button").click();
