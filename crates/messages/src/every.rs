@@ -110,6 +110,7 @@ const SAME: &[&str] = &[
     "reasons::words::model_gpus",
     "server::gpuman::bad_field",
     "server::gpuman::users_changed",
+    "spec::gpus",
     "web::new::gpus",
     "web::pages::gpus",
     "web::pages::zh",

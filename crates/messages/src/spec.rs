@@ -1,6 +1,7 @@
 //! Sentences of spec.
 
 messages! {
+    gpus = "GPUs", "GPU";
     there_are_no_partitions =
         "there are no partitions: choose by --gpus MODEL:N or --node",
         "没有分区：请用 --gpus 型号:数量 或 --node 选择";

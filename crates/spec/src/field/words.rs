@@ -17,7 +17,7 @@ pub fn heading(group: Group) -> &'static str {
 /// In forms, and in what is said about them.
 pub fn label(field: Field) -> &'static str {
     match field {
-        Field::Gpus => "GPU",
+        Field::Gpus => msg::gpus(),
         Field::Nodes => msg::machines_at_once(),
         Field::GpuIds => msg::gpu_numbers(),
         Field::Vram => msg::gpu_memory(),
