@@ -15,8 +15,11 @@ use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_wire::api::Array;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 pub use of_task::described;
 pub use output::OutputPatch;
@@ -215,13 +218,38 @@ impl Patch {
 /// `GET /me/template`: what tasks have when nothing else is said, in the fields of `POST /tasks`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Template {
+    #[serde(deserialize_with = "object")]
     pub template: Patch,
+}
+
+/// An object alone: what serde derives would take a list of values in the order of the fields, too.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Patch, D::Error> {
+    struct Object;
+    impl<'de> Visitor<'de> for Object {
+        type Value = Patch;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Patch, A::Error> {
+            Patch::deserialize(MapAccessDeserializer::new(fields))
+        }
+    }
+    deserializer.deserialize_map(Object)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn a_template_is_an_object_and_not_a_list() {
+        let read = |value: Value| serde_json::from_value::<Template>(value);
+        assert!(read(json!({"template": {"name": "it"}})).is_ok());
+        assert!(read(json!({"template": [null, null]})).is_err());
+    }
 
     fn patch(value: Value) -> Patch {
         serde_json::from_value(value).expect("a task")
