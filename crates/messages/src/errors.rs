@@ -114,7 +114,6 @@ messages! {
     such_as_gpu7_asmith = "such as gpu7=asmith", "例如 gpu7=asmith";
     field_is_a_number(field) = "`{field}` is a number", "`{field}` 应为数字";
     such_as_1_or_0_5 = "such as 1 or 0.5", "例如 1 或 0.5";
-    the_script_asks_for_what_no_task_can_have = "the script asks for what no task can have", "脚本要求了任务不能有的选项";
     see_the_token = "see the token", "请检查令牌";
     an_admin_gets_a_new_one_by_danlu_node_token =
         "an admin gets a new one by: danlu node token NAME",
@@ -432,7 +431,6 @@ messages! {
     see_that_the_file_and_its_directory_belong_to =
         "see that the file and its directory belong to this user and can be written",
         "请确认该文件及其目录属于此用户且可写";
-    there_is_no_such_task = "there is no such task", "没有这个任务";
     useradd_addusers_userdel_suadd_sudel_lockuser =
         "useradd, addusers, userdel, suadd, sudel, lockuser, unlockuser, stop, force stop, start, exit, force exit, dump, dumpuser, dumptask, move, add device, remove device, set, schedule, prompt",
         "可用：useradd、addusers、userdel、suadd、sudel、lockuser、unlockuser、stop、force stop、start、exit、force exit、dump、dumpuser、dumptask、move、add device、remove device、set、schedule、prompt";
@@ -468,7 +466,6 @@ messages! {
         "could not listen on {address}: {error}",
         "无法监听 {address}：{error}";
     it_is_not_for_a_template(it) = "`{it}` is not for a template", "`{it}` 不能用于模板";
-    there_is_no_field_it(it) = "there is no field `{it}`", "没有字段 `{it}`";
     could_not_make_a_certificate_it(it) = "could not make a certificate: {it}", "无法生成证书：{it}";
     certificate_and_key_do_not_fit_together_error(certificate, key, error) =
         "{certificate} and {key} do not fit together: {error}",

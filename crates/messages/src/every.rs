@@ -111,7 +111,6 @@ const SAME: &[&str] = &[
     "server::gpuman::bad_field",
     "server::gpuman::users_changed",
     "spec::gpus",
-    "web::new::gpus",
     "web::pages::gpus",
     "web::pages::zh",
     "web::pages::mark",
@@ -237,13 +236,33 @@ fn chinese_is_written_in_this_crate_alone() {
     assert!(bad.is_empty(), "{bad:#?}");
 }
 
+#[test]
+fn every_message_is_used() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    for path in files(&crates, &["rs", "html"]) {
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let code = text.split("\nmessages! {").next().unwrap_or_default();
+        let words = code.split(|it: char| !it.is_alphanumeric() && it != '_');
+        used.extend(words.map(str::to_owned));
+    }
+    let name = |entry: &str| entry.rsplit("::").next().unwrap_or_default().to_owned();
+    let unused = entries().map(|(entry, ..)| entry).filter(|entry| !used.contains(&name(entry)));
+    let unused: Vec<String> = unused.collect();
+    assert!(unused.is_empty(), "{unused:#?}");
+}
+
 fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    files(directory, &["rs"])
+}
+
+fn files(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return found };
     for path in entries.map(|entry| entry.expect("it can be read").path()) {
         if path.is_dir() {
-            found.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.extend(files(&path, endings));
+        } else if path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending)) {
             found.push(path);
         }
     }

@@ -110,9 +110,6 @@ messages! {
         "`--truncate` says what to do with the files of --stdout and --stderr",
         "`--truncate` 用于 --stdout 和 --stderr 的文件";
     what_it_needs = "What it needs", "所需资源";
-    gpus_2_or_a100_2_0_for_a_cpu_task_1_unless =
-        "GPUs: 2, or A100:2; 0 for a CPU task (1 unless told); with --nodes on each machine",
-        "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）；有 --nodes 时为每台的数量";
     on_n_machines_at_once_all_or_none_gpus_cpus =
         "On N machines at once, all or none; --gpus, --cpus and --mem are of each",
         "同时在 N 台机器上运行，缺一不可；--gpus、--cpus、--mem 均为每台的数量";
@@ -125,32 +122,17 @@ messages! {
     share_its_gpus_with_other_such_tasks_as_far =
         "Share its GPUs with other such tasks, as far as the memory goes (--vram)",
         "与其他共享任务共用 GPU，以显存为限（--vram）";
-    with_shared_only_where_so_much_of_the_gpu_was =
-        "With --shared: only where so much of the GPU was idle of late",
-        "配合 --shared：GPU 近期空闲率至少如此";
     its_gpus_for_itself_also_where_tasks_share =
         "Its GPUs for itself, also where tasks share one by count (danlu gpu slots)",
         "独占 GPU，即使该 GPU 有多个名额（danlu gpu slots）";
-    cpu_slots_none_for_a_gpu_task_one_for_a_cpu =
-        "CPU slots (none for a GPU task, one for a CPU task, unless told)",
-        "CPU 数（默认 GPU 任务不占，CPU 任务占一个）";
     host_memory_64g = "Host memory: 64G", "内存：64G";
-    named_things_that_a_machine_has_so_many_of =
-        "Named things that a machine has so many of, such as licences; can be repeated",
-        "机器上可计数的具名资源，如许可证；可重复";
     the_machine_to_run_on_its_name_or_a_label_key =
         "The machine to run on: its name, or a label KEY=VALUE",
         "运行的机器：名称，或标签 键=值";
-    rather_there_as_its_data_is_near_a_machine_or =
-        "Rather there, as its data is near: a machine or a label KEY=VALUE; elsewhere if there is no room",
-        "优先在此运行（如数据就近）：机器名或标签 键=值；无空位则去别处";
     time_limit_90m_2h_1_02_00_00_a_bare_number_is =
         "Time limit: 90m, 2h, 1-02:00:00; a bare number is minutes; `none`",
         "时限：90m、2h、1-02:00:00；不带单位为分钟；`none` 为不限";
     when_its_turn_comes = "When its turn comes", "先后次序";
-    smaller_is_earlier_among_my_tasks_5_unless =
-        "Smaller is earlier among my tasks (5 unless told)",
-        "我的任务中数字小的先运行（默认 5）";
     before_everything_that_is_not_urgent = "Before everything that is not urgent", "先于所有不紧急的任务";
     after_other_tasks_afterok_12_13_or_afterany =
         "After other tasks: afterok:12,13 or afterany:14 or afternotok:15",
@@ -170,7 +152,6 @@ messages! {
     a_label_to_find_it_by_can_be_repeated = "A label to find it by; can be repeated", "便于查找的标签，可重复";
     the_project_it_belongs_to = "The project it belongs to", "所属项目";
     how_it_runs = "How it runs", "运行方式";
-    working_directory_where_you_are_unless_told = "Working directory (where you are, unless told)", "工作目录（默认当前目录）";
     set_a_variable_on_top_of_your_environment_can =
         "Set a variable on top of your environment; can be repeated",
         "在当前环境变量之上另设一个，可重复";
@@ -185,13 +166,9 @@ messages! {
         "How CUDA_VISIBLE_DEVICES names GPUs: index (the default) or uuid",
         "CUDA_VISIBLE_DEVICES 的写法：index（默认）或 uuid";
     where_its_output_goes = "Where its output goes", "输出位置";
-    both_streams_a_directory_gets_id_log_danlu =
-        "Both streams; a directory gets ID.log (Danlu keeps them unless told)",
-        "两路输出；若为目录则写入 ID.log（默认由丹炉保存）";
     standard_output_appended_to_this_file_dev =
         "Standard output, appended to this file; /dev/null discards it",
         "标准输出，追加到该文件；/dev/null 表示丢弃";
-    standard_error_with_standard_output_unless = "Standard error; with standard output unless told", "标准错误；默认与标准输出合并";
     empty_the_files_of_stdout_and_stderr_at_every =
         "Empty the files of --stdout and --stderr at every start",
         "每次开始时清空 --stdout 和 --stderr 的文件，而不是追加";
@@ -202,7 +179,6 @@ messages! {
     one_task_for_each_combination_grid_lr_1e_3_1e =
         "One task for each combination: --grid lr=1e-3,1e-4 --grid seed=0..4; {lr} stands in the command; --array %4 for 4 at once",
         "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个";
-    flag_is_not_there_yet(flag) = "`{flag}` is not there yet", "暂不支持 `{flag}`";
     leave_it_out = "leave it out", "请去掉它";
     a_duration_is_written_with_its_unit_90s_10m =
         "a duration is written with its unit: 90s, 10m, 1h30m, 1-02:00:00",

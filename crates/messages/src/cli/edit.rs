@@ -29,7 +29,6 @@ messages! {
     task_id_change_what_you_like_save_and_leave(id) =
         "# Task {id}. Change what you like, save and leave; the words are those of danlu submit --help.\n\n",
         "# 任务 {id}。修改后保存并退出；写法与 danlu submit --help 相同。\n\n";
-    only_ids_are_possible_here = "only ids are possible here", "此处只能写编号";
     name_is_missing(name) = "`{name}` is missing", "缺少 `{name}`";
     unknown_field_unknown(unknown) = "unknown field `{unknown}`", "未知的字段 `{unknown}`";
     it_cannot_be_written_so = "it cannot be written so", "写法有误";
