@@ -1,4 +1,4 @@
-//! Refusals in Chinese, for pages whose reader reads that; what to do next in words of pages, not of commands.
+//! Refusals of the core in Chinese.
 
 use danlu_core::Refusal;
 use danlu_core::quota::{Excess, Limit, Party};
@@ -81,31 +81,51 @@ pub(super) fn refusal(refusal: &Refusal) -> Words {
 fn next(refusal: &Refusal) -> &'static str {
     use Refusal::*;
     match refusal {
-        NoSuchTask(_) | NoSuchRun(_) | RunEnded(_) => "请在任务页面查看",
-        UnequalNodes { .. } => "--gpus 是每台机器的数量：--nodes 2 --gpus 4 共 8 块",
-        GangNamesOne { .. } => "请用标签选择机器：--node 键=值",
-        NoSuchNode(_)
-        | NoSuchGpu { .. }
-        | UnknownName { .. }
-        | Impossible { .. }
-        | TooFewNodes { .. }
-        | NoRoom(_) => "请在 GPU 页面查看现有资源",
-        Locked | NotPermitted | AdminOnly | PassesEverybody | ExtendedTooFar(_) => "请联系管理员",
+        NoSuchTask(_) => "用 danlu ls -a 查看任务",
+        NoSuchRun(_) | RunEnded(_) => "用 danlu show 编号 查看任务的运行记录",
+        NoSuchNode(_) | UnknownName { .. } | NoUnknownRuns { .. } => "用 danlu nodes 查看机器",
+        NoSuchGpu { .. } => "用 danlu gpus 查看 GPU 及其编号",
+        BadSlots { .. } => "例如 danlu gpu slots 0=2",
+        ShareWithoutMemory => "例如 --shared --vram 20G，且至少一块 GPU",
+        BadUtilization => "例如 --idle-util 50",
+        NoSuchUser => "用 danlu user list 查看用户",
+        Locked | NotPermitted | AdminOnly | ExtendedTooFar(_) => "请联系管理员",
         Oneself => "可由另一位管理员操作",
-        NameTaken { .. } | NameMissing => "请换一个名称",
-        OverQuota(_) => "请等待部分任务结束、减少请求，或联系管理员",
-        LogsFull { .. } => "请删除已结束的任务及其日志：danlu rm 编号",
-        TooMany { .. } => "请减少数量",
-        TooLong { .. } | ControlCharacter { .. } | BadText { .. } => "请修改后重试",
+        BadText { what: "language" } => "en 或 zh",
+        BadText { what: "email" } => "例如 ann@lab.example",
+        BadText { what: "name" } => "只用字母、数字和 - _ . @，不含空格",
+        BadText { .. } => "请修改后重试",
+        WrongState { .. } => "用 danlu show 编号 查看任务状态",
         NodeHeard { .. } => "可取消其上的任务：danlu cancel 编号",
         MayStillRun { .. } => "--force 仍将其判为失败：若它还在写文件，将会重复写入",
-        WrongState { .. } | NodeReachable(_) => "请刷新页面查看任务状态",
+        NodeReachable(_) => "可取消该任务：danlu cancel 编号",
         StillNeeded { .. } => "请先取消或放行等待的任务",
+        NameTaken { .. } | NameMissing => "请换一个名称",
+        NodeBusy { .. } => "请先排空：danlu node drain 名称",
+        Impossible { .. } | TooFewNodes { .. } | TooMany { what: "GPUs", .. } => {
+            "用 danlu gpus 查看现有资源"
+        }
+        UnequalNodes { .. } => "--gpus 是每台机器的数量：--nodes 2 --gpus 4 共 8 块",
+        GangNamesOne { .. } => "请用标签选择机器：--node 键=值",
+        TooMany { what: "open tasks", .. } => "请等待部分任务结束",
+        TooMany { .. } => "请减少数量",
+        TooLong { .. } => "请缩短",
+        ControlCharacter { .. } => "请去掉控制字符，只用一行普通文本",
+        BadVariable { .. } => "名称不能为空，也不能含 `=`：--env 名称=值",
+        BadTimeLimit => "例如 -t 90m、-t 2h、-t 1-12:00:00",
+        NoTimeLimit(_) => "它会一直运行到自行结束",
+        PassesEverybody => "请使用不低于 5 的优先级，或联系管理员",
+        OutOfRange { .. } => "最多三位小数，例如 0.5",
+        OverQuota(_) => "请等待部分任务结束、减少请求，或联系管理员",
+        LogsFull { .. } => "请删除已结束的任务及其日志：danlu rm 编号",
+        KeyReused => "新任务请用新的键",
+        Circle(_) => "请去掉这个依赖",
+        NoRoom(_) => "用 danlu why 编号 查看 GPU 被谁占用",
+        BadArray => "例如 --array 0-99%4",
+        BadAxis { .. } => "例如 --grid lr=1e-3,1e-4 --grid seed=0..4",
+        EmptyCommand => "danlu submit -- 命令",
         RunsUnknown { .. } => "请等待其结束，或由管理员结束：danlu node end-unknown 机器",
-        BadTimeLimit => "例如 90m、2h、1-12:00:00",
-        BadArray => "例如 0-99%4",
-        BadAxis { .. } => "例如 lr=1e-3,1e-4",
-        _ => "",
+        EpochGoesBack => "请用 danlu restore 恢复",
     }
 }
 
