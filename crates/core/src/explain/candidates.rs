@@ -3,14 +3,14 @@
 use super::constraint::{
     Attribute, Constraint, GpuName, GpuObstacle, Holder, NodeName, NodeObstacle,
 };
-use crate::fraction::Fraction;
-use crate::gpu::{Gpu, GpuCondition};
-use crate::ids::{NodeId, RunId, TaskId};
-use crate::node::{Link, Node};
-use crate::quota::{Excess, Limit, Load, Party, Quota};
-use crate::resources::{Claim, Request, Sharing};
+use crate::model::gpu::{Gpu, GpuCondition};
+use crate::model::ids::{NodeId, RunId, TaskId};
+use crate::model::node::{Link, Node};
+use crate::model::number::fraction::Fraction;
+use crate::model::resources::{Claim, Request, Sharing};
+use crate::model::task::{Dependency, Task, TaskState};
+use crate::schedule::quota::{Excess, Limit, Load, Party, Quota};
 use crate::state::State;
-use crate::task::{Dependency, Task, TaskState};
 
 pub(super) fn all(state: &State, task: &Task) -> Vec<Constraint> {
     let mut all = of_the_task(state, task);

@@ -2,14 +2,14 @@
 //!
 //! Each constraint says what would have to change; `lift.rs` does exactly that to a copy of the state.
 
-use crate::fraction::Fraction;
-use crate::gpu::ForeignProcess;
-use crate::ids::{GpuId, NodeId, RunId, TaskId};
-use crate::quota::Excess;
-use crate::resources::NodeSelector;
-use crate::task::Doubt;
-use crate::time::Time;
-use crate::trouble::Trouble;
+use crate::model::gpu::ForeignProcess;
+use crate::model::ids::{GpuId, NodeId, RunId, TaskId};
+use crate::model::number::fraction::Fraction;
+use crate::model::resources::NodeSelector;
+use crate::model::task::Doubt;
+use crate::model::time::Time;
+use crate::model::trouble::Trouble;
+use crate::schedule::quota::Excess;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

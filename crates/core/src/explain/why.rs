@@ -5,14 +5,14 @@
 use super::candidates;
 use super::constraint::{Attribute, Constraint};
 use super::lift::{change_spec, lift};
-use crate::ids::TaskId;
-use crate::input::Input;
-use crate::policy::{self, Line};
-use crate::resources::Request;
+use crate::model::ids::TaskId;
+use crate::model::resources::Request;
+use crate::model::task::{Task, TaskState};
+use crate::model::time::Time;
+use crate::schedule::{self, Line};
 use crate::state::State;
+use crate::step::input::Input;
 use crate::step::step;
-use crate::task::{Task, TaskState};
-use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
 /// With more tasks that have not ended, who else waits is not tried out.
@@ -81,7 +81,7 @@ impl Scene {
         let open = copy(state, |other| !other.is_finished() || concerns(task, other));
         let whole = open.is_some();
         let scene = open.or_else(|| copy(state, |other| concerns(task, other)))?;
-        let first = policy::reservation(state, now).map(|(rank, _)| rank.task);
+        let first = schedule::reservation(state, now).map(|(rank, _)| rank.task);
         Some(Scene {
             state: scene,
             task: id,
@@ -239,7 +239,8 @@ impl Scene {
         let shared = self.learnt_memory.filter(|bytes| {
             !request.is_shared()
                 && self.starts_asking(|request| {
-                    request.sharing = crate::resources::Sharing::Shared { idle_utilization: 0 };
+                    request.sharing =
+                        crate::model::resources::Sharing::Shared { idle_utilization: 0 };
                     request.gpu_memory = *bytes;
                 })
         });

@@ -4,13 +4,13 @@
 //! waits, when it is expected to start. It is never stepped.
 
 use super::State;
-use crate::ids::{NodeId, RunId, TaskId, UserId};
-use crate::node::Node;
-use crate::rows::Ledger;
-use crate::run::Run;
-use crate::settings::Order;
-use crate::task::Task;
-use crate::user::User;
+use crate::model::ids::{NodeId, RunId, TaskId, UserId};
+use crate::model::node::Node;
+use crate::model::run::Run;
+use crate::model::settings::Order;
+use crate::model::task::Task;
+use crate::model::user::User;
+use crate::state::rows::Ledger;
 
 /// What has changed between two commits. `None` where there is no such row.
 #[derive(Debug, Default)]

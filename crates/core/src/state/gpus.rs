@@ -1,15 +1,15 @@
 //! How reports, administrators and time change what is known of GPUs.
 
 use super::State;
-use crate::gpu::{Gpu, GpuCondition, GpuConfig, GpuReport, GpuRule, Tenant};
-use crate::ids::{GpuId, NodeId, RunId};
-use crate::limits;
-use crate::mutant::{Mutant, mutated};
-use crate::node::Node;
-use crate::resources::{Claim, GpuMask, Hold, Part, Request};
-use crate::run::{Run, RunPart};
-use crate::settings::Settings;
-use crate::time::Time;
+use crate::fault_injection::{Mutant, mutated};
+use crate::model::gpu::{Gpu, GpuCondition, GpuConfig, GpuReport, GpuRule, Tenant};
+use crate::model::ids::{GpuId, NodeId, RunId};
+use crate::model::limits;
+use crate::model::node::Node;
+use crate::model::resources::{Claim, GpuMask, Hold, Part, Request};
+use crate::model::run::{Run, RunPart};
+use crate::model::settings::Settings;
+use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of a report on the GPUs of a node.
@@ -252,7 +252,7 @@ impl State {
     /// Since when others have left it alone, as long as that matters.
     fn left_at(&self, before: &Gpu, condition: &GpuCondition, now: Time) -> Option<Time> {
         let foreign = |condition: &GpuCondition| matches!(condition, GpuCondition::Foreign { .. });
-        let waits = self.settings().idle_delay > crate::time::Span::ZERO;
+        let waits = self.settings().idle_delay > crate::model::time::Span::ZERO;
         match foreign(condition) {
             true => None,
             false if foreign(&before.condition) && waits => Some(now),

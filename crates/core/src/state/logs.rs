@@ -1,8 +1,8 @@
 //! Logs of removed tasks that nodes have not deleted yet.
 
 use super::State;
-use crate::ids::{NodeId, RunId};
-use crate::run::LogRemoval;
+use crate::model::ids::{NodeId, RunId};
+use crate::model::run::LogRemoval;
 
 impl State {
     /// Nothing is kept where there is no node to wait for.

@@ -1,0 +1,99 @@
+//! Strict order: who cannot start holds up everybody behind, but for tasks without GPUs.
+
+use crate::fault_injection::{Mutant, mutated};
+use crate::model::time::Time;
+use crate::schedule::plan::Plan;
+use crate::schedule::queue::{Lane, Rank};
+use crate::schedule::starvation;
+use crate::schedule::turn::cursor::Line;
+use crate::schedule::view::View;
+use crate::state::State;
+
+pub(crate) fn plan(mut view: View<'_>) -> Plan {
+    let mut plan = Plan::default();
+    let mut line = Line::new(view.state, view.now);
+    starvation::start_or_keep(&mut line, &mut view, &mut plan);
+    let Some((lane, head)) = start_until_held_up(&mut line, &mut view, &mut plan) else {
+        return plan;
+    };
+    // A head that waits for GPUs alone loses nothing to a task that takes none.
+    let queue = view.state.queue();
+    let head_request = &view.state.tasks[&head.task].spec.request;
+    let only_gpus =
+        (head_request.cpus, head_request.memory) == (0, 0) && head_request.resources.is_empty();
+    if head_request.gpus > 0 && only_gpus {
+        line.pass_over(lane, head);
+        let requests = queue.kinds().map(|(kind, _)| &kind.request);
+        requests.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
+        start_in_order(&mut line, &mut view, &mut plan);
+    }
+    plan
+}
+
+/// Who holds up the others, for explanations.
+pub(crate) fn head(state: &State, now: Time) -> Option<Rank> {
+    let (mut view, mut plan) = (View::new(state, now), Plan::default());
+    let mut line = Line::new(state, now);
+    let aged = starvation::first(&view, &line)
+        .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
+    let head = aged.or_else(|| start_until_held_up(&mut line, &mut view, &mut plan));
+    head.map(|(_, rank)| rank)
+}
+
+/// Who waits for nothing but the node it has named keeps what is free there of its place, and holds up nobody
+/// on the others.
+fn start_until_held_up<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<(Lane, Rank)> {
+    loop {
+        let (lane, head) = start_in_order(line, view, plan)?;
+        let request = &view.state.tasks[&head.task].spec.request;
+        if !view.waits_for_its_node(request) {
+            return Some((lane, head));
+        }
+        view.set_place_aside(request);
+        line.drop_request(request);
+    }
+}
+
+/// Start from the front of the line until one has to wait for a run to end; answers that one.
+/// A task that would not fit even then holds up nobody. One that waits for GPUs that it has named
+/// keeps those of them that are free, and holds up nobody on the others.
+pub(crate) fn start_in_order<'a>(
+    line: &mut Line<'a>,
+    view: &mut View<'a>,
+    plan: &mut Plan,
+) -> Option<(Lane, Rank)> {
+    let state = view.state;
+    while let Some(lane) = line.first() {
+        let Some(rank) = line.next_in(lane) else {
+            line.close(lane);
+            continue;
+        };
+        if let Some(excess) = line.excess(rank) {
+            line.step_over(lane, excess);
+            continue;
+        }
+        let task = &state.tasks[&rank.task];
+        let request = &task.spec.request;
+        if let Some(placement) = view.place_task(task) {
+            view.assume_start(request, &placement);
+            plan.start(rank.task, placement);
+            line.start(lane, rank);
+        } else if let Some(placement) = view.place_when_settled(request) {
+            // In a moment: nobody else gets its place, and nobody waits for it.
+            view.assume_start(request, &placement);
+            line.pass_over(lane, rank);
+        } else if view.waits_for_named(request) {
+            view.set_named_aside(request);
+            line.drop_request(request);
+        } else if view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks) {
+            return Some((lane, rank));
+        } else {
+            line.drop_request(request);
+        }
+    }
+    None
+}

@@ -1,0 +1,21 @@
+//! Users in turn: who has few GPUs for their priority goes first.
+
+use crate::fault_injection::{Mutant, mutated};
+use crate::model::ids::TaskId;
+use crate::model::user::User;
+use crate::schedule::turn::key::{Ratio, Standing};
+
+/// Classes are strict: below zero by value, then zero, then all above zero by what they have running.
+pub(crate) fn standing(user: &User, running_gpus: u64, oldest: TaskId) -> Standing {
+    let priority = user.priority.0;
+    match u64::try_from(priority) {
+        Ok(under @ 1..) => {
+            let share = Ratio { over: running_gpus, under };
+            Standing::by_share(1, Ratio::ZERO, share, oldest)
+        }
+        _ => {
+            let class = if mutated(Mutant::ClassesIgnored) { 1 } else { priority };
+            Standing::by_share(class, Ratio::ZERO, Ratio::ZERO, oldest)
+        }
+    }
+}

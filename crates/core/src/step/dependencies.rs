@@ -1,0 +1,157 @@
+//! What a task waits for before it is queued, and what its own end sets free.
+
+use crate::fault_injection::{Mutant, mutated};
+use crate::model::ids::TaskId;
+use crate::model::task::{Dependency, DependencyKind, Doubt, Outcome, TaskState};
+use crate::model::time::Span;
+use crate::state::State;
+use crate::step::Turn;
+use crate::step::event::{Event, RequeueReason};
+use std::collections::BTreeSet;
+
+/// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
+pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
+    match verdict(turn.state, id) {
+        Verdict::Wait { on } => {
+            turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
+        }
+        Verdict::Queue => queue(turn, id),
+        Verdict::Fail { on } => finish(turn, id, Outcome::DependencyFailed { on }),
+    }
+}
+
+/// What is believed of it now is kept while it waits, so that its place does not change.
+fn queue(turn: &mut Turn<'_>, id: TaskId) {
+    let since = turn.now;
+    let predicted = turn.state.predict(&turn.state.tasks[&id]);
+    turn.state.change_task(id, |task| {
+        task.state = TaskState::Queued { since };
+        task.predicted = predicted;
+        task.predicted_start = None;
+    });
+    if turn.state.settings().predictions {
+        turn.state.predict_start(id, since);
+    }
+}
+
+/// End a task and settle all that waited for it, and what waited for those.
+pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
+    let mut ended = vec![(id, outcome)];
+    while let Some((id, outcome)) = ended.pop() {
+        // It may have waited for several that ended in this very step.
+        if turn.state.tasks[&id].is_finished() {
+            continue;
+        }
+        let at = turn.now;
+        let state = TaskState::Finished { outcome: outcome.clone(), at };
+        turn.state.change_task(id, |task| {
+            task.state = state;
+            task.doubt = None;
+        });
+        turn.event(Event::TaskFinished { task: id, outcome });
+        if mutated(Mutant::DependentsForgotten) {
+            continue;
+        }
+        for waiting in blocked_on(turn.state, id) {
+            match verdict(turn.state, waiting) {
+                Verdict::Wait { on } => {
+                    let change = |task: &mut crate::Task| task.state = TaskState::Blocked { on };
+                    turn.state.change_task(waiting, change);
+                    turn.event(Event::TaskUnblocked { task: waiting });
+                }
+                Verdict::Queue => {
+                    queue(turn, waiting);
+                    turn.event(Event::TaskUnblocked { task: waiting });
+                }
+                Verdict::Fail { on } => ended.push((waiting, Outcome::DependencyFailed { on })),
+            }
+        }
+    }
+}
+
+/// Nobody knows whether it has run: it is held, or will be where it would be queued again.
+pub(crate) fn doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
+    turn.state.change_task(id, |task| {
+        task.doubt = Some(why);
+        match task.state {
+            TaskState::Queued { .. } | TaskState::Blocked { .. } => task.state = TaskState::Held,
+            TaskState::Held | TaskState::Active { .. } | TaskState::Finished { .. } => {}
+        }
+    });
+    turn.event(Event::TaskInDoubt { task: id, why });
+}
+
+/// Its run has ended, and it may have run to its end since, or before: whoever releases it says that it is to run again.
+pub(crate) fn hold_in_doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
+    turn.state.change_task(id, |task| task.state = TaskState::Held);
+    doubt(turn, id, why);
+}
+
+/// Put an active task whose run has ended back into the queue, at its old place, to be started after `wait`.
+pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait: Span) {
+    let since = turn.now;
+    let doubt = turn.state.tasks[&id].doubt;
+    turn.state.change_task(id, |task| {
+        task.state = if doubt.is_some() { TaskState::Held } else { TaskState::Queued { since } };
+        task.not_before = (wait > Span::ZERO).then_some(since + wait);
+    });
+    turn.event(Event::TaskRequeued { task: id, why });
+    // It may have been started again since, by a store that was lost.
+    if let Some(why) = doubt {
+        turn.event(Event::TaskInDoubt { task: id, why });
+    }
+}
+
+impl State {
+    /// Unfinished tasks that wait for one of these, over any number of steps; each before what it waits for, so that
+    /// whoever ends them in this order releases none.
+    pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
+        let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        // A task is told after all that wait for it.
+        let mut path: Vec<(TaskId, bool)> = tasks.iter().map(|id| (*id, false)).collect();
+        while let Some((id, told)) = path.pop() {
+            if told {
+                found.push(id);
+            } else if seen.insert(id) {
+                path.push((id, true));
+                path.extend(dependents(id).map(|id| (id, false)));
+            }
+        }
+        found.retain(|id| !tasks.contains(id));
+        found
+    }
+}
+
+enum Verdict {
+    Queue,
+    Wait { on: BTreeSet<TaskId> },
+    Fail { on: TaskId },
+}
+
+/// A predecessor that was removed has released its dependents long ago and holds up nobody.
+fn verdict(state: &State, id: TaskId) -> Verdict {
+    let mut on = BTreeSet::new();
+    for after in &state.tasks[&id].spec.after {
+        let Some(predecessor) = state.tasks.get(&after.task) else {
+            continue;
+        };
+        match predecessor.outcome() {
+            None => drop(on.insert(after.task)),
+            Some(outcome) if allows(*after, outcome) => {}
+            Some(_) => return Verdict::Fail { on: after.task },
+        }
+    }
+    if on.is_empty() { Verdict::Queue } else { Verdict::Wait { on } }
+}
+
+fn allows(after: Dependency, outcome: &Outcome) -> bool {
+    let mutant = after.kind == DependencyKind::AfterOk && mutated(Mutant::DependencyAnyOutcome);
+    mutant || after.allows(outcome)
+}
+
+fn blocked_on(state: &State, id: TaskId) -> Vec<TaskId> {
+    let dependents = state.index.dependents.get(&id).into_iter().flatten();
+    let blocked = |task: &&TaskId| matches!(&state.tasks[task].state, TaskState::Blocked { .. });
+    dependents.filter(blocked).copied().collect()
+}
