@@ -7,7 +7,7 @@ use crate::model::task::{Task, TaskSpec, TaskState};
 use crate::model::time::{Span, Time};
 use crate::schedule::queue::{Estimate, Rank};
 use crate::schedule::view::View;
-use crate::schedule::{self, Line, Overrun};
+use crate::schedule::{self, Overrun, TurnCursor};
 use crate::state::State;
 use crate::step::input::Input;
 use crate::step::refusal::Refusal;
@@ -36,11 +36,11 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let task = state.tasks.get(&id).filter(|task| task.is_queued())?;
     let settings = state.settings();
     let rank = schedule::rank(task, settings);
-    let line = match state.queue().contains(task, settings) {
-        true => Line::new(state, now),
-        false => Line::with_guest(state, now, schedule::lane(task, settings), rank),
+    let cursor = match state.queue().contains(task, settings) {
+        true => TurnCursor::new(state, now),
+        false => TurnCursor::with_guest(state, now, schedule::lane(task, settings), rank),
     };
-    let starts_at = forecast(state, line, rank, &task.spec.request, now).starts_at?;
+    let starts_at = forecast(state, cursor, rank, &task.spec.request, now).starts_at?;
     Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
@@ -88,7 +88,7 @@ fn later(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Option<Time> 
     let (lane, rank) =
         (schedule::lane(&task, state.settings()), schedule::rank(&task, state.settings()));
     let forecast =
-        forecast(state, Line::with_guest(state, now, lane, rank), rank, &spec.request, now);
+        forecast(state, TurnCursor::with_guest(state, now, lane, rank), rank, &spec.request, now);
     let starts_at = forecast.starts_at?;
     Some(spec.begin.map_or(starts_at, |begin| begin.max(starts_at)))
 }
@@ -96,7 +96,7 @@ fn later(state: &State, by: UserId, spec: &TaskSpec, now: Time) -> Option<Time> 
 /// Everything before it starts in order, and none before its turn: with backfilling it may be earlier.
 fn forecast<'a>(
     state: &'a State,
-    mut line: Line<'a>,
+    mut cursor: TurnCursor<'a>,
     wanted: Rank,
     request: &'a Request,
     now: Time,
@@ -106,9 +106,9 @@ fn forecast<'a>(
     }
     let mut future = Future::new(state, now);
     let mut before = 0;
-    while let Some(lane) = line.first() {
-        let Some(rank) = line.next_in(lane) else {
-            line.close(lane);
+    while let Some(lane) = cursor.first() {
+        let Some(rank) = cursor.next_in(lane) else {
+            cursor.close(lane);
             continue;
         };
         let task = state.tasks.get(&rank.task).filter(|_| rank != wanted);
@@ -116,17 +116,17 @@ fn forecast<'a>(
         if let Some(task) = task
             && !future.view.fits_when_idle(asked)
         {
-            line.drop_request(&task.spec.request);
+            cursor.drop_request(&task.spec.request);
             continue;
         }
         // Whose turn it is may be different after an end.
         let Some(placement) = future.view.place(asked) else {
             // Who waits for GPUs holds up nobody who needs none.
             if request.gpus == 0 && asked.gpus > 0 {
-                line.drop_request(asked);
+                cursor.drop_request(asked);
                 continue;
             }
-            if future.next_end(&mut line) {
+            if future.next_end(&mut cursor) {
                 continue;
             }
             break;
@@ -140,7 +140,7 @@ fn forecast<'a>(
         if before > MOST_BEFORE {
             break;
         }
-        line.start(lane, rank);
+        cursor.start(lane, rank);
         future.start(task, placement);
     }
     Forecast::default()
@@ -168,7 +168,7 @@ impl<'a> Future<'a> {
     }
 
     /// Everything that ends next has ended; `false` if nothing is known to end.
-    fn next_end(&mut self, line: &mut Line<'a>) -> bool {
+    fn next_end(&mut self, cursor: &mut TurnCursor<'a>) -> bool {
         let Some(((at, _), _)) = self.ends.first_key_value() else { return false };
         let at = *at;
         self.now = self.now.max(at);
@@ -186,7 +186,7 @@ impl<'a> Future<'a> {
                     task
                 }
             };
-            line.end(task.owner, &task.spec.request);
+            cursor.end(task.owner, &task.spec.request);
         }
         true
     }

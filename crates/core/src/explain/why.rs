@@ -9,7 +9,7 @@ use crate::model::ids::TaskId;
 use crate::model::resources::Request;
 use crate::model::task::{Task, TaskState};
 use crate::model::time::Time;
-use crate::schedule::{self, Line};
+use crate::schedule::{self, TurnCursor};
 use crate::state::State;
 use crate::step::input::Input;
 use crate::step::step;
@@ -201,7 +201,7 @@ impl Scene {
 
     fn turn(&self) -> Constraint {
         let waiting = || self.state.tasks.values().filter(|task| task.is_queued());
-        let (tasks, _) = line(&self.state, &self.state.tasks[&self.task], self.now);
+        let (tasks, _) = tasks_ahead(&self.state, &self.state.tasks[&self.task], self.now);
         let all = waiting().count().saturating_sub(1);
         let ahead = self.place.map_or(all, |place| place.place - 1);
         Constraint::Turn { ahead, tasks: tasks.into_iter().take(NAMED).collect() }
@@ -327,7 +327,7 @@ pub(crate) fn copy(state: &State, wanted: impl Fn(&Task) -> bool) -> Option<Stat
     }
     state.active_runs().for_each(|run| copy.insert_run(run.clone()));
     // What all tasks tell, those among them that are not copied.
-    copy.index.mix.clone_from(&state.index.mix);
+    copy.index.demand_mix.clone_from(&state.index.demand_mix);
     copy.index.history.clone_from(&state.index.history);
     Some(copy)
 }
@@ -336,18 +336,18 @@ fn place(state: &State, task: &Task, now: Time) -> Option<Place> {
     if !state.queue().contains(task, state.settings()) {
         return None;
     }
-    let (ahead, found) = line(state, task, now);
+    let (ahead, found) = tasks_ahead(state, task, now);
     found.then(|| Place { place: ahead.len() + 1, of: state.queue().len() })
 }
 
 /// Those whose turn comes before, as if everything could start, and whether its own turn comes then: not with too many
 /// before it, nor if its owner has had their share.
-fn line(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
-    let mut line = Line::new(state, now);
+fn tasks_ahead(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
+    let mut cursor = TurnCursor::new(state, now);
     let mut ahead = Vec::new();
-    while let Some(lane) = line.first() {
-        let Some(rank) = line.next_in(lane) else {
-            line.close(lane);
+    while let Some(lane) = cursor.first() {
+        let Some(rank) = cursor.next_in(lane) else {
+            cursor.close(lane);
             continue;
         };
         if rank.task == task.id {
@@ -357,7 +357,7 @@ fn line(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
             break;
         }
         ahead.push(rank.task);
-        line.start(lane, rank);
+        cursor.start(lane, rank);
     }
     (ahead, false)
 }

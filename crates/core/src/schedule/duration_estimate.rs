@@ -19,7 +19,7 @@ const KINDS_OF_WORK: usize = 1_000;
 const WORDS_BYTES: usize = 64;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct History {
+pub(crate) struct DurationHistory {
     /// In the order of their ends.
     ended: BTreeMap<Likeness, BTreeSet<Ended>>,
     /// The kinds of work of each user, by when one of them ended last.
@@ -41,9 +41,9 @@ enum Likeness {
 }
 
 /// Equal if they predict the same: of what was taken back and what had gone before, older ones are not remembered.
-impl PartialEq for History {
-    fn eq(&self, other: &History) -> bool {
-        let newest = |history: &History| -> Vec<(Likeness, Vec<Ended>)> {
+impl PartialEq for DurationHistory {
+    fn eq(&self, other: &DurationHistory) -> bool {
+        let newest = |history: &DurationHistory| -> Vec<(Likeness, Vec<Ended>)> {
             let newest =
                 |ended: &BTreeSet<Ended>| ended.iter().rev().take(RECENT).copied().collect();
             history.ended.iter().map(|(of, ended)| (of.clone(), newest(ended))).collect()
@@ -52,9 +52,9 @@ impl PartialEq for History {
     }
 }
 
-impl Eq for History {}
+impl Eq for DurationHistory {}
 
-impl History {
+impl DurationHistory {
     /// A task has ended after it had run.
     pub(crate) fn learn(&mut self, task: &Task) {
         let Some(entry) = entry(task) else { return };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn it_stays_small_however_many_tasks_end() {
-        let (state, mut history) = (State::new(), History::default());
+        let (state, mut history) = (State::new(), DurationHistory::default());
         let many = 3 * KINDS_OF_WORK as u64;
         for id in 1..=many {
             history.learn(&ended(&state, id, &format!("work {id}"), 10));
@@ -184,11 +184,11 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_leaves_nothing() {
-        let (state, mut history) = (State::new(), History::default());
+        let (state, mut history) = (State::new(), DurationHistory::default());
         let tasks =
             [ended(&state, 1, "one", 5), ended(&state, 2, "two", 7), ended(&state, 3, "one", 9)];
         tasks.iter().for_each(|task| history.learn(task));
         tasks.iter().for_each(|task| history.unlearn(task));
-        assert_eq!(history, History::default());
+        assert_eq!(history, DurationHistory::default());
     }
 }

@@ -26,8 +26,8 @@ use crate::schedule::view::View;
 use crate::state::State;
 
 pub(crate) use expected_ends::{Overrun, expected_ends};
-pub(crate) use turn::cursor::Line;
-pub(crate) use turn::key::Standing;
+pub(crate) use turn::cursor::TurnCursor;
+pub(crate) use turn::key::TurnKey;
 
 /// What should start and stop now.
 pub fn plan(state: &State, now: Time) -> Plan {

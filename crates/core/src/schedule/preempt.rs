@@ -1,6 +1,6 @@
 //! The pass of the preemptive orders: choose who should run by rank, stop the others, then start.
 
-use super::turn::cursor::Line;
+use super::turn::cursor::TurnCursor;
 use super::{is_preemptible, rank_running};
 use crate::model::ids::RunId;
 use crate::model::run::Run;
@@ -51,7 +51,7 @@ fn choose(view: &View<'_>) -> Chosen {
     let mut quota = state.idle_pool().free_gpus().saturating_sub(fixed);
     running.sort_unstable_by_key(|tenancy| tenancy.rank);
 
-    let mut line = Line::new(state, view.now);
+    let mut cursor = TurnCursor::new(state, view.now);
     let mut chosen = Chosen { starts: Vec::new(), stops: Vec::new() };
     let mut running = running.into_iter().peekable();
     let mut waiting = state.queue().iter().peekable();
@@ -84,9 +84,9 @@ fn choose(view: &View<'_>) -> Chosen {
             // Who shares takes no GPU from anybody.
             let gpus = if request.is_shared() { 0 } else { request.gpus };
             let fits = request.is_shared() || gpus <= quota && view.fits_when_idle(request);
-            if fits && line.excess(rank).is_none() {
+            if fits && cursor.excess(rank).is_none() {
                 quota -= gpus;
-                line.count_for(task.owner, rank);
+                cursor.count_for(task.owner, rank);
                 chosen.starts.push(rank);
             }
         }

@@ -47,7 +47,7 @@ pub struct Estimate(pub u64);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Queue {
-    lanes: BTreeMap<Lane, Waiting>,
+    lanes: BTreeMap<Lane, LaneQueue>,
     /// Over all lanes.
     kinds: BTreeMap<Kind, Alike>,
     len: usize,
@@ -57,7 +57,7 @@ pub struct Queue {
 
 /// One lane, which is never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Waiting {
+struct LaneQueue {
     ranked: BTreeSet<Rank>,
     /// By submission, whatever their ranks are.
     ids: BTreeSet<TaskId>,

@@ -1,6 +1,6 @@
 //! The task that has waited for too long: it goes before everybody, and what comes free is kept for it.
 
-use super::turn::cursor::Line;
+use super::turn::cursor::TurnCursor;
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::task::Task;
 use crate::model::time::{Span, Time};
@@ -10,36 +10,36 @@ use crate::schedule::view::View;
 use crate::state::State;
 
 /// The longest waiting of those that have waited for `reserve_after` and could run if others ended.
-pub(super) fn first(view: &View<'_>, line: &Line<'_>) -> Option<(Lane, Rank)> {
+pub(super) fn first(view: &View<'_>, cursor: &TurnCursor<'_>) -> Option<(Lane, Rank)> {
     let state = view.state;
     let patience = state.settings().reserve_after;
     if patience == Span::ZERO || mutated(Mutant::AgedForgotten) {
         return None;
     }
     // Where a clock was set back, nobody knows how long it has been.
-    let has_aged = |since: Time| since > view.now || view.now.since(since) >= patience;
+    let is_starving = |since: Time| since > view.now || view.now.since(since) >= patience;
     let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest(view.now));
-    let mut aged: Vec<_> = kinds.filter(|(since, _)| has_aged(*since)).collect();
+    let mut starving: Vec<_> = kinds.filter(|(since, _)| is_starving(*since)).collect();
     // … but they have waited since before that, and longer than all who came later.
-    aged.sort_unstable_by_key(|(since, id)| (*since <= view.now, *since, *id));
-    let places = aged.iter().map(|(_, id)| place(state, &state.tasks[id]));
+    starving.sort_unstable_by_key(|(since, id)| (*since <= view.now, *since, *id));
+    let places = starving.iter().map(|(_, id)| place(state, &state.tasks[id]));
     places.into_iter().find(|(_, rank)| {
         let request = &state.tasks[&rank.task].spec.request;
-        line.excess(*rank).is_none() && view.fits_when_idle(request)
+        cursor.excess(*rank).is_none() && view.fits_when_idle(request)
     })
 }
 
 /// Start it, or keep for it what is free of the place where it would run if all others ended.
-pub(super) fn start_or_keep<'a>(line: &mut Line<'a>, view: &mut View<'a>, plan: &mut Plan) {
-    let Some((lane, rank)) = first(view, line) else { return };
-    if !start(line, view, plan, lane, rank) {
+pub(super) fn start_or_keep<'a>(cursor: &mut TurnCursor<'a>, view: &mut View<'a>, plan: &mut Plan) {
+    let Some((lane, rank)) = first(view, cursor) else { return };
+    if !start(cursor, view, plan, lane, rank) {
         view.set_place_aside(&view.state.tasks[&rank.task].spec.request);
     }
 }
 
 /// `false`: there is no room for it yet.
 pub(super) fn start<'a>(
-    line: &mut Line<'a>,
+    cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
     plan: &mut Plan,
     lane: Lane,
@@ -49,7 +49,7 @@ pub(super) fn start<'a>(
     let Some(placement) = view.place_task(task) else { return false };
     view.assume_start(&task.spec.request, &placement);
     plan.start(rank.task, placement);
-    line.take(lane, rank);
+    cursor.take(lane, rank);
     true
 }
 

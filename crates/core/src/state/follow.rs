@@ -80,7 +80,7 @@ impl State {
 
     fn follow_task(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
         if let Some(task) = before.filter(|task| task.is_finished()) {
-            self.index.mix.remove(&task.spec.request);
+            self.index.demand_mix.remove(&task.spec.request);
             self.index.history.unlearn(task);
             if self.settings().order == Order::Auto {
                 self.index.queue.batches_mut().uncount(task);
@@ -96,7 +96,7 @@ impl State {
                     self.remove_task(id);
                 }
                 if let Some(task) = ended {
-                    self.index.mix.add(&task.spec.request);
+                    self.index.demand_mix.add(&task.spec.request);
                     self.index.history.learn(task);
                     if self.settings().order == Order::Auto {
                         self.index.queue.batches_mut().count(task);

@@ -5,12 +5,12 @@ use crate::model::ids::{GpuId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Claims {
+pub(crate) struct GpuClaims {
     nodes: BTreeMap<GpuId, BTreeSet<NodeId>>,
     gpus: BTreeMap<NodeId, BTreeSet<GpuId>>,
 }
 
-impl Claims {
+impl GpuClaims {
     /// What a node lists now; answers who else lists some of it, or of what it listed before.
     pub(crate) fn list(&mut self, node: NodeId, gpus: BTreeSet<GpuId>) -> BTreeSet<NodeId> {
         let before = self.gpus.get(&node).cloned().unwrap_or_default();

@@ -145,7 +145,7 @@ impl State {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         derive(node);
         let listed = node.gpus.iter().map(|gpu| gpu.id.clone()).collect();
-        let others = self.index.claims.list(id, listed);
+        let others = self.index.gpu_claims.list(id, listed);
         self.refresh_claims(id);
         for other in others {
             self.refresh_claims(other);
@@ -156,7 +156,7 @@ impl State {
     pub(super) fn refresh_claims(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get(&id) else { return };
         let claimed = |gpu: &Gpu| -> Vec<NodeId> {
-            let others = self.index.claims.others(&gpu.id, id);
+            let others = self.index.gpu_claims.others(&gpu.id, id);
             others.filter(|other| self.claims(*other, &gpu.id)).collect()
         };
         let claimed: Vec<Vec<NodeId>> = node.gpus.iter().map(claimed).collect();
@@ -170,7 +170,7 @@ impl State {
     /// Who holds its GPUs has changed: whoever lists one of them too may have it now, or no longer.
     pub(super) fn refresh_sharers(&mut self, id: NodeId) {
         let gpus = self.nodes.get(&id).into_iter().flat_map(|node| &node.gpus);
-        let sharers = gpus.flat_map(|gpu| self.index.claims.others(&gpu.id, id));
+        let sharers = gpus.flat_map(|gpu| self.index.gpu_claims.others(&gpu.id, id));
         let sharers: BTreeSet<NodeId> = sharers.collect();
         for other in sharers {
             self.refresh_claims(other);

@@ -6,14 +6,14 @@ use crate::model::settings::{Order, Settings};
 use crate::model::task::{Task, TaskSpec, TaskState};
 use crate::model::time::Time;
 use crate::schedule;
-use crate::schedule::duration_estimate::History;
+use crate::schedule::duration_estimate::DurationHistory;
 use crate::schedule::pool::Pool;
-use crate::schedule::pool::demand_mix::Mix;
+use crate::schedule::pool::demand_mix::DemandMix;
 use crate::schedule::queue::{Queue, Rank};
 use crate::schedule::quota::Load;
-use crate::schedule::turn::balance::Turns;
+use crate::schedule::turn::balance::BalanceTurns;
 use crate::schedule::turn::fair::FairTurns;
-use crate::state::gpu_claims::Claims;
+use crate::state::gpu_claims::GpuClaims;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Index {
     pub(crate) of_users: BTreeMap<UserId, Loads>,
     pub(crate) of_projects: BTreeMap<String, Loads>,
     /// Whose turn it is, where users take turns …
-    pub(crate) turns: Turns,
+    pub(crate) turns: BalanceTurns,
     /// … and under `fair`.
     pub(crate) fair_turns: FairTurns,
     /// Arrays of which only so many elements may run at once.
@@ -52,14 +52,14 @@ pub(crate) struct Index {
     /// Bytes of the logs of users' runs that have ended. Wide enough for whatever nodes say.
     pub(crate) log_bytes: BTreeMap<UserId, u128>,
     /// What all the tasks there are have asked for.
-    pub(crate) mix: Mix,
+    pub(crate) demand_mix: DemandMix,
     /// Nodes where something changes by the mere passing of time, and when the first such thing does.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
-    pub(crate) history: History,
+    pub(crate) history: DurationHistory,
     /// Of removed tasks, by the nodes that have not deleted them.
     pub(crate) logs_to_drop: BTreeMap<NodeId, BTreeSet<RunId>>,
     /// Which nodes list which GPU.
-    pub(crate) claims: Claims,
+    pub(crate) gpu_claims: GpuClaims,
 }
 
 /// Tasks that have not ended.
@@ -144,14 +144,14 @@ impl Index {
     }
 
     pub(crate) fn share_spec(&mut self, task: &Task) {
-        self.mix.add(&task.spec.request);
+        self.demand_mix.add(&task.spec.request);
         let shared = self.specs.entry(task.spec_id);
         shared.or_insert_with(|| (Arc::clone(&task.spec), 0)).1 += 1;
     }
 
     pub(crate) fn unshare_spec(&mut self, id: SpecId) {
         if let Some((spec, sharers)) = self.specs.get_mut(&id) {
-            self.mix.remove(&spec.request);
+            self.demand_mix.remove(&spec.request);
             *sharers -= 1;
             if *sharers == 0 {
                 self.specs.remove(&id);
@@ -164,7 +164,7 @@ impl Index {
         self.queue = Queue::default();
         self.later.clear();
         self.retried.clear();
-        self.turns = Turns::default();
+        self.turns = BalanceTurns::default();
         self.fair_turns = FairTurns::default();
         self.throttles.clear();
         for task in tasks.values() {

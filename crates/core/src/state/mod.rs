@@ -151,8 +151,8 @@ impl State {
     pub(crate) fn ground(&self, thresholds: Thresholds) -> Ground<'_> {
         let (nodes, settings) = (&self.nodes, self.settings());
         let runs_so_far = self.ledger.next_run.saturating_sub(1);
-        let mix = &self.index.mix;
-        Ground { nodes, settings, thresholds, mix, larger_than: None, runs_so_far }
+        let demand_mix = &self.index.demand_mix;
+        Ground { nodes, settings, thresholds, demand_mix, larger_than: None, runs_so_far }
     }
 
     /// Runs that have not ended.
@@ -296,7 +296,7 @@ impl State {
         self.index.pool.remove_node(id);
         self.index.idle_pool.remove_node(id);
         self.index.ripens_at.remove(&id);
-        for other in self.index.claims.list(id, BTreeSet::new()) {
+        for other in self.index.gpu_claims.list(id, BTreeSet::new()) {
             self.refresh_claims(other);
         }
     }

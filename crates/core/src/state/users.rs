@@ -10,8 +10,8 @@ use crate::schedule::queue::Lane;
 use crate::schedule::quota::{self, Load, Spent};
 use crate::schedule::turn::decay::Usage;
 use crate::schedule::turn::decay::account::Deposit;
-use crate::schedule::turn::fair::{Entry, Party};
-use crate::schedule::{self, Standing};
+use crate::schedule::turn::fair::{Entry, TurnParty};
+use crate::schedule::{self, TurnKey};
 use crate::state::State;
 
 impl State {
@@ -99,13 +99,13 @@ impl State {
             }
             Order::Balance => {
                 let gpus = self.running_of(id).gpus;
-                let standing = oldest.map(|oldest| balance::standing(user, gpus, oldest));
-                self.index.turns.file(id, standing);
+                let turn_key = oldest.map(|oldest| balance::turn_key(user, gpus, oldest));
+                self.index.turns.file(id, turn_key);
             }
             _ => {
                 let first = queue.first_after(Lane::User(id), None).filter(|_| !shut);
-                let standing = first.map(|first| Standing::by_rank(Some(first)));
-                self.index.turns.file(id, standing);
+                let turn_key = first.map(|first| TurnKey::by_rank(Some(first)));
+                self.index.turns.file(id, turn_key);
             }
         }
     }
@@ -115,10 +115,10 @@ impl State {
         let fair = &self.settings().fair;
         let (party, party_weight) = match &user.group {
             None if oldest.is_none() => return None,
-            None => (Party::Alone(user.id), user.weight),
+            None => (TurnParty::Alone(user.id), user.weight),
             Some(group) => {
                 let weight = fair.groups.get(group).copied().unwrap_or(Thousandths::ONE);
-                (Party::Group(group.clone()), weight)
+                (TurnParty::Group(group.clone()), weight)
             }
         };
         let gpus = self.running_of(user.id).gpus;

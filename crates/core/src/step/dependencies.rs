@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 /// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
 pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
     match verdict(turn.state, id) {
-        Verdict::Wait { on } => {
+        DependencyVerdict::Wait { on } => {
             turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
         }
-        Verdict::Queue => queue(turn, id),
-        Verdict::Fail { on } => finish(turn, id, Outcome::DependencyFailed { on }),
+        DependencyVerdict::Queue => queue(turn, id),
+        DependencyVerdict::Fail { on } => finish(turn, id, Outcome::DependencyFailed { on }),
     }
 }
 
@@ -54,16 +54,18 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
         }
         for waiting in blocked_on(turn.state, id) {
             match verdict(turn.state, waiting) {
-                Verdict::Wait { on } => {
+                DependencyVerdict::Wait { on } => {
                     let change = |task: &mut crate::Task| task.state = TaskState::Blocked { on };
                     turn.state.change_task(waiting, change);
                     turn.event(Event::TaskUnblocked { task: waiting });
                 }
-                Verdict::Queue => {
+                DependencyVerdict::Queue => {
                     queue(turn, waiting);
                     turn.event(Event::TaskUnblocked { task: waiting });
                 }
-                Verdict::Fail { on } => ended.push((waiting, Outcome::DependencyFailed { on })),
+                DependencyVerdict::Fail { on } => {
+                    ended.push((waiting, Outcome::DependencyFailed { on }));
+                }
             }
         }
     }
@@ -123,14 +125,14 @@ impl State {
     }
 }
 
-enum Verdict {
+enum DependencyVerdict {
     Queue,
     Wait { on: BTreeSet<TaskId> },
     Fail { on: TaskId },
 }
 
 /// A predecessor that was removed has released its dependents long ago and holds up nobody.
-fn verdict(state: &State, id: TaskId) -> Verdict {
+fn verdict(state: &State, id: TaskId) -> DependencyVerdict {
     let mut on = BTreeSet::new();
     for after in &state.tasks[&id].spec.after {
         let Some(predecessor) = state.tasks.get(&after.task) else {
@@ -139,10 +141,10 @@ fn verdict(state: &State, id: TaskId) -> Verdict {
         match predecessor.outcome() {
             None => drop(on.insert(after.task)),
             Some(outcome) if allows(*after, outcome) => {}
-            Some(_) => return Verdict::Fail { on: after.task },
+            Some(_) => return DependencyVerdict::Fail { on: after.task },
         }
     }
-    if on.is_empty() { Verdict::Queue } else { Verdict::Wait { on } }
+    if on.is_empty() { DependencyVerdict::Queue } else { DependencyVerdict::Wait { on } }
 }
 
 fn allows(after: Dependency, outcome: &Outcome) -> bool {

@@ -16,7 +16,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     let now = turn.now;
     let run = &turn.state.runs[&id];
     let (task, stopping) = (run.task, run.state.clone());
-    let Verdict { exit, failure, stopped } = verdict(run);
+    let RunEnd { exit, failure, stopped } = end_of(run);
     let ran = now.since(run.launched_at);
     let gpus = run.gpu_count();
     let preempted =
@@ -67,7 +67,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     }
 }
 
-struct Verdict {
+struct RunEnd {
     exit: Exit,
     failure: Option<Failure>,
     /// It was made to end.
@@ -75,7 +75,7 @@ struct Verdict {
 }
 
 /// How the run as a whole ended: as the part that ended badly first.
-fn verdict(run: &Run) -> Verdict {
+fn end_of(run: &Run) -> RunEnd {
     let culprit = match run.state {
         RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
         _ => None,
@@ -88,9 +88,9 @@ fn verdict(run: &Run) -> Verdict {
     let stopped = ends.clone().any(|(_, stopped, _)| stopped);
     match ends.into_iter().find(|(exit, ..)| !exit.is_success()) {
         Some((exit, _, failure)) => {
-            Verdict { exit: exit.clone(), failure: failure.clone(), stopped }
+            RunEnd { exit: exit.clone(), failure: failure.clone(), stopped }
         }
-        None => Verdict { exit: Exit::Code(0), failure: None, stopped },
+        None => RunEnd { exit: Exit::Code(0), failure: None, stopped },
     }
 }
 

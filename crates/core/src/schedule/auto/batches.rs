@@ -33,15 +33,15 @@ pub(crate) struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Batches {
     records: BTreeMap<BatchId, Record>,
-    by_kind: BTreeMap<Kind, Waiting>,
+    by_kind: BTreeMap<Kind, KindBatches>,
     /// Users who may have nothing more.
     shut: BTreeSet<UserId>,
 }
 
 /// The queued tasks of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Waiting {
-    batches: BTreeMap<BatchId, Members>,
+struct KindBatches {
+    batches: BTreeMap<BatchId, BatchMembers>,
     /// By how long they are believed to run, rounded up.
     fronts: BTreeMap<Estimate, Fronts>,
 }
@@ -56,7 +56,7 @@ struct Fronts {
 
 /// The waiting tasks of one batch: by submission, with what was believed of each when it was queued.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Members {
+struct BatchMembers {
     ranks: BTreeMap<Rank, auto::Prior>,
     filed: Option<Filed>,
 }
@@ -129,7 +129,7 @@ impl Batches {
     pub(crate) fn insert(&mut self, task: &Task, kind: &Kind) {
         let (id, record) = (BatchId::of(task), self.record(task));
         if !self.by_kind.contains_key(kind) {
-            self.by_kind.insert(kind.clone(), Waiting::default());
+            self.by_kind.insert(kind.clone(), KindBatches::default());
         }
         let waiting = self.by_kind.get_mut(kind).expect("inserted just now");
         let members = waiting.batches.entry(id).or_default();
@@ -166,20 +166,20 @@ impl Batches {
     }
 
     /// Every kind, with its tasks in the order of `auto`.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&Kind, Cursor<'_>)> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&Kind, BatchCursor<'_>)> {
         self.by_kind.iter().map(|(kind, waiting)| {
-            let lines = waiting.fronts.iter().map(|(estimate, fronts)| Line {
+            let cursors = waiting.fronts.iter().map(|(estimate, fronts)| EstimateCursor {
                 estimate: *estimate,
                 by_user: &fronts.by_user,
                 open: fronts.open.iter().peekable(),
                 behind: BinaryHeap::new(),
             });
-            (kind, Cursor { batches: &waiting.batches, lines: lines.collect() })
+            (kind, BatchCursor { batches: &waiting.batches, cursors: cursors.collect() })
         })
     }
 }
 
-impl Waiting {
+impl KindBatches {
     /// The batch may have another front, or another is believed of it.
     fn refile(&mut self, id: BatchId, record: Record, shut: bool) {
         let Some(members) = self.batches.get_mut(&id) else { return };
@@ -246,13 +246,13 @@ fn round_up(expected: Span) -> Estimate {
 }
 
 /// The tasks of one kind as a pass goes through them.
-pub(crate) struct Cursor<'a> {
-    batches: &'a BTreeMap<BatchId, Members>,
-    lines: Vec<Line<'a>>,
+pub(crate) struct BatchCursor<'a> {
+    batches: &'a BTreeMap<BatchId, BatchMembers>,
+    cursors: Vec<EstimateCursor<'a>>,
 }
 
 /// Batches that are believed to run equally long.
-struct Line<'a> {
+struct EstimateCursor<'a> {
     estimate: Estimate,
     by_user: &'a BTreeMap<UserId, Own>,
     open: Peekable<btree_set::Iter<'a, (Rank, UserId)>>,
@@ -270,31 +270,32 @@ struct Next {
 
 /// A task that may have its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Candidate {
+pub(crate) struct BatchCandidate {
     pub(crate) rank: Rank,
     pub(crate) estimate: Estimate,
 }
 
-impl Cursor<'_> {
+impl BatchCursor<'_> {
     /// The first of those that are believed to take at most `longest`, but for users who are stepped over from now on.
     pub(crate) fn first(
         &mut self,
         longest: Estimate,
         stepped_over: impl Fn(UserId) -> bool,
-    ) -> Option<Candidate> {
-        let lines = self.lines.iter_mut().filter(|line| line.estimate <= longest);
-        let firsts = lines.filter_map(|line| {
-            line.step_over(&stepped_over);
-            Some(Candidate { rank: line.first()?, estimate: line.estimate })
+    ) -> Option<BatchCandidate> {
+        let cursors = self.cursors.iter_mut().filter(|cursor| cursor.estimate <= longest);
+        let firsts = cursors.filter_map(|cursor| {
+            cursor.step_over(&stepped_over);
+            Some(BatchCandidate { rank: cursor.first()?, estimate: cursor.estimate })
         });
         firsts.min()
     }
 
     /// It starts: the next of its batch may have its turn.
-    pub(crate) fn take(&mut self, taken: Candidate) {
+    pub(crate) fn take(&mut self, taken: BatchCandidate) {
         let batches = self.batches;
-        if let Some(line) = self.lines.iter_mut().find(|line| line.estimate == taken.estimate)
-            && let Some(Next { rank, batch, .. }) = line.pop()
+        if let Some(cursor) =
+            self.cursors.iter_mut().find(|cursor| cursor.estimate == taken.estimate)
+            && let Some(Next { rank, batch, .. }) = cursor.pop()
             && let Some(members) = batches.get(&batch)
             && let Some(filed) = members.filed
         {
@@ -302,12 +303,12 @@ impl Cursor<'_> {
             let mut behind = members.ranks.range(submitted..).map(|(rank, _)| rank);
             let next = behind.find(|next| next.task != rank.task);
             let next = next.map(|next| later(*next, filed.delay));
-            line.behind.extend(next.map(|rank| Reverse(Next { rank, batch, is_front: false })));
+            cursor.behind.extend(next.map(|rank| Reverse(Next { rank, batch, is_front: false })));
         }
     }
 }
 
-impl Line<'_> {
+impl EstimateCursor<'_> {
     /// Users at the front who have no turn any more: all their batches, however many wait in them.
     fn step_over(&mut self, stepped_over: impl Fn(UserId) -> bool) {
         while self.open.next_if(|(_, user)| stepped_over(*user)).is_some() {}

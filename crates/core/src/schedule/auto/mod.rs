@@ -12,7 +12,7 @@ use crate::model::number::logarithm::Logarithm;
 use crate::model::resources::Placement;
 use crate::model::task::Task;
 use crate::model::time::{Span, Time};
-use crate::schedule::auto::batches::{Candidate, Cursor, Record};
+use crate::schedule::auto::batches::{BatchCandidate, BatchCursor, Record};
 use crate::schedule::plan::Plan;
 use crate::schedule::queue::{Estimate, Kind, Rank};
 use crate::schedule::quota::{self, Excess, Limit, Load, Party};
@@ -93,7 +93,7 @@ pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
 struct Pass<'a> {
     view: View<'a>,
     plan: Plan,
-    kinds: Vec<(&'a Kind, Cursor<'a>)>,
+    kinds: Vec<(&'a Kind, BatchCursor<'a>)>,
     /// Those of a kind of which one did not fit need not be tried again.
     closed: Vec<bool>,
     /// What it has started, whose and for what.
@@ -160,9 +160,11 @@ impl<'a> Pass<'a> {
     /// In order, until one does not fit for which GPUs are to be kept; answers that one.
     fn start_what_fits(&mut self) -> Option<Rank> {
         let fronts = self.kinds.iter_mut().enumerate();
-        let fronts = fronts
-            .filter_map(|(at, (_, line))| Some((line.first(Estimate::UNKNOWN, |_| false)?, at)));
-        let mut fronts: BinaryHeap<Reverse<(Candidate, usize)>> = fronts.map(Reverse).collect();
+        let fronts = fronts.filter_map(|(at, (_, cursor))| {
+            Some((cursor.first(Estimate::UNKNOWN, |_| false)?, at))
+        });
+        let mut fronts: BinaryHeap<Reverse<(BatchCandidate, usize)>> =
+            fronts.map(Reverse).collect();
         while let Some(Reverse((candidate, at))) = fronts.pop() {
             if self.start(candidate, at) {
                 let next = self.first(at, Estimate::UNKNOWN);
@@ -200,8 +202,8 @@ impl<'a> Pass<'a> {
     fn next_that_does_not_delay(
         &mut self,
         reservation: &mut Reservation<'a>,
-    ) -> Option<(Candidate, usize)> {
-        let mut best: Option<(Candidate, usize)> = None;
+    ) -> Option<(BatchCandidate, usize)> {
+        let mut best: Option<(BatchCandidate, usize)> = None;
         for at in 0..self.kinds.len() {
             if self.closed[at] {
                 continue;
@@ -219,17 +221,17 @@ impl<'a> Pass<'a> {
     }
 
     /// The next of a kind that may have a turn.
-    fn first(&mut self, at: usize, longest: Estimate) -> Option<Candidate> {
-        let (kind, line) = &mut self.kinds[at];
+    fn first(&mut self, at: usize, longest: Estimate) -> Option<BatchCandidate> {
+        let (kind, cursor) = &mut self.kinds[at];
         if self.stepped_over.covers_project(kind) {
             self.closed[at] = true;
             return None;
         }
-        line.first(longest, |owner| self.stepped_over.covers_user(owner, kind))
+        cursor.first(longest, |owner| self.stepped_over.covers_user(owner, kind))
     }
 
     /// False when it does not fit. Who has had their share is stepped over.
-    fn start(&mut self, candidate: Candidate, at: usize) -> bool {
+    fn start(&mut self, candidate: BatchCandidate, at: usize) -> bool {
         if self.steps_over(candidate, at) {
             return true;
         }
@@ -239,16 +241,16 @@ impl<'a> Pass<'a> {
         true
     }
 
-    fn start_at(&mut self, placement: Placement, candidate: Candidate, at: usize) {
-        let (kind, line) = &mut self.kinds[at];
-        line.take(candidate);
+    fn start_at(&mut self, placement: Placement, candidate: BatchCandidate, at: usize) {
+        let (kind, cursor) = &mut self.kinds[at];
+        cursor.take(candidate);
         self.view.assume_start(&kind.request, &placement);
         self.plan.start(candidate.rank.task, placement);
         self.count(&self.view.state.tasks[&candidate.rank.task]);
     }
 
     /// Whoever has had their share is stepped over with all that counts against it.
-    fn steps_over(&mut self, candidate: Candidate, at: usize) -> bool {
+    fn steps_over(&mut self, candidate: BatchCandidate, at: usize) -> bool {
         let owner = self.view.state.tasks[&candidate.rank.task].owner;
         let kind = self.kinds[at].0;
         let had_their_share =
@@ -262,7 +264,7 @@ impl<'a> Pass<'a> {
     }
 
     /// What a start of this would exceed, with what this pass has started.
-    fn excess(&self, candidate: Candidate) -> Option<Excess> {
+    fn excess(&self, candidate: BatchCandidate) -> Option<Excess> {
         let state = self.view.state;
         let task = &state.tasks[&candidate.rank.task];
         let more = |load: Option<&Load>| load.copied().unwrap_or_default();

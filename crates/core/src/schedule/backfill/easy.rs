@@ -11,24 +11,24 @@ use crate::schedule::expected_ends::{OVERDUE, Overrun, expected_ends};
 use crate::schedule::plan::Plan;
 use crate::schedule::queue::{Estimate, Kind, Lane, Rank};
 use crate::schedule::starvation;
-use crate::schedule::turn::cursor::Line;
+use crate::schedule::turn::cursor::TurnCursor;
 use crate::schedule::view::View;
 use crate::state::State;
 
 pub(crate) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state, view.now);
-    let Some(mut reservation) = start_until_reserved(&mut line, &mut view, &mut plan) else {
+    let mut cursor = TurnCursor::new(view.state, view.now);
+    let Some(mut reservation) = start_until_reserved(&mut cursor, &mut view, &mut plan) else {
         return plan;
     };
-    while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut line) {
+    while let Some((lane, rank, placement)) = reservation.next_to_start(&view, &mut cursor) {
         let task = &view.state.tasks[&rank.task];
         let estimate = Estimate::of(task);
         let placement = reservation.larger_place(&view, task, estimate).unwrap_or(placement);
         reservation.admit(&task.spec.request, &placement, estimate);
         view.assume_start(&task.spec.request, &placement);
         plan.start(rank.task, placement);
-        line.start(lane, rank);
+        cursor.start(lane, rank);
     }
     plan
 }
@@ -36,12 +36,12 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
 /// Who has waited for too long has the reservation if it is known when there will be room, and else all that comes free;
 /// then the first in line that has to wait has it.
 fn start_until_reserved<'a>(
-    line: &mut Line<'a>,
+    cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
     plan: &mut Plan,
 ) -> Option<Reservation<'a>> {
-    if let Some((lane, rank)) = starvation::first(view, line)
-        && !starvation::start(line, view, plan, lane, rank)
+    if let Some((lane, rank)) = starvation::first(view, cursor)
+        && !starvation::start(cursor, view, plan, lane, rank)
     {
         let reservation = Reservation::make(view, rank, plan, Overrun::GoesOn);
         // Guesses have let others pass for long enough.
@@ -51,8 +51,8 @@ fn start_until_reserved<'a>(
         }
         view.set_place_aside(reservation.head);
     }
-    let (lane, head) = start_in_order(line, view, plan)?;
-    line.pass_over(lane, head);
+    let (lane, head) = start_in_order(cursor, view, plan)?;
+    cursor.pass_over(lane, head);
     let reservation =
         something_fits(view).then(|| Reservation::make(view, head, plan, Overrun::GoesOn))?;
     // While somebody else has one that it has named, it holds up nobody: each time that happened, others would start
@@ -71,12 +71,12 @@ fn something_fits(view: &View<'_>) -> bool {
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
-    let mut line = Line::new(state, now);
-    let aged = starvation::first(&view, &line)
+    let mut cursor = TurnCursor::new(state, now);
+    let starving = starvation::first(&view, &cursor)
         .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
-    let (_, head) = match aged {
-        Some(aged) => aged,
-        None => start_in_order(&mut line, &mut view, &mut plan)?,
+    let (_, head) = match starving {
+        Some(starving) => starving,
+        None => start_in_order(&mut cursor, &mut view, &mut plan)?,
     };
     Some((head, Reservation::make(&view, head, &plan, Overrun::GoesOn).begins_at))
 }
@@ -128,7 +128,7 @@ impl<'a> Reservation<'a> {
     fn next_to_start(
         &mut self,
         view: &View<'a>,
-        line: &mut Line<'a>,
+        cursor: &mut TurnCursor<'a>,
     ) -> Option<(Lane, Rank, Placement)> {
         let mut startable: Vec<(&Kind, Placement, Estimate)> = Vec::new();
         // Kinds that ask for the same follow each other.
@@ -149,14 +149,14 @@ impl<'a> Reservation<'a> {
         if startable.is_empty() {
             return None;
         }
-        while let Some(lane) = line.first() {
+        while let Some(lane) = cursor.first() {
             let next = startable.iter().filter_map(|(kind, placement, longest)| {
-                Some((line.next_alike(lane, kind, *longest)?, placement))
+                Some((cursor.next_alike(lane, kind, *longest)?, placement))
             });
             if let Some((rank, placement)) = next.min_by_key(|(rank, _)| *rank) {
                 return Some((lane, rank, placement.clone()));
             }
-            line.close(lane);
+            cursor.close(lane);
         }
         None
     }

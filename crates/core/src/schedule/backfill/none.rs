@@ -5,15 +5,15 @@ use crate::model::time::Time;
 use crate::schedule::plan::Plan;
 use crate::schedule::queue::{Lane, Rank};
 use crate::schedule::starvation;
-use crate::schedule::turn::cursor::Line;
+use crate::schedule::turn::cursor::TurnCursor;
 use crate::schedule::view::View;
 use crate::state::State;
 
 pub(crate) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state, view.now);
-    starvation::start_or_keep(&mut line, &mut view, &mut plan);
-    let Some((lane, head)) = start_until_held_up(&mut line, &mut view, &mut plan) else {
+    let mut cursor = TurnCursor::new(view.state, view.now);
+    starvation::start_or_keep(&mut cursor, &mut view, &mut plan);
+    let Some((lane, head)) = start_until_held_up(&mut cursor, &mut view, &mut plan) else {
         return plan;
     };
     // A head that waits for GPUs alone loses nothing to a task that takes none.
@@ -22,10 +22,12 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
     let only_gpus =
         (head_request.cpus, head_request.memory) == (0, 0) && head_request.resources.is_empty();
     if head_request.gpus > 0 && only_gpus {
-        line.pass_over(lane, head);
+        cursor.pass_over(lane, head);
         let requests = queue.kinds().map(|(kind, _)| &kind.request);
-        requests.filter(|request| request.gpus > 0).for_each(|request| line.drop_request(request));
-        start_in_order(&mut line, &mut view, &mut plan);
+        requests
+            .filter(|request| request.gpus > 0)
+            .for_each(|request| cursor.drop_request(request));
+        start_in_order(&mut cursor, &mut view, &mut plan);
     }
     plan
 }
@@ -33,28 +35,28 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
 /// Who holds up the others, for explanations.
 pub(crate) fn head(state: &State, now: Time) -> Option<Rank> {
     let (mut view, mut plan) = (View::new(state, now), Plan::default());
-    let mut line = Line::new(state, now);
-    let aged = starvation::first(&view, &line)
+    let mut cursor = TurnCursor::new(state, now);
+    let starving = starvation::first(&view, &cursor)
         .filter(|(_, rank)| view.place(&state.tasks[&rank.task].spec.request).is_none());
-    let head = aged.or_else(|| start_until_held_up(&mut line, &mut view, &mut plan));
+    let head = starving.or_else(|| start_until_held_up(&mut cursor, &mut view, &mut plan));
     head.map(|(_, rank)| rank)
 }
 
 /// Who waits for nothing but the node it has named keeps what is free there of its place, and holds up nobody
 /// on the others.
 fn start_until_held_up<'a>(
-    line: &mut Line<'a>,
+    cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
     plan: &mut Plan,
 ) -> Option<(Lane, Rank)> {
     loop {
-        let (lane, head) = start_in_order(line, view, plan)?;
+        let (lane, head) = start_in_order(cursor, view, plan)?;
         let request = &view.state.tasks[&head.task].spec.request;
         if !view.waits_for_its_node(request) {
             return Some((lane, head));
         }
         view.set_place_aside(request);
-        line.drop_request(request);
+        cursor.drop_request(request);
     }
 }
 
@@ -62,18 +64,18 @@ fn start_until_held_up<'a>(
 /// A task that would not fit even then holds up nobody. One that waits for GPUs that it has named
 /// keeps those of them that are free, and holds up nobody on the others.
 pub(crate) fn start_in_order<'a>(
-    line: &mut Line<'a>,
+    cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
     plan: &mut Plan,
 ) -> Option<(Lane, Rank)> {
     let state = view.state;
-    while let Some(lane) = line.first() {
-        let Some(rank) = line.next_in(lane) else {
-            line.close(lane);
+    while let Some(lane) = cursor.first() {
+        let Some(rank) = cursor.next_in(lane) else {
+            cursor.close(lane);
             continue;
         };
-        if let Some(excess) = line.excess(rank) {
-            line.step_over(lane, excess);
+        if let Some(excess) = cursor.excess(rank) {
+            cursor.step_over(lane, excess);
             continue;
         }
         let task = &state.tasks[&rank.task];
@@ -81,18 +83,18 @@ pub(crate) fn start_in_order<'a>(
         if let Some(placement) = view.place_task(task) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-            line.start(lane, rank);
+            cursor.start(lane, rank);
         } else if let Some(placement) = view.place_when_settled(request) {
             // In a moment: nobody else gets its place, and nobody waits for it.
             view.assume_start(request, &placement);
-            line.pass_over(lane, rank);
+            cursor.pass_over(lane, rank);
         } else if view.waits_for_named(request) {
             view.set_named_aside(request);
-            line.drop_request(request);
+            cursor.drop_request(request);
         } else if view.fits_when_idle(request) || mutated(Mutant::ImpossibleHeadBlocks) {
             return Some((lane, rank));
         } else {
-            line.drop_request(request);
+            cursor.drop_request(request);
         }
     }
     None

@@ -2,24 +2,24 @@
 
 use crate::schedule::plan::Plan;
 use crate::schedule::starvation;
-use crate::schedule::turn::cursor::Line;
+use crate::schedule::turn::cursor::TurnCursor;
 use crate::schedule::view::View;
 
 /// Within a pass resources only shrink: what asks for the same as one that did not fit need not
 /// be tried again. So this costs as much as there are distinct requests, not tasks.
 pub(crate) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
-    let mut line = Line::new(view.state, view.now);
-    starvation::start_or_keep(&mut line, &mut view, &mut plan);
-    while let Some(lane) = line.first() {
-        let Some(rank) = line.next_in(lane) else {
+    let mut cursor = TurnCursor::new(view.state, view.now);
+    starvation::start_or_keep(&mut cursor, &mut view, &mut plan);
+    while let Some(lane) = cursor.first() {
+        let Some(rank) = cursor.next_in(lane) else {
             // Perhaps nobody has: then the others need not be looked at.
-            line.drop_requests(|request| view.place(request).is_none());
-            line.close(lane);
+            cursor.drop_requests(|request| view.place(request).is_none());
+            cursor.close(lane);
             continue;
         };
-        if let Some(excess) = line.excess(rank) {
-            line.step_over(lane, excess);
+        if let Some(excess) = cursor.excess(rank) {
+            cursor.step_over(lane, excess);
             continue;
         }
         let task = &view.state.tasks[&rank.task];
@@ -27,9 +27,9 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
         if let Some(placement) = view.place_task(task) {
             view.assume_start(request, &placement);
             plan.start(rank.task, placement);
-            line.start(lane, rank);
+            cursor.start(lane, rank);
         } else {
-            line.drop_request(request);
+            cursor.drop_request(request);
         }
     }
     plan

@@ -5,7 +5,7 @@ use crate::model::ids::{TaskId, UserId};
 use crate::model::number::thousandths::Thousandths;
 use crate::model::time::Time;
 use crate::model::user::User;
-use crate::schedule::turn::key::{Ratio, Standing};
+use crate::schedule::turn::key::{Ratio, TurnKey};
 use crate::state::State;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl<'a> Used<'a> {
         }
     }
 
-    pub(crate) fn standing(&self, user: &User, oldest: TaskId) -> Standing {
+    pub(crate) fn turn_key(&self, user: &User, oldest: TaskId) -> TurnKey {
         let assumed = self.users.get(&user.id).copied();
         let own = used_by(self.state, user.id, self.now);
         let own = ratio(with_assumed(own, assumed), user.weight);
@@ -46,7 +46,7 @@ impl<'a> Used<'a> {
             ratio(used, weight.unwrap_or(Thousandths::ONE))
         });
         // Who is in no group is one of their own.
-        Standing::by_share(0, group.unwrap_or(own), own, oldest)
+        TurnKey::by_share(0, group.unwrap_or(own), own, oldest)
     }
 }
 

@@ -8,14 +8,14 @@ use super::finder::Finder;
 use super::slot::Slot;
 use crate::model::node::{Capacity, Node};
 use crate::model::resources::{GpuMask, Part};
-use crate::schedule::pool::demand_mix::{Kind, Mix};
+use crate::schedule::pool::demand_mix::{DemandKind, DemandMix};
 
 /// Amounts of a GPU are in thousandths.
 const WHOLE: u64 = 1000;
 
 /// What is known about those who usually come.
 pub(super) struct Usual {
-    kinds: Vec<(Kind, u64)>,
+    kinds: Vec<(DemandKind, u64)>,
     /// How many tasks that is.
     tasks: u64,
     /// What all of them together ask for: thousandths of GPUs, and beside these CPUs and bytes.
@@ -40,8 +40,8 @@ struct Rest {
 }
 
 impl Usual {
-    pub(super) fn of(mix: &Mix, memory_of_a_gpu: u64) -> Usual {
-        let kinds = mix.kinds();
+    pub(super) fn of(demand_mix: &DemandMix, memory_of_a_gpu: u64) -> Usual {
+        let kinds = demand_mix.kinds();
         let mut usual = Usual { kinds, tasks: 0, gpus: 0, cpus: 0, memory: 0 };
         for (kind, count) in &usual.kinds {
             usual.tasks += count;
@@ -81,7 +81,7 @@ impl Usual {
 
 impl Rest {
     /// Thousandths of its GPUs that such a task could not use.
-    fn useless_for(&self, kind: &Kind, all: u64) -> u64 {
+    fn useless_for(&self, kind: &DemandKind, all: u64) -> u64 {
         let fits = |gpu: &&Left| match kind.share {
             Some(share) => gpu.bytes >= share,
             None => gpu.whole,
@@ -99,7 +99,7 @@ impl Rest {
     }
 
     /// What is left when it has what it asks for on these GPUs.
-    fn without(&self, kind: &Kind, gpus: GpuMask) -> Rest {
+    fn without(&self, kind: &DemandKind, gpus: GpuMask) -> Rest {
         let mut left = self.gpus.clone();
         for at in gpus.positions() {
             let gpu = &mut left[at];
@@ -140,8 +140,8 @@ impl Finder<'_> {
     /// What the best place of each node takes from those who usually come.
     fn losses(&self) -> Vec<(i128, Part)> {
         let memory = self.ground.nodes.values().flat_map(|node| &node.gpus).map(|gpu| gpu.memory);
-        let usual = Usual::of(self.ground.mix, memory.max().unwrap_or(0));
-        let kind = Kind::of(self.request);
+        let usual = Usual::of(self.ground.demand_mix, memory.max().unwrap_or(0));
+        let kind = DemandKind::of(self.request);
         let mut losses = Vec::new();
         for (at, slot) in self.pool.slots.iter().enumerate().filter(|(_, slot)| slot.open) {
             let node = &self.ground.nodes[&slot.node];

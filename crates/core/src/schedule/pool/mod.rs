@@ -19,7 +19,7 @@ use crate::model::ids::NodeId;
 use crate::model::node::Node;
 use crate::model::resources::{GpuMask, Hold, NodeSelector, Part, Placement, Request};
 use crate::model::settings::{PlacementRule, Settings};
-use crate::schedule::pool::demand_mix::Mix;
+use crate::schedule::pool::demand_mix::DemandMix;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) thresholds: Thresholds,
     /// Who usually comes.
-    pub(crate) mix: &'a Mix,
+    pub(crate) demand_mix: &'a DemandMix,
     /// GPUs of at most so many bytes will not do.
     pub(crate) larger_than: Option<u64>,
     /// How many runs there have been: equals take turns.

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 
 /// A GPU that has room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
+struct SharableGpu {
     /// Those that are shared already come first, so that others stay whole.
     fresh: bool,
     /// Bytes that would be left: the tightest fit first.
@@ -54,9 +54,9 @@ impl Finder<'_> {
         }
         let pinned = node.pinned_gpus(self.request)?;
         let shareable = slot.shareable().positions();
-        let mut found: Vec<Candidate> =
+        let mut found: Vec<SharableGpu> =
             shareable.filter_map(|at| self.candidate(slot, at, &node.gpus[at])).collect();
-        let is_pinned = |one: &Candidate| pinned.contains(GpuMask::single(one.at));
+        let is_pinned = |one: &SharableGpu| pinned.contains(GpuMask::single(one.at));
         let rule = self.ground.settings.placement;
         match rule {
             PlacementRule::Lowest => found.sort_by_key(|one| (!is_pinned(one), one.at)),
@@ -77,7 +77,7 @@ impl Finder<'_> {
         slot.shareable().contains(GpuMask::single(at)) && self.candidate(slot, at, gpu).is_some()
     }
 
-    fn candidate(&self, slot: &Slot, at: usize, gpu: &Gpu) -> Option<Candidate> {
+    fn candidate(&self, slot: &Slot, at: usize, gpu: &Gpu) -> Option<SharableGpu> {
         let Sharing::Shared { idle_utilization } = self.request.sharing else { return None };
         let settings = self.ground.settings;
         let strict = self.ground.thresholds != Thresholds::None;
@@ -100,7 +100,7 @@ impl Finder<'_> {
             return None;
         }
         let left = self.memory_left(slot, at, gpu)?.checked_sub(self.request.gpu_memory)?;
-        Some(Candidate { fresh: card.shared == 0, left, at })
+        Some(SharableGpu { fresh: card.shared == 0, left, at })
     }
 
     /// Bytes of it that nobody has been promised, uses, or wants to be kept.
@@ -128,7 +128,7 @@ enum Fit {
 }
 
 impl Fit {
-    fn of(found: &[Candidate], rule: PlacementRule) -> Fit {
+    fn of(found: &[SharableGpu], rule: PlacementRule) -> Fit {
         let fresh = found.iter().filter(|one| one.fresh).count();
         let left = found.iter().map(|one| one.left).fold(0, u64::saturating_add);
         match rule {

@@ -1,29 +1,29 @@
 //! The users with queued tasks in the order of their turns, where time alone does not change whose turn it is.
 
 use crate::model::ids::UserId;
-use crate::schedule::Standing;
+use crate::schedule::TurnKey;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Turns {
-    order: BTreeSet<(Standing, UserId)>,
-    filed: BTreeMap<UserId, Standing>,
+pub(crate) struct BalanceTurns {
+    order: BTreeSet<(TurnKey, UserId)>,
+    filed: BTreeMap<UserId, TurnKey>,
 }
 
-impl Turns {
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = (Standing, UserId)> {
+impl BalanceTurns {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (TurnKey, UserId)> {
         self.order.iter().copied()
     }
 
     /// `None`: there is nothing to take a turn with.
-    pub(crate) fn file(&mut self, user: UserId, standing: Option<Standing>) {
-        if self.filed.get(&user) == standing.as_ref() {
+    pub(crate) fn file(&mut self, user: UserId, turn_key: Option<TurnKey>) {
+        if self.filed.get(&user) == turn_key.as_ref() {
             return;
         }
-        let before = match standing {
-            Some(standing) => {
-                self.order.insert((standing, user));
-                self.filed.insert(user, standing)
+        let before = match turn_key {
+            Some(turn_key) => {
+                self.order.insert((turn_key, user));
+                self.filed.insert(user, turn_key)
             }
             None => self.filed.remove(&user),
         };

@@ -1,6 +1,6 @@
 //! Who is next in a pass. Every start changes whose turn it is.
 
-use super::key::Standing;
+use super::key::TurnKey;
 use crate::model::ids::{TaskId, UserId};
 use crate::model::resources::Request;
 use crate::model::settings::Order;
@@ -13,14 +13,14 @@ use crate::state::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 
-pub(crate) struct Line<'a> {
+pub(crate) struct TurnCursor<'a> {
     state: &'a State,
     now: Time,
     queue: &'a Queue,
     /// Lanes in which nothing has happened yet, in order; without those whose first would exceed a quota.
-    fresh: Peekable<Box<dyn Iterator<Item = (Standing, Lane)> + 'a>>,
+    fresh: Peekable<Box<dyn Iterator<Item = (TurnKey, Lane)> + 'a>>,
     /// The others. What stands here may be too early: it is looked at again when it is first.
-    open: BTreeSet<(Standing, Lane)>,
+    open: BTreeSet<(TurnKey, Lane)>,
     seen: BTreeMap<Lane, Seen>,
     /// For `fair`.
     used: Option<Used<'a>>,
@@ -45,30 +45,30 @@ struct Seen {
     fewer: Load,
     oldest: Option<TaskId>,
     /// Where it stands in the line, unless it is closed.
-    filed: Option<Standing>,
+    filed: Option<TurnKey>,
     /// Its owner may have no more GPUs.
     without_gpus: bool,
 }
 
-impl<'a> Line<'a> {
-    pub(crate) fn new(state: &'a State, now: Time) -> Line<'a> {
+impl<'a> TurnCursor<'a> {
+    pub(crate) fn new(state: &'a State, now: Time) -> TurnCursor<'a> {
         let queue = state.queue();
         let order = state.settings().order;
         let used = (order == Order::Fair).then(|| Used::at(state, now));
-        let fresh: Box<dyn Iterator<Item = (Standing, Lane)> + 'a> = match order {
+        let fresh: Box<dyn Iterator<Item = (TurnKey, Lane)> + 'a> = match order {
             Order::Fair => {
                 let used = Used::at(state, now);
-                let standing = move |user, oldest| used.standing(&state.users[&user], oldest);
-                let users = state.index.fair_turns.in_order(standing);
-                Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
+                let turn_key = move |user, oldest| used.turn_key(&state.users[&user], oldest);
+                let users = state.index.fair_turns.in_order(turn_key);
+                Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
             }
             _ if crate::schedule::is_by_user(state.settings()) => {
                 let users = state.index.turns.in_order();
-                Box::new(users.map(|(standing, user)| (standing, Lane::User(user))))
+                Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
             }
-            _ => Box::new(std::iter::once((Standing::by_rank(None), Lane::Everybody))),
+            _ => Box::new(std::iter::once((TurnKey::by_rank(None), Lane::Everybody))),
         };
-        Line {
+        TurnCursor {
             state,
             now,
             queue,
@@ -84,13 +84,18 @@ impl<'a> Line<'a> {
     }
 
     /// … with one more task at the end of those that rank like it.
-    pub(crate) fn with_guest(state: &'a State, now: Time, lane: Lane, rank: Rank) -> Line<'a> {
-        let mut line = Line::new(state, now);
-        line.guest = Some((lane, rank));
-        if line.queue.first_after(lane, None).is_none() {
-            line.file(lane);
+    pub(crate) fn with_guest(
+        state: &'a State,
+        now: Time,
+        lane: Lane,
+        rank: Rank,
+    ) -> TurnCursor<'a> {
+        let mut cursor = TurnCursor::new(state, now);
+        cursor.guest = Some((lane, rank));
+        if cursor.queue.first_after(lane, None).is_none() {
+            cursor.file(lane);
         }
-        line
+        cursor
     }
 
     /// The lane whose turn it is.
@@ -112,8 +117,8 @@ impl<'a> Line<'a> {
                 }
                 continue;
             }
-            let (standing, lane) = *self.open.first()?;
-            if self.standing(lane) == standing {
+            let (turn_key, lane) = *self.open.first()?;
+            if self.turn_key(lane) == turn_key {
                 return Some(lane);
             }
             self.file(lane);
@@ -263,8 +268,8 @@ impl<'a> Line<'a> {
     /// Nobody else of this lane has a turn in this pass.
     pub(crate) fn close(&mut self, lane: Lane) {
         let filed = self.seen.entry(lane).or_default().filed.take();
-        if let Some(standing) = filed {
-            self.open.remove(&(standing, lane));
+        if let Some(turn_key) = filed {
+            self.open.remove(&(turn_key, lane));
         }
     }
 
@@ -288,25 +293,25 @@ impl<'a> Line<'a> {
         let guest = self.guest.filter(|(whose, _)| *whose == lane).map(|(_, rank)| rank.task);
         let seen = self.seen.entry(lane).or_default();
         seen.oldest = seen.oldest.or_else(oldest).or(guest);
-        let standing = self.standing(lane);
-        self.open.insert((standing, lane));
-        self.seen.entry(lane).or_default().filed = Some(standing);
+        let turn_key = self.turn_key(lane);
+        self.open.insert((turn_key, lane));
+        self.seen.entry(lane).or_default().filed = Some(turn_key);
     }
 
-    fn standing(&self, lane: Lane) -> Standing {
+    fn turn_key(&self, lane: Lane) -> TurnKey {
         let by_user = self.state.settings().order.is_by_user();
-        let Some(user) = lane.user() else { return Standing::by_rank(None) };
+        let Some(user) = lane.user() else { return TurnKey::by_rank(None) };
         if !by_user {
-            return Standing::by_rank(self.next_in(lane));
+            return TurnKey::by_rank(self.next_in(lane));
         }
         let seen = self.seen.get(&lane);
         let oldest = seen.and_then(|seen| seen.oldest).unwrap_or(TaskId(0));
         let user = &self.state.users[&user];
         if let Some(used) = &self.used {
-            return used.standing(user, oldest);
+            return used.turn_key(user, oldest);
         }
         let (more, fewer) = seen.map(|seen| (seen.more, seen.fewer)).unwrap_or_default();
         let running = self.state.running_of(user.id).plus(more).minus(fewer);
-        balance::standing(user, running.gpus, oldest)
+        balance::turn_key(user, running.gpus, oldest)
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::thousandths::Thousandths;
-use crate::schedule::Standing;
+use crate::schedule::TurnKey;
 use crate::schedule::turn::decay::account::{Account, Deposit, Level};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, btree_set};
@@ -14,21 +14,21 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, btree_set};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FairTurns {
     filed: BTreeMap<UserId, Entry>,
-    parties: BTreeMap<Party, Members>,
+    parties: BTreeMap<TurnParty, PartyMembers>,
     /// The parties of which somebody waits.
-    order: BTreeMap<Class, BTreeSet<(Level, TaskId, Party)>>,
+    order: BTreeMap<Class, BTreeSet<(Level, TaskId, TurnParty)>>,
 }
 
 /// Who takes turns with the others first, before the members do among themselves.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Party {
+pub(crate) enum TurnParty {
     Group(String),
     Alone(UserId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) party: Party,
+    pub(crate) party: TurnParty,
     pub(crate) party_weight: Thousandths,
     pub(crate) weight: Thousandths,
     pub(crate) deposit: Deposit,
@@ -44,7 +44,7 @@ struct Class {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Members {
+struct PartyMembers {
     account: Account,
     count: usize,
     waiting: BTreeMap<Class, BTreeSet<(Level, TaskId, UserId)>>,
@@ -80,7 +80,7 @@ impl FairTurns {
     }
 
     pub(crate) fn account(&self, group: &str) -> Option<&Account> {
-        let party = Party::Group(group.to_owned());
+        let party = TurnParty::Group(group.to_owned());
         self.parties.get(&party).map(|members| &members.account)
     }
 
@@ -108,7 +108,7 @@ impl FairTurns {
     }
 
     /// Put a party where it belongs now.
-    fn place(&mut self, party: &Party, weight: Thousandths) {
+    fn place(&mut self, party: &TurnParty, weight: Thousandths) {
         let Some(members) = self.parties.get_mut(party) else { return };
         let class = Class { gpus: members.account.gpus, weight };
         let oldest = members.oldest.first().copied();
@@ -129,14 +129,14 @@ impl FairTurns {
     }
 
     /// By what they have used at the time that `standing` goes by.
-    pub(crate) fn in_order<'a, F>(&'a self, standing: F) -> InOrder<'a, F>
+    pub(crate) fn in_order<'a, F>(&'a self, turn_key: F) -> InOrder<'a, F>
     where
-        F: Fn(UserId, TaskId) -> Standing,
+        F: Fn(UserId, TaskId) -> TurnKey,
     {
         let classes = self.order.values().map(BTreeSet::iter);
         let mut merge = InOrder {
             turns: self,
-            standing,
+            turn_key,
             classes: classes.map(|parties| (parties, None)).collect(),
             members: Vec::new(),
             first: BinaryHeap::new(),
@@ -160,16 +160,16 @@ type Ordered<'a, T> = btree_set::Iter<'a, (Level, TaskId, T)>;
 /// members has had a turn.
 pub(crate) struct InOrder<'a, F> {
     turns: &'a FairTurns,
-    standing: F,
+    turn_key: F,
     /// With the party that was opened last.
-    classes: Vec<(Ordered<'a, Party>, Option<&'a Party>)>,
+    classes: Vec<(Ordered<'a, TurnParty>, Option<&'a TurnParty>)>,
     /// Of open parties: with the class and the party they are from.
-    members: Vec<(Ordered<'a, UserId>, usize, &'a Party)>,
+    members: Vec<(Ordered<'a, UserId>, usize, &'a TurnParty)>,
     /// The first of each of these.
-    first: BinaryHeap<Reverse<(Standing, UserId, usize)>>,
+    first: BinaryHeap<Reverse<(TurnKey, UserId, usize)>>,
 }
 
-impl<F: Fn(UserId, TaskId) -> Standing> InOrder<'_, F> {
+impl<F: Fn(UserId, TaskId) -> TurnKey> InOrder<'_, F> {
     fn open_next_party(&mut self, class: usize) {
         let (parties, open) = &mut self.classes[class];
         let next = parties.next().map(|(_, _, party)| party);
@@ -183,23 +183,23 @@ impl<F: Fn(UserId, TaskId) -> Standing> InOrder<'_, F> {
 
     fn look_at(&mut self, members: usize) {
         if let Some((_, oldest, user)) = self.members[members].0.next() {
-            let standing = (self.standing)(*user, *oldest);
-            self.first.push(Reverse((standing, *user, members)));
+            let turn_key = (self.turn_key)(*user, *oldest);
+            self.first.push(Reverse((turn_key, *user, members)));
         }
     }
 }
 
-impl<F: Fn(UserId, TaskId) -> Standing> Iterator for InOrder<'_, F> {
-    type Item = (Standing, UserId);
+impl<F: Fn(UserId, TaskId) -> TurnKey> Iterator for InOrder<'_, F> {
+    type Item = (TurnKey, UserId);
 
-    fn next(&mut self) -> Option<(Standing, UserId)> {
-        let Reverse((standing, user, members)) = self.first.pop()?;
+    fn next(&mut self) -> Option<(TurnKey, UserId)> {
+        let Reverse((turn_key, user, members)) = self.first.pop()?;
         let (_, class, party) = &self.members[members];
         let (class, newest) = (*class, self.classes[*class].1 == Some(*party));
         self.look_at(members);
         if newest {
             self.open_next_party(class);
         }
-        Some((standing, user))
+        Some((turn_key, user))
     }
 }

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// Smaller comes first. No two lanes are equal, as no task is the oldest or the first of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Standing {
+pub(crate) struct TurnKey {
     /// Lower ones come before all higher ones, whatever else.
     pub(crate) class: i64,
     pub(crate) group: Ratio,
@@ -17,15 +17,15 @@ pub(crate) struct Standing {
     pub(crate) oldest: TaskId,
 }
 
-impl Standing {
+impl TurnKey {
     /// For orders that do not look at whose a task is.
-    pub(crate) fn by_rank(rank: Option<Rank>) -> Standing {
+    pub(crate) fn by_rank(rank: Option<Rank>) -> TurnKey {
         let (group, share) = (Ratio::ZERO, Ratio::ZERO);
-        Standing { class: 0, group, share, rank, oldest: TaskId(0) }
+        TurnKey { class: 0, group, share, rank, oldest: TaskId(0) }
     }
 
-    pub(crate) fn by_share(class: i64, group: Ratio, share: Ratio, oldest: TaskId) -> Standing {
-        Standing { class, group, share, rank: None, oldest }
+    pub(crate) fn by_share(class: i64, group: Ratio, share: Ratio, oldest: TaskId) -> TurnKey {
+        TurnKey { class, group, share, rank: None, oldest }
     }
 }
 
