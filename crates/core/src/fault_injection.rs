@@ -1,6 +1,6 @@
-//! Deliberate faults in the core and the engine, switched on one at a time by the tests of the simulator.
+//! Deliberate faults in the core and the engine, which the simulator's tests switch on one at a time.
 //!
-//! Without the feature `mutants` every question is answered "no" at compile time.
+//! Without the feature `mutants`, `mutated` is `false` at compile time.
 
 macro_rules! mutants {
     ($($name:ident: $what:literal,)*) => {

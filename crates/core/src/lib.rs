@@ -1,6 +1,12 @@
 //! The part of Danlu that decides: pure types and transitions, no I/O, no clock.
 //!
 //! Start with [`step()`]: every change of [`State`] is one call of it.
+//!
+//! * [`model`]: the values: tasks, runs, nodes, GPUs, users, settings
+//! * [`state`]: all rows and the indexes derived from them
+//! * [`mod@step`]: inputs, events, effects, refusals, and one function for each input
+//! * [`schedule`]: what starts next: queue, quotas, orders, backfill rules, placement
+//! * [`mod@explain`]: read-only questions: why, forecast, diagnosis
 
 pub mod explain;
 mod fault_injection;

@@ -1,32 +1,32 @@
-//! How good predictions were, told afterwards.
+//! Compares predicted run times and start times with what happened.
 
 use crate::model::run::Run;
 use crate::model::task::{Outcome, Task};
 use crate::model::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Pairs of what was predicted and what came.
+/// Sums over pairs of a prediction and the real value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Accuracy {
     pub compared: u64,
-    /// Those that were off by at most a quarter.
+    /// Predictions that were off by at most a quarter.
     pub within_quarter: u64,
     predicted: u128,
     actual: u128,
 }
 
-/// When a task was believed to start, and when that was believed.
+/// When a task was expected to start, and when that prediction was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartPrediction {
     pub made_at: Time,
     pub starts_at: Time,
 }
 
-/// Waits that differ by less are the same for people.
+/// Waits that differ by less count as equal.
 const ALLOWANCE: Span = Span::from_secs(60);
 
 impl Accuracy {
-    /// How long an ended task ran, if anything was predicted. One that was cancelled tells nothing.
+    /// How long an ended task ran, if there was a prediction. Cancelled tasks do not count.
     pub fn add_duration(&mut self, task: &Task) {
         let by_itself = !matches!(task.outcome(), None | Some(Outcome::Cancelled { .. }));
         let ran = Some(task.attained).filter(|ran| by_itself && *ran > Span::ZERO);
@@ -56,7 +56,7 @@ impl Accuracy {
         (self.compared > 0).then(|| self.within_quarter as f64 / self.compared as f64)
     }
 
-    /// How much more was predicted than came, in sum: 0.5 is half as much again, −0.5 is half of it.
+    /// By how much the predictions exceed the real values in sum: 0.5 is 50 % too much, −0.5 is 50 % too little.
     pub fn bias(&self) -> Option<f64> {
         (self.actual > 0).then(|| self.predicted as f64 / self.actual as f64 - 1.0)
     }

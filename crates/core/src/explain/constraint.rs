@@ -1,6 +1,6 @@
-//! What keeps a task from starting, one thing at a time, as data.
+//! The constraints that can keep a task from starting, as data.
 //!
-//! Each constraint says what would have to change; `lift.rs` does exactly that to a copy of the state.
+//! Each constraint names what would have to change; `lift.rs` makes exactly that change to a copy of the state.
 
 use crate::model::gpu::ForeignProcess;
 use crate::model::ids::{GpuId, NodeId, RunId, TaskId};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "constraint")]
 pub enum Constraint {
-    /// Until somebody releases it.
+    /// Held until it is released.
     Held,
     /// The same, because it may have run already.
     InDoubt {
@@ -32,7 +32,7 @@ pub enum Constraint {
         at: Time,
     },
     QueuePaused,
-    /// As many of its array run as may at once.
+    /// The array's limit of running elements is reached.
     ArrayLimit {
         at_once: u32,
     },
@@ -57,7 +57,7 @@ pub enum Constraint {
     TasksPerGpu {
         most: u32,
     },
-    /// It asks for more than there is, whoever ends or comes back.
+    /// It requests more than exists, even if all runs ended and all nodes came back.
     Asks(Attribute),
     /// Others come first.
     Turn {
@@ -65,7 +65,7 @@ pub enum Constraint {
         /// The first of them.
         tasks: Vec<TaskId>,
     },
-    /// There is no node at all.
+    /// No nodes are registered.
     NoNodes,
 }
 
@@ -73,13 +73,13 @@ pub enum Constraint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub run: RunId,
-    /// `None` where the reader may not know.
+    /// `None` if the reader may not see it.
     pub task: Option<TaskId>,
     pub user: Option<String>,
     pub nodes: Vec<NodeName>,
     /// Their numbers.
     pub gpu_ids: Vec<u32>,
-    /// `None` where nobody knows.
+    /// `None` if unknown.
     pub ends_at: Option<Time>,
 }
 
@@ -95,7 +95,7 @@ pub struct GpuName {
     pub index: u32,
 }
 
-/// Why a GPU is not given out, whoever runs on it.
+/// Why a GPU is unavailable, apart from runs of Danlu that hold it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum GpuObstacle {
@@ -123,7 +123,7 @@ pub enum GpuObstacle {
     },
 }
 
-/// Why a node gets nothing new.
+/// Why a node gets no new work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum NodeObstacle {
@@ -134,7 +134,7 @@ pub enum NodeObstacle {
     Away,
 }
 
-/// One thing that a request asks for; `most` is what there is of it on one node.
+/// One requested attribute; `most` is the largest amount on one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "asks")]
 pub enum Attribute {

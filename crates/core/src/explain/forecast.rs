@@ -1,4 +1,4 @@
-//! When a task may start, if everything takes as long as it is believed to.
+//! Predicts when a task starts, assuming that every run takes as long as expected.
 
 use crate::explain::why;
 use crate::model::ids::{RunId, TaskId, UserId};
@@ -16,7 +16,7 @@ use crate::step::submit;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Tasks before it in the queue that are looked at. With more nobody can tell.
+/// Tasks before it in the queue that are simulated. With more there is no forecast.
 const MOST_BEFORE: usize = 1_000;
 
 const FEW_BEFORE: usize = 32;
@@ -25,7 +25,7 @@ const FEW_RUNS: usize = 256;
 /// Where and when something would start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Forecast {
-    /// `None` when nobody knows: it is held, or something before it has no time limit.
+    /// `None` if unknown: it is held, or a task before it has no time limit.
     pub starts_at: Option<Time>,
     /// Where, if it is now.
     pub placement: Option<Placement>,
@@ -44,7 +44,7 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
-/// The same where it costs little: nobody waits longer for a submit because of it.
+/// The same where it is cheap enough not to slow down a submit.
 pub(crate) fn start_at_once_told(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let short = state.queue().len() <= FEW_BEFORE && state.index.held.len() <= FEW_RUNS;
     if short { expected_start(state, id, now) } else { None }
@@ -121,7 +121,7 @@ fn forecast<'a>(
         }
         // Whose turn it is may be different after an end.
         let Some(placement) = future.view.place(asked) else {
-            // Who waits for GPUs holds up nobody who needs none.
+            // A task that waits for GPUs does not block tasks without GPUs.
             if request.gpus == 0 && asked.gpus > 0 {
                 cursor.drop_request(asked);
                 continue;

@@ -1,4 +1,4 @@
-//! What it means that a constraint is gone, as a change of a copy of the state.
+//! Removes a constraint from a copy of the state.
 
 use super::constraint::{Attribute, Constraint, GpuObstacle, Holder, NodeObstacle};
 use crate::model::gpu::{Gpu, GpuCondition, GpuUsage, Tenant};

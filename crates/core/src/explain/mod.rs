@@ -1,4 +1,4 @@
-//! Answers about the state that change nothing: why a task waits, when it may start, why a run failed.
+//! Read-only questions about the state: why a task waits, when it may start, why a run failed.
 
 pub mod accuracy;
 mod candidates;

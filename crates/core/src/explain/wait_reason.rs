@@ -1,4 +1,4 @@
-//! Why a task does not run, in terms of what would have to change.
+//! The short reason why a task waits, for lists.
 
 use crate::model::gpu::{Gpu, GpuCondition};
 use crate::model::ids::{GpuId, NodeId, RunId, TaskId};
@@ -22,7 +22,7 @@ const NAMED: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum WaitReason {
-    /// Until somebody releases it.
+    /// Held until it is released.
     Held,
     /// It begins then.
     Begins { at: Time },
@@ -30,7 +30,7 @@ pub enum WaitReason {
     RetryAt { at: Time },
     /// Until these have ended.
     Dependencies { on: Vec<TaskId> },
-    /// There is no node at all.
+    /// No nodes are registered.
     NoNodes,
     /// No node that is known could run it, even if it had nothing else to do.
     NeverFits,
@@ -40,7 +40,7 @@ pub enum WaitReason {
     NodesUnfit { nodes: Vec<NodeId>, trouble: Trouble },
     /// It would fit, but for GPUs that several nodes have reported as theirs.
     GpusOnSeveralNodes { gpus: Vec<SharedGpu> },
-    /// It may have run already, and nobody knows: until somebody releases it.
+    /// It may already have run: held until it is released.
     InDoubt { why: Doubt },
     /// It would fit, but for GPUs that others use or have only just left, that cannot be probed or have hardware
     /// errors, or whose memory was not given back.
@@ -56,24 +56,23 @@ pub enum WaitReason {
         #[serde(default)]
         unknown_runs: u32,
     },
-    /// It would fit, but for GPUs that it has named or needs and that are given to nobody: an administrator has taken
-    /// them out, or they have hardware errors.
+    /// It would fit, but GPUs that it names or needs are disabled by an administrator or have hardware errors.
     GpusDisabled { gpu_ids: Vec<u32> },
     /// It would fit, but these have too little memory of their own left.
     NodesShortOfMemory { nodes: Vec<NodeId> },
     /// There is room on shared GPUs, once the tasks that started there last have taken the memory they need.
     Settling,
-    /// There is room on shared GPUs, but they are busier than it would like.
+    /// There is room on shared GPUs, but their utilisation is above its threshold.
     GpusBusy,
     /// Until enough of these runs have ended.
     Resources { held_by: Vec<RunId> },
-    /// It needs so many nodes at once, and only so many have room: until enough of these runs have ended.
+    /// It needs `wanted` nodes at once, and only `with_room` have room: until enough of these runs have ended.
     TooFewNodes { wanted: u32, with_room: u32, held_by: Vec<RunId> },
-    /// It would fit, but for these named things, which these runs hold; nobody holds them where no node has as many.
+    /// It would fit, but these runs hold the custom resources it needs; `held_by` is empty if no node has as many.
     NamedResources { wanted: BTreeMap<String, u32>, held_by: Vec<RunId> },
     /// An admin has paused the whole queue.
     QueuePaused,
-    /// As many of its array run as may at once.
+    /// The array's limit of running elements is reached.
     ArrayLimit { at_once: u32 },
     /// It would fit, but the order is strict and this one comes first.
     Behind { first: TaskId },
@@ -92,7 +91,7 @@ pub enum WaitReason {
 pub struct SharedGpu {
     pub gpu: GpuId,
     pub nodes: Vec<NodeId>,
-    /// What these are called.
+    /// The names of `nodes`.
     #[serde(default)]
     pub names: Vec<String>,
 }
@@ -157,7 +156,7 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
     explain_overtaken(state, task, now)
 }
 
-/// It does not fit even if all runs ended: who would have to come back?
+/// It does not fit even if all runs ended: which nodes or GPUs are missing?
 fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     if state.nodes.is_empty() {
         return WaitReason::NoNodes;
@@ -241,7 +240,7 @@ fn numbers(node: &Node) -> impl Iterator<Item = u32> {
     node.gpus.iter().map(|gpu| gpu.index)
 }
 
-/// Those of the GPUs with these numbers that are given to nobody.
+/// Those of the GPUs with these numbers that are disabled or quarantined.
 fn disabled(state: &State, request: &Request, numbers: &[u32]) -> Vec<u32> {
     let nodes = state.nodes.values().filter(|node| node.accepts(request));
     let gpus = nodes.flat_map(|node| &node.gpus).filter(|gpu| !gpu.rule.is_open());
@@ -268,7 +267,7 @@ fn unavailable(gpus: &[&Gpu]) -> WaitReason {
     }
 }
 
-/// It fits right now, and has not been started: somebody comes first.
+/// It fits right now but has not been started: another task comes first.
 fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
     let settings = state.settings();
     if schedule::plan(state, now).starts().any(|(id, _)| id == task.id) {

@@ -1,4 +1,4 @@
-//! The whole answer to "why does it wait?": what binds, who is before it, and what would start now.
+//! The full answer to "why does it wait?": binding constraints, position in the queue, and what could start now.
 //!
 //! Invariant: with all `constraints` lifted the task starts in the next pass, and with any single one left it does not.
 
@@ -15,7 +15,7 @@ use crate::step::input::Input;
 use crate::step::step;
 use serde::{Deserialize, Serialize};
 
-/// With more tasks that have not ended, who else waits is not tried out.
+/// With more unfinished tasks than this, the other waiting tasks are not simulated.
 const MOST_TASKS: usize = 1_000;
 /// Tasks before it that are counted.
 const MOST_AHEAD: usize = 1_000;
@@ -28,7 +28,7 @@ const MOST_TRIED: usize = 8;
 #[serde(default)]
 pub struct Why {
     pub constraints: Vec<Constraint>,
-    /// What of its request would have to be dropped for it to start at once, with nobody before it.
+    /// The parts of its request to drop for it to start at once if it were first in the queue.
     pub short_of: Vec<Attribute>,
     /// Whether the constraints are known to be all there are.
     pub exact: bool,
@@ -39,7 +39,7 @@ pub struct Why {
     pub alternatives: Vec<Alternative>,
 }
 
-/// Its place in line, from 1.
+/// Its position in the queue, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub place: usize,
@@ -58,7 +58,7 @@ pub enum Alternative {
     Shared(u64),
 }
 
-/// A copy of what the answer depends on, so that it can be found without keeping anybody waiting.
+/// A copy of what the answer depends on, so that it can be computed outside the engine.
 #[derive(Debug, Clone)]
 pub struct Scene {
     state: State,
@@ -124,7 +124,7 @@ impl Scene {
         }
     }
 
-    /// As if nobody else waited for a start.
+    /// As if no other task waited.
     fn alone(&self, task: &Task) -> State {
         let mut alone = copy(&self.state, |other| concerns(task, other)).unwrap_or_default();
         for after in &task.spec.after {

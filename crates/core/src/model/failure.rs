@@ -1,4 +1,4 @@
-//! Why a run failed: a class that rules go by, and the line that proves it.
+//! Why a run failed: a class that retry rules use, and the line of output that proves it.
 
 use crate::model::run::Exit;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl FailureClass {
 }
 
 impl Failure {
-    /// Nodes are not trusted with its length, nor programs with what they print.
+    /// Input from nodes and programs is untrusted: cut to length.
     pub fn new(class: FailureClass, evidence: &str) -> Failure {
         Failure { class, evidence: one_line(evidence) }
     }

@@ -1,4 +1,4 @@
-//! One GPU: what it is, and who uses it.
+//! One GPU: its properties, its condition, and the runs that hold it.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{GpuId, NodeId, RunId};
@@ -27,13 +27,13 @@ pub struct Gpu {
     /// What its runs have been seen to use. A run that is not listed has not been seen yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenants: Vec<Tenant>,
-    /// When it was last left by somebody that Danlu did not start: it is not given out again too soon.
+    /// When the last foreign process left it; it is not allocated again before `idle_delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_at: Option<Time>,
-    /// The runs that Danlu gave it to, in order. Kept by [`crate::State`] from the runs; not stored.
+    /// The runs that hold it, in order. Derived by [`crate::State`] from the runs; not stored.
     #[serde(skip)]
     pub holders: Vec<RunId>,
-    /// What administrators want of it. Kept by [`crate::State`] from [`crate::Node::gpu_rules`].
+    /// What administrators have set for it. Derived by [`crate::State`] from [`crate::Node::gpu_rules`].
     #[serde(skip)]
     pub rule: GpuRule,
     /// Other nodes that have reported it too: it is given out by none of them, until an administrator disables it on all
@@ -91,9 +91,9 @@ pub struct RunMemory {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuRule {
-    /// Danlu does not give it out; `None` is what the configuration file says.
+    /// Disabled; `None`: as the configuration file says.
     pub disabled: Option<bool>,
-    /// How many tasks share it by count; `None` is what the configuration file says, or one.
+    /// How many tasks share it by count; `None`: as the configuration file says (default: 1).
     pub slots: Option<u16>,
     /// What is broken; set by Danlu, cleared by an administrator.
     pub quarantined: Option<String>,
@@ -110,7 +110,7 @@ pub enum GpuCondition {
     Foreign {
         processes: Vec<ForeignProcess>,
     },
-    /// Memory was not given back: more is in use than when nobody uses it.
+    /// Memory was not released: more is in use than on an idle GPU.
     Dirty,
     /// The probe failed. Unknown is not free.
     Unknown,
@@ -177,7 +177,7 @@ impl GpuRule {
         self.slots.unwrap_or(1).max(1)
     }
 
-    /// With what the configuration says where nobody has decided otherwise.
+    /// Falls back to the configuration file where administrators have set nothing.
     pub(crate) fn resolved(&self, config: &GpuConfig, index: u32) -> GpuRule {
         let unused = || config.in_use.as_ref().is_some_and(|used| !used.contains(&index));
         GpuRule {
@@ -226,7 +226,7 @@ impl Gpu {
         self.is_ours() && foreign && self.usage.other_memory.is_some()
     }
 
-    /// Nobody has taken it out, no other node has it too, and no run that a lost store knew is on it.
+    /// Not disabled, not listed by another node, and not used by a run of a lost store.
     fn is_ours(&self) -> bool {
         let twice = !self.also_on.is_empty() && !mutated(Mutant::SharedGpuGiven);
         self.rule.is_open() && !twice && !self.has_unknown_run

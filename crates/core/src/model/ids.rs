@@ -1,4 +1,4 @@
-//! What everything is called: newtypes for identities.
+//! Newtypes for identities.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,7 +29,7 @@ number_id!(
 );
 number_id!(NodeId(u32));
 number_id!(
-    /// 0 is nobody.
+    /// 0 is no user.
     #[derive(Default)]
     UserId(u32)
 );

@@ -1,10 +1,10 @@
-//! How large anything may grow. Everything that comes from outside is held to these.
+//! Upper bounds. Every input from outside is checked against them.
 
 use crate::model::time::Span;
 
 /// GPUs on one node; the free ones are the bits of one machine word.
 pub const GPUS_PER_NODE: usize = 128;
-/// GPUs of a node that somebody has decided about, those that are gone included.
+/// GPUs of a node with a rule of an administrator, absent ones included.
 pub const GPU_RULES_PER_NODE: usize = 1024;
 /// Runs of a node that a lost store knew.
 pub const UNKNOWN_RUNS_PER_NODE: usize = 1024;
@@ -29,7 +29,7 @@ pub const DEPENDENCIES_PER_TASK: usize = 1_000;
 pub const COMMAND_BYTES: usize = 128 * 1024;
 pub const NAME_BYTES: usize = 256;
 pub const DESCRIPTION_BYTES: usize = 4 * 1024;
-/// What a user's tasks have when nothing else is said.
+/// A user's template for new tasks.
 pub const TEMPLATE_BYTES: usize = 64 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;

@@ -1,4 +1,4 @@
-//! What Danlu knows things as: tasks, runs, nodes, GPUs, users, and the values they are made of. Data without decisions.
+//! The values that everything else is about: tasks, runs, nodes, GPUs, users, settings. Data without decisions.
 
 pub mod failure;
 pub mod gpu;

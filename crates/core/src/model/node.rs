@@ -1,4 +1,4 @@
-//! One machine with GPUs, and how far it can be trusted right now.
+//! One machine with GPUs, its connection, and whether it may get work.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::gpu::{Gpu, GpuCondition, GpuConfig, GpuRule};
@@ -21,7 +21,7 @@ pub struct Node {
     /// Named things that can be counted, such as licences.
     #[serde(default)]
     pub resources: BTreeMap<String, u32>,
-    /// Gets nothing new; what runs there goes on.
+    /// Gets no new work; its runs go on.
     pub draining: bool,
     /// What it last said it has; `None` before its first report.
     pub capacity: Option<Capacity>,
@@ -33,14 +33,14 @@ pub struct Node {
     /// What administrators have decided about single ones.
     #[serde(default)]
     pub gpu_rules: BTreeMap<GpuId, GpuRule>,
-    /// Bytes of memory that nobody uses, in coarse steps; `None` where it does not tell.
+    /// Free memory in bytes, in coarse steps; `None` if not reported.
     #[serde(default)]
     pub free_memory: Option<u64>,
-    /// It cannot start anything, and gets nothing new until it says that it is well; what runs there goes on.
+    /// It cannot start tasks, and gets no new work until it reports that it can; its runs go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<Unfit>,
-    /// What goes on there from a life of the store that was lost: nobody ends it but an administrator, and its GPUs
-    /// are used by others.
+    /// Runs there that belong to a lost store: only an administrator ends them, and their GPUs count as used by
+    /// others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_runs: Vec<UnknownRun>,
 }
@@ -109,7 +109,7 @@ impl Node {
         self.unknown_runs.iter().any(uses) && !mutated(Mutant::UnknownRunIgnored)
     }
 
-    /// So little of its memory is left that it gets nothing new.
+    /// It has too little free memory to get new work.
     pub fn is_short_of_memory(&self, settings: &Settings) -> bool {
         let total = self.capacity.map_or(0, |capacity| capacity.memory);
         self.free_memory.is_some_and(|free| free < settings.keep_memory.of(total))
@@ -129,7 +129,7 @@ impl Node {
         self.gpus_where(Gpu::is_shareable_with_others)
     }
 
-    /// Those that Danlu would give out in the best of times.
+    /// GPUs that Danlu may allocate when they are idle and healthy.
     pub(crate) fn managed_gpus(&self) -> GpuMask {
         self.gpus_where(|gpu| gpu.rule.disabled != Some(true))
     }

@@ -1,4 +1,4 @@
-//! What a task asks for and what it was given.
+//! What a task requests and what it was allocated.
 
 use crate::model::ids::NodeId;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct Request {
     /// Part of the GPU model's name, in any case.
     pub gpu_model: Option<String>,
     pub node: Option<NodeSelector>,
-    /// There, if there is room: its data may be near. Elsewhere if not.
+    /// Preferred node or label; falls back to others when full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefer: Option<NodeSelector>,
     /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
@@ -44,8 +44,7 @@ pub enum Sharing {
     Slot,
     /// The whole GPU, however many slots it has.
     Exclusive,
-    /// Together with others that share it, as far as its memory goes, and only where so many percent of it were
-    /// idle of late.
+    /// Shared with other tasks up to the GPU's memory, and only on GPUs at least this percentage idle recently.
     Shared { idle_utilization: u8 },
 }
 
@@ -203,7 +202,7 @@ pub struct Hold {
 pub enum Claim {
     Slot,
     Whole,
-    /// So many bytes. While one is settling, nobody else is let in.
+    /// This many bytes. While one task is settling, no other is admitted.
     Share {
         memory: u64,
         settling: bool,

@@ -1,4 +1,4 @@
-//! One attempt of a task, on one node or on several at once.
+//! A run: one attempt of a task, on one node or on several at once.
 
 use crate::model::failure::Failure;
 use crate::model::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
@@ -14,7 +14,7 @@ pub struct Run {
     pub task: TaskId,
     pub attempt: u32,
     pub launched_at: Time,
-    /// When it is believed to end; `None` when nobody knows.
+    /// When it is expected to end; `None` if unknown.
     pub expected_end_at: Option<Time>,
     pub parts: Vec<RunPart>,
     pub state: RunState,
@@ -32,7 +32,7 @@ pub struct Run {
 pub struct RunUsage {
     /// Bytes of host memory of the whole tree at its peak; needs a memory cgroup.
     pub peak_memory: Option<u64>,
-    /// How many of its processes the kernel ended for want of memory; needs a memory cgroup.
+    /// How many of its processes the kernel's OOM killer ended; needs a memory cgroup.
     pub oom_kills: Option<u64>,
     /// Bytes of the largest process there was.
     pub largest_process: u64,
@@ -131,13 +131,13 @@ pub enum Exit {
     Vanished {
         rebooted: bool,
     },
-    /// Somebody gave it up while its node could not be asked.
+    /// A user abandoned it while its node was unreachable.
     Abandoned,
-    /// The machine could not start it, for a reason that is not the task's. Nothing ran: the task is queued again, and
-    /// the machine gets nothing new until it says that it is well.
+    /// The machine could not start it, for a reason that is not the task's. Nothing ran: the task is queued again,
+    /// and the machine gets no new work until it reports that it is fit.
     Trouble(Trouble),
-    /// It was there, and its node no longer has a record of it: it may have ended by itself, and nobody knows how. It is
-    /// not run again before somebody says so.
+    /// Its node no longer has a record of it: it may have ended by itself, in an unknown way. It is not run again
+    /// before it is released.
     NoRecord,
 }
 
@@ -248,7 +248,7 @@ impl Run {
         }
     }
 
-    /// When its GPUs are believed to come back.
+    /// When its GPUs are expected to be released.
     pub fn release_at(&self) -> Option<Time> {
         match self.state {
             RunState::Stopping { deadline, .. } => Some(deadline),
@@ -293,5 +293,5 @@ impl Exit {
     }
 }
 
-/// The longest time a stopped run may take beyond its grace before somebody should look.
+/// How long a stopped run may take beyond its grace period before it counts as overdue.
 pub(crate) const STOP_SLACK: Span = Span::from_secs(5);

@@ -1,4 +1,4 @@
-//! What an administrator can choose about scheduling.
+//! The scheduling settings that an administrator can change.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::failure::FailureClass;
@@ -29,7 +29,7 @@ pub struct Settings {
     pub restart_cost: RestartCost,
     /// GPU time after which `las` puts a task into its second queue.
     pub las_threshold: Span,
-    /// Nothing is started but by hand; what runs goes on.
+    /// No task is started except by hand; runs go on.
     pub queue_paused: bool,
     /// How much time an owner may add to the limit of a task in all; admins may add any.
     pub max_extension: Span,
@@ -43,10 +43,10 @@ pub struct Settings {
     pub retry_backoff_max: Span,
     pub fair: FairSettings,
     pub quota: QuotaSettings,
-    /// What nobody has estimated may overtake a task for so long; then GPUs that come free are kept for it, and it goes before
-    /// those of other users. Zero: for ever.
+    /// Tasks without an estimate may overtake a task for this long; then freed GPUs are kept for it, and it goes
+    /// before other users' tasks. Zero: no limit.
     pub reserve_after: Span,
-    /// Where nobody says how long a task runs, those that have ended tell.
+    /// Predict the run time of tasks without a time limit from ended ones.
     pub predictions: bool,
     /// Between the tasks of one user the order is `auto`, where users take turns.
     pub auto_inside: bool,
@@ -61,7 +61,7 @@ pub struct Settings {
     /// This part of the memory of a shared GPU stays free.
     pub keep_gpu_memory: Fraction,
     pub limits: Limits,
-    /// What everybody reads first; empty: nothing.
+    /// The message of the day; empty: none.
     pub announcement: String,
     pub visibility: Visibility,
     pub archive: ArchiveSettings,
@@ -71,9 +71,9 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArchiveSettings {
-    /// With more than so many; zero: never.
+    /// When there are more than this many; zero: never.
     pub above: u64,
-    /// This part of everybody's, the oldest.
+    /// Archive this fraction of each user's ended tasks, the oldest.
     pub share: Fraction,
 }
 
@@ -92,7 +92,7 @@ pub enum Visibility {
     Own,
 }
 
-/// How much anybody may have.
+/// Limits that hold for every user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -117,27 +117,28 @@ impl Default for Limits {
     }
 }
 
-/// Who comes first.
+/// The order in which tasks start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Users in turn, by what they have running over their priority.
+    /// Users take turns by running GPUs relative to priority.
     Balance,
-    /// Users in turn, by what they have used of late over their weight.
+    /// Users take turns by recent GPU time relative to weight.
     Fair,
     /// In the order of submission.
     Fifo,
-    /// By what tasks that have ended tell, and by size: for labs without time limits. Has a backfill rule of its own.
+    /// By run times predicted from ended tasks, and by size: for labs without time limits. Has a backfill rule of its
+    /// own.
     Auto,
     /// The shortest expected run first.
     Sjf,
-    /// The shortest expected rest first; preempts.
+    /// The shortest expected remaining time first; preempts.
     Srtf,
     /// Those that have had least service first; preempts.
     Las,
 }
 
-/// What may start while the first in the queue cannot.
+/// What may start while the head of the queue cannot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backfill {

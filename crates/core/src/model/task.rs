@@ -1,4 +1,4 @@
-//! One piece of work that somebody asked for.
+//! A task: its description, its state and its history.
 
 use crate::explain::accuracy::StartPrediction;
 use crate::model::failure::FailureClass;
@@ -24,9 +24,9 @@ pub struct Task {
     /// Its description is no longer the one it was submitted with.
     pub edited: bool,
     pub array: Option<ArrayElement>,
-    /// Its place among tasks of equal rank; its id unless somebody moved it.
+    /// Its position among tasks of equal rank; its id unless it was moved.
     pub place: u64,
-    /// Its urgency and priority are its owner's own word: they count between the owner's tasks alone.
+    /// Its urgency and priority were set by its owner: they count among the owner's tasks only.
     #[serde(default)]
     pub own_claims: bool,
     pub state: TaskState,
@@ -52,13 +52,13 @@ pub struct Task {
     /// Bytes of the GPU that was too small for it: a larger one is better.
     #[serde(default)]
     pub wants_more_memory_than: Option<u64>,
-    /// How long it was believed to run when it was queued, from tasks that had ended by then.
+    /// Its run time as predicted from ended tasks when it was queued.
     #[serde(default)]
     pub predicted: Option<Span>,
-    /// When it was believed to start, where that could be told at once.
+    /// When it was expected to start, if that was cheap to compute.
     #[serde(default)]
     pub predicted_start: Option<StartPrediction>,
-    /// Why it may have run without a record of it. It is not started before somebody has released it.
+    /// Why it may have run without a record. It is not started before it is released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
 }
@@ -75,7 +75,7 @@ pub struct TaskSpec {
     pub launch: LaunchSpec,
     pub request: Request,
     pub time_limit: Option<Span>,
-    /// How long it is believed to run, where somebody knows better than the time limit.
+    /// The submitter's estimate of its run time, if better than the time limit.
     pub expected: Option<Span>,
     pub retries: u32,
     /// After these failures only; empty: as the settings say.
@@ -98,7 +98,7 @@ pub struct TaskSpec {
 pub struct LaunchSpec {
     /// The command is one line for a shell.
     pub shell: bool,
-    /// The shell; the user's own where nobody has chosen one.
+    /// The shell (default: the user's own).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shell_program: Option<String>,
     pub directory: String,
@@ -113,7 +113,7 @@ pub struct LaunchSpec {
     pub gpus_by_uuid: bool,
     /// Whose programs and modules come first.
     pub python: Option<PythonEnvironment>,
-    /// Which permissions its new files have not, as the submitter's files; the usual ones where nobody has said.
+    /// The umask, as the submitter's (default: the usual one).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
 }
@@ -127,7 +127,7 @@ pub enum PythonEnvironment {
     Venv(String),
 }
 
-/// Where what the command prints goes; the run directory where nothing is said.
+/// Where the command's output goes (default: the run directory).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
@@ -193,7 +193,7 @@ pub enum TaskState {
     Finished { outcome: Outcome, at: Time },
 }
 
-/// Why nobody knows whether a task has run.
+/// Why it is unknown whether a task has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
@@ -305,13 +305,13 @@ impl Task {
         }
     }
 
-    /// How much longer it is believed to run from its next start; `None` when nobody knows.
+    /// How long it is expected to run from its next start; `None` if unknown.
     pub fn expected_remaining(&self) -> Option<Span> {
         let total = self.spec.expected.or(self.time_limit()).or(self.predicted)?;
         Some(self.remaining(total))
     }
 
-    /// Nobody has said how long it runs: what is believed is a guess, and may be far too little.
+    /// It has no stated run time: the estimate is a guess and may be far too short.
     pub(crate) fn is_guessed(&self) -> bool {
         self.spec.expected.is_none() && self.spec.time_limit.is_none()
     }
@@ -323,7 +323,7 @@ impl Task {
 }
 
 impl ArraySpec {
-    /// How many combinations of values there are; `None` when nobody can count that far.
+    /// The number of combinations of values; `None` on overflow.
     pub fn combinations(grid: &[Axis]) -> Option<usize> {
         grid.iter().try_fold(1_usize, |product, axis| product.checked_mul(axis.values.len()))
     }

@@ -1,4 +1,4 @@
-//! Points in time and lengths of time, in whole milliseconds, always given from outside.
+//! Points in time and durations, in milliseconds, always passed in by the caller.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Sub};

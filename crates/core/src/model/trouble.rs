@@ -1,4 +1,4 @@
-//! Trouble of a machine that keeps it from starting anything: no failure of the task that was to start there.
+//! Problems that keep a machine from starting any task. They do not count as failures of the task.
 
 use crate::model::failure::one_line;
 use crate::model::time::Time;
@@ -76,7 +76,7 @@ impl From<TroubleKind> for String {
 }
 
 impl Trouble {
-    /// Nodes are not trusted with the length of what they say.
+    /// Input from nodes is untrusted: cut to length.
     pub fn new(kind: TroubleKind, detail: &str) -> Trouble {
         Trouble { kind, detail: one_line(detail) }
     }

@@ -1,4 +1,4 @@
-//! Who submits tasks, and what is theirs.
+//! Users: who submits tasks, with priority, weight and profile.
 
 use crate::model::ids::UserId;
 use crate::model::number::thousandths::Thousandths;
@@ -11,13 +11,13 @@ pub struct User {
     pub id: UserId,
     pub name: String,
     pub admin: bool,
-    /// May do nothing; what runs goes on.
+    /// Locked: may do nothing; their runs go on.
     #[serde(default)]
     pub locked: bool,
-    /// Gone: their history stays, their name is free again.
+    /// Removed: their history stays, their name is free again.
     #[serde(default)]
     pub removed: bool,
-    /// Whom their tasks run as on the machines; `None`: the OS user of the same name.
+    /// The OS user that their tasks run as; `None`: the OS user of the same name.
     #[serde(default)]
     pub os_user: Option<String>,
     #[serde(default)]
@@ -38,14 +38,14 @@ pub struct User {
     pub spent: Spent,
 }
 
-/// What a person says about themselves.
+/// What users may change about themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Profile {
     pub email: Option<String>,
     /// `en` or `zh`; `None`: as the browser or terminal says.
     pub language: Option<String>,
-    /// What their tasks have when nothing else is said, as a JSON object.
+    /// Their template for new tasks, as a JSON object.
     pub template: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct UserChange {
 }
 
 impl UserChange {
-    /// Everybody may say this about themselves.
+    /// Users may change this about themselves.
     pub(crate) fn is_personal(&self) -> bool {
         let rest = UserChange { email: None, language: None, template: None, ..self.clone() };
         rest == UserChange::default()
@@ -78,7 +78,7 @@ impl User {
         !self.locked && !self.removed
     }
 
-    /// Whom their tasks run as.
+    /// Changes the OS user that their tasks run as.
     pub fn os_name(&self) -> &str {
         self.os_user.as_deref().unwrap_or(&self.name)
     }

@@ -1,7 +1,7 @@
-//! What tasks that have ended tell about the next ones: how long each is likely to run.
+//! Predicts run times from ended tasks.
 //!
-//! Derived from the rows of ended tasks, so it forgets what is archived and knows nothing of what is still open. It keeps the
-//! newest, however many rows there are.
+//! Derived from the rows of ended tasks, so archived tasks are forgotten. Only the newest ones are kept, however many
+//! rows there are.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::logarithm::Logarithm;
@@ -9,13 +9,13 @@ use crate::model::task::{Task, TaskSpec};
 use crate::model::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A prediction is the middle of as many: people do something else after a while.
+/// A prediction averages this many ended tasks: workloads change over time.
 const RECENT: usize = 6;
-/// As many are kept, so that a few can be taken back.
+/// This many are kept, so that a few can be removed again.
 const KEPT: usize = 256;
-/// As many kinds of work of each user are told apart: those that ended last.
+/// This many kinds of work are kept per user: those that ended last.
 const KINDS_OF_WORK: usize = 1_000;
-/// As much of a name or a command tells tasks apart.
+/// This much of a name or command distinguishes tasks.
 const WORDS_BYTES: usize = 64;
 
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct DurationHistory {
 
 type Ended = (Time, TaskId, Logarithm);
 
-/// What an ended task may have in common with a new one, the most telling first.
+/// What an ended task may have in common with a new one, the best predictor first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     /// Owner, GPUs and what is executed.
@@ -104,7 +104,7 @@ impl DurationHistory {
         }
     }
 
-    /// How long such a task runs, as far as the last ones like it tell; `None` when none has ended.
+    /// The run time of such a task, predicted from the last similar ones; `None` if none has ended.
     pub(crate) fn predict(&self, owner: UserId, spec: &TaskSpec) -> Option<Span> {
         let mut alike = Likeness::all(owner, spec);
         let ended = alike.find_map(|likeness| self.ended.get(&likeness))?;

@@ -1,4 +1,4 @@
-//! When runs are believed to end.
+//! When runs are expected to end.
 
 use crate::model::ids::RunId;
 use crate::model::time::{Span, Time};
@@ -7,7 +7,7 @@ use crate::state::State;
 /// An overdue run is expected to end this much from now, again and again.
 pub(super) const OVERDUE: Span = Span::from_secs(1);
 
-/// What a run is believed to do that takes longer than was guessed, when nobody has said how long it runs.
+/// The assumption about a run that has exceeded its estimate and has no stated run time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Overrun {
     /// As long again as it has run.
@@ -16,7 +16,7 @@ pub(crate) enum Overrun {
     EndsSoon,
 }
 
-/// Soonest first; what nobody can estimate is left out.
+/// Soonest first; runs without an estimate are left out.
 pub(crate) fn expected_ends(
     state: &State,
     now: Time,

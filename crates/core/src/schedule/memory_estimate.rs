@@ -1,4 +1,4 @@
-//! What commands were seen to need, from the runs there have been.
+//! How much GPU memory a command needs, from its earlier runs.
 
 use crate::model::ids::UserId;
 use crate::state::State;

@@ -1,4 +1,4 @@
-//! Who starts next: an order, and what may overtake its head. Policies propose; `plan` verifies.
+//! What starts next: an order, and a backfill rule for what may overtake its head. Policies propose; `plan` verifies.
 
 pub(crate) mod auto;
 mod backfill;
@@ -29,7 +29,7 @@ pub(crate) use expected_ends::{Overrun, expected_ends};
 pub(crate) use turn::cursor::TurnCursor;
 pub(crate) use turn::key::TurnKey;
 
-/// What should start and stop now.
+/// The decisions of one scheduling pass.
 pub fn plan(state: &State, now: Time) -> Plan {
     let settings = state.settings();
     let hopeless = !settings.order.is_preemptive() && !has_room_for_anybody(state);
@@ -46,14 +46,14 @@ pub fn plan(state: &State, now: Time) -> Plan {
     }
 }
 
-/// If there is none, whose turn it is need not be known, nor what would be left. Asked once for each distinct request.
+/// Without room for any request there is nothing to plan. Checked once for each distinct request.
 fn has_room_for_anybody(state: &State) -> bool {
     let ground = state.ground(Thresholds::All);
     let mut kinds = state.queue().kinds();
     kinds.any(|(kind, _)| state.pool().place(&kind.request, &ground).is_some())
 }
 
-/// Who has the reservation right now and when it begins, for explanations.
+/// The task that has the reservation now, and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     match state.settings().order {
         Order::Auto => auto::reservation(state, now),
@@ -64,12 +64,12 @@ pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
     }
 }
 
-/// Whom a task takes turns with.
+/// The lane of a task.
 pub(crate) fn lane(task: &Task, settings: &Settings) -> Lane {
     if is_by_user(settings) { Lane::User(task.owner) } else { Lane::Everybody }
 }
 
-/// Who has had their share must not be in the way of the others.
+/// A user who has reached their quota must not block other users.
 pub(crate) fn is_by_user(settings: &Settings) -> bool {
     let stepped_over = settings.quota.limits_users() && !settings.order.is_preemptive();
     settings.order.is_by_user() || stepped_over
@@ -108,7 +108,7 @@ pub(crate) fn rank_running(task: &Task, run: &Run, settings: &Settings, now: Tim
     Rank::between_all(task, key)
 }
 
-/// The next instant at which a plan may be different although nothing has happened.
+/// The next time at which a plan may differ although no input has arrived.
 pub(crate) fn wake_at(state: &State, now: Time) -> Option<Time> {
     let settings = state.settings();
     let period = settings.quota.period;

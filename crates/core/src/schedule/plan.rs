@@ -1,4 +1,4 @@
-//! What a policy proposes, and the check that every proposal goes through.
+//! The decisions that a policy proposes, and the check that each of them goes through.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{Epoch, RunId, TaskId};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     pub decisions: Vec<Decision>,
-    /// An admin has decided: nobody's quota counts.
+    /// Started by an administrator: quotas do not count.
     pub ignores_quotas: bool,
-    /// An administrator wants it so: thresholds do not count.
+    /// Started by an administrator: thresholds do not count.
     pub by_force: bool,
 }
 
@@ -48,7 +48,7 @@ impl Plan {
     }
 }
 
-/// Carry out a plan, whoever made it: a decision that the state does not allow changes nothing.
+/// Carry out a plan from any policy: a decision that the state does not allow changes nothing.
 pub fn apply_plan(state: &mut State, plan: Plan, now: Time) -> Step {
     let mut turn = Turn::new(state, now);
     apply(&mut turn, plan);

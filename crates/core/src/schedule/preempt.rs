@@ -1,4 +1,4 @@
-//! The pass of the preemptive orders: choose who should run by rank, stop the others, then start.
+//! The scheduling pass of the preemptive orders: choose by rank which tasks should run, stop the others, then start.
 
 use super::turn::cursor::TurnCursor;
 use super::{is_preemptible, rank_running};
@@ -10,9 +10,9 @@ use crate::schedule::view::View;
 use crate::state::State;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Walks all that run or wait in order and hands each the GPUs it asks for while there are any.
-/// Who runs and gets none is preempted; who waits and gets some starts, but only once everybody
-/// who has to stop has stopped: the GPUs that come back decide where it fits best.
+/// Walk all running and waiting tasks in rank order and assign each the GPUs it requests while there are any. A
+/// running task without GPUs is preempted; a waiting task with GPUs starts, but only after all preempted runs have
+/// stopped: the released GPUs decide where it fits best.
 pub(super) fn plan(mut view: View<'_>) -> Plan {
     let mut plan = Plan::default();
     let Chosen { starts, stops } = choose(&view);
@@ -81,7 +81,7 @@ fn choose(view: &View<'_>) -> Chosen {
             };
             let task = &state.tasks[&rank.task];
             let request = &task.spec.request;
-            // Who shares takes no GPU from anybody.
+            // A task that shares a GPU takes none away.
             let gpus = if request.is_shared() { 0 } else { request.gpus };
             let fits = request.is_shared() || gpus <= quota && view.fits_when_idle(request);
             if fits && cursor.excess(rank).is_none() {
@@ -93,7 +93,7 @@ fn choose(view: &View<'_>) -> Chosen {
     }
 }
 
-/// How many GPUs nobody can be made to leave, and who may have to leave the others.
+/// How many GPUs cannot be preempted, and which runs may be preempted from the others.
 fn tenancies(view: &View<'_>) -> (u32, Vec<Tenancy>) {
     let state = view.state;
     let (mut fixed, mut moving, mut shares) = (0_u32, Vec::new(), false);

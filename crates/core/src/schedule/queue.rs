@@ -1,7 +1,7 @@
-//! The queued tasks: by whose turn it is, inside a turn in the order of the policy, and by what they ask for.
+//! The queued tasks: by lane, within a lane in the order of the policy, and by request.
 //!
-//! Tasks with equal requests fit in the same places, so a scheduling pass asks once for each
-//! distinct request, however many tasks wait.
+//! Tasks with equal requests fit in the same places, so a scheduling pass searches once for each distinct request,
+//! however many tasks wait.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::resources::Request;
@@ -20,20 +20,20 @@ pub struct Rank {
     pub(crate) priority: i32,
     /// What the policy goes by.
     pub(crate) key: i64,
-    /// Submission order decides among equals, unless somebody moved one; requeued tasks keep their place.
+    /// Submission order decides among equals, unless a task was moved; requeued tasks keep their position.
     pub(crate) place: u64,
     pub task: TaskId,
 }
 
-/// Whose tasks stand behind each other. Between lanes the order decides anew after every start.
+/// Tasks that are ranked among each other. Between lanes the order decides again after every start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
-    /// All tasks in one: orders that do not look at whose they are.
+    /// One lane for all tasks: orders that ignore owners.
     Everybody,
     User(UserId),
 }
 
-/// What decides whether a task may start now, besides whose it is. Tasks of one kind fit in the same places.
+/// What decides whether a task may start now, besides its owner. Tasks of one kind fit in the same places.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
     pub(crate) request: Request,
@@ -87,7 +87,7 @@ impl Rank {
         Rank { not_urgent, priority, key, place: task.place, task: task.id }
     }
 
-    /// … as far as it concerns others than its owner.
+    /// … among tasks of all users.
     pub(crate) fn between_all(task: &Task, key: i64) -> Rank {
         let rank = Rank::of(task, key);
         match task.own_claims {
@@ -108,7 +108,7 @@ impl Estimate {
 }
 
 impl Alike {
-    /// Who has waited longest: whoever was queued in what is the future now was so before a clock was set back.
+    /// The task that has waited longest. A task queued in the future was queued before the clock was set back.
     pub(crate) fn oldest(&self, now: Time) -> Option<(Time, TaskId)> {
         let mut set_back = self.by_age.range((now + Span(1), TaskId(0))..);
         set_back.next().or_else(|| self.by_age.first()).copied()

@@ -1,4 +1,4 @@
-//! How much users and projects may have at once, and over a period.
+//! Quotas of users and projects: how much may run or wait at once, and GPU-hours per period.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::UserId;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is not given is not limited, or as for everybody.
+/// Unset fields are unlimited, or as for every user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quota {
@@ -59,7 +59,7 @@ pub struct Load {
     pub gpus: u64,
 }
 
-/// More than somebody may have.
+/// A quota that is exceeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excess {
     pub whose: Party,
@@ -304,7 +304,7 @@ fn refuses(
             _ if too_many.is_some() => Some((Limit::OpenTasks, open, too_many.unwrap_or(0))),
             _ if queued.is_some() => Some((Limit::QueuedTasks, waiting.tasks, queued.unwrap_or(0))),
             OverQuota::Refuse => quota.exceeded(running.plus(waiting), one.times(count), spent),
-            // Not even alone: it would wait for ever.
+            // It exceeds the quota alone and would wait for ever.
             OverQuota::Wait => quota.exceeded(Load::default(), one, 0),
         };
         if let Some((limit, in_use, most)) = exceeded {

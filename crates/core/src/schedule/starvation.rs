@@ -1,4 +1,5 @@
-//! The task that has waited for too long: it goes before everybody, and what comes free is kept for it.
+//! Protection against starvation: a task that has waited for `reserve_after` goes first, and GPUs that become free are
+//! kept for it.
 
 use super::turn::cursor::TurnCursor;
 use crate::fault_injection::{Mutant, mutated};
@@ -16,11 +17,11 @@ pub(super) fn first(view: &View<'_>, cursor: &TurnCursor<'_>) -> Option<(Lane, R
     if patience == Span::ZERO || mutated(Mutant::AgedForgotten) {
         return None;
     }
-    // Where a clock was set back, nobody knows how long it has been.
+    // After the clock was set back, the waiting time is unknown …
     let is_starving = |since: Time| since > view.now || view.now.since(since) >= patience;
     let kinds = state.queue().kinds().filter_map(|(_, alike)| alike.oldest(view.now));
     let mut starving: Vec<_> = kinds.filter(|(since, _)| is_starving(*since)).collect();
-    // … but they have waited since before that, and longer than all who came later.
+    // … but these tasks were queued before that, and have waited longer than all later ones.
     starving.sort_unstable_by_key(|(since, id)| (*since <= view.now, *since, *id));
     let places = starving.iter().map(|(_, id)| place(state, &state.tasks[id]));
     places.into_iter().find(|(_, rank)| {

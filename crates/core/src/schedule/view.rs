@@ -1,4 +1,4 @@
-//! What a policy sees: the state, and a copy of the free resources to try things out on.
+//! What a policy sees: the state, and a copy of the free resources to try placements on.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::RunId;
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         request.node.is_some() && self.place(&Request { node: None, ..request.clone() }).is_some()
     }
 
-    /// Nobody else gets the free ones of the GPUs that this has named, if it can ever have them all.
+    /// Keep the free ones of the GPUs that this task names, if it can ever have them all.
     pub fn set_named_aside(&mut self, request: &Request) {
         let ground = self.state.ground(Thresholds::All);
         let Some(placement) = self.state.idle_pool().place(request, &ground) else {
@@ -107,7 +107,7 @@ impl<'a> View<'a> {
         self.assume(Assumption::Taken(kept));
     }
 
-    /// Nobody else gets what is free of the place where this would run if all others ended.
+    /// Keep the free resources of the place where this would run if all others ended.
     pub fn set_place_aside(&mut self, request: &Request) {
         let ground = self.state.ground(Thresholds::All);
         let Some(placement) = self.state.idle_pool().place(request, &ground) else {

@@ -1,7 +1,7 @@
-//! A state that follows another by the rows that have changed, for readers who ask what the rows alone do not tell.
+//! A read-only state that follows another by its changed rows, for questions that the rows alone do not answer.
 //!
-//! It knows open tasks and what ended ones have taught, and answers as the state that it follows would: why a task
-//! waits, when it is expected to start. It is never stepped.
+//! It has the open tasks and the statistics of ended ones, and answers as the original would: why a task waits, when it
+//! is expected to start. `step` is never called on it.
 
 use super::State;
 use crate::model::ids::{NodeId, RunId, TaskId, UserId};

@@ -1,5 +1,5 @@
-//! Which nodes have which GPU in their list. One that several have is one machine under two names, or a card that moved:
-//! nobody but an administrator can tell, and until then it is given out by none of them.
+//! Which nodes list which GPU. A GPU that several nodes list is one machine under two names, or a card that has moved:
+//! no node gives it out until an administrator has decided.
 
 use crate::model::ids::{GpuId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};

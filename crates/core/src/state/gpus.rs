@@ -1,4 +1,4 @@
-//! How reports, administrators and time change what is known of GPUs.
+//! Changes of GPUs: by reports of nodes, by administrators, by time.
 
 use super::State;
 use crate::fault_injection::{Mutant, mutated};
@@ -64,7 +64,7 @@ impl State {
         GpuNews { changed: changed || !quarantined.is_empty(), quarantined }
     }
 
-    /// Nobody holds them any more, and they are not there; answers whether there were any.
+    /// Drop missing GPUs that no run holds; returns whether there were any.
     pub(crate) fn drop_missing_gpus(&mut self, id: NodeId) -> bool {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         let before = node.gpus.len();
@@ -88,7 +88,7 @@ impl State {
         peak
     }
 
-    /// Somebody decides about GPUs of a node.
+    /// Change the rules for a node's GPUs.
     pub(crate) fn change_gpu_rules(
         &mut self,
         id: NodeId,
@@ -106,7 +106,7 @@ impl State {
         self.refresh_gpus(id);
     }
 
-    /// What only time had to bring has come: the nodes where it has.
+    /// Apply the changes that were waiting for time to pass; returns the nodes concerned.
     pub(crate) fn ripen(&mut self, now: Time) -> Vec<NodeId> {
         let settings = self.settings();
         let (idle_delay, settle_time) = (settings.idle_delay, settings.settle_time);
@@ -167,7 +167,7 @@ impl State {
         self.refresh_holds(id);
     }
 
-    /// Who holds its GPUs has changed: whoever lists one of them too may have it now, or no longer.
+    /// The holders of its GPUs have changed: other nodes that list one of them may allocate it now, or no longer.
     pub(super) fn refresh_sharers(&mut self, id: NodeId) {
         let gpus = self.nodes.get(&id).into_iter().flat_map(|node| &node.gpus);
         let sharers = gpus.flat_map(|gpu| self.index.gpu_claims.others(&gpu.id, id));
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// It lists the GPU and nobody has taken it out there, or somebody is still on it.
+    /// It lists the GPU, and the GPU is enabled there or still in use.
     fn claims(&self, node: NodeId, gpu: &GpuId) -> bool {
         let gpus = self.nodes.get(&node).into_iter().flat_map(|node| &node.gpus);
         let mut listed = gpus.filter(|it| it.id == *gpu);

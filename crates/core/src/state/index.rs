@@ -1,4 +1,4 @@
-//! What is derived from the rows to make asking cheap. Kept in step by the methods of `State`.
+//! Indexes derived from the rows, to make questions cheap. The methods of `State` keep them up to date.
 
 use crate::model::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::resources::{Hold, Request};
@@ -53,7 +53,7 @@ pub(crate) struct Index {
     pub(crate) log_bytes: BTreeMap<UserId, u128>,
     /// What all the tasks there are have asked for.
     pub(crate) demand_mix: DemandMix,
-    /// Nodes where something changes by the mere passing of time, and when the first such thing does.
+    /// Nodes where something changes with time alone, and when the next such change is due.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,
     pub(crate) history: DurationHistory,
     /// Of removed tasks, by the nodes that have not deleted them.
@@ -79,8 +79,9 @@ impl Loads {
     }
 }
 
-/// The elements of a limited array: as many of the first as may still start are in the queue. They ask for the same
-/// until somebody edits one; as many of each request are there, so that one that cannot run does not keep the others.
+/// The elements of an array with a limit: only the first ones that may still start are in the queue. Their requests
+/// are equal until one is edited; the limit applies per distinct request, so that an element that cannot run does not
+/// block the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Throttle {
     at_once: usize,

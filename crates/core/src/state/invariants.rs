@@ -1,4 +1,4 @@
-//! Every invariant of the state, checked from scratch. On in tests and in the simulator.
+//! Checks every invariant of the state from scratch, for tests and the simulator.
 
 use crate::model::gpu::Gpu;
 use crate::model::ids::RunId;

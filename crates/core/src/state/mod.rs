@@ -1,7 +1,7 @@
-//! All that Danlu knows, and the indexes that keep asking it cheap.
+//! All rows, and the indexes derived from them.
 //!
-//! The maps are the truth and are what a store keeps; `Index` is derived from them. Only the
-//! methods here, and for users those in `users.rs`, change a row, and each keeps the index in step.
+//! The maps are the truth and what a store keeps; `Index` is derived from them. Only the methods here and in the
+//! submodules (`users.rs` for users) change a row, and each keeps the index up to date.
 
 mod follow;
 pub(crate) mod gpu_claims;
@@ -180,7 +180,7 @@ impl State {
         [schedule::wake_at(self, now), due, ripens, self.lost_at(now)].into_iter().flatten().min()
     }
 
-    /// For how long a node could not be asked; `None` while it can. Only time counts in which somebody listened.
+    /// For how long a node has been unreachable; `None` while it is reachable. Only time while the daemon ran counts.
     pub fn away_for(&self, id: NodeId, now: Time) -> Option<Span> {
         let Link::Down { since } = self.nodes.get(&id)?.link else { return None };
         Some(now.since(since.max(self.ledger.booted_at)))

@@ -1,4 +1,4 @@
-//! The state as a store keeps it: rows by key. What the rows do not hold is derived from them.
+//! The state as a store keeps it: rows by key. Everything else is derived from them.
 
 use crate::model::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::Node;

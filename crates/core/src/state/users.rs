@@ -1,4 +1,4 @@
-//! Users and what is theirs: what they have running and waiting, what they have used, and whose turn it is.
+//! Users' accounts: what they have running and waiting, what they have used, and whose turn it is.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::thousandths::Thousandths;
@@ -80,7 +80,7 @@ impl State {
         spent.until(now, gpus, self.settings().quota.period).micros
     }
 
-    /// A user's place among those who wait may be another.
+    /// Update a user's position in the turn order.
     pub(crate) fn refile(&mut self, id: UserId) {
         let settings = &self.ledger.settings;
         let Some(user) = self.users.get(&id).filter(|_| schedule::is_by_user(settings)) else {
@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// Who is in a group counts for it even if nothing of theirs waits.
+    /// Members count towards their group's usage even without queued tasks.
     fn fair_entry(&self, user: &User, oldest: Option<TaskId>) -> Option<Entry> {
         let fair = &self.settings().fair;
         let (party, party_weight) = match &user.group {

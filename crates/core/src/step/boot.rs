@@ -1,4 +1,4 @@
-//! The first step of every life of the daemon: nothing that nodes said before counts any more.
+//! `Boot`: the first input after every start of the daemon. Reports of earlier connections no longer count.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{Epoch, NodeId, TaskId};
@@ -12,7 +12,7 @@ use crate::step::{Answer, Reply, Turn};
 /// Task ids that are left out after a restore: those given out since the backup may still be in
 /// somebody's notes and scripts.
 const IDS_SKIPPED_AFTER_RESTORE: u64 = 1_000;
-/// What somebody outside says is believed up to here, so that ids never run out.
+/// Ids reported from outside are accepted up to here, so that ids never run out.
 pub(crate) const HIGHEST_ID: u64 = 1 << 53;
 
 /// `restored`: the store is behind what was acknowledged.
@@ -46,8 +46,7 @@ pub(crate) fn boot(turn: &mut Turn<'_>, epoch: Epoch, restored: bool, ids_from: 
     Ok(Reply::Done)
 }
 
-/// What had not ended may have run since: nobody starts it before somebody has said so. What runs goes on if its
-/// machine still has it.
+/// Unfinished tasks may have run since: they are held until released. Runs go on if their machine still has them.
 fn doubt_all(turn: &mut Turn<'_>) {
     let open = turn.state.tasks.values().filter(|task| !task.is_finished());
     let open: Vec<TaskId> = open.map(|task| task.id).collect();

@@ -1,4 +1,4 @@
-//! Settings, and names of what is added.
+//! `Configure`: new settings. Also the check of names.
 
 use crate::model::limits;
 use crate::model::number::thousandths::Thousandths;

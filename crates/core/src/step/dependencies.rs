@@ -1,4 +1,4 @@
-//! What a task waits for before it is queued, and what its own end sets free.
+//! Dependencies: what a task waits for before it is queued, and the tasks that its own end releases.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::TaskId;
@@ -71,7 +71,7 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
     }
 }
 
-/// Nobody knows whether it has run: it is held, or will be where it would be queued again.
+/// It is unknown whether it has run: hold it now, or when it would be queued again.
 pub(crate) fn doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
     turn.state.change_task(id, |task| {
         task.doubt = Some(why);
@@ -83,7 +83,7 @@ pub(crate) fn doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
     turn.event(Event::TaskInDoubt { task: id, why });
 }
 
-/// Its run has ended, and it may have run to its end since, or before: whoever releases it says that it is to run again.
+/// Its run has ended, and the task may already have run to its end: it runs again only after it is released.
 pub(crate) fn hold_in_doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
     turn.state.change_task(id, |task| task.state = TaskState::Held);
     doubt(turn, id, why);
@@ -105,8 +105,8 @@ pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait:
 }
 
 impl State {
-    /// Unfinished tasks that wait for one of these, over any number of steps; each before what it waits for, so that
-    /// whoever ends them in this order releases none.
+    /// Unfinished tasks that depend on one of these, directly or indirectly; each before its dependencies, so that
+    /// ending them in this order releases none.
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
         let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
@@ -131,7 +131,7 @@ enum DependencyVerdict {
     Fail { on: TaskId },
 }
 
-/// A predecessor that was removed has released its dependents long ago and holds up nobody.
+/// A removed predecessor has released its dependents before, and blocks no task.
 fn verdict(state: &State, id: TaskId) -> DependencyVerdict {
     let mut on = BTreeSet::new();
     for after in &state.tasks[&id].spec.after {

@@ -1,4 +1,4 @@
-//! What is to be done outside after a step is committed. Each can be repeated or lost without harm.
+//! Actions to carry out after a step is committed. Each can be repeated or lost without harm.
 
 use crate::model::ids::{GpuId, NodeId, RunId, SessionId, TaskId, UserId};
 use crate::model::run::StopReason;

@@ -1,4 +1,4 @@
-//! What has happened: the history people read, and the list of rows that a step has changed.
+//! What a step has done: the history for users, and the list of rows that have changed.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
@@ -23,7 +23,7 @@ pub enum Event {
 
     TaskSubmitted { task: TaskId, spec: SpecId },
     TaskHeld { task: TaskId },
-    /// It may have run, or run to its end, and nobody knows: it is held until somebody releases it.
+    /// It may have run to its end without a record: held until it is released.
     TaskInDoubt { task: TaskId, why: Doubt },
     TaskReleased { task: TaskId },
     TaskUnblocked { task: TaskId },
@@ -65,13 +65,13 @@ pub enum Event {
     UnknownRunsEnded { node: NodeId, runs: Vec<RunId> },
     NodeResourcesChanged { node: NodeId },
     NodeLabelsChanged { node: NodeId },
-    /// It was away for too long, or somebody has said so: these have failed, whatever they do there.
+    /// It was unreachable for too long, or declared lost: these runs count as failed, even if they go on there.
     RunsDeclaredLost { node: NodeId, runs: Vec<RunId> },
     NodeDraining { node: NodeId },
     NodeUndrained { node: NodeId },
     GpusChanged { node: NodeId },
-    /// It has a hardware error, and is given to nobody until an administrator enables it.
-    /// These users have runs on it, and are told.
+    /// It has a hardware error, and is disabled until an administrator enables it. These users have runs on it, and
+    /// are notified.
     GpuQuarantined { node: NodeId, gpu: GpuId, why: String, #[serde(default)] owners: Vec<UserId> },
     /// A policy decided what the state does not allow. Nothing was done.
     DecisionRejected { task: TaskId, reason: String },
@@ -85,7 +85,7 @@ pub enum RequeueReason {
     Failed,
     Lost,
     Preempted,
-    /// Somebody asked for it.
+    /// A user requested it.
     Asked,
     NeverStarted,
     /// The machine could not start it.

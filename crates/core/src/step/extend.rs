@@ -1,4 +1,4 @@
-//! More time for a task, also for one that runs: its shim keeps the limit and is told of the new one.
+//! `Extend`: more time for a task. If it runs, its shim enforces the limit and is told the new one.
 
 use crate::model::ids::{NodeId, RunId, TaskId};
 use crate::model::limits;

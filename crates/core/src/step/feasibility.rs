@@ -1,4 +1,4 @@
-//! Whether any node could ever run what is asked for, and if not, what is wrong with it.
+//! Whether any known node could ever run a request, and if not, what it lacks.
 
 use crate::model::node::Node;
 use crate::model::resources::{NodeSelector, Request};
@@ -39,7 +39,7 @@ pub(crate) fn check(state: &State, request: &Request) -> Result<(), Refusal> {
     Err(Refusal::Impossible { wanted: describe(request), most: the_most(state, request), lacks })
 }
 
-/// Names that mean nothing are mistyped, whether or not a node was reached. Before any node is there, nobody can tell.
+/// Unknown names are treated as typos, whether or not a node is connected; not before the first node is registered.
 fn check_names(state: &State, request: &Request) -> Result<(), Refusal> {
     if state.nodes.is_empty() {
         return Ok(());
@@ -75,7 +75,7 @@ fn unknown(kind: NameKind, name: String, known: impl Iterator<Item = String>) ->
     Refusal::UnknownName { kind, name, nearest }
 }
 
-/// What somebody has probably meant.
+/// The most similar known name.
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let far = (name.len() / 3).clamp(1, 3);
@@ -86,7 +86,7 @@ fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     distances.filter(|(distance, _)| *distance <= far).min().map(|(_, other)| other)
 }
 
-/// How many letters have to be put in, taken out or replaced.
+/// The edit distance.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut before: Vec<usize> = (0..=other.len()).collect();
     for (row, letter) in one.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Administrators decide which GPUs are given out, and time does what only time can.
+//! `ManageGpus`: administrators enable, disable and share GPUs. Also GPU changes that only time causes.
 
 use crate::model::gpu::{Gpu, GpuCondition, GpuConfig, GpuRule};
 use crate::model::ids::{GpuId, NodeId};

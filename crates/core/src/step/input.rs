@@ -1,4 +1,4 @@
-//! Everything that can happen to the state: from people, from nodes, from the engine itself.
+//! Every input of the state: from users, from nodes, from the engine itself.
 
 use crate::model::gpu::{GpuConfig, GpuReport};
 use crate::model::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
@@ -94,7 +94,7 @@ pub enum NodeMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeReport {
     pub capacity: Capacity,
-    /// Bytes of memory that nobody uses, in coarse steps; `None` where it does not tell.
+    /// Free memory in bytes, in coarse steps; `None` if not reported.
     #[serde(default)]
     pub free_memory: Option<u64>,
     pub gpus: Vec<GpuReport>,
@@ -109,9 +109,9 @@ pub struct NodeReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuChange {
-    /// Given out again, whatever was broken.
+    /// Allocated again, even after a hardware error.
     Enable(BTreeSet<u32>),
-    /// Given to nobody new; who is on them goes on.
+    /// Not allocated any more; runs on them go on.
     Disable(BTreeSet<u32>),
     /// So many tasks share each by count.
     Slots(BTreeMap<u32, u16>),
@@ -119,7 +119,7 @@ pub enum GpuChange {
     Config(GpuConfig),
 }
 
-/// Who asks.
+/// Who sends an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {

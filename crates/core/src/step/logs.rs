@@ -1,7 +1,7 @@
-//! The logs of removed tasks are deleted on every node that had a part of them, also on one that is away now.
+//! Deletes the logs of removed tasks on every node that ran a part of them, also on a node that is away now.
 //!
-//! What is still to be deleted is kept until the node confirms it. The order is sent when the task is removed, and again
-//! after every report. It waits until the node is ready: then nothing that should not run writes to a log there.
+//! A pending deletion is kept until the node confirms it. The order is sent when the task is removed, and again after
+//! every report. It waits until the node is ready: then no stray run writes to a log there.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{NodeId, RunId, SessionId, UserId};
@@ -58,7 +58,7 @@ pub(crate) fn dropped(turn: &mut Turn<'_>, node: NodeId, session: SessionId, run
     Ok(Reply::Done)
 }
 
-/// The node is removed: nobody asks it for anything any more.
+/// The node is removed: nothing is sent to it any more.
 pub(crate) fn give_up(turn: &mut Turn<'_>, node: NodeId) {
     let runs: Vec<RunId> = turn.state.logs_to_drop(node).collect();
     for run in runs {

@@ -1,4 +1,5 @@
-//! When a run of a node that is gone counts as failed. Lost is not failed: a rule or an administrator says so.
+//! `DeclareLost`, and the setting `lost_after`: when the runs of an unreachable node count as failed. Lost alone is not
+//! failed.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{NodeId, RunId};

@@ -1,4 +1,4 @@
-//! The one function that changes the state.
+//! `step`, the one function that changes the state, and one module for each input or group of inputs.
 
 pub(crate) mod boot;
 pub(crate) mod configure;
@@ -37,7 +37,7 @@ use crate::step::refusal::Refusal;
 pub struct Step {
     pub events: Vec<Event>,
     pub effects: Vec<Effect>,
-    /// What to tell whoever asked. A refusal has changed nothing.
+    /// The answer to the caller. A refusal has changed nothing.
     pub reply: Result<Reply, Refusal>,
 }
 
@@ -94,7 +94,7 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     }
 }
 
-/// A node speaks. Only its newest connection is heard.
+/// A message from a node. Only its newest connection counts.
 fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMessage) -> Answer {
     if let NodeMessage::Connected = message {
         return nodes::connected(turn, node, session);
@@ -115,7 +115,7 @@ fn hear(turn: &mut Turn<'_>, node: NodeId, session: SessionId, message: NodeMess
     }
 }
 
-/// One step in the making: the state, the time, and what has come of it so far.
+/// A step in progress: the state, the time, and its events and effects so far.
 pub(crate) struct Turn<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) now: Time,

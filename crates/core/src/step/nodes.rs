@@ -1,4 +1,4 @@
-//! Nodes come, go, drain, and say what GPUs they have.
+//! Nodes: added, removed, labelled, drained, connected, lost; and what they say about GPUs, memory and fitness.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::gpu::{GpuConfig, GpuReport};
@@ -220,7 +220,7 @@ pub(crate) fn known(state: &State, id: NodeId) -> Result<(), Refusal> {
     if state.nodes.contains_key(&id) { Ok(()) } else { Err(Refusal::NoSuchNode(id)) }
 }
 
-/// Who has a run on this GPU.
+/// The owners of runs on this GPU.
 fn owners_on(state: &State, node: NodeId, gpu: &GpuId) -> Vec<UserId> {
     let gpu = state.nodes[&node].gpus.iter().find(|it| it.id == *gpu);
     let runs = gpu.into_iter().flat_map(|gpu| &gpu.holders);

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Permissions: administrators and owners.
 
 use crate::model::ids::TaskId;
 use crate::model::task::{Canceller, Task};

@@ -1,4 +1,4 @@
-//! A node tells all it has: take over the truth, stop what should not be there.
+//! `Report`: a node lists everything it has. Take it over, and stop runs that should not be there.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{NodeId, RunId, SessionId};

@@ -1,4 +1,4 @@
-//! All parts of a run have ended: what becomes of its task, and when it is tried again.
+//! All parts of a run have ended: its task finishes, or is queued again.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::failure::{Failure, FailureClass};
@@ -149,7 +149,7 @@ fn fail(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure>) {
     finish(turn, id, own_outcome(exit));
 }
 
-/// It has ended by itself, whatever somebody wanted meanwhile.
+/// It has ended by itself, whatever was requested meanwhile.
 fn is_own(exit: &Exit) -> bool {
     match exit {
         Exit::Code(_) | Exit::Signal(_) | Exit::TimedOut | Exit::Launch { .. } => true,
@@ -170,7 +170,7 @@ fn own_outcome(exit: Exit) -> Outcome {
     }
 }
 
-/// Whoever names classes means these; else any failure but a time limit, which would only be reached again.
+/// Retried are the named classes, or all failures except a reached time limit, which would be reached again.
 fn is_retried(spec: &TaskSpec, settings: &Settings, class: FailureClass) -> bool {
     let named = if spec.retry_on.is_empty() { &settings.retry_on } else { &spec.retry_on };
     if mutated(Mutant::RetryClassIgnored) {

@@ -1,4 +1,4 @@
-//! The life of a run after its launch: started, asked to stop, paused, and the end of its parts.
+//! A run after its launch: started, stopped, paused, abandoned, and the end of its parts.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::failure::Failure;
@@ -201,7 +201,7 @@ fn started(state: &State, node: NodeId, id: RunId, told: Option<Time>) -> Option
     state.runs.get(&id).and_then(|run| run.part_on(node)).and_then(|part| part.started_at).or(told)
 }
 
-/// Nodes are not trusted with the length of what they say.
+/// Input from nodes is untrusted: cut to length.
 fn bounded(exit: Exit) -> Exit {
     match exit {
         Exit::Trouble(trouble) => Exit::Trouble(trouble.bounded()),

@@ -1,4 +1,4 @@
-//! Decide what starts: ask the policy, check what it says, do it.
+//! `Schedule`: get a plan from the policy, verify it, carry it out. `Start`: an administrator starts one task.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::TaskId;
@@ -37,8 +37,7 @@ fn wake(turn: &mut Turn<'_>) {
     }
 }
 
-/// A clock that was set back to before a failure says nothing about how long ago that was: whoever waits to be
-/// tried again does not wait for it.
+/// After the clock was set back to before a failure, the time since then is unknown: a retry does not wait for it.
 fn due(state: &State, now: Time) -> BTreeSet<TaskId> {
     let of_their_time = state.index.later.range(..=(now, TaskId(u64::MAX)));
     let set_back = state.index.retried.range((now + Span(1), TaskId(0))..);

@@ -1,4 +1,4 @@
-//! A new task: accepted for good, or refused with the reason. Never accepted and dropped.
+//! `Submit` and `Edit`: a task is accepted durably, or refused with the reason.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{SpecId, TaskId, UserId};
@@ -213,8 +213,8 @@ fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Ref
     feasibility::check(state, &spec.request)
 }
 
-/// Where tasks stand in one line, whoever goes before the others goes before everybody: that is for admins to give.
-/// Where users take turns, it is between their own tasks.
+/// In orders with one lane, an earlier place is before all users' tasks: only administrators may grant it. Where
+/// users take turns, it counts among the owner's tasks only.
 fn check_rank(state: &State, by: Actor, spec: &TaskSpec, before: &TaskSpec) -> Result<(), Refusal> {
     let free = state.settings().order.is_by_user() || require_admin(state, by).is_ok();
     if !free && goes_before(spec, before) {
@@ -223,7 +223,7 @@ fn check_rank(state: &State, by: Actor, spec: &TaskSpec, before: &TaskSpec) -> R
     Ok(())
 }
 
-/// Whether it claims an earlier place than it had, and than everybody has unasked.
+/// Whether it claims an earlier place than before, and than the default.
 fn goes_before(spec: &TaskSpec, before: &TaskSpec) -> bool {
     let earlier = spec.priority < before.priority.min(DEFAULT_PRIORITY);
     earlier || spec.urgent && !before.urgent

@@ -1,4 +1,4 @@
-//! What people do with a task that exists.
+//! Users' actions on an existing task: cancel, requeue, hold, release, retry, remove, move.
 
 use crate::model::ids::TaskId;
 use crate::model::run::StopReason;
@@ -29,7 +29,7 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     Ok(Reply::Done)
 }
 
-/// For an admin who needs the machines, or an owner who has second thoughts: it begins anew later.
+/// Stop the run and queue the task again; it starts from the beginning later.
 pub(crate) fn requeue(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     let TaskState::Active { run } = task.state else {
@@ -108,7 +108,7 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     Ok(Reply::Done)
 }
 
-/// The places of the owner's tasks are dealt out anew among themselves: nobody else's move.
+/// The owner's tasks exchange their positions; other users' tasks do not move.
 pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usize) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_queued() {

@@ -1,5 +1,5 @@
-//! Runs that a machine has and the state does not know, because the store was lost or is older than they are. Nobody
-//! ends them unasked: they are somebody's work, and their GPUs are used by others until they are over.
+//! Runs on a machine that the state does not know, because the store was lost or is older than they are. They are users'
+//! work and go on; their GPUs count as used until they end or an administrator ends them.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{GpuId, NodeId, RunId, TaskId};
@@ -18,10 +18,10 @@ use crate::step::runs;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::BTreeSet;
 
-/// A machine may say that so many runs were given out beyond those that are known; one that says more is not believed.
+/// A machine may report run ids up to this far beyond the known ones; higher ones are not believed.
 const RUNS_AHEAD: u64 = 1_000_000_000;
 
-/// An administrator wants the GPUs back.
+/// An administrator ends the unknown runs of a node.
 pub(crate) fn end(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     require_admin(turn.state, by)?;
     known(turn.state, id)?;
@@ -38,7 +38,8 @@ pub(crate) fn end(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     Ok(Reply::Done)
 }
 
-/// Whether this comes from a life of the store that was lost. What the state has known, or was given out by nobody, does not.
+/// Whether this run belongs to a lost store. Runs that the state has known, or with ids that were never assigned, do
+/// not.
 pub(crate) fn is_unknown(state: &State, run: RunId) -> bool {
     let ledger = &state.ledger;
     let ahead = run.epoch == ledger.epoch

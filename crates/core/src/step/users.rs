@@ -31,7 +31,7 @@ pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool
     Ok(Reply::User(id))
 }
 
-/// People choose plain names. What the machine itself calls its users is taken as it is.
+/// Names chosen by people are restricted. Names of OS users are accepted as they are.
 fn check_user_name(name: &str, by: Actor) -> Result<(), Refusal> {
     let plain = |c: char| c.is_alphanumeric() || "-_.@+\\".contains(c);
     let fine = name.chars().all(plain) && !name.starts_with(['-', '.', '@']);
@@ -96,7 +96,7 @@ fn check_change(change: &UserChange) -> Result<(), Refusal> {
     }
 }
 
-/// Whether it looks like one; only mail can tell.
+/// Whether it looks like an e-mail address; only sending mail can verify it.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@');
     parts.is_some_and(|(who, host)| {

@@ -1,4 +1,4 @@
-//! Whether the description of a task can mean anything: sizes and characters, whatever the machines are.
+//! Validates the description of a task by itself: sizes and characters, independent of the machines.
 
 use crate::model::limits;
 use crate::model::number::thousandths::Thousandths;

@@ -1,4 +1,4 @@
-//! From how a run ended and what it printed last to the class of its failure, with the line that proves it.
+//! Classifies a failed run by its exit and its last output, with the line of output that proves it.
 
 mod patterns;
 mod traceback;
@@ -10,10 +10,10 @@ use crate::model::failure::{Failure, FailureClass};
 use crate::model::run::Exit;
 use patterns::class_of_line;
 
-/// What a node can tell of a run besides its exit.
+/// What a node knows about a run besides its exit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clues<'a> {
-    /// Processes of the run that the kernel ended for want of memory.
+    /// Processes of the run that the kernel's OOM killer ended.
     pub oom_kills: u64,
     /// What the kernel's own log says about the run.
     pub kernel: Option<&'a Failure>,
@@ -38,7 +38,7 @@ pub fn diagnose(exit: &Exit, clues: &Clues<'_>) -> Option<Failure> {
         let words = format!("the kernel ended {killed} of its processes for want of memory");
         return Some(Failure::new(FailureClass::HostOom, &words));
     }
-    // Whoever kills a program does not do it for what it has printed.
+    // A program that was killed from outside was not killed because of its output.
     if matches!(exit, Exit::Signal(9 | 15) | Exit::Code(137 | 143)) {
         return Some(plain);
     }

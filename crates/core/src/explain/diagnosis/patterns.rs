@@ -1,4 +1,4 @@
-//! What programs print when they fail, by class.
+//! Patterns of error output, by failure class.
 
 use crate::model::failure::FailureClass;
 

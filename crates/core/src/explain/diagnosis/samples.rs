@@ -1,4 +1,4 @@
-//! Ends of real logs, and what they mean.
+//! Ends of real logs and the class that each must get.
 
 use super::{Clues, diagnose};
 use crate::model::failure::{Failure, FailureClass};

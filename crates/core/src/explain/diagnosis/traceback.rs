@@ -1,4 +1,4 @@
-//! Python's tracebacks in a log: where each begins, and what was raised.
+//! Finds Python tracebacks in a log: where each begins and which exception it raised.
 
 /// An exception that left a traceback.
 pub(super) struct Raised {

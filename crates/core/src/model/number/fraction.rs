@@ -1,4 +1,4 @@
-//! A part of a whole, from 0 to 1.
+//! A fraction from 0 to 1.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Logarithms of lengths of time in whole numbers: the same on every machine, and close enough for averages.
+//! Integer logarithms of durations: equal on every machine, and precise enough for averages.
 
 use crate::model::time::Span;
 

@@ -1,4 +1,4 @@
-//! Numbers that every machine computes and compares alike: no floating point.
+//! Numbers without floating point, so that every machine computes and compares them alike.
 
 pub mod fraction;
 pub(crate) mod logarithm;

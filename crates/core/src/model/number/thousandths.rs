@@ -1,4 +1,4 @@
-//! Decimal numbers with up to three places, kept as whole numbers so that every machine compares them alike.
+//! Decimal numbers with up to three places, kept as integers so that every machine compares them alike.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,7 @@
-//! Queued tasks by batch, for the order `auto`: what one user asks for at about the same time is likely to run
-//! about equally long, and the first of a batch that have ended tell about the rest.
+//! Queued tasks by batch, for the order `auto`.
+//!
+//! Tasks that a user submits at about the same time and with as many GPUs form a batch. They are likely to run equally
+//! long, so the first ones to end predict the rest.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::logarithm::Logarithm;
@@ -21,7 +23,7 @@ pub(crate) struct BatchId {
     stretch: i64,
 }
 
-/// What is known of a batch from those of it that do not wait any more.
+/// Statistics of a batch, from its tasks that no longer wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Record {
     pub(crate) started: u64,
@@ -34,7 +36,7 @@ pub(crate) struct Record {
 pub(crate) struct Batches {
     records: BTreeMap<BatchId, Record>,
     by_kind: BTreeMap<Kind, KindBatches>,
-    /// Users who may have nothing more.
+    /// Users who have reached their quota.
     shut: BTreeSet<UserId>,
 }
 
@@ -42,7 +44,7 @@ pub(crate) struct Batches {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct KindBatches {
     batches: BTreeMap<BatchId, BatchMembers>,
-    /// By how long they are believed to run, rounded up.
+    /// By expected run time, rounded up.
     fronts: BTreeMap<Estimate, Fronts>,
 }
 
@@ -50,11 +52,11 @@ struct KindBatches {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Fronts {
     by_user: BTreeMap<UserId, Own>,
-    /// Of those the first of each user who is not shut.
+    /// The first of each user who has not reached their quota.
     open: BTreeSet<(Rank, UserId)>,
 }
 
-/// The waiting tasks of one batch: by submission, with what was believed of each when it was queued.
+/// The waiting tasks of one batch by submission, with the prediction made when each was queued.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct BatchMembers {
     ranks: BTreeMap<Rank, auto::Prior>,
@@ -149,14 +151,14 @@ impl Batches {
         }
     }
 
-    /// The first of a user's tasks, shut or not.
+    /// The first of a user's tasks, whether or not the user has reached their quota.
     pub(crate) fn first_of(&self, user: UserId) -> Option<TaskId> {
         let fronts = self.by_kind.values().flat_map(|waiting| waiting.fronts.values());
         let firsts = fronts.filter_map(|fronts| fronts.first_of(user));
         firsts.min().map(|(rank, _)| rank.task)
     }
 
-    /// Whoever is shut is not even looked at, with all their tasks.
+    /// The tasks of a user who has reached their quota are skipped without being looked at.
     pub(crate) fn set_shut(&mut self, user: UserId, shut: bool) {
         let changed = if shut { self.shut.insert(user) } else { self.shut.remove(&user) };
         if changed {
@@ -180,7 +182,7 @@ impl Batches {
 }
 
 impl KindBatches {
-    /// The batch may have another front, or another is believed of it.
+    /// Update the batch after its first task or its prediction has changed.
     fn refile(&mut self, id: BatchId, record: Record, shut: bool) {
         let Some(members) = self.batches.get_mut(&id) else { return };
         if let Some(filed) = members.filed.take()
@@ -238,7 +240,7 @@ fn later(rank: Rank, delay: i64) -> Rank {
     Rank { key: rank.key.saturating_add(delay), ..rank }
 }
 
-/// To a quarter of a power of two: so that there are few different ones, however many tasks wait.
+/// Round up to a quarter of a power of two, so that there are few distinct values, however many tasks wait.
 fn round_up(expected: Span) -> Estimate {
     const STEP: u64 = 1 << 14;
     let logarithm = Logarithm::of(expected).0.next_multiple_of(STEP);
@@ -251,7 +253,7 @@ pub(crate) struct BatchCursor<'a> {
     cursors: Vec<EstimateCursor<'a>>,
 }
 
-/// Batches that are believed to run equally long.
+/// Batches with the same expected run time.
 struct EstimateCursor<'a> {
     estimate: Estimate,
     by_user: &'a BTreeMap<UserId, Own>,
@@ -309,7 +311,7 @@ impl BatchCursor<'_> {
 }
 
 impl EstimateCursor<'_> {
-    /// Users at the front who have no turn any more: all their batches, however many wait in them.
+    /// Skip users at the front who have no turn any more, with all their batches.
     fn step_over(&mut self, stepped_over: impl Fn(UserId) -> bool) {
         while self.open.next_if(|(_, user)| stepped_over(*user)).is_some() {}
         while self.behind.peek().is_some_and(|Reverse(next)| stepped_over(next.batch.owner)) {

@@ -1,7 +1,8 @@
-//! For labs where nobody says how long a task runs: those that have ended tell.
+//! The order `auto`, for labs without time limits: run times are predicted from ended tasks.
 //!
-//! A task has its turn some time after its submission: the later, the longer it is believed to run and the more GPUs
-//! it takes. Whatever fits starts; but for one that has waited many times what it is believed to take, GPUs are kept.
+//! A task's turn comes some time after its submission: later the longer it is expected to run and the more GPUs it
+//! needs. Any task that fits may start, except that GPUs are reserved for a task that has waited many times its
+//! expected run time.
 
 pub(crate) mod batches;
 
@@ -21,18 +22,18 @@ use crate::state::State;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// How many times longer a task waits for its turn than it is believed to run on one GPU.
+/// How many times its expected run time on one GPU a task waits for its turn.
 const PATIENCE: u64 = 8;
-/// Who is submitted so much later never goes first.
+/// A task submitted this much later never goes first.
 const LATEST_TURN: Span = Span::from_secs(7 * 86_400);
-/// For one that has waited so many times what it is believed to run, GPUs are kept …
+/// GPUs are reserved for a task that has waited this many times its expected run time …
 const RIPE: u64 = 20;
-/// … and for everybody who has waited so long.
+/// … or for this long.
 const LONGEST_UNRIPE: Span = Span::from_secs(4 * 86_400);
-/// While nothing is known of anybody.
+/// The expected run time without any ended task.
 const UNHEARD_OF: Span = Span::from_secs(3_600);
 
-/// What was believed of a task when it was queued.
+/// The prediction made when a task was queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Prior {
     predicted: Span,
@@ -44,7 +45,7 @@ impl Prior {
         Prior { predicted: task.predicted.unwrap_or(UNHEARD_OF), limit: task.spec.time_limit }
     }
 
-    /// … and what the ended ones of its batch add to that.
+    /// … corrected by the ended tasks of its batch.
     pub(crate) fn with(self, record: Record) -> Span {
         let sum = record.sum.saturating_add(Logarithm::of(self.predicted).0);
         let mean = Logarithm::mean(sum, record.ended + 1).map_or(self.predicted, Logarithm::span);
@@ -52,7 +53,7 @@ impl Prior {
     }
 }
 
-/// The place that a task would have if everybody had their turn at once.
+/// The rank by submission alone.
 pub(crate) fn by_submission(task: &Task) -> Rank {
     Rank::between_all(task, task.submitted_at.0)
 }
@@ -64,7 +65,7 @@ pub(crate) fn key(task: &Task) -> i64 {
     task.submitted_at.0.saturating_add(delay(expected, task.spec.request.gpus, known))
 }
 
-/// How much later than its submission a task has its turn. The first of a batch come sooner: they tell about the rest.
+/// How long after its submission a task has its turn. The first tasks of a batch come sooner: they predict the rest.
 pub(crate) fn delay(expected: Span, gpus: u32, record: Record) -> i64 {
     // The square root of the GPUs in 256ths.
     let width = u128::from((u64::from(gpus.max(1)) << 16).isqrt());
@@ -83,7 +84,7 @@ pub(crate) fn plan(view: View<'_>) -> Plan {
     pass.plan
 }
 
-/// For whom GPUs are kept right now, and until when, for explanations.
+/// The task that has the reservation now, and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut pass = Pass::new(View::new(state, now));
     let head = pass.start_what_fits()?;
@@ -102,7 +103,7 @@ struct Pass<'a> {
     stepped_over: SteppedOver,
 }
 
-/// Users and projects that have had their share: none of their tasks has a turn, or none with GPUs.
+/// Users and projects that have reached their quota: none of their tasks has a turn, or none with GPUs.
 #[derive(Debug, Default)]
 struct SteppedOver {
     users: BTreeMap<UserId, What>,
@@ -230,7 +231,7 @@ impl<'a> Pass<'a> {
         cursor.first(longest, |owner| self.stepped_over.covers_user(owner, kind))
     }
 
-    /// False when it does not fit. Who has had their share is stepped over.
+    /// `false` if it does not fit. Users who have reached their quota are skipped.
     fn start(&mut self, candidate: BatchCandidate, at: usize) -> bool {
         if self.steps_over(candidate, at) {
             return true;
@@ -249,7 +250,7 @@ impl<'a> Pass<'a> {
         self.count(&self.view.state.tasks[&candidate.rank.task]);
     }
 
-    /// Whoever has had their share is stepped over with all that counts against it.
+    /// Skip a user or project that has reached its quota, with all tasks that count against it.
     fn steps_over(&mut self, candidate: BatchCandidate, at: usize) -> bool {
         let owner = self.view.state.tasks[&candidate.rank.task].owner;
         let kind = self.kinds[at].0;

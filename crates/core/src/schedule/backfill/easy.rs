@@ -1,5 +1,4 @@
-//! EASY backfilling: the first that cannot start gets a reservation; later ones may start if
-//! they do not delay it.
+//! EASY backfilling: the first task that cannot start gets a reservation; later ones may start if they do not delay it.
 
 use super::none::start_in_order;
 use crate::fault_injection::{Mutant, mutated};
@@ -33,8 +32,8 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
     plan
 }
 
-/// Who has waited for too long has the reservation if it is known when there will be room, and else all that comes free;
-/// then the first in line that has to wait has it.
+/// A starving task gets the reservation if it is known when there will be room, otherwise all GPUs that become free.
+/// Next comes the first task in the queue that has to wait.
 fn start_until_reserved<'a>(
     cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
@@ -44,7 +43,7 @@ fn start_until_reserved<'a>(
         && !starvation::start(cursor, view, plan, lane, rank)
     {
         let reservation = Reservation::make(view, rank, plan, Overrun::GoesOn);
-        // Guesses have let others pass for long enough.
+        // Predicted ends are guesses: they have let others overtake for long enough.
         if reservation.begins_at.is_some() && !view.state.settings().predictions {
             view.set_named_aside(reservation.head);
             return Some(reservation);
@@ -55,19 +54,19 @@ fn start_until_reserved<'a>(
     cursor.pass_over(lane, head);
     let reservation =
         something_fits(view).then(|| Reservation::make(view, head, plan, Overrun::GoesOn))?;
-    // While somebody else has one that it has named, it holds up nobody: each time that happened, others would start
-    // without regard to its reservation, and it could wait for ever.
+    // Keep the free ones of the GPUs that it names: while another run holds one of them it blocks no task, so others
+    // would take the rest each time, and it could starve.
     view.set_named_aside(reservation.head);
     Some(reservation)
 }
 
-/// Working out a reservation looks at all that runs: not worth it when nobody could overtake.
+/// Computing a reservation visits every run: skip it if no task could overtake.
 fn something_fits(view: &View<'_>) -> bool {
     let mut requests = view.state.queue().kinds().map(|(kind, _)| &kind.request);
     requests.any(|request| view.place(request).is_some())
 }
 
-/// Who has the reservation right now and when it begins, for explanations.
+/// The task that has the reservation now, and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
     let mut view = View::new(state, now);
     let mut plan = Plan::default();
@@ -84,11 +83,11 @@ pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time
 /// The start that is kept free for the head of the queue.
 pub(crate) struct Reservation<'a> {
     pub(crate) head: &'a Request,
-    /// When enough runs have ended; `None` when nobody knows.
+    /// When enough runs will have ended; `None` if unknown.
     pub(crate) begins_at: Option<Time>,
     /// The resources as they will be then.
     then: View<'a>,
-    /// What runs at most this long is out of the way in time.
+    /// Tasks that run at most this long end before the reservation begins.
     longest: Estimate,
 }
 
@@ -210,7 +209,7 @@ enum Release<'a> {
     Planned(&'a Request, &'a Placement),
 }
 
-/// Soonest first; what nobody can estimate is left out.
+/// Soonest first; runs without an estimate are left out.
 fn releases<'a>(
     state: &'a State,
     plan: &'a Plan,

@@ -1,4 +1,4 @@
-//! The backfill rules: what may start before the first task of the queue.
+//! The backfill rules: which tasks may start before the head of the queue.
 
 pub(crate) mod easy;
 pub(crate) mod none;

@@ -1,4 +1,4 @@
-//! Strict order: who cannot start holds up everybody behind, but for tasks without GPUs.
+//! Strict order: a task that cannot start blocks all tasks behind it, except those without GPUs.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::time::Time;
@@ -32,7 +32,7 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
     plan
 }
 
-/// Who holds up the others, for explanations.
+/// The task that blocks the others, for explanations.
 pub(crate) fn head(state: &State, now: Time) -> Option<Rank> {
     let (mut view, mut plan) = (View::new(state, now), Plan::default());
     let mut cursor = TurnCursor::new(state, now);
@@ -42,8 +42,8 @@ pub(crate) fn head(state: &State, now: Time) -> Option<Rank> {
     head.map(|(_, rank)| rank)
 }
 
-/// Who waits for nothing but the node it has named keeps what is free there of its place, and holds up nobody
-/// on the others.
+/// A task that waits only for the node it names keeps the free resources of its place there, and does not block other
+/// nodes.
 fn start_until_held_up<'a>(
     cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
@@ -60,9 +60,9 @@ fn start_until_held_up<'a>(
     }
 }
 
-/// Start from the front of the line until one has to wait for a run to end; answers that one.
-/// A task that would not fit even then holds up nobody. One that waits for GPUs that it has named
-/// keeps those of them that are free, and holds up nobody on the others.
+/// Start tasks from the front of the queue until one has to wait for a run to end; returns that one. A task that
+/// would not fit even then does not block others. A task that waits for GPUs it names keeps the free ones among them,
+/// and does not block the rest.
 pub(crate) fn start_in_order<'a>(
     cursor: &mut TurnCursor<'a>,
     view: &mut View<'a>,
@@ -85,7 +85,7 @@ pub(crate) fn start_in_order<'a>(
             plan.start(rank.task, placement);
             cursor.start(lane, rank);
         } else if let Some(placement) = view.place_when_settled(request) {
-            // In a moment: nobody else gets its place, and nobody waits for it.
+            // It starts soon: its place is kept, and no task waits for it.
             view.assume_start(request, &placement);
             cursor.pass_over(lane, rank);
         } else if view.waits_for_named(request) {

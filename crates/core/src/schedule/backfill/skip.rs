@@ -1,4 +1,4 @@
-//! Whatever fits starts, in order; nobody is waited for.
+//! Every task that fits starts, in order; no task is waited for.
 
 use crate::schedule::plan::Plan;
 use crate::schedule::starvation;
@@ -13,7 +13,7 @@ pub(crate) fn plan(mut view: View<'_>) -> Plan {
     starvation::start_or_keep(&mut cursor, &mut view, &mut plan);
     while let Some(lane) = cursor.first() {
         let Some(rank) = cursor.next_in(lane) else {
-            // Perhaps nobody has: then the others need not be looked at.
+            // Perhaps no task fits: then the others need not be looked at.
             cursor.drop_requests(|request| view.place(request).is_none());
             cursor.close(lane);
             continue;

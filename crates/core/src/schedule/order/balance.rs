@@ -1,4 +1,4 @@
-//! Users in turn: who has few GPUs for their priority goes first.
+//! `balance`: users take turns; the user with the fewest running GPUs relative to their priority goes first.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::TaskId;

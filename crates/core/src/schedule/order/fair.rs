@@ -1,5 +1,4 @@
-//! Users in turn by what they have used of late: who has used little for their weight goes first, and before that
-//! whose group has.
+//! `fair`: groups, then users, take turns; those with the least recent GPU time relative to their weight go first.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::thousandths::Thousandths;
@@ -9,8 +8,8 @@ use crate::schedule::turn::key::{Ratio, TurnKey};
 use crate::state::State;
 use std::collections::BTreeMap;
 
-/// A GPU counts as used for so long as soon as it is given out, so that one pass does not give all to one user.
-/// In millionths of a second.
+/// A GPU counts as used for this long from its allocation, so that one pass does not give all GPUs to one user. In
+/// millionths of a second.
 const AT_START: u64 = 60_000_000;
 
 /// What users and groups have used at the time of a pass, and what the pass has given them since.
@@ -45,7 +44,7 @@ impl<'a> Used<'a> {
             let used = with_assumed(used, self.groups.get(group).copied());
             ratio(used, weight.unwrap_or(Thousandths::ONE))
         });
-        // Who is in no group is one of their own.
+        // A user without a group forms a group of one.
         TurnKey::by_share(0, group.unwrap_or(own), own, oldest)
     }
 }

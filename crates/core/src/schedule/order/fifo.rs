@@ -1,4 +1,4 @@
-//! First in, first out.
+//! `fifo`: first in, first out.
 
 /// The same for all: submission order decides among equals.
 pub(crate) fn key() -> i64 {

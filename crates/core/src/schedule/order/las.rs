@@ -1,5 +1,4 @@
-//! Least attained service in two queues: who has had little GPU time goes first. Needs no
-//! estimates; preempts.
+//! `las`: least attained service in two queues; tasks with little GPU time go first. Needs no estimates; preempts.
 
 use crate::model::run::Run;
 use crate::model::task::Task;

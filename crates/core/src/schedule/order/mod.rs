@@ -1,4 +1,4 @@
-//! The orders: one file for each, with the key by which it ranks tasks or users.
+//! The orders, one file each: the key by which each ranks tasks or users. `auto` has a room of its own.
 
 pub(crate) mod balance;
 pub(crate) mod fair;

@@ -1,4 +1,4 @@
-//! The shortest expected run first; those that nobody can estimate come last.
+//! `sjf`: the shortest expected run first; tasks without an estimate come last.
 
 use crate::model::task::Task;
 use crate::schedule::queue::Estimate;

@@ -1,4 +1,4 @@
-//! The shortest expected rest first, of those that run too: preempts.
+//! `srtf`: the shortest expected remaining time first, running tasks included; preempts.
 
 use crate::model::task::Task;
 use crate::model::time::Span;

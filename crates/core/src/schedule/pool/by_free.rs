@@ -1,4 +1,4 @@
-//! Which nodes have so many free GPUs.
+//! Nodes by their number of free GPUs.
 
 use crate::model::resources::GpuMask;
 

@@ -1,4 +1,4 @@
-//! What tasks usually ask for: how much of a GPU is of use depends on who comes next.
+//! How often each kind of request occurs. Placement by fragmentation keeps room for the frequent ones.
 
 use crate::model::resources::{Request, Sharing};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The search for one request: which node, which of its GPUs.
+//! The search for a place for one request: which node, which of its GPUs.
 
 use super::slot::Slot;
 use super::{Ground, Pool, When};
@@ -129,8 +129,8 @@ impl Finder<'_> {
         Some(Part { node: slot.node, gpus: pinned.with(others) })
     }
 
-    /// Which of a node's GPUs has its turn first if all are as good as each other: the next one for each run, so that none
-    /// wears out before the others. What is kept free for somebody stays where it is.
+    /// Which of a node's GPUs is taken first among equals: the next one for each run, so that all wear evenly.
+    /// Resources kept for a task stay where they are.
     fn first_turn(&self, slot: &Slot) -> u32 {
         let takes_turns = self.ground.settings.placement != PlacementRule::Lowest;
         let now = self.pool.when == When::Now;

@@ -1,8 +1,8 @@
-//! Placement by fragmentation: where a task leaves most for those that usually come.
+//! Placement by fragmentation: a task goes where it leaves the most usable GPUs for the usual requests.
 //!
-//! After "Beware of Fragmentation" (ATC '23): the part of a node's GPUs that a kind of task could not use is counted
-//! for each kind by how often it comes, and a task goes where that grows least. Beyond it, GPUs for which there will
-//! be too few CPUs or too little memory, if tasks are as they usually are, count as lost before they are.
+//! After "Beware of Fragmentation" (ATC '23): for each kind of request, weighted by its frequency, count the part of a
+//! node's GPUs that it could not use, and choose the place where this grows least. In addition, GPUs for which CPUs or
+//! memory will run out if tasks are as usual count as lost in advance.
 
 use super::finder::Finder;
 use super::slot::Slot;
@@ -13,7 +13,7 @@ use crate::schedule::pool::demand_mix::{DemandKind, DemandMix};
 /// Amounts of a GPU are in thousandths.
 const WHOLE: u64 = 1000;
 
-/// What is known about those who usually come.
+/// Statistics of the usual requests.
 pub(super) struct Usual {
     kinds: Vec<(DemandKind, u64)>,
     /// How many tasks that is.
@@ -29,7 +29,7 @@ pub(super) struct Usual {
 struct Left {
     bytes: u64,
     of: u64,
-    /// Nobody is on it.
+    /// No run is on it.
     whole: bool,
 }
 
@@ -56,7 +56,7 @@ impl Usual {
         usual
     }
 
-    /// How much of a node's GPUs is of no use, over all who usually come.
+    /// How much of a node's GPUs is unusable, weighted over the usual requests.
     fn loss(&self, rest: &Rest) -> u128 {
         let all: u64 = rest.gpus.iter().map(Left::thousandths).sum();
         let lost: u128 = self
@@ -121,7 +121,7 @@ impl Left {
 }
 
 impl Finder<'_> {
-    /// The place that takes least from those who usually come; the first of equals.
+    /// The place that takes least from the usual requests; the first of equals.
     pub(super) fn least_loss(&self) -> Option<Part> {
         let least = self.losses().into_iter().reduce(|best, next| match next.0 < best.0 {
             true => next,
@@ -137,7 +137,7 @@ impl Finder<'_> {
         losses.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// What the best place of each node takes from those who usually come.
+    /// What the best place of each node takes from the usual requests.
     fn losses(&self) -> Vec<(i128, Part)> {
         let memory = self.ground.nodes.values().flat_map(|node| &node.gpus).map(|gpu| gpu.memory);
         let usual = Usual::of(self.ground.demand_mix, memory.max().unwrap_or(0));

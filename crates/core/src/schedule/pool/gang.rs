@@ -1,4 +1,4 @@
-//! Where a task fits that runs on several nodes at once: as many parts of equal size, each on a node of its own.
+//! Placement of a task that runs on several nodes at once: parts of equal size, each on a node of its own.
 
 use super::When;
 use super::finder::Finder;

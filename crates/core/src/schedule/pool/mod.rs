@@ -1,6 +1,6 @@
-//! Where there is room: the free GPUs, CPU slots and memory of the open nodes, and who fits where.
+//! The free GPUs, CPU slots and memory of the open nodes, and the search for a place in them.
 //!
-//! A pool is a plain value: policies copy one and try things out on the copy.
+//! A pool is a plain value: policies copy one and try placements on the copy.
 
 mod by_free;
 pub(crate) mod demand_mix;
@@ -33,14 +33,14 @@ pub struct Pool {
     largest: u32,
 }
 
-/// Of which moment a pool tells.
+/// The moment that a pool describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum When {
     #[default]
     Now,
     /// When all that Danlu runs has ended.
     Idle,
-    /// In the best of times.
+    /// If every node were connected, idle and healthy.
     Whole,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) nodes: &'a BTreeMap<NodeId, Node>,
     pub(crate) settings: &'a Settings,
     pub(crate) thresholds: Thresholds,
-    /// Who usually comes.
+    /// The usual requests.
     pub(crate) demand_mix: &'a DemandMix,
     /// GPUs of at most so many bytes will not do.
     pub(crate) larger_than: Option<u64>,
@@ -62,9 +62,9 @@ pub(crate) struct Ground<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Thresholds {
     All,
-    /// As if everybody who runs had the memory they need.
+    /// As if every running task had settled.
     Settled,
-    /// An administrator has decided.
+    /// Started by an administrator: no thresholds.
     None,
 }
 
@@ -86,7 +86,7 @@ impl Pool {
         pool
     }
 
-    /// The same with those that nobody is to get.
+    /// The same including disabled GPUs.
     pub(crate) fn of_all_gpus<'a>(nodes: impl Iterator<Item = &'a Node>) -> Pool {
         let slots = nodes.map(|node| Slot::of(node, GpuMask::first(node.gpus.len()))).collect();
         let mut pool = Pool { when: When::Whole, slots, ..Pool::default() };

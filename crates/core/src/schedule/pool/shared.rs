@@ -1,4 +1,4 @@
-//! Where a task fits that shares its GPUs with others by their memory.
+//! Placement of a task that shares its GPUs with others by memory.
 
 use super::finder::Finder;
 use super::slot::Slot;
@@ -103,7 +103,7 @@ impl Finder<'_> {
         Some(SharableGpu { fresh: card.shared == 0, left, at })
     }
 
-    /// Bytes of it that nobody has been promised, uses, or wants to be kept.
+    /// Bytes that are not promised, used or reserved.
     pub(super) fn memory_left(&self, slot: &Slot, at: usize, gpu: &Gpu) -> Option<u64> {
         let others = match self.pool.when {
             When::Now | When::Idle => gpu.usage.other_memory.unwrap_or(0),

@@ -1,4 +1,4 @@
-//! One node of a pool: what it has, and what is taken of it.
+//! One node of a pool: its resources, and how much of them is taken.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::NodeId;
@@ -16,9 +16,9 @@ pub(super) struct Slot {
     pub(super) free: GpuMask,
     /// How many GPUs there are, in order or not.
     count: usize,
-    /// In order, whoever holds them.
+    /// Healthy, held or not.
     usable: GpuMask,
-    /// Used by others, who may leave enough to share.
+    /// Used by foreign processes, which may leave enough memory to share.
     foreign: GpuMask,
     /// Taken by an ordinary task.
     held: GpuMask,
@@ -183,7 +183,7 @@ impl Slot {
         };
     }
 
-    /// Those that nobody is on.
+    /// GPUs without any run.
     pub(super) fn empty(&self) -> GpuMask {
         match &self.cards {
             None => self.free,
@@ -224,7 +224,7 @@ impl Slot {
                 || request.resources.iter().all(|(name, wanted)| *wanted <= named_left(name)))
     }
 
-    /// CPUs and memory that nobody has asked for.
+    /// Free CPUs and memory.
     pub(super) fn left(&self) -> Capacity {
         Capacity {
             cpus: self.capacity.cpus.saturating_sub(self.used.cpus),

@@ -1,5 +1,5 @@
-//! The slots of a pool by node id, in blocks that copies of a pool share until one of them changes something: what a
-//! pass tries out costs as much as it touches, not as much as there are nodes.
+//! The slots of a pool by node id, in copy-on-write blocks: trying a placement costs what it touches, not the number of
+//! nodes.
 
 use super::slot::Slot;
 use crate::model::ids::NodeId;

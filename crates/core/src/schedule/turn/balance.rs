@@ -1,4 +1,4 @@
-//! The users with queued tasks in the order of their turns, where time alone does not change whose turn it is.
+//! The users with queued tasks in the order of their turns, for orders in which time alone changes nothing.
 
 use crate::model::ids::UserId;
 use crate::schedule::TurnKey;
@@ -15,7 +15,7 @@ impl BalanceTurns {
         self.order.iter().copied()
     }
 
-    /// `None`: there is nothing to take a turn with.
+    /// `None`: the user has no queued task.
     pub(crate) fn file(&mut self, user: UserId, turn_key: Option<TurnKey>) {
         if self.filed.get(&user) == turn_key.as_ref() {
             return;

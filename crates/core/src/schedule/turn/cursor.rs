@@ -1,4 +1,4 @@
-//! Who is next in a pass. Every start changes whose turn it is.
+//! Which task is next in a scheduling pass. Every start changes whose turn it is.
 
 use super::key::TurnKey;
 use crate::model::ids::{TaskId, UserId};
@@ -24,7 +24,7 @@ pub(crate) struct TurnCursor<'a> {
     seen: BTreeMap<Lane, Seen>,
     /// For `fair`.
     used: Option<Used<'a>>,
-    /// Nobody of these kinds is to be had in this pass any more.
+    /// Kinds that are closed for the rest of this pass.
     dropped: BTreeSet<&'a Kind>,
     /// What it has started for projects that have a quota.
     projects: BTreeMap<String, Load>,
@@ -173,7 +173,7 @@ impl<'a> TurnCursor<'a> {
         quota::excess(self.state, task, own, project, self.now)
     }
 
-    /// Whoever has had their share is stepped over, with all that counts against it.
+    /// Skip a user or project that has reached its quota, with all tasks that count against it.
     pub(crate) fn step_over(&mut self, lane: Lane, excess: Excess) {
         let without_gpus = matches!(excess.limit, Limit::RunningGpus | Limit::GpuHours);
         match excess.whose {
@@ -252,7 +252,7 @@ impl<'a> TurnCursor<'a> {
         }
     }
 
-    /// Nobody else who asks for this has a turn in this pass.
+    /// Close this kind for the rest of this pass.
     pub(crate) fn drop_request(&mut self, request: &Request) {
         self.dropped.extend(self.queue.kinds_asking(request));
     }
@@ -265,7 +265,7 @@ impl<'a> TurnCursor<'a> {
         self.dropped.extend(hopeless);
     }
 
-    /// Nobody else of this lane has a turn in this pass.
+    /// Close this lane for the rest of this pass.
     pub(crate) fn close(&mut self, lane: Lane) {
         let filed = self.seen.entry(lane).or_default().filed.take();
         if let Some(turn_key) = filed {

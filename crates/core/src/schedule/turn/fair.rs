@@ -1,8 +1,8 @@
-//! The users with queued tasks in the order of `fair`, and what groups have used: kept up when somebody's use changes,
-//! so that a pass looks at the first few only, however many users there are.
+//! The users with queued tasks in the order of `fair`, and the usage of groups. Updated when a user's usage changes, so
+//! that a pass looks at the first few users only.
 //!
-//! Between users with as many GPUs in use and of the same weight, time alone changes nothing. So each such class is
-//! kept in order, and a pass compares the first ones of the classes as they stand at its time.
+//! Among users with equally many GPUs in use and equal weight, time alone changes nothing. So each such class is kept
+//! sorted, and a pass compares the first users of the classes at its time.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::thousandths::Thousandths;
@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, btree_set};
 pub(crate) struct FairTurns {
     filed: BTreeMap<UserId, Entry>,
     parties: BTreeMap<TurnParty, PartyMembers>,
-    /// The parties of which somebody waits.
+    /// The parties with queued tasks.
     order: BTreeMap<Class, BTreeSet<(Level, TaskId, TurnParty)>>,
 }
 
-/// Who takes turns with the others first, before the members do among themselves.
+/// The groups and single users that take turns; members of a group then take turns among themselves.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TurnParty {
     Group(String),
@@ -65,7 +65,7 @@ impl Entry {
 }
 
 impl FairTurns {
-    /// `None`: there is nobody to count for anything.
+    /// `None`: the user has neither a group nor a queued task.
     pub(crate) fn file(&mut self, user: UserId, entry: Option<Entry>) {
         if self.filed.get(&user) == entry.as_ref() {
             return;

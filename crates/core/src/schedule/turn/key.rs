@@ -1,4 +1,4 @@
-//! How lanes compare: whose turn it is next.
+//! The key by which lanes are compared to decide whose turn is next.
 
 use crate::model::ids::TaskId;
 use crate::schedule::queue::Rank;

@@ -1,4 +1,4 @@
-//! Whose turn it is: users in the order of `balance` or `fair`, kept up to date with every change.
+//! Whose turn it is: users in the order of `balance` or `fair`, updated with every change.
 
 pub(crate) mod balance;
 pub(crate) mod cursor;

@@ -1,9 +1,8 @@
-//! GPU time that fades, of one user or of several together, so that two accounts can be compared without knowing what
-//! time it is.
+//! Decaying GPU time of one user or of several together, comparable without knowing the current time.
 //!
-//! Somebody with `g` GPUs in use comes closer and closer to what `g` GPUs in use for ever would count. What is missing
-//! from that, or too much, halves in every half-life: for everybody alike. So of those with as many GPUs in use who
-//! has used less stays so as time goes by, and that can be kept in order.
+//! The decayed usage of a user with `g` GPUs in use converges to that of `g` GPUs in use for ever. The distance to it
+//! halves in every half-life, for every user alike. So among users with equally many GPUs in use the order by usage does
+//! not change as time passes, and can be kept sorted.
 
 use crate::model::time::{Span, Time};
 use crate::schedule::turn::decay::{self, Usage};

@@ -1,12 +1,11 @@
-//! GPU time that fades: after each half-life, half of it is forgotten. Whole numbers only, so that every machine
-//! comes to the same result.
+//! GPU time that decays by half in every half-life. Integers only, so that every machine computes the same result.
 
 pub(crate) mod account;
 
 use crate::model::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// What somebody has used, as it counts at `at`.
+/// A user's GPU time, decayed to `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Millionths of a GPU-second.
@@ -19,7 +18,7 @@ impl Usage {
     pub fn until(self, now: Time, gpus: u64, half_life: Span) -> Usage {
         let kept = kept(now.since(self.at), half_life);
         let before = (u128::from(self.micros) * kept) >> 64;
-        // What is used all the time fades all the time: gpus × half-life ÷ ln 2 × the share that has gone.
+        // Constant use decays while it accumulates: gpus × half-life ÷ ln 2 × the fraction that has decayed.
         let of_one = (for_ever(half_life) * (ONE - kept)) >> 32;
         let since = of_one.saturating_mul(u128::from(gpus)) >> 32;
         Usage { micros: u64::try_from(before + since).unwrap_or(u64::MAX), at: now }
