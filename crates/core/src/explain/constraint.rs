@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum Constraint {
     /// Held until it is released.
     Held,
-    /// The same, because it may have run already.
+    /// Held because it may already have run.
     InDoubt {
         why: Doubt,
     },
@@ -50,7 +50,7 @@ pub enum Constraint {
         node: NodeName,
         why: NodeObstacle,
     },
-    /// This part of the memory of a shared GPU stays free.
+    /// The fraction of a shared GPU's memory that stays free.
     KeepGpuMemory {
         share: Fraction,
     },
@@ -59,7 +59,7 @@ pub enum Constraint {
     },
     /// It requests more than exists, even if all runs ended and all nodes came back.
     Asks(Attribute),
-    /// Others come first.
+    /// Other tasks come first.
     Turn {
         ahead: usize,
         /// The first of them.

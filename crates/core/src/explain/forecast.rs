@@ -31,7 +31,7 @@ pub struct Forecast {
     pub placement: Option<Placement>,
 }
 
-/// Of a queued task: when its turn comes at the latest, as far as time limits tell.
+/// The latest start of a queued task according to time limits.
 pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
     let task = state.tasks.get(&id).filter(|task| task.is_queued())?;
     let settings = state.settings();

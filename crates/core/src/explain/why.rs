@@ -33,7 +33,7 @@ pub struct Why {
     /// Whether the constraints are known to be all there are.
     pub exact: bool,
     pub place: Option<Place>,
-    /// What comes free is kept for it.
+    /// Freed GPUs are kept for it.
     pub reserved: bool,
     /// Changes that would let it start now.
     pub alternatives: Vec<Alternative>,
@@ -54,7 +54,7 @@ pub enum Alternative {
     Gpus(u32),
     /// As many GPUs of another model.
     Model(String),
-    /// On GPUs that are shared, with so many bytes of each.
+    /// On shared GPUs, with this many bytes of each.
     Shared(u64),
 }
 
@@ -326,7 +326,7 @@ pub(crate) fn copy(state: &State, wanted: impl Fn(&Task) -> bool) -> Option<Stat
         }
     }
     state.active_runs().for_each(|run| copy.insert_run(run.clone()));
-    // What all tasks tell, those among them that are not copied.
+    // Statistics of all tasks, including those that are not copied.
     copy.index.demand_mix.clone_from(&state.index.demand_mix);
     copy.index.history.clone_from(&state.index.history);
     Some(copy)

@@ -36,19 +36,19 @@ pub struct Gpu {
     /// What administrators have set for it. Derived by [`crate::State`] from [`crate::Node::gpu_rules`].
     #[serde(skip)]
     pub rule: GpuRule,
-    /// Other nodes that have reported it too: it is given out by none of them, until an administrator disables it on all
-    /// but one. Kept by [`crate::State`].
+    /// Other nodes that have reported it too: none of them may allocate it until an administrator disables it on all
+    /// but one. Derived by [`crate::State`].
     #[serde(skip)]
     pub also_on: Vec<NodeId>,
-    /// A run that a lost store knew may use it. Kept by [`crate::State`].
+    /// A run of a lost store may use it. Derived by [`crate::State`].
     #[serde(skip)]
     pub has_unknown_run: bool,
-    /// The positions of its neighbours. Kept by [`crate::State`].
+    /// The positions of its neighbours. Derived by [`crate::State`].
     #[serde(skip)]
     pub(crate) links: GpuMask,
 }
 
-/// Decides which variables tell a command its GPUs. Simulated GPUs count as NVIDIA's.
+/// Decides which environment variables name a command's GPUs. Simulated GPUs count as NVIDIA's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuVendor {
@@ -62,7 +62,7 @@ pub enum GpuVendor {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuUsage {
-    /// Bytes that no run uses: others' and the driver's. `None` where that cannot be told.
+    /// Bytes used by foreign processes and the driver. `None` if unknown.
     pub other_memory: Option<u64>,
     /// Percent: the busiest of the last samples.
     pub busy: u8,
@@ -149,7 +149,7 @@ pub struct GpuReport {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GpuConfig {
-    /// Only these are given out.
+    /// Only these are allocated.
     #[serde(rename = "use")]
     pub in_use: Option<BTreeSet<u32>>,
     pub slots: BTreeMap<u32, u16>,

@@ -6,7 +6,7 @@ use crate::model::time::Span;
 pub const GPUS_PER_NODE: usize = 128;
 /// GPUs of a node with a rule of an administrator, absent ones included.
 pub const GPU_RULES_PER_NODE: usize = 1024;
-/// Runs of a node that a lost store knew.
+/// Runs of a lost store on one node.
 pub const UNKNOWN_RUNS_PER_NODE: usize = 1024;
 /// Tasks that share a GPU by its memory.
 pub const TASKS_PER_GPU: u32 = 1024;
@@ -34,7 +34,7 @@ pub const TEMPLATE_BYTES: usize = 64 * 1024;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;
-/// Kinds of named resources, of a node or a task.
+/// Custom resources of a node or a task.
 pub const RESOURCES: usize = 32;
 /// Names in a sweep.
 pub const AXES: usize = 16;

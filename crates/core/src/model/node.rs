@@ -16,14 +16,14 @@ pub struct Node {
     pub name: String,
     pub labels: BTreeMap<String, String>,
     pub link: Link,
-    /// The newest connection there has been; its messages alone are heard.
+    /// The newest connection; messages of earlier ones are ignored.
     pub session: SessionId,
-    /// Named things that can be counted, such as licences.
+    /// Custom countable resources, such as licences.
     #[serde(default)]
     pub resources: BTreeMap<String, u32>,
     /// Gets no new work; its runs go on.
     pub draining: bool,
-    /// What it last said it has; `None` before its first report.
+    /// The capacity it last reported; `None` before its first report.
     pub capacity: Option<Capacity>,
     /// By index. A GPU that is no longer reported stays, as missing, while a run holds it.
     pub gpus: Vec<Gpu>,
@@ -45,11 +45,11 @@ pub struct Node {
     pub unknown_runs: Vec<UnknownRun>,
 }
 
-/// A run that a machine has and the store does not know, because it was lost or is older.
+/// A run on a machine that the store does not know, because the store was lost or is older.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownRun {
     pub run: RunId,
-    /// `None` where the agent does not tell.
+    /// `None` if the agent does not report it.
     #[serde(default)]
     pub task: Option<TaskId>,
     /// Where `task` is `None`, it may be any of the machine's.
@@ -138,7 +138,7 @@ impl Node {
         self.gpus_where(|gpu| gpu.matches(request))
     }
 
-    /// Those that were asked for by their numbers; `None` where some of them are not here.
+    /// The GPUs requested by number; `None` if some of them are not here.
     pub(crate) fn pinned_gpus(&self, request: &Request) -> Option<GpuMask> {
         // One that is gone and still held keeps the number it had: the one that has it now is meant.
         let gone = |gpu: &Gpu| gpu.condition == GpuCondition::Missing;

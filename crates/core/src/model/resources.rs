@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Request {
     /// GPUs in all; 0 is a CPU task.
     pub gpus: u32,
-    /// On exactly so many nodes at once, with an equal part of `gpus` on each; 0 and 1 are the same.
+    /// The number of nodes to run on at once, with an equal part of `gpus` on each; 0 and 1 are the same.
     #[serde(skip_serializing_if = "is_zero")]
     pub nodes: u32,
     /// CPU slots on each node it uses.
@@ -31,7 +31,7 @@ pub struct Request {
     pub prefer: Option<NodeSelector>,
     /// These GPUs by their numbers, all of one node, and others if that is fewer than `gpus`.
     pub gpu_ids: Vec<u32>,
-    /// So many of each named thing that its node has, such as licences.
+    /// Custom countable resources, such as licences.
     pub resources: BTreeMap<String, u32>,
 }
 

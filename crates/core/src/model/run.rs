@@ -26,7 +26,7 @@ pub struct Run {
     pub used: RunUsage,
 }
 
-/// What a run has used on its machine and what it has left there, as far as the machine could tell.
+/// Resources that a run has used and the log it has left, as far as its machine could measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunUsage {
@@ -41,7 +41,7 @@ pub struct RunUsage {
     pub log_bytes: u64,
 }
 
-/// A run is *lost* while one of its nodes cannot be asked: that is told by the node, not stored here.
+/// A run is *lost* while one of its nodes is unreachable: that follows from the node and is not stored here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -160,7 +160,7 @@ pub struct Ending {
 pub struct RunReport {
     pub run: RunId,
     pub state: ReportedState,
-    /// Of which task it is; `None` where the agent does not tell.
+    /// Its task; `None` if the agent does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// The GPUs it was given. Says nothing where `task` is `None`.
@@ -174,7 +174,7 @@ pub enum ReportedState {
     Alive {
         since: Time,
         paused: bool,
-        /// The limit it was last told, if that is another than it was started with.
+        /// The time limit it was last sent, if different from the one at its start.
         #[serde(default)]
         limit: Option<Span>,
     },
@@ -225,7 +225,7 @@ impl RunUsage {
 }
 
 impl RunReport {
-    /// Of an agent that tells nothing more about it.
+    /// A report of an old agent, with nothing but the state.
     pub fn new(run: RunId, state: ReportedState) -> RunReport {
         RunReport { run, state, task: None, gpus: Vec::new() }
     }

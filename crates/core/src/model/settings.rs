@@ -50,7 +50,7 @@ pub struct Settings {
     pub predictions: bool,
     /// Between the tasks of one user the order is `auto`, where users take turns.
     pub auto_inside: bool,
-    /// A GPU that others have used is given out once it has been idle for so long.
+    /// A GPU that foreign processes have used is allocated once it has been idle for this long.
     pub idle_delay: Span,
     /// A shared task that has not grown for so long has the memory it needs.
     pub settle_time: Span,
@@ -58,7 +58,7 @@ pub struct Settings {
     pub reclaim_unused_memory: bool,
     /// A node with less than this part of its memory free gets nothing new.
     pub keep_memory: Fraction,
-    /// This part of the memory of a shared GPU stays free.
+    /// The fraction of a shared GPU's memory that stays free.
     pub keep_gpu_memory: Fraction,
     pub limits: Limits,
     /// The message of the day; empty: none.
@@ -102,7 +102,7 @@ pub struct Limits {
     pub open_tasks_per_user: usize,
     /// Bytes that are kept of what one run prints to its log; `None` for all of it.
     pub log_size: Option<u64>,
-    /// Bytes of logs that machines keep for one user: with so many, nothing new is accepted. `None` or zero: no limit.
+    /// Bytes of logs kept for one user: beyond this, submits are refused. `None` or zero: no limit.
     pub log_bytes_per_user: Option<u64>,
 }
 
@@ -236,7 +236,7 @@ impl Default for RestartCost {
 }
 
 impl Settings {
-    /// How long to wait after so many failures.
+    /// The delay before the next attempt after this many failures.
     pub(crate) fn backoff(&self, failures: u32) -> Span {
         let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
         if mutated(Mutant::BackoffForgotten) {

@@ -22,7 +22,7 @@ pub struct User {
     pub os_user: Option<String>,
     #[serde(default)]
     pub profile: Profile,
-    /// For `balance`: below zero before everybody, zero before all above it, else the share of the GPUs.
+    /// For `balance`: users below zero go first, then zero, then all above it in proportion to their priority.
     #[serde(default = "one")]
     pub priority: Thousandths,
     /// For `fair`: more is a larger share.

@@ -254,7 +254,7 @@ fn project_excess(
     Some(Excess { whose: Party::Project(project.clone()), limit, in_use, most })
 }
 
-/// Whether so many new tasks of a user may be accepted.
+/// Whether a user may submit `count` new tasks.
 pub(crate) fn admit(
     state: &State,
     owner: UserId,

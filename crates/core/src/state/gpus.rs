@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct GpuNews {
     pub(crate) changed: bool,
-    /// Not given out any more, and why.
+    /// GPUs quarantined by this report, and why.
     pub(crate) quarantined: Vec<(GpuId, String)>,
 }
 
@@ -230,7 +230,7 @@ impl State {
         })
     }
 
-    /// Hardware errors keep a GPU from being given out, unless an administrator knows of them.
+    /// Hardware errors quarantine a GPU, unless an administrator has enabled it knowing of them.
     fn quarantine_broken(&mut self, id: NodeId, reports: &[GpuReport]) -> Vec<(GpuId, String)> {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         let mut quarantined = Vec::new();

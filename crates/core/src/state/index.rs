@@ -24,22 +24,22 @@ pub(crate) struct Index {
     pub(crate) later: BTreeSet<(Time, TaskId)>,
     /// Those of them that wait to be tried again, by when they must have failed to wait for so long.
     pub(crate) retried: BTreeSet<(Time, TaskId)>,
-    /// What users and projects have running and waiting.
+    /// Running and waiting load of users and projects.
     pub(crate) of_users: BTreeMap<UserId, Loads>,
     pub(crate) of_projects: BTreeMap<String, Loads>,
-    /// Whose turn it is, where users take turns …
+    /// The turn order of users …
     pub(crate) turns: BalanceTurns,
     /// … and under `fair`.
     pub(crate) fair_turns: FairTurns,
-    /// Arrays of which only so many elements may run at once.
+    /// Arrays with a limit of running elements.
     throttles: BTreeMap<TaskId, Throttle>,
-    /// What can be given out now.
+    /// The resources that are free now.
     pub(crate) pool: Pool,
-    /// What could be given out if every run had ended.
+    /// The resources that would be free if every run had ended.
     pub(crate) idle_pool: Pool,
     /// What each run that has not ended holds, by its parts that have not ended.
     pub(crate) held: BTreeMap<RunId, Vec<Hold>>,
-    /// Runs that have not ended, by when they are believed to.
+    /// Runs that have not ended, by their expected end.
     pub(crate) releases: BTreeSet<(Time, RunId)>,
     pub(crate) runs_on: BTreeMap<NodeId, BTreeSet<RunId>>,
     pub(crate) runs_of: BTreeMap<TaskId, BTreeSet<RunId>>,
@@ -51,7 +51,7 @@ pub(crate) struct Index {
     pub(crate) open_tasks: usize,
     /// Bytes of the logs of users' runs that have ended. Wide enough for whatever nodes say.
     pub(crate) log_bytes: BTreeMap<UserId, u128>,
-    /// What all the tasks there are have asked for.
+    /// How often each kind of request occurs.
     pub(crate) demand_mix: DemandMix,
     /// Nodes where something changes with time alone, and when the next such change is due.
     pub(crate) ripens_at: BTreeMap<NodeId, Time>,

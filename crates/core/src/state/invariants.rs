@@ -11,7 +11,7 @@ use crate::state::State;
 use std::collections::BTreeMap;
 
 impl State {
-    /// The first broken invariant, in words.
+    /// Describes the first broken invariant.
     pub fn check(&self) -> Result<(), String> {
         self.check_rows()?;
         self.check_index()

@@ -200,21 +200,21 @@ impl State {
         self.index.held.get(&run).map_or(&[], Vec::as_slice)
     }
 
-    /// How long this runs, as far as those that have ended tell.
+    /// The run time predicted from ended tasks.
     pub(crate) fn predict(&self, task: &Task) -> Option<Span> {
         let settings = self.settings();
         let asked = settings.predictions || settings.auto_inside || settings.order == Order::Auto;
         asked.then(|| self.index.history.predict(task.owner, &task.spec)).flatten()
     }
 
-    /// How much longer it is believed to run if it starts now: of guesses the newest counts.
+    /// The expected run time if it starts now; the newest prediction counts.
     pub(crate) fn expected_from_now(&self, task: &Task) -> Option<Span> {
         let guess = task.predicted.filter(|_| task.is_guessed());
         let newest = guess.and_then(|_| self.predict(task));
         newest.map(|total| task.remaining(total)).or_else(|| task.expected_remaining())
     }
 
-    /// When it was to start is told with its end; while it waits, nothing depends on it.
+    /// The predicted start is stored with the task's end; while it waits, nothing depends on it.
     pub(crate) fn predict_start(&mut self, id: TaskId, now: Time) {
         let starts_at = forecast::start_at_once_told(self, id, now);
         let task = self.tasks.get_mut(&id).expect("the caller has looked the task up");
@@ -432,7 +432,7 @@ fn spec_row((id, (spec, _)): (&SpecId, &(Arc<TaskSpec>, usize))) -> Row {
     Row::Spec { id: *id, spec: Arc::clone(spec) }
 }
 
-/// A node as it is stored: who holds its GPUs is told by the runs.
+/// A node as it is stored: the holders of its GPUs are derived from the runs.
 pub(crate) fn stored(node: &Node) -> Node {
     let mut node = node.clone();
     for gpu in &mut node.gpus {

@@ -35,7 +35,7 @@ pub enum Row {
     LogRemoval(LogRemoval),
 }
 
-/// The one row of what is not a list: settings, and the numbers to be given out next.
+/// The one row that is not part of a list: settings, and the next ids to assign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     pub epoch: Epoch,

@@ -9,8 +9,7 @@ use crate::step::event::Event;
 use crate::step::refusal::Refusal;
 use crate::step::{Answer, Reply, Turn};
 
-/// Task ids that are left out after a restore: those given out since the backup may still be in
-/// somebody's notes and scripts.
+/// Task ids to skip after a restore: ids assigned since the backup may still be in users' notes and scripts.
 const IDS_SKIPPED_AFTER_RESTORE: u64 = 1_000;
 /// Ids reported from outside are accepted up to here, so that ids never run out.
 pub(crate) const HIGHEST_ID: u64 = 1 << 53;

@@ -20,7 +20,7 @@ pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
     }
 }
 
-/// What is believed of it now is kept while it waits, so that its place does not change.
+/// The prediction made now is kept while it waits, so that its rank does not change.
 fn queue(turn: &mut Turn<'_>, id: TaskId) {
     let since = turn.now;
     let predicted = turn.state.predict(&turn.state.tasks[&id]);
@@ -110,7 +110,7 @@ impl State {
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
         let dependents = |id: TaskId| self.index.dependents.get(&id).into_iter().flatten().copied();
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-        // A task is told after all that wait for it.
+        // A task is listed after all its dependents.
         let mut path: Vec<(TaskId, bool)> = tasks.iter().map(|id| (*id, false)).collect();
         while let Some((id, told)) = path.pop() {
             if told {

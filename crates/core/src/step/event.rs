@@ -18,7 +18,7 @@ pub enum Event {
     /// GPU time of a project with a quota was counted.
     ProjectCharged { project: String },
     SettingsChanged,
-    /// A machine has shown that these numbers were given out by a store that was lost.
+    /// A machine has shown that a lost store had assigned these ids.
     IdsSkipped,
 
     TaskSubmitted { task: TaskId, spec: SpecId },

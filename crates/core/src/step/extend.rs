@@ -45,7 +45,7 @@ pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> 
     Ok(Reply::Done)
 }
 
-/// Where it can be reached now; elsewhere the next report shows that it has not heard.
+/// Sent to reachable nodes; the next report of the others shows that the limit is missing.
 pub(crate) fn send_limit(turn: &mut Turn<'_>, node: NodeId, run: RunId) {
     let limit = turn.state.tasks[&turn.state.runs[&run].task].time_limit();
     if let (Some(limit), Some(session)) = (limit, turn.state.nodes[&node].live_session()) {
@@ -53,7 +53,7 @@ pub(crate) fn send_limit(turn: &mut Turn<'_>, node: NodeId, run: RunId) {
     }
 }
 
-/// A run that has been told no limit has the one that it was started with.
+/// A run that was sent no new limit has the one it was started with.
 pub(crate) fn has_heard(turn: &Turn<'_>, run: RunId, told: Option<Span>) -> bool {
     let task = &turn.state.tasks[&turn.state.runs[&run].task];
     let never_changed = task.extra_time == Span::ZERO;

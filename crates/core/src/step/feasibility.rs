@@ -6,7 +6,7 @@ use crate::schedule::pool::{Pool, Thresholds};
 use crate::state::State;
 use crate::step::refusal::{Lack, NameKind, Refusal, SizedNode};
 
-/// At most so many nodes are named in a refusal.
+/// The maximum number of nodes named in a refusal.
 const NAMED: usize = 4;
 
 /// Refuse what no known node could ever run, whatever its state is now. What a node has that never reported is not

@@ -49,7 +49,7 @@ pub(crate) fn manage(turn: &mut Turn<'_>, by: Actor, node: NodeId, change: GpuCh
     Ok(Reply::Done)
 }
 
-/// What has come with time alone: before anything is decided.
+/// Apply changes that only time causes, before scheduling.
 pub(crate) fn ripen(turn: &mut Turn<'_>) {
     for node in turn.state.ripen(turn.now) {
         turn.event(Event::GpusChanged { node });

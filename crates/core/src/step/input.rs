@@ -55,11 +55,11 @@ pub enum Input {
     /// All runs of a node that cannot be asked have failed. They may still be running there: only if it has been away
     /// for `lost_after`, or by force.
     DeclareLost { by: Actor, node: NodeId, force: bool },
-    /// What a node has of named things that can be counted.
+    /// A node's custom countable resources.
     SetResources { by: Actor, node: NodeId, resources: BTreeMap<String, u32> },
     Drain { by: Actor, node: NodeId },
     Undrain { by: Actor, node: NodeId },
-    /// Which GPUs of a node are given out, and to how many tasks at once.
+    /// Which GPUs of a node are allocated, and to how many tasks at once.
     ManageGpus { by: Actor, node: NodeId, change: GpuChange },
     /// End what goes on there from a life of the store that was lost.
     EndUnknownRuns { by: Actor, node: NodeId },

@@ -30,7 +30,7 @@ pub(crate) fn declare(turn: &mut Turn<'_>, by: Actor, id: NodeId, force: bool) -
     Ok(Reply::Done)
 }
 
-/// What has been away for `lost_after` is lost.
+/// Declare nodes lost that have been unreachable for `lost_after`.
 pub(crate) fn declare_gone(turn: &mut Turn<'_>) {
     if turn.state.settings().lost_after == Span::ZERO {
         return;

@@ -68,7 +68,7 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: NodeId) -> Answer {
     Ok(Reply::Done)
 }
 
-/// What runs goes on, also with more than there is now.
+/// Runs go on, even if they hold more than exists now.
 pub(crate) fn set_resources(
     turn: &mut Turn<'_>,
     by: Actor,
@@ -85,7 +85,7 @@ pub(crate) fn set_resources(
     Ok(Reply::Done)
 }
 
-/// Those who wait are judged by the new ones; what runs goes on.
+/// Waiting tasks use the new labels; runs go on.
 pub(crate) fn set_labels(
     turn: &mut Turn<'_>,
     by: Actor,

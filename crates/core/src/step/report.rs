@@ -43,7 +43,7 @@ pub(crate) fn take(
         }
     }
     let known = unknown_runs::take(turn, id, &unknown);
-    // After the runs: one of them may tell of trouble that is over by now.
+    // After the runs: one of them may report a problem that is over by now.
     nodes::take_fitness(turn, id, trouble);
     let since = turn.now;
     if strays.is_empty() && known || mutated(Mutant::ReadyWithStrays) {
@@ -64,7 +64,7 @@ pub(crate) fn take(
     Ok(Reply::Done)
 }
 
-/// What should be on the node and is not.
+/// Runs that should be on the node and are not.
 fn end_absent(turn: &mut Turn<'_>, node: NodeId, session: SessionId, reported: &BTreeSet<RunId>) {
     let expected: Vec<RunId> = turn.state.runs_on(node).collect();
     for run in expected {
@@ -85,7 +85,7 @@ fn end_absent(turn: &mut Turn<'_>, node: NodeId, session: SessionId, reported: &
     }
 }
 
-/// Answers whether the run may be there.
+/// Returns whether the run may be there.
 fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
     let id = report.run;
     let open = runs::is_open(turn.state, node, id);

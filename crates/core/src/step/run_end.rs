@@ -128,7 +128,7 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
     }
 }
 
-/// Tried again after a while, or over.
+/// Retry after a delay, or finish.
 fn fail(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure>) {
     let id = turn.state.runs[&run].task;
     let class = failure.map_or(FailureClass::Other, |failure| failure.class);

@@ -67,7 +67,7 @@ fn add(
     }
 }
 
-/// As it would be submitted now.
+/// The task as it would be created now.
 pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: Time) -> Task {
     let id = state.ledger.next_task;
     Task {
@@ -164,7 +164,7 @@ fn waits_for(state: &State, task: TaskId, other: TaskId) -> bool {
     false
 }
 
-/// Whether it would be accepted.
+/// Checks whether a new task would be accepted.
 pub(crate) fn check_new(
     state: &State,
     by: UserId,
@@ -178,7 +178,7 @@ pub(crate) fn check_new(
     check_quota(state, by, spec, now)
 }
 
-/// What is over quota and may not wait, or would wait for ever.
+/// Refuses a task that is over quota and may not wait, or would wait for ever.
 fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Result<(), Refusal> {
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
     quota::admit(state, owner, spec, count, now)

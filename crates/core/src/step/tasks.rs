@@ -12,7 +12,7 @@ use crate::step::refusal::Refusal;
 use crate::step::{Answer, Reply, Turn};
 use crate::step::{dependencies, logs, runs, unknown_runs};
 
-/// A waiting task ends at once, a running one as soon as its processes have.
+/// A waiting task ends at once, a running one when its processes have ended.
 pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     match task.state {

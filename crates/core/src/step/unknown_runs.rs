@@ -48,7 +48,7 @@ pub(crate) fn is_unknown(state: &State, run: RunId) -> bool {
     lost && !state.runs.contains_key(&run) && !mutated(Mutant::UnknownRunStopped)
 }
 
-/// A report tells all of them there are. Answers whether they are few enough to be kept.
+/// A report lists all of them. Returns whether they are few enough to be kept.
 pub(crate) fn take(turn: &mut Turn<'_>, id: NodeId, reports: &[RunReport]) -> bool {
     let before = &turn.state.nodes[&id].unknown_runs;
     let ordered: BTreeSet<RunId> =
@@ -100,7 +100,7 @@ pub(crate) fn refuse_second_run(state: &State, task: TaskId) -> Result<(), Refus
     Ok(())
 }
 
-/// What is met on a machine was given out before: no new task or run gets the same number.
+/// Ids found on a machine were assigned before: no new task or run gets them again.
 fn skip_ids(turn: &mut Turn<'_>, unknown: &[UnknownRun]) {
     let ledger = &mut turn.state.ledger;
     let (task, run) = (ledger.next_task, ledger.next_run);

@@ -49,7 +49,7 @@ impl TryFrom<Number> for Thousandths {
     fn try_from(number: Number) -> Result<Thousandths, NotThousandths> {
         match number {
             Number::Whole(number) => number.to_string().parse(),
-            // The shortest decimals that mean this number, which are those that somebody wrote.
+            // The shortest decimal representation of this number, which is the one that was written.
             Number::Decimal(number) => number.to_string().parse(),
             Number::Text(text) => text.parse(),
         }

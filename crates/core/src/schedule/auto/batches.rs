@@ -278,7 +278,7 @@ pub(crate) struct BatchCandidate {
 }
 
 impl BatchCursor<'_> {
-    /// The first of those that are believed to take at most `longest`, but for users who are stepped over from now on.
+    /// The first task that is expected to take at most `longest`, without the users to skip.
     pub(crate) fn first(
         &mut self,
         longest: Estimate,

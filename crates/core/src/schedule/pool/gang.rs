@@ -7,7 +7,7 @@ use crate::model::resources::{Part, Placement};
 use crate::model::settings::PlacementRule;
 
 impl Finder<'_> {
-    /// On exactly so many nodes, the best ones first; `request` is what each of them is asked for.
+    /// Place on exactly `nodes` nodes, the best ones first; `request` is the part for one node.
     pub(super) fn gang(&self, nodes: usize) -> Option<Placement> {
         let nodes = if mutated(Mutant::GangStartsShort) { nodes - 1 } else { nodes };
         let parts: Vec<Part> = match self.request.prefer.as_ref() {

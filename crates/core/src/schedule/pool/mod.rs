@@ -52,7 +52,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) thresholds: Thresholds,
     /// The usual requests.
     pub(crate) demand_mix: &'a DemandMix,
-    /// GPUs of at most so many bytes will not do.
+    /// Only GPUs with more bytes than this fit.
     pub(crate) larger_than: Option<u64>,
     /// How many runs there have been: equals take turns.
     pub(crate) runs_so_far: u64,

@@ -28,7 +28,7 @@ pub(super) struct Slot {
     used: Capacity,
     /// Only where there are such, so that a copy is cheap.
     named: Option<Box<Named>>,
-    /// Only where GPUs have several slots or are shared: elsewhere `held` tells all.
+    /// Only where GPUs have several slots or are shared: elsewhere `held` is enough.
     cards: Option<Box<[Card]>>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Card {
     pub(super) settling: u16,
 }
 
-/// Named things that can be counted: how many there are, and how many are taken.
+/// Custom countable resources: how many exist, and how many are taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Named {
     there: BTreeMap<String, u32>,

@@ -14,7 +14,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// As it counts at `now`, with so many GPUs in use since.
+    /// Decayed to `now`, with `gpus` in use since `at`.
     pub fn until(self, now: Time, gpus: u64, half_life: Span) -> Usage {
         let kept = kept(now.since(self.at), half_life);
         let before = (u128::from(self.micros) * kept) >> 64;
