@@ -134,7 +134,13 @@ fn free_gpu(state: &mut State, node: NodeId, id: &GpuId, why: &GpuObstacle) {
                 node.gpu_rules.entry(id.clone()).or_default().disabled = Some(false);
             }
             GpuObstacle::UnknownRun => forget_unknown_runs(node, id),
-            _ => {}
+            GpuObstacle::JustLeft
+            | GpuObstacle::Busy { .. }
+            | GpuObstacle::OtherMemory { .. }
+            | GpuObstacle::Foreign { .. }
+            | GpuObstacle::Dirty
+            | GpuObstacle::Unknown
+            | GpuObstacle::OnSeveralNodes { .. } => {}
         }
         let Some(gpu) = node.gpus.iter_mut().find(|gpu| gpu.id == *id) else { return };
         change_gpu(gpu, why);

@@ -10,6 +10,7 @@ use crate::model::time::Time;
 use crate::model::trouble::Trouble;
 use crate::schedule;
 use crate::schedule::pool::{Pool, Thresholds};
+use crate::schedule::queue::Rank;
 use crate::schedule::quota::{self, Excess};
 use crate::schedule::view::View;
 use crate::state::State;
@@ -276,16 +277,17 @@ fn explain_overtaken(state: &State, task: &Task, now: Time) -> WaitReason {
     if settings.order.is_preemptive() {
         return WaitReason::Outranked;
     }
-    match (settings.backfill, schedule::reservation(state, now)) {
-        (_, Some((first, starts_at))) if settings.order == Order::Auto => {
-            WaitReason::WouldDelay { first: first.task, starts_at }
-        }
-        (Backfill::None, Some((first, _))) => WaitReason::Behind { first: first.task },
-        (Backfill::Easy, Some((first, starts_at))) => {
-            WaitReason::WouldDelay { first: first.task, starts_at }
-        }
-        // Those before it in the queue take what it would need in this very pass.
-        _ => WaitReason::Outranked,
+    // Without a reservation, those before it in the queue take what it would need in this very pass.
+    let Some((Rank { task: first, .. }, starts_at)) = schedule::reservation(state, now) else {
+        return WaitReason::Outranked;
+    };
+    if settings.order == Order::Auto {
+        return WaitReason::WouldDelay { first, starts_at };
+    }
+    match settings.backfill {
+        Backfill::None => WaitReason::Behind { first },
+        Backfill::Easy => WaitReason::WouldDelay { first, starts_at },
+        Backfill::Skip => WaitReason::Outranked,
     }
 }
 

@@ -140,9 +140,23 @@ impl Scene {
         let mut state = state.clone();
         // It is queued after what has to end before, and the others step back last.
         let last = |it: &&Constraint| match it {
+            Constraint::Held
+            | Constraint::InDoubt { .. }
+            | Constraint::Begins { .. }
+            | Constraint::RetryAt { .. }
+            | Constraint::QueuePaused
+            | Constraint::ArrayLimit { .. }
+            | Constraint::Quota(_)
+            | Constraint::Settling(_)
+            | Constraint::RunEnds(_)
+            | Constraint::Gpu { .. }
+            | Constraint::Node { .. }
+            | Constraint::KeepGpuMemory { .. }
+            | Constraint::TasksPerGpu { .. }
+            | Constraint::Asks(_)
+            | Constraint::NoNodes => 0,
             Constraint::Dependencies { .. } => 1,
             Constraint::Turn { .. } => 2,
-            _ => 0,
         };
         let mut in_order: Vec<&Constraint> = lifted.iter().collect();
         in_order.sort_by_key(last);
@@ -219,10 +233,7 @@ impl Scene {
         if !self.starts(&state, &binding) {
             return Vec::new();
         }
-        let attribute = |it| match it {
-            Constraint::Asks(attribute) => Some(attribute),
-            _ => None,
-        };
+        let attribute = |it| if let Constraint::Asks(it) = it { Some(it) } else { None };
         binding.into_iter().filter_map(attribute).collect()
     }
 

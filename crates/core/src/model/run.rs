@@ -244,7 +244,10 @@ impl Run {
     pub fn since(&self) -> Time {
         match self.state {
             RunState::Running { since } => since,
-            _ => self.launched_at,
+            RunState::Starting
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. }
+            | RunState::Ended { .. } => self.launched_at,
         }
     }
 
@@ -252,7 +255,10 @@ impl Run {
     pub fn release_at(&self) -> Option<Time> {
         match self.state {
             RunState::Stopping { deadline, .. } => Some(deadline),
-            _ => self.expected_end_at,
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Ended { .. } => self.expected_end_at,
         }
     }
 

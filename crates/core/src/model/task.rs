@@ -277,7 +277,10 @@ impl Task {
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.state {
             TaskState::Finished { outcome, .. } => Some(outcome),
-            _ => None,
+            TaskState::Held
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Active { .. } => None,
         }
     }
 
@@ -301,7 +304,10 @@ impl Task {
     pub fn ended_at(&self) -> Option<Time> {
         match self.state {
             TaskState::Finished { at, .. } => Some(at),
-            _ => None,
+            TaskState::Held
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Active { .. } => None,
         }
     }
 

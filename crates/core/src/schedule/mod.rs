@@ -37,9 +37,13 @@ pub fn plan(state: &State, now: Time) -> Plan {
         return Plan::default();
     }
     let view = View::new(state, now);
+    if settings.order.is_preemptive() {
+        return preempt::plan(view);
+    }
+    if settings.order == Order::Auto {
+        return auto::plan(view);
+    }
     match settings.backfill {
-        _ if settings.order.is_preemptive() => preempt::plan(view),
-        _ if settings.order == Order::Auto => auto::plan(view),
         Backfill::None => backfill::none::plan(view),
         Backfill::Skip => backfill::skip::plan(view),
         Backfill::Easy => backfill::easy::plan(view),
@@ -55,12 +59,12 @@ fn has_room_for_anybody(state: &State) -> bool {
 
 /// The task that has the reservation now, and when it begins, for explanations.
 pub(crate) fn reservation(state: &State, now: Time) -> Option<(Rank, Option<Time>)> {
-    match state.settings().order {
-        Order::Auto => auto::reservation(state, now),
-        _ if state.settings().backfill == Backfill::None => {
-            backfill::none::head(state, now).map(|head| (head, None))
-        }
-        _ => backfill::easy::reservation(state, now),
+    if state.settings().order == Order::Auto {
+        return auto::reservation(state, now);
+    }
+    match state.settings().backfill {
+        Backfill::None => backfill::none::head(state, now).map(|head| (head, None)),
+        Backfill::Skip | Backfill::Easy => backfill::easy::reservation(state, now),
     }
 }
 
@@ -133,7 +137,9 @@ fn wake_to_preempt(state: &State, now: Time) -> Option<Time> {
             Order::Las => {
                 order::las::demoted_at(&state.tasks[&run.task], run, settings.las_threshold)
             }
-            _ => None,
+            Order::Balance | Order::Fair | Order::Fifo | Order::Auto | Order::Sjf | Order::Srtf => {
+                None
+            }
         };
         [Some(old_enough), demoted].into_iter().flatten()
     });

@@ -71,7 +71,7 @@ pub(crate) fn apply(turn: &mut Turn<'_>, plan: Plan) {
                     Err(reason) if !mutated(Mutant::UncheckedPlan) => {
                         turn.event(Event::DecisionRejected { task, reason: reason.to_string() });
                     }
-                    _ => launch(turn, task, &placement),
+                    Ok(()) | Err(_) => launch(turn, task, &placement),
                 }
             }
             Decision::Preempt { run } => match check_preempt(turn.state, run) {

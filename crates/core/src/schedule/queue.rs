@@ -257,7 +257,10 @@ impl Queue {
 fn age(task: &Task) -> Option<(Time, TaskId)> {
     match task.state {
         TaskState::Queued { since } => Some((since, task.id)),
-        _ => None,
+        TaskState::Held
+        | TaskState::Blocked { .. }
+        | TaskState::Active { .. }
+        | TaskState::Finished { .. } => None,
     }
 }
 

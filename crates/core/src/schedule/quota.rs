@@ -212,7 +212,9 @@ pub(crate) fn is_shut(state: &State, user: &User) -> bool {
     let lane = Lane::User(user.id);
     let first = match state.settings().order {
         Order::Auto => state.queue().batches().first_of(user.id),
-        _ => state.queue().first_after(lane, None).map(|rank| rank.task),
+        Order::Balance | Order::Fair | Order::Fifo | Order::Sjf | Order::Srtf | Order::Las => {
+            state.queue().first_after(lane, None).map(|rank| rank.task)
+        }
     };
     let Some(first) = first else { return false };
     let asked = Load::of(&state.tasks[&first].spec.request);
@@ -300,13 +302,13 @@ fn refuses(
         let queued = quota.queued_tasks.filter(|most| waiting.tasks.saturating_add(count) > *most);
         let open = running.tasks.saturating_add(waiting.tasks);
         let too_many = quota.open_tasks.filter(|most| open.saturating_add(count) > *most);
-        let exceeded = match settings.over {
-            _ if too_many.is_some() => Some((Limit::OpenTasks, open, too_many.unwrap_or(0))),
-            _ if queued.is_some() => Some((Limit::QueuedTasks, waiting.tasks, queued.unwrap_or(0))),
+        let too_many = too_many.map(|most| (Limit::OpenTasks, open, most));
+        let queued = queued.map(|most| (Limit::QueuedTasks, waiting.tasks, most));
+        let exceeded = too_many.or(queued).or_else(|| match settings.over {
             OverQuota::Refuse => quota.exceeded(running.plus(waiting), one.times(count), spent),
             // It exceeds the quota alone and would wait for ever.
             OverQuota::Wait => quota.exceeded(Load::default(), one, 0),
-        };
+        });
         if let Some((limit, in_use, most)) = exceeded {
             return Some(Excess { whose, limit, in_use, most });
         }

@@ -74,7 +74,10 @@ impl Loads {
         let load = Load::of(&task.spec.request);
         match task.state {
             TaskState::Active { .. } => self.running = change(self.running, load),
-            _ => self.waiting = change(self.waiting, load),
+            TaskState::Held
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Finished { .. } => self.waiting = change(self.waiting, load),
         }
     }
 }
@@ -204,7 +207,7 @@ impl Index {
                 throttle.active += 1;
                 throttle
             }
-            _ => return,
+            TaskState::Held | TaskState::Blocked { .. } | TaskState::Finished { .. } => return,
         };
         throttle.at_once = at_once;
         throttle.admit(&mut self.queue, tasks, settings);
@@ -239,7 +242,7 @@ impl Index {
                 }
             }
             TaskState::Active { .. } => throttle.active -= 1,
-            _ => return,
+            TaskState::Held | TaskState::Blocked { .. } | TaskState::Finished { .. } => return,
         }
         throttle.admit(&mut self.queue, tasks, settings);
         if throttle.active == 0 && throttle.waiting.is_empty() {

@@ -102,7 +102,7 @@ impl State {
                 let turn_key = oldest.map(|oldest| balance::turn_key(user, gpus, oldest));
                 self.index.turns.file(id, turn_key);
             }
-            _ => {
+            Order::Fifo | Order::Auto | Order::Sjf | Order::Srtf | Order::Las => {
                 let first = queue.first_after(Lane::User(id), None).filter(|_| !shut);
                 let turn_key = first.map(|first| TurnKey::by_rank(Some(first)));
                 self.index.turns.file(id, turn_key);

@@ -27,7 +27,10 @@ pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> 
     }
     let (run, known) = match task.state {
         TaskState::Active { run } => (Some(run), task.spec.expected.is_some()),
-        _ => (None, true),
+        TaskState::Held
+        | TaskState::Blocked { .. }
+        | TaskState::Queued { .. }
+        | TaskState::Finished { .. } => (None, true),
     };
     turn.state.change_task(id, |task| task.extra_time += more);
     if let Some(run) = run.filter(|_| !known) {

@@ -80,7 +80,10 @@ fn end_absent(turn: &mut Turn<'_>, node: NodeId, session: SessionId, reported: &
             Some(PartState::Launching { .. }) if !is_of_lost_time(turn.state, run) => {
                 runs::end_without_record(turn, node, run, Exit::NeverStarted);
             }
-            _ => runs::end_without_record(turn, node, run, Exit::NoRecord),
+            Some(
+                PartState::Launching { .. } | PartState::Alive { .. } | PartState::Ended { .. },
+            )
+            | None => runs::end_without_record(turn, node, run, Exit::NoRecord),
         }
     }
 }
@@ -109,7 +112,11 @@ fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
                 }
                 RunState::Paused { .. } if !paused => runs::send_pause(turn, node, id, true),
                 RunState::Running { .. } if *paused => runs::send_pause(turn, node, id, false),
-                _ => {}
+                RunState::Starting
+                | RunState::Running { .. }
+                | RunState::Paused { .. }
+                | RunState::Stopping { .. }
+                | RunState::Ended { .. } => {}
             }
         }
     }

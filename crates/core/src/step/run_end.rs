@@ -53,17 +53,28 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
             }
             finish(turn, task, Outcome::Cancelled { by });
         }
-        _ if preempted && !mutated(Mutant::PreemptedIsFailed) => {
+        RunState::Stopping { why: StopReason::Preempted, .. } => {
+            if !stopped || mutated(Mutant::PreemptedIsFailed) {
+                return conclude(turn, id, exit, failure);
+            }
             requeue(turn, task, RequeueReason::Preempted, Span::ZERO);
         }
         RunState::Stopping { why: StopReason::Requeued, .. } if stopped => {
             requeue(turn, task, RequeueReason::Asked, Span::ZERO);
         }
-        // By an order that this state never gave: it was restored from a time before it.
-        _ if stopped && !preempted && exit != Exit::TimedOut => {
-            requeue(turn, task, RequeueReason::Lost, Span::ZERO);
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping {
+            why: StopReason::Requeued | StopReason::PartFailed { .. }, ..
         }
-        _ => conclude(turn, id, exit, failure),
+        | RunState::Ended { .. } => {
+            // Stopped by an order that this state never gave: it was restored from a time before it.
+            if stopped && exit != Exit::TimedOut {
+                return requeue(turn, task, RequeueReason::Lost, Span::ZERO);
+            }
+            conclude(turn, id, exit, failure);
+        }
     }
 }
 
@@ -78,12 +89,19 @@ struct RunEnd {
 fn end_of(run: &Run) -> RunEnd {
     let culprit = match run.state {
         RunState::Stopping { why: StopReason::PartFailed { node }, .. } => Some(node),
-        _ => None,
+        RunState::Stopping {
+            why: StopReason::Cancelled { .. } | StopReason::Preempted | StopReason::Requeued,
+            ..
+        }
+        | RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Ended { .. } => None,
     };
     let ends = run.parts.iter().filter(|part| culprit.is_none_or(|node| node == part.node));
     let ends = ends.filter_map(|part| match &part.state {
         PartState::Ended { exit, stopped, failure, .. } => Some((exit, *stopped, failure)),
-        _ => None,
+        PartState::Launching { .. } | PartState::Alive { .. } => None,
     });
     let stopped = ends.clone().any(|(_, stopped, _)| stopped);
     match ends.into_iter().find(|(exit, ..)| !exit.is_success()) {
@@ -124,7 +142,14 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
                 finish(turn, id, Outcome::GaveUp { attempts });
             }
         }
-        exit => fail(turn, run, exit, failure),
+        exit @ (Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::TimedOut
+        | Exit::Launch { .. }
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned
+        | Exit::Trouble(_)) => fail(turn, run, exit, failure),
     }
 }
 
@@ -132,10 +157,8 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
 fn fail(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure>) {
     let id = turn.state.runs[&run].task;
     let class = failure.map_or(FailureClass::Other, |failure| failure.class);
-    let too_small = match class {
-        FailureClass::CudaOom => smallest_memory(turn.state, run),
-        _ => None,
-    };
+    let out_of_memory = class == FailureClass::CudaOom;
+    let too_small = if out_of_memory { smallest_memory(turn.state, run) } else { None };
     turn.state.change_task(id, |task| {
         task.failures += 1;
         task.wants_more_memory_than = task.wants_more_memory_than.max(too_small);
@@ -166,7 +189,13 @@ fn own_outcome(exit: Exit) -> Outcome {
         Exit::Code(0) => Outcome::Succeeded,
         Exit::TimedOut => Outcome::TimedOut,
         Exit::Launch { message } => Outcome::LaunchError { message },
-        exit => Outcome::Failed { exit },
+        exit @ (Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned
+        | Exit::Trouble(_)
+        | Exit::NoRecord) => Outcome::Failed { exit },
     }
 }
 

@@ -68,7 +68,10 @@ pub(crate) fn stop(turn: &mut Turn<'_>, id: RunId, why: StopReason) {
     }
     let deadline = match run.state {
         RunState::Stopping { deadline, .. } => deadline,
-        _ => now + grace + STOP_SLACK,
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Ended { .. } => now + grace + STOP_SLACK,
     };
     turn.state.change_run(id, |run| run.state = RunState::Stopping { why, deadline });
     turn.event(Event::RunStopping { run: id, why });
@@ -91,7 +94,9 @@ pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: boo
         (RunState::Paused { .. }, true) | (RunState::Running { .. }, false) => {
             return Ok(Reply::Done);
         }
-        _ => return Err(wrong_state(task, wanted, verb)),
+        (RunState::Starting | RunState::Stopping { .. } | RunState::Ended { .. }, _) => {
+            return Err(wrong_state(task, wanted, verb));
+        }
     };
     turn.state.change_run(run_id, |run| run.state = state);
     turn.event(if paused {
@@ -205,7 +210,14 @@ fn started(state: &State, node: NodeId, id: RunId, told: Option<Time>) -> Option
 fn bounded(exit: Exit) -> Exit {
     match exit {
         Exit::Trouble(trouble) => Exit::Trouble(trouble.bounded()),
-        exit => exit,
+        exit @ (Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::TimedOut
+        | Exit::Launch { .. }
+        | Exit::NeverStarted
+        | Exit::Vanished { .. }
+        | Exit::Abandoned
+        | Exit::NoRecord) => exit,
     }
 }
 

@@ -49,7 +49,9 @@ pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
             turn.state.change_task(id, |task| task.state = TaskState::Held);
             turn.event(Event::TaskHeld { task: id });
         }
-        _ => return Err(wrong_state(task, "waiting", "held")),
+        TaskState::Active { .. } | TaskState::Finished { .. } => {
+            return Err(wrong_state(task, "waiting", "held"));
+        }
     }
     Ok(Reply::Done)
 }

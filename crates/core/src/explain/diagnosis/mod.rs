@@ -101,7 +101,14 @@ fn gravity(class: FailureClass) -> u32 {
         FailureClass::DiskFull => 3,
         FailureClass::EnvMissing => 4,
         FailureClass::Nccl => 5,
-        _ => 6,
+        FailureClass::Launch
+        | FailureClass::Timeout
+        | FailureClass::Preempted
+        | FailureClass::PythonException
+        | FailureClass::CommandNotFound
+        | FailureClass::Killed
+        | FailureClass::NodeLost
+        | FailureClass::Other => 6,
     }
 }
 

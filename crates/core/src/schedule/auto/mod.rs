@@ -135,7 +135,7 @@ impl SteppedOver {
     fn add(&mut self, owner: UserId, excess: Excess) {
         let what = match excess.limit {
             Limit::RunningGpus | Limit::GpuHours => What::WithGpus,
-            _ => What::All,
+            Limit::RunningTasks | Limit::QueuedTasks | Limit::OpenTasks => What::All,
         };
         let so_far = match excess.whose {
             Party::User(_) => self.users.entry(owner).or_insert(what),

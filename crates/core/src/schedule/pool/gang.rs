@@ -34,12 +34,16 @@ impl Finder<'_> {
                 Box::new(self.by_loss().into_iter())
             }
             PlacementRule::Lowest | PlacementRule::Count => Box::new(self.in_order()),
-            _ if self.request.is_shared() => Box::new(self.by_fit().into_iter()),
+            PlacementRule::Consolidate | PlacementRule::Spread | PlacementRule::Frag
+                if self.request.is_shared() =>
+            {
+                Box::new(self.by_fit().into_iter())
+            }
             PlacementRule::Spread => {
                 let emptiest_first = by_free.from(gpus).rev().flatten();
                 Box::new(emptiest_first.filter_map(move |at| self.part(at, gpus)))
             }
-            _ => {
+            PlacementRule::Consolidate | PlacementRule::Frag => {
                 let fullest_first = by_free.from(gpus).flatten();
                 Box::new(fullest_first.filter_map(move |at| self.part(at, gpus)))
             }

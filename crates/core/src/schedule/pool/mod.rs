@@ -182,29 +182,41 @@ impl Pool {
     ) -> Option<Placement> {
         let finder = Finder { pool: self, request, ground, only };
         // Whether there is a place at all is asked more often than which is best.
-        let frag = ground.settings.placement == PlacementRule::Frag && self.when == When::Now;
-        if frag && (request.gpus <= self.largest || !request.span_nodes) {
+        let rule = ground.settings.placement;
+        let on_one_node = request.gpus <= self.largest || !request.span_nodes;
+        if rule == PlacementRule::Frag && self.when == When::Now && on_one_node {
             return finder.least_loss().map(one_part);
         }
-        let first_fit = ground.settings.placement == PlacementRule::Lowest;
-        if first_fit && (request.gpus <= self.largest || !request.span_nodes) {
+        if rule == PlacementRule::Lowest && on_one_node {
             return finder.first_fit().map(one_part);
         }
         if request.is_shared() {
             return finder.sharing().map(one_part);
         }
-        match ground.settings.placement {
-            PlacementRule::Spread if request.gpus == 0 => finder.on_idlest_node().map(one_part),
-            _ if request.gpus == 0 => finder.on_one_node(0).map(one_part),
-            _ if !request.gpu_ids.is_empty() => finder.on_one_node(request.gpus).map(one_part),
+        if request.gpus == 0 && rule == PlacementRule::Spread {
+            return finder.on_idlest_node().map(one_part);
+        }
+        if request.gpus == 0 || !request.gpu_ids.is_empty() {
+            return finder.on_one_node(request.gpus).map(one_part);
+        }
+        match rule {
             PlacementRule::Count if request.span_nodes => finder.anywhere(),
-            PlacementRule::Spread if request.gpus <= self.largest || !request.span_nodes => {
+            PlacementRule::Spread if on_one_node => {
                 finder.on_emptiest_node(request.gpus).map(one_part)
             }
-            _ if request.gpus <= self.largest || !request.span_nodes => {
+            PlacementRule::Consolidate
+            | PlacementRule::Count
+            | PlacementRule::Frag
+            | PlacementRule::Lowest
+                if on_one_node =>
+            {
                 finder.on_one_node(request.gpus).map(one_part)
             }
-            _ => finder.on_whole_nodes(),
+            PlacementRule::Consolidate
+            | PlacementRule::Spread
+            | PlacementRule::Count
+            | PlacementRule::Frag
+            | PlacementRule::Lowest => finder.on_whole_nodes(),
         }
     }
 

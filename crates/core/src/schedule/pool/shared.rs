@@ -63,7 +63,9 @@ impl Finder<'_> {
             PlacementRule::Spread => {
                 found.sort_by_key(|one| (!is_pinned(one), Reverse((one.fresh, one.left)), one.at));
             }
-            _ => found.sort_by_key(|one| (!is_pinned(one), *one)),
+            PlacementRule::Consolidate | PlacementRule::Count | PlacementRule::Frag => {
+                found.sort_by_key(|one| (!is_pinned(one), *one));
+            }
         }
         found.truncate(self.request.gpus as usize);
         let masks = found.iter().map(|one| GpuMask::single(one.at));
@@ -133,7 +135,10 @@ impl Fit {
         let left = found.iter().map(|one| one.left).fold(0, u64::saturating_add);
         match rule {
             PlacementRule::Spread => Fit::Wide(Reverse((fresh, left))),
-            _ => Fit::Tight(fresh, left),
+            PlacementRule::Consolidate
+            | PlacementRule::Count
+            | PlacementRule::Frag
+            | PlacementRule::Lowest => Fit::Tight(fresh, left),
         }
     }
 }

@@ -55,18 +55,16 @@ impl<'a> TurnCursor<'a> {
         let queue = state.queue();
         let order = state.settings().order;
         let used = (order == Order::Fair).then(|| Used::at(state, now));
-        let fresh: Box<dyn Iterator<Item = (TurnKey, Lane)> + 'a> = match order {
-            Order::Fair => {
-                let used = Used::at(state, now);
-                let turn_key = move |user, oldest| used.turn_key(&state.users[&user], oldest);
-                let users = state.index.fair_turns.in_order(turn_key);
-                Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
-            }
-            _ if crate::schedule::is_by_user(state.settings()) => {
-                let users = state.index.turns.in_order();
-                Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
-            }
-            _ => Box::new(std::iter::once((TurnKey::by_rank(None), Lane::Everybody))),
+        let fresh: Box<dyn Iterator<Item = (TurnKey, Lane)> + 'a> = if order == Order::Fair {
+            let used = Used::at(state, now);
+            let turn_key = move |user, oldest| used.turn_key(&state.users[&user], oldest);
+            let users = state.index.fair_turns.in_order(turn_key);
+            Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
+        } else if crate::schedule::is_by_user(state.settings()) {
+            let users = state.index.turns.in_order();
+            Box::new(users.map(|(turn_key, user)| (turn_key, Lane::User(user))))
+        } else {
+            Box::new(std::iter::once((TurnKey::by_rank(None), Lane::Everybody)))
         };
         TurnCursor {
             state,
