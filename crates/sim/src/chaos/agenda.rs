@@ -1,8 +1,8 @@
 //! What will happen next: everything that is under way, in the order of simulated time.
 
-use super::acts::Answer;
 use super::client::Ticket;
 use super::connection::End;
+use super::engine_actions::Answer;
 use danlu_core::{Input, NodeMessage, RunId, SessionId, Time};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! People: they ask, wait for an answer, and ask again when none comes.
 
-use super::acts::Answer;
 use super::agenda::Happening;
+use super::engine_actions::Answer;
 use super::faults::Fault;
 use super::verdict::Verdict;
 use super::world::World;

@@ -1,7 +1,7 @@
 //! The machines of one seed.
 
-use super::card::Card;
 use super::dice::Dice;
+use super::gpu::Card;
 use super::machine::Machine;
 use danlu_core::SessionId;
 use danlu_core::node::Capacity;

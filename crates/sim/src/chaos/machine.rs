@@ -1,8 +1,8 @@
 //! A GPU machine: its agent, which is stateless, and its disk, which is not.
 
 use super::agenda::Happening;
-use super::card::Card;
 use super::faults::Fault;
+use super::gpu::Card;
 use super::rundir::{RunDir, Stage};
 use super::verdict::Verdict;
 use super::world::World;

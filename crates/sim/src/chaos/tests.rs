@@ -1,8 +1,8 @@
 //! The fake world behaves like the real one in what the core relies on.
 
-use super::card::Card;
 use super::connection::{End, Pipe};
 use super::dice::Dice;
+use super::gpu::Card;
 use super::history::History;
 use super::rundir::Stage;
 use super::world::World;

@@ -4,16 +4,16 @@ use super::agenda::{Agenda, Happening};
 use super::client::Client;
 use super::cluster::draw_machines;
 use super::connection::Network;
-use super::daemon::Daemon;
 use super::dice::Dice;
 use super::disk::Disk;
+use super::engine_driver::Daemon;
 use super::faults::{Fault, Mix};
 use super::history::History;
 use super::machine::Machine;
 use super::oracle::Oracle;
 use super::tally::Tally;
 use super::verdict::{Verdict, Violation};
-use super::wish::Workload;
+use super::workload::Workload;
 use danlu_core::{Actor, Input, NodeId, Row, RowKey, Settings, Span, TaskId, Time};
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //!
 //! At each instant runs end first, then jobs are submitted in the order of the file, then the scheduler decides.
 
-mod progress;
+mod job_progress;
 mod setup;
 
 use super::cluster::Cluster;
@@ -16,7 +16,7 @@ use danlu_core::{
     TaskId, Time, UserId, step,
 };
 use danlu_messages::sim as msg;
-use progress::Progress;
+use job_progress::Progress;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use thiserror::Error;

@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::record::{NodeFact, Record, TaskFact};
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, Violation, ensure};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Event, Input, Refusal, Reply, RunId, Span, TaskId, UserId};

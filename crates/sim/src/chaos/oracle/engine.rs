@@ -1,11 +1,11 @@
 //! Whether the engine does exactly what was committed: answers, effects and launch orders, once each.
 
 use super::Oracle;
-use crate::chaos::acts::Answer;
 use crate::chaos::client::Ticket;
-use crate::chaos::daemon::{Decision, Turn};
 use crate::chaos::disk::Disk;
-use crate::chaos::outside::Order;
+use crate::chaos::engine_actions::Answer;
+use crate::chaos::engine_driver::{Decision, Turn};
+use crate::chaos::fake_outside::Order;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, Event, NodeId, RunId};

@@ -1,7 +1,7 @@
 //! Whether what is sent to nodes may be sent at all.
 
 use super::Oracle;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::{Launch, StopOrder};
 use danlu_core::gpu::GpuCondition;

@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::record::allows;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::Outcome;

@@ -1,8 +1,8 @@
 //! What the daemon has durably recorded and answered. A restored backup rewinds it.
 
 use super::Oracle;
+use super::retries::Wait;
 use super::sharing::GpuFacts;
-use super::tries::Wait;
 use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;

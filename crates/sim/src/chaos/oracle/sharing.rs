@@ -1,7 +1,7 @@
 //! Who may be together on a GPU, and which GPUs are given out at all.
 
 use super::Oracle;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::Launch;
 use danlu_core::gpu::GpuReport;

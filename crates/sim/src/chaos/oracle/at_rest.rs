@@ -2,8 +2,8 @@
 
 use super::Oracle;
 use super::launches::has_model;
-use crate::chaos::card::Card;
 use crate::chaos::disk::Disk;
+use crate::chaos::gpu::Card;
 use crate::chaos::machine::Machine;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::task::TaskState;

@@ -1,6 +1,6 @@
 //! Inputs and events in few words, for the history.
 
-use super::daemon::Decision;
+use super::engine_driver::Decision;
 use danlu_core::{Event, Input, NodeMessage, Reply};
 use std::fmt;
 

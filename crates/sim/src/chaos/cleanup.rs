@@ -1,8 +1,8 @@
 //! After the storm: an operator puts things in order, and everything must come to its end.
 
 use super::agenda::Happening;
-use super::nag::is_nag;
 use super::oracle::Oracle;
+use super::small_tasks::is_nag;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
 use danlu_core::gpu::GpuCondition;

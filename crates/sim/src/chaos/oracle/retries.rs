@@ -1,7 +1,7 @@
 //! When a task is tried again, after what, and that nobody starts before their time.
 
 use super::Oracle;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::{Event, Failure, FailureClass, Input, Settings, Span, TaskId, Time};

@@ -3,9 +3,9 @@
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
-use super::daemon::{Decision, Letter, Turn};
+use super::engine_driver::{Decision, Letter, Turn};
+use super::fake_outside::{Notes, Order};
 use super::faults::Fault;
-use super::outside::{Notes, Order};
 use super::verdict::Verdict;
 use super::world::World;
 use danlu_core::{Effect, Event, NodeId, NodeMessage, Row, RowKey, Span};

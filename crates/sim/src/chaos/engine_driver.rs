@@ -1,14 +1,14 @@
 //! The process of the daemon around the real engine: its inbox, its timers, its crashes.
 //!
-//! What the engine does is first noted (`outside.rs`), then happens (`acts.rs`): between any two of these the process
+//! What the engine does is first noted (`fake_outside.rs`), then happens (`engine_actions.rs`): between any two of these the process
 //! can crash, and does.
 
-use super::acts::Act;
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
+use super::engine_actions::Act;
+use super::fake_outside::Notes;
 use super::faults::Fault;
-use super::outside::Notes;
 use super::readers::Readers;
 use super::verdict::{Verdict, Violation};
 use super::world::World;

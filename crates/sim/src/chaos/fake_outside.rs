@@ -1,12 +1,12 @@
 //! A fake store, fleet and clock for the real engine. What the engine does is noted and happens later.
 
-use super::acts::{Act, Answer, Commit};
 use super::client::Ticket;
-use super::daemon::Turn;
 use super::disk::{Disk, apply};
+use super::engine_actions::{Act, Answer, Commit};
+use super::engine_driver::Turn;
 use super::faults::Fault;
 use super::inspect::{changed_rows_are_named, rows_of};
-use super::turns::{classes_are_kept, quotas_are_kept};
+use super::turn_order::{classes_are_kept, quotas_are_kept};
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::{BEGINNING, World};
 use danlu_core::effect::Launch;
