@@ -97,10 +97,10 @@ pub(super) enum Happening {
 
     Backup,
     FaultStrikes,
-    StormEnds,
+    FaultsEnd,
     /// The operator puts things in order and looks whether all is at rest.
     Tidy,
-    Nag,
+    SubmitSmallTasks,
     Rested,
 }
 

@@ -2,7 +2,7 @@
 
 use super::agenda::Happening;
 use super::oracle::Oracle;
-use super::small_tasks::is_nag;
+use super::small_tasks::is_small_task;
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::World;
 use danlu_core::gpu::GpuCondition;
@@ -29,13 +29,13 @@ impl World {
             self.agenda.at(self.now + Span(30_000), Happening::Rested);
             return Ok(());
         }
-        if self.now > self.storm_end + PATIENCE {
+        if self.now > self.faults_end_at + PATIENCE {
             return rest;
         }
         for input in self.chores() {
             self.post(input, None);
         }
-        let waited = self.now.since(self.storm_end).0;
+        let waited = self.now.since(self.faults_end_at).0;
         self.agenda.at(self.now + Span(2000 + waited / 20), Happening::Tidy);
         Ok(())
     }
@@ -147,7 +147,7 @@ impl World {
         let chores = self.chores();
         ensure!(chores.is_empty(), "the operator is not done: {chores:?}");
         ensure!(self.daemon.is_idle(), "the daemon is not done");
-        ensure!(self.nagging.is_none(), "small tasks keep coming");
+        ensure!(self.small_tasks.is_none(), "small tasks keep coming");
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl World {
             return false;
         };
         let clock = self.daemon_clock();
-        let others = |task: &Task| !is_nag(task);
+        let others = |task: &Task| !is_small_task(task);
         Oracle::every_task_has_ended(&self.disk, state, &self.machines, clock, others).is_ok()
     }
 

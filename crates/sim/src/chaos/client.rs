@@ -49,10 +49,10 @@ impl Client {
 impl World {
     pub(super) fn client_acts(&mut self, client: usize) -> Verdict {
         self.readers_see_what_is_durable()?;
-        if !self.storm || self.clients[client].is_waiting() {
+        if !self.faults_on || self.clients[client].is_waiting() {
             return Ok(());
         }
-        match self.wish(client) {
+        match self.draw_input(client) {
             Some(input) => self.ask(client, input),
             None => self.think(client),
         }
@@ -75,7 +75,7 @@ impl World {
     fn send_request(&mut self, ticket: Ticket, input: Input) {
         let at = self.now + Span(self.dice.scale(1, 300));
         self.agenda.at(at, Happening::RequestArrives { ticket, input: Box::new(input) });
-        if self.storm || self.clients[ticket.client].user.is_some() {
+        if self.faults_on || self.clients[ticket.client].user.is_some() {
             let at = self.now + self.dice.span(500, 6000);
             self.agenda.at(at, Happening::ClientTimesOut { ticket });
         }
@@ -126,7 +126,7 @@ impl World {
         };
         let again = match &pending.input {
             Input::Submit { key, .. } => key.is_some(),
-            _ => self.storm && self.dice.chance(500),
+            _ => self.faults_on && self.dice.chance(500),
         };
         if again {
             let submit = matches!(pending.input, Input::Submit { .. });

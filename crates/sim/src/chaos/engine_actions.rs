@@ -3,7 +3,7 @@
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
-use super::engine_driver::{Decision, Letter, Turn};
+use super::engine_driver::{Decision, InboxMessage, Turn};
 use super::fake_outside::{Notes, Order};
 use super::faults::Fault;
 use super::verdict::Verdict;
@@ -12,7 +12,7 @@ use danlu_core::{Effect, Event, NodeId, NodeMessage, Row, RowKey, Span};
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-pub(super) enum Act {
+pub(super) enum EngineAction {
     Commit(Commit),
     /// Readers see these changes, or all of it anew.
     Publish(BTreeMap<RowKey, Option<Row>>),
@@ -41,15 +41,15 @@ pub(super) enum Answer {
     Unavailable,
 }
 
-impl Act {
+impl EngineAction {
     pub(super) fn is_commit(&self) -> bool {
-        matches!(self, Act::Commit(_))
+        matches!(self, EngineAction::Commit(_))
     }
 }
 
 impl World {
     /// In the order in which the engine did it; a crash may come between any two.
-    pub(super) fn play(&mut self, acts: Vec<Act>) -> Verdict {
+    pub(super) fn play(&mut self, acts: Vec<EngineAction>) -> Verdict {
         let mut crash_in = None;
         let mut left = acts.len();
         for act in acts {
@@ -59,7 +59,7 @@ impl World {
             left -= 1;
             crash_in = crash_in.map(|left| left - 1);
             match act {
-                Act::Commit(commit) => {
+                EngineAction::Commit(commit) => {
                     if self.strikes(Fault::CrashBeforeCommit) {
                         self.tally.crashes_before_commit += 1;
                         self.daemon_crashes("before the commit");
@@ -73,23 +73,23 @@ impl World {
                         self.tally.crashes_in_effects += 1 - at_once;
                     }
                 }
-                Act::Publish(rows) => self.daemon.readers.publish(rows),
-                Act::PublishAll(rows) => self.daemon.readers.publish_all(rows),
-                Act::Answer(caller, answer) => {
+                EngineAction::Publish(rows) => self.daemon.readers.publish(rows),
+                EngineAction::PublishAll(rows) => self.daemon.readers.publish_all(rows),
+                EngineAction::Answer(caller, answer) => {
                     self.oracle.answer_is_true(caller, &answer)?;
                     if let Some(ticket) = caller {
                         self.answer(ticket, answer);
                     }
                 }
-                Act::Effect(effect, order) => {
+                EngineAction::Effect(effect, order) => {
                     self.oracle.effect_is_decided(&effect)?;
                     if let Some(order) = order {
                         self.oracle.order_is_built(*order, &self.disk)?;
                     }
                     self.send_to_agent(*effect);
                 }
-                Act::Lost(effect) => self.oracle.effect_is_decided(&effect)?,
-                Act::Reconnect(node) => self.reconnect(node),
+                EngineAction::Lost(effect) => self.oracle.effect_is_decided(&effect)?,
+                EngineAction::Reconnect(node) => self.reconnect(node),
             }
         }
         if crash_in.is_some() {
@@ -125,7 +125,7 @@ impl World {
     pub(super) fn queue_resumed(&mut self, life: u64) {
         if life == self.daemon.life {
             self.note("operator", format_args!("resumes scheduling"));
-            self.post_letter(Letter::Resume);
+            self.post_message(InboxMessage::Resume);
             // The commit of that may fail.
             if self.daemon.hooks.scheduling_paused {
                 let at = self.now + self.dice.span(2000, 10_000);

@@ -6,7 +6,7 @@
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
-use super::engine_actions::Act;
+use super::engine_actions::EngineAction;
 use super::fake_outside::Notes;
 use super::faults::Fault;
 use super::readers::Readers;
@@ -22,13 +22,13 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) type Decision = Result<Reply, Refusal>;
 
 #[derive(Debug)]
-pub(super) struct Daemon {
+pub(super) struct EngineDriver {
     /// Grows with every crash: what belongs to an earlier life of the process is gone.
     pub(super) life: u64,
     pub(super) alive: bool,
     /// `None` while the engine has not booted.
     engine: Option<Engine<World>>,
-    pub(super) inbox: VecDeque<Letter>,
+    pub(super) inbox: VecDeque<InboxMessage>,
     batch_due: bool,
     timer: u64,
     /// When the engine wants to be woken.
@@ -44,7 +44,7 @@ pub(super) struct Daemon {
     pub(super) ids_from: u64,
     pub(super) readers: Readers,
     /// What the engine has done, and has not happened yet.
-    pub(super) acts: Vec<Act>,
+    pub(super) acts: Vec<EngineAction>,
     /// The commit takes long: the engine does nothing else until it is done.
     pub(super) busy: bool,
     /// Decided and not committed.
@@ -70,7 +70,7 @@ pub(super) struct Hooks {
 }
 
 #[derive(Debug)]
-pub(super) enum Letter {
+pub(super) enum InboxMessage {
     /// From a client, or from the operator, who does not wait.
     Ask(Input, Option<Ticket>),
     Node(Input),
@@ -88,9 +88,9 @@ pub(super) struct Turn {
     pub(super) step: Step,
 }
 
-impl Daemon {
-    pub(super) fn new() -> Daemon {
-        Daemon {
+impl EngineDriver {
+    pub(super) fn new() -> EngineDriver {
+        EngineDriver {
             life: 0,
             alive: false,
             engine: None,
@@ -131,7 +131,7 @@ impl World {
     }
 
     pub(super) fn post(&mut self, input: Input, from: Option<Ticket>) {
-        self.post_letter(Letter::Ask(input, from));
+        self.post_message(InboxMessage::Ask(input, from));
     }
 
     pub(super) fn post_from_node(
@@ -140,12 +140,12 @@ impl World {
         session: SessionId,
         message: NodeMessage,
     ) {
-        self.post_letter(Letter::Node(Input::Node { node, session, message }));
+        self.post_message(InboxMessage::Node(Input::Node { node, session, message }));
     }
 
-    pub(super) fn post_letter(&mut self, letter: Letter) {
+    pub(super) fn post_message(&mut self, message: InboxMessage) {
         if self.daemon.alive {
-            self.daemon.inbox.push_back(letter);
+            self.daemon.inbox.push_back(message);
             self.wake_engine();
         }
     }
@@ -190,8 +190,8 @@ impl World {
         if count == 0 || self.daemon.engine.is_none() || self.daemon.busy {
             return Ok(());
         }
-        let letters: Vec<Letter> = self.daemon.inbox.drain(..count).collect();
-        self.process(letters)
+        let messages: Vec<InboxMessage> = self.daemon.inbox.drain(..count).collect();
+        self.process(messages)
     }
 
     pub(super) fn timer(&mut self, number: u64) -> Verdict {
@@ -199,11 +199,11 @@ impl World {
         if due { self.process(Vec::new()) } else { Ok(()) }
     }
 
-    fn process(&mut self, letters: Vec<Letter>) -> Verdict {
+    fn process(&mut self, messages: Vec<InboxMessage>) -> Verdict {
         let asks = self.dice.chance(50);
         self.work(|engine, world| {
-            for letter in letters {
-                let message = world.message(letter);
+            for message in messages {
+                let message = world.message(message);
                 engine.take(world, message);
             }
             if asks {
@@ -218,14 +218,14 @@ impl World {
         })
     }
 
-    fn message(&mut self, letter: Letter) -> Message<World> {
-        match letter {
-            Letter::Ask(input, caller) => {
+    fn message(&mut self, message: InboxMessage) -> Message<World> {
+        match message {
+            InboxMessage::Ask(input, caller) => {
                 self.oracle.asked(caller);
                 Message::Ask { input, extras: Notes::default(), caller }
             }
-            Letter::Node(input) => Message::Node(input),
-            Letter::Resume => Message::Keep { extras: Notes::resumed(), caller: None },
+            InboxMessage::Node(input) => Message::Node(input),
+            InboxMessage::Resume => Message::Keep { extras: Notes::resumed(), caller: None },
         }
     }
 
@@ -240,7 +240,7 @@ impl World {
         self.no_violation()?;
         let later = |due: std::time::Duration| self.now + Span(due.as_millis() as u64);
         self.daemon.due_at = due.map(later);
-        if self.daemon.acts.iter().any(Act::is_commit) && self.strikes(Fault::LateCommit) {
+        if self.daemon.acts.iter().any(EngineAction::is_commit) && self.strikes(Fault::LateCommit) {
             self.tally.late_commits += 1;
             self.note("daemon", format_args!("a commit takes long"));
             self.daemon.busy = true;
@@ -262,7 +262,7 @@ impl World {
 
     fn happen_all(&mut self) -> Verdict {
         let acts = std::mem::take(&mut self.daemon.acts);
-        let commits = acts.iter().any(Act::is_commit);
+        let commits = acts.iter().any(EngineAction::is_commit);
         self.play(acts)?;
         if !self.daemon.alive {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::client::Ticket;
 use super::disk::{Disk, apply};
-use super::engine_actions::{Act, Answer, Commit};
+use super::engine_actions::{Answer, Commit, EngineAction};
 use super::engine_driver::Turn;
 use super::faults::Fault;
 use super::inspect::{changed_rows_are_named, rows_of};
@@ -163,7 +163,7 @@ impl Store for World {
         self.daemon.turns.clear();
         let mut rows = self.disk.rows.clone();
         for act in &self.daemon.acts {
-            if let Act::Commit(commit) = act {
+            if let EngineAction::Commit(commit) = act {
                 apply(&mut rows, commit.rows.clone());
             }
         }
@@ -172,7 +172,7 @@ impl Store for World {
 
     fn commit(&mut self, batch: &Batch<Notes>) -> Result<(), StoreError> {
         let turns = std::mem::take(&mut self.daemon.turns);
-        let broken = self.storm && self.now < self.daemon.hooks.broken_until;
+        let broken = self.faults_on && self.now < self.daemon.hooks.broken_until;
         if broken || self.strikes(Fault::CommitFailure) {
             self.tally.commit_failures += 1;
             self.tally.failed_recoveries += u64::from(broken);
@@ -191,7 +191,7 @@ impl Store for World {
         }
         let events = batch.events.iter().map(|(_, event)| event.clone()).collect();
         let notes = Notes(batch.extras.0.clone());
-        self.daemon.acts.push(Act::Commit(Commit {
+        self.daemon.acts.push(EngineAction::Commit(Commit {
             rows: batch.rows.clone(),
             events,
             turns,
@@ -212,7 +212,7 @@ impl Fleet for World {
     fn carry_out(&mut self, state: &State, effect: Effect) {
         if matches!(effect, Effect::Launch(_)) && self.strikes(Fault::LostOrder) {
             self.tally.lost_orders += 1;
-            self.daemon.acts.push(Act::Lost(Box::new(effect)));
+            self.daemon.acts.push(EngineAction::Lost(Box::new(effect)));
             panic_on_purpose();
         }
         let order = match &effect {
@@ -224,15 +224,15 @@ impl Fleet for World {
             | Effect::DropLog { .. }
             | Effect::AskReport { .. } => None,
         };
-        self.daemon.acts.push(Act::Effect(Box::new(effect), order));
+        self.daemon.acts.push(EngineAction::Effect(Box::new(effect), order));
     }
 
     fn reconnect(&mut self, _: &State) {
-        self.daemon.acts.push(Act::Reconnect(None));
+        self.daemon.acts.push(EngineAction::Reconnect(None));
     }
 
     fn reconnect_one(&mut self, _: &State, node: NodeId) {
-        self.daemon.acts.push(Act::Reconnect(Some(node)));
+        self.daemon.acts.push(EngineAction::Reconnect(Some(node)));
     }
 }
 
@@ -257,7 +257,7 @@ impl People for World {
             danlu_engine::Answer::InternalError { .. } => Answer::InternalError,
             danlu_engine::Answer::Unavailable(_) => Answer::Unavailable,
         };
-        self.daemon.acts.push(Act::Answer(caller, answer));
+        self.daemon.acts.push(EngineAction::Answer(caller, answer));
     }
 
     fn consider(&mut self, (): (), _: Result<&State, &StoreError>) {
@@ -265,11 +265,11 @@ impl People for World {
     }
 
     fn publish(&mut self, batch: &Batch<Notes>) {
-        self.daemon.acts.push(Act::Publish(batch.rows.clone()));
+        self.daemon.acts.push(EngineAction::Publish(batch.rows.clone()));
     }
 
     fn publish_all(&mut self, state: &State, _: &Batch<Notes>) {
-        self.daemon.acts.push(Act::PublishAll(rows_of(state)));
+        self.daemon.acts.push(EngineAction::PublishAll(rows_of(state)));
     }
 
     fn deed(&self, _: &State, _: &Option<Ticket>, _: &Input) -> Option<()> {

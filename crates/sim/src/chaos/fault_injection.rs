@@ -13,18 +13,18 @@ const DAY: u64 = 86_400_000;
 impl World {
     /// Whether a fault happens at this occasion. After the storm, none does.
     pub(super) fn strikes(&mut self, fault: Fault) -> bool {
-        self.storm && self.mix.strikes(fault, &mut self.dice)
+        self.faults_on && self.mix.strikes(fault, &mut self.dice)
     }
 
     pub(super) fn next_fault(&mut self) {
-        if !self.mix.is_calm() {
+        if !self.mix.is_faultless() {
             let at = self.now + self.dice.span(1, self.mix.pace.0 * 2);
             self.agenda.at(at, Happening::FaultStrikes);
         }
     }
 
     pub(super) fn fault_strikes(&mut self) -> Verdict {
-        if !self.storm {
+        if !self.faults_on {
             return Ok(());
         }
         let machine = self.dice.index(self.machines.len());
@@ -100,7 +100,7 @@ impl World {
     }
 
     pub(super) fn backup(&mut self) {
-        if self.mix.has(Fault::Restore) && self.storm {
+        if self.mix.has(Fault::Restore) && self.faults_on {
             self.note("disk", format_args!("a backup is taken"));
             self.disk.back_up(self.oracle.record.clone());
             let at = self.now + Span(self.dice.scale(1000, 60_000));
@@ -128,14 +128,14 @@ impl World {
     }
 
     /// All faults end. What is broken is mended soon, except what is lost for good.
-    pub(super) fn storm_ends(&mut self) -> Verdict {
+    pub(super) fn faults_end(&mut self) -> Verdict {
         self.note("world", format_args!("the storm is over"));
         let doomed = self.mix.has(Fault::Destroy) && self.machines.len() > 1;
         if doomed {
             let machine = self.dice.index(self.machines.len());
             self.destroy(machine)?;
         }
-        self.storm = false;
+        self.faults_on = false;
         self.network.latency = self.network.latency.min(100);
         for machine in 0..self.machines.len() {
             let at = self.now + self.dice.span(0, 5000);
@@ -149,7 +149,7 @@ impl World {
         self.agenda.at(self.now + Span(5000), Happening::Tidy);
         // Keeping a large cluster busy takes too many small tasks.
         if self.gpu_count() <= 12 && self.dice.chance(200) {
-            self.start_nagging();
+            self.start_small_tasks();
         }
         Ok(())
     }

@@ -131,7 +131,7 @@ impl Mix {
         Mix { faults, pace: Span(dice.scale(500, 30_000)), intensity: dice.between(1, 3) }
     }
 
-    pub(super) fn is_calm(&self) -> bool {
+    pub(super) fn is_faultless(&self) -> bool {
         self.faults.is_empty()
     }
 

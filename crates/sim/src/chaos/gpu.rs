@@ -2,23 +2,23 @@
 
 use super::agenda::Happening;
 use super::faults::Fault;
-use super::machine::Machine;
+use super::machine::SimMachine;
 use super::world::World;
 use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, RunMemory};
-use danlu_core::{GpuId, NodeMessage, Span, Time, Trouble as MachineTrouble, TroubleKind};
+use danlu_core::{GpuId, NodeMessage, Span, Time, Trouble, TroubleKind};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]
-pub(super) struct Card {
+pub(super) struct SimGpu {
     pub(super) id: GpuId,
     pub(super) index: u32,
     pub(super) model: &'static str,
     pub(super) memory: u64,
-    trouble: Option<Trouble>,
+    trouble: Option<GpuFault>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trouble {
+enum GpuFault {
     Vanished,
     ProbeFails,
     Dirty,
@@ -26,14 +26,14 @@ enum Trouble {
     Broken,
 }
 
-impl Card {
-    pub(super) fn new(id: String, index: u32, model: &'static str, memory: u64) -> Card {
-        Card { id: GpuId(id.into()), index, model, memory, trouble: None }
+impl SimGpu {
+    pub(super) fn new(id: String, index: u32, model: &'static str, memory: u64) -> SimGpu {
+        SimGpu { id: GpuId(id.into()), index, model, memory, trouble: None }
     }
 
     /// The same, as another name of its machine shows it.
-    pub(super) fn again(&self) -> Card {
-        Card { trouble: None, id: self.id.clone(), ..*self }
+    pub(super) fn again(&self) -> SimGpu {
+        SimGpu { trouble: None, id: self.id.clone(), ..*self }
     }
 
     /// Another piece of the same kind.
@@ -44,39 +44,39 @@ impl Card {
     /// `beside`: a process of another name of the machine is on it, which is foreign to this one.
     fn report(&self, runs: Vec<RunMemory>, beside: bool) -> Option<GpuReport> {
         let condition = match self.trouble {
-            None | Some(Trouble::Broken) if beside => {
+            None | Some(GpuFault::Broken) if beside => {
                 let process = ForeignProcess { pid: 5000, user: "other name".to_owned() };
                 GpuCondition::Foreign { processes: vec![process] }
             }
-            None | Some(Trouble::Broken) => GpuCondition::Idle,
-            Some(Trouble::Vanished) => return None,
-            Some(Trouble::ProbeFails) => GpuCondition::Unknown,
-            Some(Trouble::Dirty) => GpuCondition::Dirty,
-            Some(Trouble::Foreign { pid }) => {
+            None | Some(GpuFault::Broken) => GpuCondition::Idle,
+            Some(GpuFault::Vanished) => return None,
+            Some(GpuFault::ProbeFails) => GpuCondition::Unknown,
+            Some(GpuFault::Dirty) => GpuCondition::Dirty,
+            Some(GpuFault::Foreign { pid }) => {
                 let process = ForeignProcess { pid, user: "somebody".to_owned() };
                 GpuCondition::Foreign { processes: vec![process] }
             }
         };
         // Others tell every other time how much they use.
         let other_memory = match self.trouble {
-            Some(Trouble::Foreign { pid }) if pid % 2 == 0 => None,
-            Some(Trouble::Foreign { .. }) => Some(self.memory / 2),
-            None | Some(Trouble::Broken) if beside => None,
+            Some(GpuFault::Foreign { pid }) if pid % 2 == 0 => None,
+            Some(GpuFault::Foreign { .. }) => Some(self.memory / 2),
+            None | Some(GpuFault::Broken) if beside => None,
             _ => Some(0),
         };
         Some(GpuReport {
             condition,
             runs,
             usage: GpuUsage { other_memory, busy: 0 },
-            broken: (self.trouble == Some(Trouble::Broken)).then(|| "Xid 79".to_owned()),
+            broken: (self.trouble == Some(GpuFault::Broken)).then(|| "Xid 79".to_owned()),
             ..GpuReport::new(self.id.clone(), self.index, self.model, self.memory)
         })
     }
 }
 
-impl Machine {
+impl SimMachine {
     pub(super) fn gpu_reports(&self, now: Time, beside: &BTreeSet<GpuId>) -> Vec<GpuReport> {
-        let used = |card: &Card| {
+        let used = |card: &SimGpu| {
             let here = self.dirs.iter().filter(|(_, dir)| dir.launch.gpus.contains(&card.id));
             let runs = here
                 .filter_map(|(run, dir)| Some(RunMemory { run: *run, peak: dir.gpu_memory(now)? }));
@@ -94,18 +94,18 @@ impl World {
     pub(super) fn trouble_gpu(&mut self, machine: usize, fault: Fault) {
         let card = self.dice.index(self.machines[machine].cards.len());
         let trouble = match fault {
-            Fault::GpuVanish => Trouble::Vanished,
-            Fault::ProbeError => Trouble::ProbeFails,
-            Fault::Dirty => Trouble::Dirty,
-            Fault::Broken => Trouble::Broken,
-            _ => Trouble::Foreign { pid: 4000 + u32::try_from(self.dice.below(2)).unwrap_or(0) },
+            Fault::GpuVanish => GpuFault::Vanished,
+            Fault::ProbeError => GpuFault::ProbeFails,
+            Fault::Dirty => GpuFault::Dirty,
+            Fault::Broken => GpuFault::Broken,
+            _ => GpuFault::Foreign { pid: 4000 + u32::try_from(self.dice.below(2)).unwrap_or(0) },
         };
         match trouble {
-            Trouble::Vanished => self.tally.gpus_vanished += 1,
-            Trouble::ProbeFails => self.tally.probe_errors += 1,
-            Trouble::Dirty => self.tally.dirty += 1,
-            Trouble::Broken => self.tally.broken += 1,
-            Trouble::Foreign { .. } => self.tally.foreign_processes += 1,
+            GpuFault::Vanished => self.tally.gpus_vanished += 1,
+            GpuFault::ProbeFails => self.tally.probe_errors += 1,
+            GpuFault::Dirty => self.tally.dirty += 1,
+            GpuFault::Broken => self.tally.broken += 1,
+            GpuFault::Foreign { .. } => self.tally.foreign_processes += 1,
         }
         let it = &mut self.machines[machine].cards[card];
         it.trouble = Some(trouble);
@@ -164,7 +164,7 @@ impl World {
         let kinds = [TroubleKind::DiskFull, TroubleKind::Descriptors, TroubleKind::Processes];
         let kind = self.dice.pick(&kinds).unwrap_or(TroubleKind::Other);
         self.note_machine(machine, format_args!("cannot start anything: {kind:?}"));
-        self.machines[machine].trouble = Some(MachineTrouble::new(kind, "no more of it"));
+        self.machines[machine].trouble = Some(Trouble::new(kind, "no more of it"));
         // Some notice only when they are to start something.
         if self.dice.chance(500) {
             self.tell_fitness(machine);
@@ -204,7 +204,7 @@ impl World {
     fn other_names(&self, machine: usize) -> impl Iterator<Item = usize> {
         let cards = &self.machines[machine].cards;
         let same =
-            |other: &Machine| other.cards.iter().any(|it| cards.iter().any(|c| c.id == it.id));
+            |other: &SimMachine| other.cards.iter().any(|it| cards.iter().any(|c| c.id == it.id));
         let all = self.machines.iter().enumerate();
         all.filter(move |(other, it)| *other != machine && same(it)).map(|(other, _)| other)
     }

@@ -5,12 +5,12 @@ use danlu_core::{Event, Input, NodeMessage, Reply};
 use std::fmt;
 
 /// An input and the answer to it.
-pub(super) struct Asked<'a>(pub(super) &'a Input, pub(super) &'a Decision);
+pub(super) struct InputText<'a>(pub(super) &'a Input, pub(super) &'a Decision);
 
 /// An event.
-pub(super) struct Happened<'a>(pub(super) &'a Event);
+pub(super) struct EventText<'a>(pub(super) &'a Event);
 
-impl fmt::Display for Asked<'_> {
+impl fmt::Display for InputText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Input::Boot { epoch, restored, ids_from } => {
@@ -130,7 +130,7 @@ fn message_words(message: &NodeMessage, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     }
 }
 
-impl fmt::Display for Happened<'_> {
+impl fmt::Display for EventText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Event::Booted { epoch, .. } => write!(f, "booted in epoch {epoch}"),

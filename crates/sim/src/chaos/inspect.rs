@@ -34,10 +34,10 @@ impl World {
 
     pub(super) fn note_turn(&mut self, input: &Input, step: &Step) {
         if !matches!(input, Input::Schedule) || !step.events.is_empty() {
-            self.note("daemon", format_args!("{}", history_text::Asked(input, &step.reply)));
+            self.note("daemon", format_args!("{}", history_text::InputText(input, &step.reply)));
         }
         for event in &step.events {
-            self.note("daemon", format_args!("  {}", history_text::Happened(event)));
+            self.note("daemon", format_args!("  {}", history_text::EventText(event)));
         }
     }
 

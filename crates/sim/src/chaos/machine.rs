@@ -2,7 +2,7 @@
 
 use super::agenda::Happening;
 use super::faults::Fault;
-use super::gpu::Card;
+use super::gpu::SimGpu;
 use super::rundir::{RunDir, Stage};
 use super::verdict::Verdict;
 use super::world::World;
@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct SimMachine {
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) capacity: Capacity,
-    pub(super) cards: Vec<Card>,
+    pub(super) cards: Vec<SimGpu>,
     /// Bytes of memory that nobody uses.
     pub(super) free_memory: u64,
     pub(super) up: bool,
@@ -47,7 +47,7 @@ pub(super) struct Machine {
     pub(super) clock_offset: i64,
 }
 
-impl Machine {
+impl SimMachine {
     pub(super) fn clock(&self, now: Time) -> Time {
         Time(now.0 + self.clock_offset)
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const GB: u64 = 1 << 30;
 
 impl World {
-    pub(super) fn wish_submit(&mut self, client: usize) -> Option<Input> {
+    pub(super) fn draw_submit(&mut self, client: usize) -> Option<Input> {
         let by = self.clients[client].user?;
         if self.keys_given == self.workload.most_tasks {
             return None;
@@ -17,7 +17,7 @@ impl World {
         self.keys_given += 1;
         let key = format!("{}-{}", self.clients[client].name, self.keys_given);
         let key = (!self.dice.chance(50)).then_some(key);
-        let mut spec = self.wish_spec();
+        let mut spec = self.draw_spec();
         if self.dice.chance(40) {
             let at_once = self.dice.pick(&[None, Some(1), Some(2), Some(3)]).flatten();
             let indices: Vec<u32> = (0..6).take(self.dice.index(6) + 1).collect();
@@ -30,20 +30,20 @@ impl World {
     }
 
     /// Another description for a task that waits.
-    pub(super) fn wish_edit(&mut self, by: Actor, task: TaskId) -> Option<Input> {
+    pub(super) fn draw_edit(&mut self, by: Actor, task: TaskId) -> Option<Input> {
         let state = self.daemon.state()?;
         let mut spec = TaskSpec::clone(&state.tasks.get(&task)?.spec);
         match self.dice.below(5) {
             4 => spec.begin = Some(self.daemon_clock() + self.dice.span(0, 30_000)),
-            0 => spec.request = self.wish_request(),
-            1 => spec.after = self.wish_dependencies(),
+            0 => spec.request = self.draw_request(),
+            1 => spec.after = self.draw_dependencies(),
             2 => spec.retries += 1,
             _ => spec.priority = 5 + self.dice.index(10) as i32,
         }
         Some(Input::Edit { by, task, spec })
     }
 
-    fn wish_spec(&mut self) -> TaskSpec {
+    fn draw_spec(&mut self) -> TaskSpec {
         let span = self.dice.scale(20, self.workload.longest);
         let exit = match self.dice.below(20) {
             0 => "s9".to_owned(),
@@ -56,7 +56,7 @@ impl World {
             _ => vec!["work".to_owned(), span.to_string(), exit],
         };
         if command.len() == 3 && self.dice.chance(600) {
-            command.push(self.wish_class().as_str().to_owned());
+            command.push(self.draw_class().as_str().to_owned());
         }
         let begins = self.dice.chance(60);
         let begin = self.daemon_clock() + self.dice.span(0, 30_000);
@@ -65,34 +65,34 @@ impl World {
         TaskSpec {
             name: String::new(),
             command,
-            request: self.wish_request(),
+            request: self.draw_request(),
             time_limit: limited.then(|| Span(span / 2 + self.dice.below(span * 4))),
             expected: guessed.then(|| Span(span / 2 + self.dice.below(span * 2))),
             retries: u32::try_from(self.dice.below(8).saturating_sub(4)).unwrap_or(0),
-            retry_on: self.wish_classes(),
+            retry_on: self.draw_classes(),
             begin: begins.then_some(begin),
             preemptible: self.dice.chance(self.workload.preemptible),
             urgent: self.dice.chance(60),
             priority: if self.dice.chance(200) { 5 + self.dice.index(10) as i32 } else { 5 },
-            after: self.wish_dependencies(),
+            after: self.draw_dependencies(),
             hold: self.dice.chance(50),
             project: self.dice.chance(300).then(|| "llm".to_owned()),
             ..TaskSpec::default()
         }
     }
 
-    fn wish_class(&mut self) -> FailureClass {
+    fn draw_class(&mut self) -> FailureClass {
         let common = [FailureClass::CudaOom, FailureClass::Nccl, FailureClass::Other];
         self.dice.pick(&common).unwrap_or(FailureClass::Other)
     }
 
     /// Most people do not name any.
-    pub(super) fn wish_classes(&mut self) -> BTreeSet<FailureClass> {
+    pub(super) fn draw_classes(&mut self) -> BTreeSet<FailureClass> {
         let count = self.dice.below(5).saturating_sub(2);
-        (0..count).map(|_| self.wish_class()).collect()
+        (0..count).map(|_| self.draw_class()).collect()
     }
 
-    fn wish_request(&mut self) -> Request {
+    fn draw_request(&mut self) -> Request {
         let largest = self.machines.iter().map(|it| it.cards.len()).max().unwrap_or(1) as u64;
         let total: usize = self.machines.iter().map(|it| it.cards.len()).sum();
         let span_nodes = self.dice.chance(self.workload.spanning);
@@ -121,7 +121,7 @@ impl World {
             let count = u32::try_from(self.dice.between(1, 2)).unwrap_or(1);
             request.resources.insert("licence".to_owned(), count);
         }
-        self.wish_sharing(&mut request);
+        self.draw_sharing(&mut request);
         match self.dice.below(20) {
             0 => request.gpu_model = self.dice.pick(&["a100", "H100"]).map(str::to_owned),
             1 if !request.is_shared() => request.gpu_memory = self.dice.between(20, 80) * GB,
@@ -146,7 +146,7 @@ impl World {
         request
     }
 
-    fn wish_sharing(&mut self, request: &mut Request) {
+    fn draw_sharing(&mut self, request: &mut Request) {
         if request.gpus == 0 || request.span_nodes {
             return;
         }
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    fn wish_dependencies(&mut self) -> Vec<Dependency> {
+    fn draw_dependencies(&mut self) -> Vec<Dependency> {
         if !self.dice.chance(250) {
             return Vec::new();
         }

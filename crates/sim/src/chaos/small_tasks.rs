@@ -8,16 +8,16 @@ use danlu_core::settings::{Backfill, Order, Settings};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Input, Request, Row, RowKey, Span, Task, TaskId};
 
-const NAME: &str = "nag";
+const NAME: &str = "small";
 /// Behind everybody else.
 const PRIORITY: i32 = 100;
 
-pub(super) fn is_nag(task: &Task) -> bool {
+pub(super) fn is_small_task(task: &Task) -> bool {
     task.spec.name == NAME
 }
 
 impl World {
-    pub(super) fn start_nagging(&mut self) {
+    pub(super) fn start_small_tasks(&mut self) {
         self.note("world", format_args!("somebody submits small tasks without end"));
         let quota = QuotaSettings::default();
         let drawn = Settings { quota, queue_paused: false, ..self.draw_settings() };
@@ -30,13 +30,13 @@ impl World {
             let order = self.dice.pick(&orders).unwrap_or(Order::Balance);
             Settings { order, reserve_after: Span(self.dice.scale(1, 60_000)), ..drawn }
         };
-        self.nagging = Some(settings);
-        self.agenda.at(self.now, Happening::Nag);
+        self.small_tasks = Some(settings);
+        self.agenda.at(self.now, Happening::SubmitSmallTasks);
     }
 
-    pub(super) fn nag(&mut self) {
+    pub(super) fn submit_small_tasks(&mut self) {
         let tasks = self.disk.rows.values().filter_map(|row| match row {
-            Row::Task(task) if is_nag(task) => Some(task),
+            Row::Task(task) if is_small_task(task) => Some(task),
             _ => None,
         });
         let (ended, open): (Vec<&Task>, Vec<&Task>) = tasks.partition(|task| task.is_finished());
@@ -46,13 +46,13 @@ impl World {
             self.post(Input::Remove { by: Actor::Daemon, task }, None);
         }
         if self.everybody_else_is_done() {
-            self.nagging = None;
+            self.small_tasks = None;
         }
-        let Some(settings) = self.nagging.clone() else {
+        let Some(settings) = self.small_tasks.clone() else {
             return;
         };
         let at = self.now + Span(self.dice.scale(100, 1000));
-        self.agenda.at(at, Happening::Nag);
+        self.agenda.at(at, Happening::SubmitSmallTasks);
         let Some(Row::Ledger(ledger)) = self.disk.rows.get(&RowKey::Ledger) else {
             return;
         };
@@ -61,16 +61,16 @@ impl World {
             return;
         }
         for _ in open..self.gpu_count() + 4 {
-            self.submit_nag();
+            self.submit_small_task();
         }
     }
 
-    fn submit_nag(&mut self) {
+    fn submit_small_task(&mut self) {
         let Some(by) = self.clients[0].user else {
             return;
         };
         let span = self.dice.scale(500, 8000);
-        let promised = self.nagging.as_ref().is_some_and(|it| it.reserve_after == Span::ZERO);
+        let promised = self.small_tasks.as_ref().is_some_and(|it| it.reserve_after == Span::ZERO);
         let limited = promised || self.dice.chance(500);
         let spec = TaskSpec {
             name: NAME.to_owned(),

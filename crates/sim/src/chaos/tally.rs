@@ -22,7 +22,7 @@ macro_rules! tally {
 
 tally! {
     seeds: "seeds",
-    calm_seeds: "seeds without faults",
+    faultless_seeds: "seeds without faults",
     steps: "steps",
     commits: "commits",
     submits: "tasks submitted",

@@ -65,13 +65,13 @@ impl Verb {
 
 impl World {
     /// From idle clusters to ones with twice the work they can do before the storm is over.
-    pub(super) fn draw_workload(dice: &mut Dice, gpus: u64, storm: Span) -> Workload {
+    pub(super) fn draw_workload(dice: &mut Dice, gpus: u64, faults_last: Span) -> Workload {
         let most_tasks = dice.scale(10, 80);
         let percent = dice.scale(10, 200);
         // A task asks for two GPUs on average, and runs a fifth of the longest time.
-        let longest = storm.0 * gpus * percent / 100 * 5 / (2 * most_tasks);
+        let longest = faults_last.0 * gpus * percent / 100 * 5 / (2 * most_tasks);
         Workload {
-            think: dice.scale(500, 8000).min(storm.0 * 6 / most_tasks),
+            think: dice.scale(500, 8000).min(faults_last.0 * 6 / most_tasks),
             most_tasks,
             longest: longest.clamp(1000, 120_000),
             meddling: dice.between(0, 500),
@@ -83,16 +83,16 @@ impl World {
     }
 
     /// `None` when there is nothing to ask about.
-    pub(super) fn wish(&mut self, client: usize) -> Option<Input> {
+    pub(super) fn draw_input(&mut self, client: usize) -> Option<Input> {
         let meddles = self.dice.chance(self.workload.meddling);
         match (meddles, self.clients[client].admin) {
-            (false, _) => self.wish_submit(client),
-            (true, true) if self.dice.chance(500) => self.wish_admin(client),
-            (true, _) => self.wish_task(client),
+            (false, _) => self.draw_submit(client),
+            (true, true) if self.dice.chance(500) => self.draw_admin(client),
+            (true, _) => self.draw_task(client),
         }
     }
 
-    fn wish_task(&mut self, client: usize) -> Option<Input> {
+    fn draw_task(&mut self, client: usize) -> Option<Input> {
         let by = self.clients[client].actor();
         // Now and then somebody else's task, which only an admin may touch.
         let own =
@@ -126,7 +126,7 @@ impl World {
             Verb::Release => Input::Release { by, task },
             Verb::Retry => Input::Retry { by, task },
             Verb::Remove => Input::Remove { by, task },
-            Verb::Edit => return self.wish_edit(by, task),
+            Verb::Edit => return self.draw_edit(by, task),
             Verb::Move => Input::Move { by, task, position: self.dice.index(10) },
             Verb::Extend => Input::Extend { by, task, more: self.dice.span(0, 60_000) },
             Verb::Requeue => Input::Requeue { by, task },
@@ -136,7 +136,7 @@ impl World {
         })
     }
 
-    fn wish_admin(&mut self, client: usize) -> Option<Input> {
+    fn draw_admin(&mut self, client: usize) -> Option<Input> {
         let by = self.clients[client].actor();
         let state = self.daemon.state()?;
         let nodes: Vec<NodeId> = state.nodes.keys().copied().collect();
@@ -182,15 +182,15 @@ impl World {
                 };
                 Input::SetUser { by, user, change }
             }
-            17..=20 => return self.wish_gpus(by, &nodes),
+            17..=20 => return self.draw_gpus(by, &nodes),
             34 => Input::EndUnknownRuns { by, node: self.dice.pick(&nodes)? },
-            35 => self.wish_rename(by),
+            35 => self.draw_rename(by),
             _ => Input::Configure { by, settings: self.draw_settings() },
         })
     }
 
     /// Whoever renames a machine adds it under its new name, and removes the old one some time.
-    fn wish_rename(&mut self, by: Actor) -> Input {
+    fn draw_rename(&mut self, by: Actor) -> Input {
         let machine = self.dice.index(self.machines.len());
         self.serial_number += 1;
         self.tally.renamed += 1;
@@ -204,7 +204,7 @@ impl World {
         Input::AddNode { by, name, labels }
     }
 
-    fn wish_gpus(&mut self, by: Actor, nodes: &[NodeId]) -> Option<Input> {
+    fn draw_gpus(&mut self, by: Actor, nodes: &[NodeId]) -> Option<Input> {
         let node = self.dice.pick(nodes)?;
         let number = u32::try_from(self.dice.below(8)).unwrap_or(0);
         let change = match self.dice.below(6) {
@@ -219,7 +219,7 @@ impl World {
     }
 
     pub(super) fn draw_settings(&mut self) -> Settings {
-        let retry_on = self.wish_classes();
+        let retry_on = self.draw_classes();
         let dice = &mut self.dice;
         let orders = [
             Order::Balance,

@@ -3,8 +3,8 @@
 use super::Oracle;
 use super::launches::has_model;
 use crate::chaos::disk::Disk;
-use crate::chaos::gpu::Card;
-use crate::chaos::machine::Machine;
+use crate::chaos::gpu::SimGpu;
+use crate::chaos::machine::SimMachine;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::task::TaskState;
 use danlu_core::{Request, Row, State, Task, TaskId, Time, WaitReason, explain};
@@ -16,7 +16,7 @@ impl Oracle {
     pub(in crate::chaos) fn every_task_has_ended(
         disk: &Disk,
         state: &State,
-        machines: &[Machine],
+        machines: &[SimMachine],
         clock: Time,
         counts: impl Fn(&Task) -> bool,
     ) -> Verdict {
@@ -53,7 +53,11 @@ impl Oracle {
         Ok(())
     }
 
-    pub(in crate::chaos) fn nothing_is_left(&self, machines: &[Machine], state: &State) -> Verdict {
+    pub(in crate::chaos) fn nothing_is_left(
+        &self,
+        machines: &[SimMachine],
+        state: &State,
+    ) -> Verdict {
         if let Some(run) = self.truth.alive().next() {
             ensure!(false, "run {run} still runs although every task is over");
         }
@@ -83,25 +87,25 @@ impl Oracle {
 
 /// Judged by what the machines have. Over several nodes the placement rule has its say: there
 /// the task may wait only if it is told so.
-fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> bool {
+fn cannot_run(task: &Task, state: &State, machines: &[SimMachine], clock: Time) -> bool {
     let request = &task.spec.request;
     let has = |node: &danlu_core::Node, (name, wanted): (&String, &u32)| {
         node.resources.get(name).is_some_and(|there| there >= wanted)
     };
     let counted = |node: &danlu_core::Node| request.resources.iter().all(|it| has(node, it));
-    let known = |machine: &&Machine| {
+    let known = |machine: &&SimMachine| {
         let node = state.nodes.values().find(|node| node.name == machine.name);
         request.resources.is_empty() || node.is_some_and(counted)
     };
     // Labels may have changed since it was made.
-    let accepts = |machine: &&Machine| {
+    let accepts = |machine: &&SimMachine| {
         let node = state.nodes.values().find(|node| node.name == machine.name);
         let labels = node.map_or(&machine.labels, |node| &node.labels);
         request.node.as_ref().is_none_or(|wanted| wanted.matches(&machine.name, labels))
     };
     let twins = machines.iter().any(|machine| machine.twin);
     let machines = machines.iter().filter(known).filter(accepts);
-    let machines: Vec<&Machine> = machines.collect();
+    let machines: Vec<&SimMachine> = machines.collect();
     let rooms = machines.iter().filter(|machine| !machine.destroyed).map(|it| room(it, request));
     if request.nodes > 1 {
         let each = (request.gpus / request.nodes) as usize;
@@ -131,13 +135,13 @@ fn cannot_run(task: &Task, state: &State, machines: &[Machine], clock: Time) -> 
 }
 
 /// The GPUs that a machine could give to such a request if it had nothing else to do.
-fn room(machine: &Machine, request: &Request) -> Option<usize> {
+fn room(machine: &SimMachine, request: &Request) -> Option<usize> {
     let capacity = machine.capacity;
     if request.cpus > capacity.cpus || request.memory > capacity.memory {
         return None;
     }
     let fitting = || {
-        let fits = |card: &&Card| {
+        let fits = |card: &&SimGpu| {
             !machine.twin && card.memory >= request.gpu_memory && has_model(request, card.model)
         };
         machine.cards.iter().filter(fits)

@@ -30,7 +30,7 @@ pub(super) struct Oracle {
     /// Rewound together with the store.
     pub(super) record: Record,
     truth: truth::Truth,
-    told: node_reports::Told,
+    told: node_reports::NodeReports,
     clock: retries::Clock,
     deeds: engine::Deeds,
 }

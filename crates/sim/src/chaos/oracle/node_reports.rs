@@ -6,8 +6,8 @@ use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    pub(super) nodes: BTreeMap<NodeId, Heard>,
+pub(super) struct NodeReports {
+    pub(super) nodes: BTreeMap<NodeId, ReportedNode>,
     /// What an earlier one says comes too late, also when the newest is gone.
     newest: BTreeMap<NodeId, SessionId>,
     booted_at: Time,
@@ -18,7 +18,7 @@ pub(super) struct Told {
 
 /// What one node has told over its newest connection.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ReportedNode {
     pub(super) session: SessionId,
     /// `None` before its first report.
     pub(super) gpus: Option<Vec<GpuReport>>,
@@ -28,20 +28,20 @@ pub(super) struct Heard {
     pub(super) unfit: bool,
 }
 
-impl Heard {
-    fn on(session: SessionId) -> Heard {
-        Heard { session, gpus: None, free_memory: None, unfit: false }
+impl ReportedNode {
+    fn on(session: SessionId) -> ReportedNode {
+        ReportedNode { session, gpus: None, free_memory: None, unfit: false }
     }
 }
 
-impl Told {
+impl NodeReports {
     pub(super) fn hear(&mut self, input: &Input, now: Time) {
         match input {
             // What was the newest connection is stored: who comes on an older one is too late also after a boot.
             Input::Boot { .. } => {
                 let newest = std::mem::take(&mut self.newest);
                 let troubled = std::mem::take(&mut self.troubled);
-                *self = Told { booted_at: now, newest, troubled, ..Told::default() };
+                *self = NodeReports { booted_at: now, newest, troubled, ..NodeReports::default() };
             }
             Input::Node { node, session, message } => {
                 self.hear_node(*node, *session, message, now);
@@ -62,7 +62,7 @@ impl Told {
             NodeMessage::Connected => {
                 if self.newest.get(&node).is_none_or(|newest| *newest < session) {
                     self.newest.insert(node, session);
-                    self.nodes.insert(node, Heard::on(session));
+                    self.nodes.insert(node, ReportedNode::on(session));
                 }
             }
             NodeMessage::Lost => {

@@ -5,7 +5,7 @@ use crate::trace::read::Job;
 use danlu_core::{Span, Time};
 
 #[derive(Clone, Copy)]
-pub(super) struct Progress {
+pub(super) struct JobProgress {
     pub(super) remaining: Span,
     ran: Span,
     pub(super) preemptions: u32,
@@ -13,9 +13,9 @@ pub(super) struct Progress {
     pub(super) end_at: Time,
 }
 
-impl Progress {
-    pub(super) fn new(job: &Job) -> Progress {
-        Progress {
+impl JobProgress {
+    pub(super) fn new(job: &Job) -> JobProgress {
+        JobProgress {
             remaining: job.duration,
             ran: Span::ZERO,
             preemptions: 0,
