@@ -1,4 +1,4 @@
-//! What will happen next: everything that is under way, in the order of simulated time.
+//! The event queue of the simulation, in the order of simulated time.
 
 use super::client::Ticket;
 use super::connection::End;

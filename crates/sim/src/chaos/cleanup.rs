@@ -1,4 +1,4 @@
-//! After the storm: an operator puts things in order, and everything must come to its end.
+//! After the faults have ended: an operator cleans up, and every task must come to its end.
 
 use super::agenda::Happening;
 use super::oracle::Oracle;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// How long everything together may take once faults have stopped.
 const PATIENCE: Span = Span::from_secs(2 * 3600);
-/// Whoever begins later than this is not waited for.
+/// Tasks that begin later than this are cancelled.
 const BEGINS_WITHIN: Span = Span::from_secs(600);
 
 impl World {
@@ -53,7 +53,7 @@ impl World {
                     inputs.extend(self.gpu_chore(node));
                     let machine = self.machine_of(node.id);
                     let there = machine.is_some_and(|at| !self.machines[at].destroyed);
-                    // What was on a machine that is no more is over: who removes it says so.
+                    // Runs on a machine that no longer exists are over: removing the node declares that.
                     if !node.unknown_runs.is_empty() {
                         inputs.push(match there {
                             true => Input::EndUnknownRuns { by, node: node.id },
@@ -126,7 +126,7 @@ impl World {
         (!wrong.is_empty()).then_some(Input::ManageGpus { by, node, change })
     }
 
-    /// An error says what is still going on.
+    /// The error names what is still going on.
     pub(super) fn is_at_rest(&self) -> Verdict {
         let Some(state) = self.daemon.state() else {
             return Err(Violation("the daemon does not come back".to_owned()));
@@ -161,7 +161,7 @@ impl World {
     }
 
     pub(super) fn rested(&mut self) -> Verdict {
-        // Something from before the end of the storm may have arrived late.
+        // A message from before the end of the faults may have arrived late.
         if self.is_at_rest().is_err() {
             return self.tidy();
         }

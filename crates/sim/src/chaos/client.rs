@@ -1,4 +1,4 @@
-//! People: they ask, wait for an answer, and ask again when none comes.
+//! Clients: users who send requests, wait for an answer, and repeat the request when none comes.
 
 use super::agenda::Happening;
 use super::engine_actions::Answer;
@@ -15,7 +15,7 @@ pub(super) struct Client {
     /// Its only open question.
     pending: Option<Pending>,
     asked: u64,
-    /// Tasks it was told of.
+    /// Tasks that it knows from answers.
     pub(super) known: Vec<TaskId>,
 }
 
@@ -99,7 +99,7 @@ impl World {
             return;
         }
         let Answer::Decided(decision) = answer else {
-            // Who gets none asks again, and so does who is told that nothing was done.
+            // A client without an answer asks again, as does one that is told that nothing was done.
             return;
         };
         it.pending = None;

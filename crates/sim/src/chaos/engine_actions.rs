@@ -1,4 +1,4 @@
-//! What the engine has done happens: commits reach the disk, answers the clients, effects the machines.
+//! Carries out what the engine has done: commits reach the disk, answers the clients, effects the machines.
 
 use super::agenda::Happening;
 use super::client::Ticket;

@@ -1,7 +1,7 @@
-//! The process of the daemon around the real engine: its inbox, its timers, its crashes.
+//! Drives the real engine as the daemon process does: its inbox, its timers, its crashes.
 //!
-//! What the engine does is first noted (`fake_outside.rs`), then happens (`engine_actions.rs`): between any two of these the process
-//! can crash, and does.
+//! The actions of the engine are first recorded (`fake_outside.rs`), then carried out (`engine_actions.rs`). The
+//! process can crash between any two of them.
 
 use super::agenda::Happening;
 use super::client::Ticket;
@@ -23,7 +23,7 @@ pub(super) type Decision = Result<Reply, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct EngineDriver {
-    /// Grows with every crash: what belongs to an earlier life of the process is gone.
+    /// Grows with every crash: events of an earlier process are dropped.
     pub(super) life: u64,
     pub(super) alive: bool,
     /// `None` while the engine has not booted.
@@ -33,17 +33,17 @@ pub(super) struct EngineDriver {
     timer: u64,
     /// When the engine wants to be woken.
     due_at: Option<Time>,
-    /// What its clock shows beyond the true time.
+    /// The offset of its clock from simulated time.
     pub(super) clock_offset: i64,
     /// The backend's current connection to each node.
     pub(super) lines: BTreeMap<NodeId, SessionId>,
     pub(super) epoch: Epoch,
-    /// The store is behind what was acknowledged, and nobody has booted from it yet.
+    /// The store is older than what was acknowledged, and no boot from it has been committed yet.
     pub(super) restored: bool,
     /// Noted beside the store: no task id below this is free.
     pub(super) ids_from: u64,
     pub(super) readers: Readers,
-    /// What the engine has done, and has not happened yet.
+    /// Actions of the engine that have not been carried out yet.
     pub(super) acts: Vec<EngineAction>,
     /// The commit takes long: the engine does nothing else until it is done.
     pub(super) busy: bool,
@@ -52,7 +52,7 @@ pub(super) struct EngineDriver {
     pub(super) hooks: Hooks,
 }
 
-/// What the fake world remembers while the engine is at work.
+/// State of the fake store, fleet and clock while the engine works.
 #[derive(Debug, Default)]
 pub(super) struct Hooks {
     /// The rows before a step, sometimes.
@@ -115,7 +115,7 @@ impl EngineDriver {
         self.engine.is_some() && !self.busy
     }
 
-    /// What the engine believes; `None` while it is not there or recovers.
+    /// The engine's state; `None` while it is down or recovers.
     pub(super) fn state(&self) -> Option<&State> {
         self.engine.as_ref()?.state()
     }

@@ -1,4 +1,4 @@
-//! A fake store, fleet and clock for the real engine. What the engine does is noted and happens later.
+//! A fake store, fleet and clock for the real engine. The engine's actions are recorded and carried out later.
 
 use super::client::Ticket;
 use super::disk::{Disk, apply};
@@ -18,9 +18,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a panic says that is meant to be.
+/// The message of an injected panic.
 const ON_PURPOSE: &str = "on purpose";
-/// What the engine says of a state that panics again and again.
+/// The engine's message about a state that panics repeatedly.
 const PANICS: &str = "its state makes the server panic";
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Faults that come by themselves, and the end of them.
+//! Injects faults at random times, and ends the fault phase.
 
 use super::agenda::Happening;
 use super::connection::End;
@@ -11,7 +11,7 @@ use danlu_core::Span;
 const DAY: u64 = 86_400_000;
 
 impl World {
-    /// Whether a fault happens at this occasion. After the storm, none does.
+    /// Whether a fault happens now. None does after the fault phase.
     pub(super) fn strikes(&mut self, fault: Fault) -> bool {
         self.faults_on && self.mix.strikes(fault, &mut self.dice)
     }
@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// Somebody puts an old copy in the place of the store. The new epoch says so.
+    /// An operator restores an old copy of the store, which begins a new epoch.
     fn restore(&mut self, backup: Option<Backup>, how: &str) {
         let Some(backup) = backup else {
             return;
@@ -129,7 +129,7 @@ impl World {
 
     /// All faults end. What is broken is mended soon, except what is lost for good.
     pub(super) fn faults_end(&mut self) -> Verdict {
-        self.note("world", format_args!("the storm is over"));
+        self.note("world", format_args!("faults end"));
         let doomed = self.mix.has(Fault::Destroy) && self.machines.len() > 1;
         if doomed {
             let machine = self.dice.index(self.machines.len());

@@ -1,4 +1,4 @@
-//! The GPUs of a machine, and what can happen to them.
+//! The GPUs of a simulated machine, and their faults.
 
 use super::agenda::Happening;
 use super::faults::Fault;
@@ -57,7 +57,7 @@ impl SimGpu {
                 GpuCondition::Foreign { processes: vec![process] }
             }
         };
-        // Others tell every other time how much they use.
+        // Every other foreign process reports its memory use.
         let other_memory = match self.trouble {
             Some(GpuFault::Foreign { pid }) if pid % 2 == 0 => None,
             Some(GpuFault::Foreign { .. }) => Some(self.memory / 2),
@@ -134,7 +134,7 @@ impl World {
         }
     }
 
-    /// Somebody else's program takes the machine's memory for a while.
+    /// A foreign program takes the machine's memory for a while.
     pub(super) fn fill_memory(&mut self, machine: usize) {
         self.tally.memory_short += 1;
         let it = &mut self.machines[machine];
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// A run grows: somebody looks now and then.
+    /// A run's memory grows: its GPUs are probed now and then.
     pub(super) fn watch_memory(&mut self, machine: usize, spans: impl Iterator<Item = Span>) {
         for span in spans {
             self.agenda.at(self.now + span, Happening::GpusProbed { machine });

@@ -1,4 +1,4 @@
-//! Inputs and events in few words, for the history.
+//! Inputs and events as short text for the history.
 
 use super::engine_driver::Decision;
 use danlu_core::{Event, Input, NodeMessage, Reply};

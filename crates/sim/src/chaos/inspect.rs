@@ -1,4 +1,4 @@
-//! A look into the daemon: its state is what is on disk, and it can say why anybody waits.
+//! Checks of the daemon's state: it equals the rows on disk, and it can explain why each task waits.
 
 use super::engine_driver::Turn;
 use super::history_text;

@@ -19,7 +19,7 @@ pub(super) struct SimMachine {
     pub(super) labels: BTreeMap<String, String>,
     pub(super) capacity: Capacity,
     pub(super) cards: Vec<SimGpu>,
-    /// Bytes of memory that nobody uses.
+    /// Free memory in bytes.
     pub(super) free_memory: u64,
     pub(super) up: bool,
     pub(super) agent_up: bool,
@@ -43,7 +43,7 @@ pub(super) struct SimMachine {
     /// The fence: commands of any other connection are ignored.
     pub(super) newest: SessionId,
     pub(super) dialing: bool,
-    /// What its clock shows beyond the true time.
+    /// The offset of its clock from simulated time.
     pub(super) clock_offset: i64,
 }
 
@@ -67,7 +67,7 @@ impl SimMachine {
                 }
                 Stage::Ended(ending) => ReportedState::Ended(ending.clone()),
             };
-            // Agents of the release before do not tell.
+            // Agents of the previous release do not report it.
             let told = !self.old_agent;
             let gpus = if told { dir.launch.gpus.clone() } else { Vec::new() };
             RunReport { run: *run, state, task: told.then_some(dir.launch.task), gpus }

@@ -1,4 +1,4 @@
-//! Many seeds on several threads, and what came of them.
+//! Runs many seeds on several threads and summarises them.
 
 use super::{Failure, Tally, run_seed};
 use std::fmt;

@@ -75,7 +75,7 @@ pub fn run_seed(seed: u64) -> Result<Played, Box<Failure>> {
     run_seed_with_history(seed, HISTORY_LINES)
 }
 
-/// … and keep so many lines of its history.
+/// … and keep this many lines of its history.
 pub fn run_seed_with_history(seed: u64, lines: usize) -> Result<Played, Box<Failure>> {
     let mut world = World::new(seed, lines);
     let beginning: Time = world.now;

@@ -1,4 +1,4 @@
-//! The tasks that people submit.
+//! Random descriptions of the tasks that clients submit.
 
 use super::world::World;
 use danlu_core::resources::{NodeSelector, Sharing};

@@ -1,4 +1,4 @@
-//! Readers: they see what is durable at every moment, and a state that follows it tells them why tasks wait.
+//! Readers: they see what is durable at every moment, and a following state explains to them why tasks wait.
 
 use super::disk::apply;
 use super::verdict::{Verdict, Violation, ensure};

@@ -159,7 +159,7 @@ impl World {
         Ok(())
     }
 
-    /// By itself, or at its time limit, which the shim keeps without anybody's help.
+    /// By itself, or at its time limit, which the shim enforces alone.
     pub(super) fn process_ends(&mut self, machine: usize, run: RunId) -> Verdict {
         let Some(dir) = self.machines[machine].dirs.get(&run) else {
             return Ok(());
@@ -194,7 +194,7 @@ impl World {
 
     /// The exit file is written; the agent tells when it can.
     pub(super) fn run_ends(&mut self, machine: usize, run: RunId, mut ending: Ending) -> Verdict {
-        // Agents of the release before do not tell.
+        // Agents of the previous release do not report it.
         if !self.machines[machine].old_agent {
             ending.used.log_bytes =
                 self.machines[machine].dirs.get(&run).map_or(0, RunDir::log_bytes);

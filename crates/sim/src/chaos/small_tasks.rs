@@ -1,5 +1,5 @@
-//! Somebody who never stops submitting small tasks, after the storm of some seeds. Where the
-//! order promises it, nobody starves behind them.
+//! A client that submits small tasks without end, after the faults of some seeds: where the order promises it, no other
+//! task starves.
 
 use super::agenda::Happening;
 use super::world::World;
@@ -9,7 +9,7 @@ use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Input, Request, Row, RowKey, Span, Task, TaskId};
 
 const NAME: &str = "small";
-/// Behind everybody else.
+/// Behind all other tasks.
 const PRIORITY: i32 = 100;
 
 pub(super) fn is_small_task(task: &Task) -> bool {
@@ -22,7 +22,7 @@ impl World {
         let quota = QuotaSettings::default();
         let drawn = Settings { quota, queue_paused: false, ..self.draw_settings() };
         let settings = if self.dice.chance(500) {
-            // Without a reservation for who has waited long, other orders and `skip` do let small tasks pass for ever.
+            // Without a reservation for starving tasks, other orders and `skip` let small tasks pass for ever.
             let backfill = if self.dice.chance(750) { Backfill::Easy } else { Backfill::None };
             Settings { order: Order::Fifo, backfill, reserve_after: Span::ZERO, ..drawn }
         } else {

@@ -1,4 +1,4 @@
-//! How often what happened: proof that the faults were really there.
+//! Counts of what happened: proof that the faults were really injected.
 
 macro_rules! tally {
     ($($field:ident: $label:literal,)*) => {

@@ -1,4 +1,4 @@
-//! The fake world behaves like the real one in what the core relies on.
+//! The simulated machines, network and store behave like the real ones in what the core relies on.
 
 use super::connection::{End, Pipe};
 use super::dice::Dice;

@@ -1,4 +1,4 @@
-//! Whether users take turns as `balance` promises, as far as it can be told from the rows alone.
+//! Whether users take turns as `balance` promises, as far as the rows show it.
 
 use super::verdict::{Verdict, ensure};
 use danlu_core::quota::{Quota, QuotaSettings};
@@ -7,13 +7,13 @@ use danlu_core::task::TaskState;
 use danlu_core::view::View;
 use danlu_core::{Event, Span, State, Task, Time, User};
 
-/// In strict order nobody of a worse class has started while a better one's first task would still fit.
+/// In strict order, no task of a worse class has started while the first task of a better one would still fit.
 pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Verdict {
     let settings = after.settings();
     let strict = (settings.order, settings.backfill) == (Order::Balance, Backfill::None);
-    // GPUs that somebody has named may be kept free for them.
+    // Named GPUs may be kept free for the task that names them.
     let named = |task: &Task| task.is_queued() && !task.spec.request.gpu_ids.is_empty();
-    // Who has waited for long goes before everybody, and who has had their share after.
+    // Starving tasks go first, and users who have reached their quota last.
     let patient = settings.reserve_after == Span::ZERO;
     let unlimited = settings.quota == QuotaSettings::default();
     // Under `auto_inside` another task of a user may be the first.
@@ -25,7 +25,7 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
         Event::RunLaunched { task, .. } => after.tasks.get(task),
         _ => None,
     });
-    // Whoever needs no GPU passes the one that all others wait behind.
+    // A task without GPUs passes the one that blocks all others.
     let started = started.filter(|task| task.spec.request.gpus > 0);
     let class = |user: &User| user.priority.0.min(1);
     let Some(worst) =
@@ -51,7 +51,7 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     Ok(())
 }
 
-/// Whoever was given something has no more than they may.
+/// A user who got something is within their quota.
 pub(super) fn quotas_are_kept(after: &State, events: &[Event]) -> Verdict {
     for event in events {
         let Event::RunLaunched { task, .. } = event else { continue };

@@ -1,4 +1,4 @@
-//! What people ask for: a random workload, and random meddling with it.
+//! The requests of clients: a random workload, and random actions on existing tasks, nodes and users.
 
 use super::dice::Dice;
 use super::world::World;
@@ -13,7 +13,7 @@ use danlu_core::user::UserChange;
 use danlu_core::{Actor, Input, NodeId, RunId, Span, TaskId, Thousandths, UserId};
 use std::collections::BTreeMap;
 
-/// What is typical of one seed's people.
+/// The parameters of one seed's clients.
 #[derive(Debug)]
 pub(super) struct Workload {
     /// The longest they think between two requests, in milliseconds.
@@ -64,7 +64,7 @@ impl Verb {
 }
 
 impl World {
-    /// From idle clusters to ones with twice the work they can do before the storm is over.
+    /// From idle clusters to ones with twice the work that they can do before the faults end.
     pub(super) fn draw_workload(dice: &mut Dice, gpus: u64, faults_last: Span) -> Workload {
         let most_tasks = dice.scale(10, 80);
         let percent = dice.scale(10, 200);
@@ -94,11 +94,11 @@ impl World {
 
     fn draw_task(&mut self, client: usize) -> Option<Input> {
         let by = self.clients[client].actor();
-        // Now and then somebody else's task, which only an admin may touch.
+        // Now and then another user's task, which only an admin may touch.
         let own =
             if self.dice.chance(100) { &self.everybodys } else { &self.clients[client].known };
         let mut recent: Vec<TaskId> = own[own.len().saturating_sub(10)..].to_vec();
-        // An admin sees tasks that nobody was told of yet.
+        // An admin sees tasks that were not acknowledged yet.
         if self.clients[client].admin {
             let state = self.daemon.state();
             let newest = state.and_then(|state| state.tasks.last_key_value());
@@ -189,7 +189,7 @@ impl World {
         })
     }
 
-    /// Whoever renames a machine adds it under its new name, and removes the old one some time.
+    /// To rename a machine, the operator adds it under its new name and removes the old one later.
     fn draw_rename(&mut self, by: Actor) -> Input {
         let machine = self.dice.index(self.machines.len());
         self.serial_number += 1;
@@ -283,7 +283,7 @@ impl World {
     }
 }
 
-/// Users take turns and nothing else decides: whoever goes out of turn is seen.
+/// Users take turns and nothing else decides, so that a task out of turn is noticed.
 fn only_turns(settings: Settings) -> Settings {
     Settings {
         order: Order::Balance,
@@ -295,7 +295,7 @@ fn only_turns(settings: Settings) -> Settings {
     }
 }
 
-/// Mostly none. Periods are short, so that everybody's time comes again.
+/// Mostly none. Periods are short, so that each user's quota renews.
 fn draw_quotas(dice: &mut Dice) -> QuotaSettings {
     let mut limit = |chance, least, most| dice.chance(chance).then(|| dice.between(least, most));
     let mut quota = |chance| Quota {

@@ -1,4 +1,4 @@
-//! The whole of one simulated cluster, and the loop that lets it happen.
+//! One simulated cluster, and the loop that runs its events.
 
 use super::agenda::{Agenda, Happening};
 use super::client::Client;
@@ -17,7 +17,7 @@ use super::workload::Workload;
 use danlu_core::{Actor, Input, NodeId, Row, RowKey, Settings, Span, TaskId, Time};
 use std::fmt;
 
-/// A world that is not at rest after so many happenings never will be.
+/// A simulation that is not at rest after this many events never will be.
 const HAPPENINGS: u64 = 40_000;
 /// Late enough that no clock is ever set back before the beginning of time.
 pub(super) const BEGINNING: Time = Time::from_secs(1_000_000_000);
@@ -40,7 +40,7 @@ pub(super) struct World {
     pub(super) network: Network,
     pub(super) machines: Vec<SimMachine>,
     pub(super) clients: Vec<Client>,
-    /// Tasks that somebody was told of.
+    /// Tasks that were acknowledged.
     pub(super) everybodys: Vec<TaskId>,
     pub(super) keys_given: u64,
     pub(super) serial_number: u64,

@@ -1,4 +1,4 @@
-//! What the daemon promises by an answer.
+//! What the daemon promises by each answer.
 
 use super::Oracle;
 use super::record::{NodeFact, Record, TaskFact};

@@ -1,4 +1,4 @@
-//! What must hold once faults have stopped and everything has had its time.
+//! What must hold once faults have ended and the system is at rest.
 
 use super::Oracle;
 use super::launches::has_model;

@@ -47,7 +47,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Nobody is told anything but what is durable.
+    /// Answers contain only what is durable.
     pub(in crate::chaos) fn answer_is_true(
         &mut self,
         caller: Option<Ticket>,
@@ -105,7 +105,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// After a turn nobody waits who has asked before, and nothing is left to be done.
+    /// After a turn no earlier caller waits, and no effect is left.
     pub(in crate::chaos) fn nobody_is_forgotten(&self) -> Verdict {
         let Deeds { asked, decided, effects, .. } = &self.deeds;
         ensure!(asked.is_empty(), "{asked:?} get no answer");

@@ -36,7 +36,7 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// A batch is on disk: from now on nobody may contradict it.
+    /// A batch is on disk: from now on nothing may contradict it.
     pub(super) fn committed(&mut self, turns: &[Turn], disk: &Disk, epoch: Epoch) -> Verdict {
         for turn in turns {
             self.clock.shows(turn.at);

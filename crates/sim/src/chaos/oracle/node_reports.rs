@@ -1,4 +1,4 @@
-//! What the daemon has been told by nodes since it started: the least it must act upon.
+//! What nodes have reported to the daemon since it started: the minimum that it must act upon.
 
 use danlu_core::gpu::GpuReport;
 use danlu_core::run::Exit;
@@ -16,13 +16,13 @@ pub(super) struct NodeReports {
     troubled: BTreeSet<(NodeId, RunId)>,
 }
 
-/// What one node has told over its newest connection.
+/// What one node has reported over its newest connection.
 #[derive(Debug)]
 pub(super) struct ReportedNode {
     pub(super) session: SessionId,
     /// `None` before its first report.
     pub(super) gpus: Option<Vec<GpuReport>>,
-    /// Bytes of memory that nobody uses there.
+    /// Its free memory in bytes.
     pub(super) free_memory: Option<u64>,
     /// It has said that it cannot start anything.
     pub(super) unfit: bool,

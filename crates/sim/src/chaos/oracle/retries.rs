@@ -1,4 +1,4 @@
-//! When a task is tried again, after what, and that nobody starts before their time.
+//! When and after which failures a task is retried, and that no task starts before its time.
 
 use super::Oracle;
 use crate::chaos::engine_driver::Turn;
@@ -45,7 +45,7 @@ impl Oracle {
         }
     }
 
-    /// Somebody has failed and may try again: of the right class, and later.
+    /// A failed task is retried: only for the right class, and after the delay.
     pub(super) fn tried_again(&mut self, id: TaskId) -> Verdict {
         let classes = self.classes_of(id);
         let settings = &self.record.settings;
@@ -62,7 +62,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Somebody has failed for good: as often as asked, or of a class that is not tried again.
+    /// A task has failed finally: after all retries, or with a class that is not retried.
     pub(super) fn no_try_is_left(&self, id: TaskId) -> Verdict {
         let Some(fact) =
             self.record.tasks.get(&id).filter(|fact| fact.failures < fact.spec.retries)
@@ -100,7 +100,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Who starts a task by hand does not wait for its time.
+    /// A task started by hand does not wait for its time.
     pub(super) fn launched_in_time(&mut self, turn: &Turn) -> Verdict {
         for event in &turn.step.events {
             let Event::RunLaunched { task, .. } = event else { continue };
