@@ -10,6 +10,8 @@ mod shell;
 mod slowest;
 mod tally;
 mod test;
+#[cfg(test)]
+mod type_names;
 
 use std::{env, process::ExitCode};
 

@@ -1,78 +1,49 @@
 //! The part of Danlu that decides: pure types and transitions, no I/O, no clock.
 //!
 //! Start with [`step()`]: every change of [`State`] is one call of it.
+//!
+//! * [`model`]: the values: tasks, runs, nodes, GPUs, users, settings
+//! * [`state`]: all rows and the indexes derived from them
+//! * [`mod@step`]: inputs, events, effects, refusals, and one function for each input
+//! * [`schedule`]: what starts next: queue, quotas, orders, backfill rules, placement
+//! * [`mod@explain`]: read-only questions: why, forecast, diagnosis
 
-mod account;
-pub mod accuracy;
-mod batches;
-mod check;
-mod claims;
-pub mod diagnosis;
-pub mod effect;
-pub mod event;
 pub mod explain;
-pub mod failure;
-mod fair_turns;
-pub mod forecast;
-mod fraction;
-pub mod gpu;
-mod history;
-pub mod ids;
-mod index;
-pub mod input;
-mod learnt;
-pub mod limits;
-mod logarithm;
-mod mix;
-mod mutant;
-pub mod node;
-pub mod plan;
-pub mod policy;
-pub mod pool;
-pub mod queue;
-pub mod quota;
-pub mod refusal;
-pub mod resources;
-pub mod rows;
-pub mod run;
-pub mod settings;
-mod shares;
+mod fault_injection;
+pub mod model;
+pub mod schedule;
 pub mod state;
 pub mod step;
-mod steps;
-pub mod task;
-pub mod thousandths;
-pub mod time;
-pub mod trouble;
-mod turns;
-pub mod usage;
-pub mod user;
-pub mod view;
 
-pub use accuracy::{Accuracy, StartPrediction};
-pub use effect::Effect;
-pub use event::Event;
+pub use explain::accuracy::{Accuracy, StartPrediction};
+pub use explain::diagnosis;
+pub use explain::forecast::{Forecast, dry_run, expected_start};
 pub use explain::{WaitReason, explain};
-pub use failure::{Failure, FailureClass};
-pub use forecast::{Forecast, dry_run, expected_start};
-pub use fraction::Fraction;
-pub use ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
-pub use input::{Actor, Input, NodeMessage};
-pub use learnt::learnt_gpu_memory;
 #[cfg(feature = "mutants")]
-pub use mutant::with_mutant;
+pub use fault_injection::with_mutant;
 #[doc(hidden)]
-pub use mutant::{Mutant, mutated};
-pub use node::Node;
-pub use refusal::Refusal;
-pub use resources::Request;
-pub use rows::{Row, RowKey};
-pub use run::Run;
-pub use settings::Settings;
+pub use fault_injection::{Mutant, mutated};
+pub use model::failure::{Failure, FailureClass};
+pub use model::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, UserId};
+pub use model::node::Node;
+pub use model::number::fraction::Fraction;
+pub use model::number::thousandths::Thousandths;
+pub use model::resources::Request;
+pub use model::run::Run;
+pub use model::settings::Settings;
+pub use model::task::Task;
+pub use model::time::{Span, Time};
+pub use model::trouble::{Trouble, TroubleKind};
+pub use model::user::User;
+pub use model::{
+    failure, gpu, ids, limits, node, resources, run, settings, task, time, trouble, user,
+};
+pub use schedule::memory_estimate::learnt_gpu_memory;
+pub use schedule::{plan, quota, view};
 pub use state::State;
+pub use state::rows::{self, Row, RowKey};
+pub use step::effect::{self, Effect};
+pub use step::event::{self, Event};
+pub use step::input::{self, Actor, Input, NodeMessage};
+pub use step::refusal::{self, Refusal};
 pub use step::{Reply, Step, step};
-pub use task::Task;
-pub use thousandths::Thousandths;
-pub use time::{Span, Time};
-pub use trouble::{Trouble, TroubleKind};
-pub use user::User;

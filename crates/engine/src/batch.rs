@@ -1,4 +1,4 @@
-//! What one transaction makes durable.
+//! The changes that one transaction commits.
 
 use danlu_core::{Event, Row, RowKey, Time};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub struct Batch<X> {
     pub extras: X,
 }
 
-/// What is stored in the same transaction and the core knows nothing of: accounts, notices, the audit log.
+/// Data of the shell, stored in the same transaction: accounts, notices, the audit log.
 pub trait Extras: Default {
     fn append(&mut self, other: Self);
     fn is_empty(&self) -> bool;

@@ -1,4 +1,5 @@
-//! Takes messages in batches, decides, commits, answers, acts; starts again from the store when a commit fails.
+//! The engine: takes messages in batches, decides, commits, replies, carries out effects; reboots from the store when a
+//! commit fails.
 //!
 //! Invariant: nothing is answered, published or carried out before the batch is committed.
 
@@ -12,9 +13,9 @@ use std::fmt;
 use std::time::Duration;
 use tracing::{error, info, warn};
 
-/// For so long events that lead to nothing may wait for a commit: short tasks begin and end in one.
+/// How long events without replies and effects may wait for a shared commit (group commit).
 const NEWS_WAIT: Duration = Duration::from_millis(10);
-/// How often a store that cannot be used is tried again.
+/// The interval between attempts to use a failed store.
 const RETRY: Duration = Duration::from_secs(1);
 
 pub struct Engine<O: Outside> {
@@ -22,7 +23,7 @@ pub struct Engine<O: Outside> {
     life: Life,
     pub(crate) pending: Pending<O>,
     pub(crate) trouble: Trouble,
-    /// Nothing is started any more.
+    /// No more tasks are started: the daemon is shutting down.
     closed: bool,
 }
 
@@ -39,14 +40,14 @@ pub(crate) enum Mode<E> {
 #[derive(Debug, Clone, Copy)]
 pub struct Life {
     pub epoch: Epoch,
-    /// The store is older than what people were told. Until the first step has taken it over.
+    /// The store is older than what was acknowledged. Reset after the first committed step.
     pub restored: bool,
-    /// No task has a smaller number, whatever the store says.
+    /// The lowest id for new tasks, whatever the store says.
     pub ids_from: u64,
 }
 
 pub enum Message<O: Outside> {
-    /// Somebody waits for an answer.
+    /// A caller waits for an answer.
     Ask {
         input: Input,
         extras: O::Extras,
@@ -57,7 +58,7 @@ pub enum Message<O: Outside> {
         extras: O::Extras,
         caller: O::Caller,
     },
-    /// Something that a node said. Nobody waits for an answer.
+    /// A message from a node, without an answer.
     Node(Input),
     Question(O::Question),
     /// The fleet has changed: connect to all machines again.
@@ -90,7 +91,7 @@ impl<O: Outside> Engine<O> {
         }
     }
 
-    /// Something has come. It is decided by the next [`Engine::turn`], together with all that came before that.
+    /// Take a message. It is decided by the next [`Engine::turn`], together with all messages before that.
     pub fn take(&mut self, outside: &mut O, message: Message<O>) {
         match message {
             Message::Close => self.closed = true,
@@ -112,11 +113,12 @@ impl<O: Outside> Engine<O> {
         }
     }
 
-    /// Decide what has come, and what starts; commit, unless that may wait a little. `last`: there is no next turn.
+    /// Decide all messages and what starts; commit, unless the commit may wait a little. `last`: there is no next
+    /// turn.
     pub fn turn(&mut self, outside: &mut O, last: bool) {
         let Mode::Working(state) = &self.mode else { return self.try_again(outside) };
         for (node, session) in self.trouble.due(outside.elapsed()) {
-            // It is away until it is heard of: nobody may be there any more.
+            // It counts as lost until it reports: it may no longer exist.
             let input = Input::Node { node, session, message: NodeMessage::Lost };
             self.pending.push(Job::Node { input, panics: 0 });
             outside.reconnect_one(state, node);
@@ -164,7 +166,7 @@ impl<O: Outside> Engine<O> {
             Mode::Recovering { .. } if mutated(Mutant::QuestionsDropped) => return,
             Mode::Recovering { cause, .. } => Err(cause),
         };
-        // Whoever asked hears nothing if it makes us panic; nothing has changed then.
+        // A question that panics gets no answer; it has changed nothing.
         if let Err(panic) = guarded(|| outside.consider(question, state)) {
             error!(panic.message, panic.place, "internal error, please report it");
         }
@@ -205,7 +207,7 @@ impl<O: Outside> Engine<O> {
         carry_out(outside, state, effects);
     }
 
-    /// The batch is not durable, so it has not happened: back to what the store holds.
+    /// The batch is not durable, so it has not happened: reload the state from the store.
     pub(crate) fn recover(&mut self, outside: &mut O, cause: O::Error, mut pending: Pending<O>) {
         error!(%cause, "commit failed; starting again from the store");
         if mutated(Mutant::FailedBatchAnswered) {
@@ -224,7 +226,7 @@ impl<O: Outside> Engine<O> {
         self.try_again(outside);
     }
 
-    /// Shims go on without us. People get an answer at once, nodes are asked again later.
+    /// Shims go on without the engine. Callers get an answer at once, nodes are asked again later.
     fn try_again(&mut self, outside: &mut O) {
         let elapsed = outside.elapsed();
         match self.mode {
@@ -257,7 +259,7 @@ pub(crate) fn load<O: Outside>(outside: &mut O) -> Result<State, O::Error> {
     state.and_then(|state| state).map_err(|what| outside.damaged(what))
 }
 
-/// The first step of a life: from now on every node is away until it is heard of.
+/// The first step after a start: every node counts as lost until it reports.
 fn boot<O: Outside>(
     outside: &mut O,
     life: &mut Life,
@@ -285,7 +287,7 @@ fn carry_out<O: Outside>(outside: &mut O, state: &State, effects: Vec<Effect>) {
     for effect in effects {
         let node = effect.node();
         if let Err(panic) = guarded(|| outside.carry_out(state, effect)) {
-            // The machine has not got it and never will, and says so when it reports on a new connection.
+            // The machine will never get it; its report on a new connection shows that.
             error!(panic.message, panic.place, "internal error, please report it");
             if !mutated(Mutant::LostOrderForgotten) {
                 outside.reconnect_one(state, node);

@@ -1,4 +1,4 @@
-//! What the engine needs from the world around it: a store, a fleet of machines, a clock, and people.
+//! The interfaces that the engine needs: a store, a fleet of machines, a clock, callers and readers.
 
 use crate::batch::{Batch, Extras};
 use crate::panics::Panic;
@@ -43,7 +43,7 @@ pub trait Clock {
     fn elapsed(&self) -> Duration;
 }
 
-/// Who asks, and who reads.
+/// Callers who wait for answers, and readers of the committed state.
 pub trait People: Store {
     /// Waits for one answer.
     type Caller;
@@ -79,7 +79,7 @@ pub trait Watch: People {
     /// As it is stored; `None` if there is one already.
     fn notice(&self, notice: Notice<'_>) -> Option<Self::Extras>;
 
-    /// Whether the notice of that is still there. Scheduling resumes when somebody acknowledges it.
+    /// Whether the notice is still there. Scheduling resumes when it is acknowledged.
     fn scheduling_is_paused(&self) -> bool;
 
     /// Whether it wants to see every step after it was decided.
@@ -104,7 +104,7 @@ pub trait Outside: Watch + Fleet + Clock {}
 
 impl<T: Watch + Fleet + Clock> Outside for T {}
 
-/// What a caller gets.
+/// The answer to a caller.
 #[derive(Debug)]
 pub enum Answer<'a, E> {
     /// By the core, and durable.
@@ -115,7 +115,7 @@ pub enum Answer<'a, E> {
     Unavailable(&'a E),
 }
 
-/// What people have to know about the engine.
+/// Notices for administrators about the engine.
 #[derive(Debug, Clone, Copy)]
 pub enum Notice<'a> {
     /// The scheduler panics.

@@ -9,14 +9,14 @@ thread_local! {
     static WHERE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// What it said, and where in the code.
+/// The message of a panic, and its place in the code.
 #[derive(Debug, Clone)]
 pub struct Panic {
     pub message: String,
     pub place: String,
 }
 
-/// `Err` if it panics. What it was changing is not to be used any more.
+/// `Err` if it panics. The value that it was changing must not be used any more.
 pub fn guarded<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
     remember_places();
     WHERE.set(None);

@@ -1,4 +1,4 @@
-//! What has come and is not committed yet: the inputs themselves, so that they can be decided again, and what they lead to.
+//! Inputs that are not committed yet, kept so that they can be decided again, and their replies and effects.
 
 use crate::batch::{Batch, Extras as _};
 use crate::outside::{Answer, Outside};
@@ -20,7 +20,7 @@ pub(crate) struct Pending<O: Outside> {
     pub(crate) reloads: u32,
 }
 
-/// What the decided ones lead to, kept back until it is committed.
+/// Replies and effects of decided inputs, withheld until the commit.
 #[derive(Default)]
 struct Outcome<X> {
     changed: BTreeSet<RowKey>,
@@ -40,7 +40,7 @@ pub(crate) enum Job<O: Outside> {
         input: Input,
         panics: u32,
     },
-    /// Decide what starts.
+    /// Run a scheduling pass.
     Schedule {
         panics: u32,
     },
@@ -61,7 +61,7 @@ pub(crate) struct Asked<O: Outside> {
     given_up: Option<String>,
 }
 
-/// What has panicked.
+/// The input that has panicked.
 pub(crate) enum Culprit {
     /// For the first time: it is tried again on a fresh state.
     New(Option<Box<Input>>),
@@ -107,7 +107,7 @@ impl<O: Outside> Pending<O> {
                 asked.answer = Some(answer);
             }
             Some(Job::Node { input, .. }) => {
-                // Who sent it waits for nothing.
+                // The sender does not wait for an answer.
                 let _ = outcome.decide(state, outside, None, input.clone());
             }
             Some(Job::Schedule { .. }) => {
@@ -176,7 +176,7 @@ impl<O: Outside> Pending<O> {
         self.outcome = Outcome::default();
     }
 
-    /// Nobody waits for it and nothing is to be done because of it: that a task has begun, for one.
+    /// Only events without replies and effects are pending, such as the start of a task.
     pub(crate) fn is_only_news(&self) -> bool {
         let news = |job: &Job<O>| match job {
             Job::Node { .. } | Job::Schedule { .. } | Job::Nothing => true,
@@ -187,7 +187,7 @@ impl<O: Outside> Pending<O> {
             && self.jobs.iter().all(news)
     }
 
-    /// How long news that lead to nothing have waited to share the commit of what comes next.
+    /// How long events without replies and effects have waited for a shared commit.
     pub(crate) fn news_wait(&mut self, elapsed: Duration) -> Duration {
         elapsed.saturating_sub(*self.news_since.get_or_insert(elapsed))
     }
@@ -213,7 +213,7 @@ impl<O: Outside> Pending<O> {
         batch
     }
 
-    /// What is to be done once it is durable.
+    /// The effects to carry out after the commit.
     pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.outcome.effects)
     }

@@ -1,8 +1,8 @@
-//! What the engine does about a bug of ours that makes the core panic: neither loop, nor lose what was acknowledged.
+//! Handles panics of the core, which are bugs: the engine neither loops nor loses what was acknowledged.
 //!
-//! The batch is thrown away and decided again on the state that the store holds. What panics there again is left out: a
-//! person's request is refused, a machine has to report anew before it gets work, and scheduling pauses until an admin
-//! resumes it.
+//! The batch is dropped and decided again on the state that the store holds. An input that panics again is left out: a
+//! user's request is refused, a machine has to report again before it gets work, and scheduling pauses until an
+//! administrator resumes it.
 
 use crate::engine::{Engine, Mode, load};
 use crate::outside::{Notice, Outside};
@@ -47,7 +47,7 @@ impl Trouble {
         std::mem::take(&mut self.resumed)
     }
 
-    /// Who acknowledges that scheduling is paused resumes it.
+    /// Acknowledging the notice resumes scheduling.
     pub(crate) fn look_at(&mut self, paused: bool) {
         if self.paused && !paused {
             info!("scheduling is resumed");
@@ -79,7 +79,7 @@ impl Trouble {
 }
 
 impl<O: Outside> Engine<O> {
-    /// `false` when all of it had to be thrown away; whoever waits has been told.
+    /// `false` if the whole batch was dropped; its callers have been answered.
     pub(crate) fn decide_all(&mut self, outside: &mut O) -> bool {
         while self.pending.has_more() {
             let Mode::Working(state) = &mut self.mode else { return false };
@@ -114,7 +114,7 @@ impl<O: Outside> Engine<O> {
                 self.decide_all(outside);
             }
         }
-        // At once: people have to be told.
+        // Committed at once, so that administrators see the notice.
         Some(now)
     }
 
@@ -164,7 +164,7 @@ impl<O: Outside> Engine<O> {
         }
     }
 
-    /// The state as the store holds it; what has come since is to be decided again.
+    /// Reload the state from the store; later inputs are decided again.
     fn reload(&mut self, outside: &mut O) -> bool {
         if mutated(Mutant::PanickedStateKept) {
             self.pending.begin_again();

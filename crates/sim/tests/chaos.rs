@@ -57,10 +57,10 @@ fn a_failing_seed_is_told_as_a_history_and_fails_again() {
 }
 
 #[test]
-fn calm_seeds_finish_their_work_and_use_the_gpus() {
+fn faultless_seeds_finish_their_work_and_use_the_gpus() {
     let mut calm = Tally::default();
     for played in (0..SEEDS).filter_map(|seed| run_seed(seed).ok()) {
-        if played.tally.calm_seeds == 1 {
+        if played.tally.faultless_seeds == 1 {
             calm.add(&played.tally);
         }
     }

@@ -1,16 +1,16 @@
-//! Everything that may keep a task from starting, what goes away soonest first.
+//! All constraints that may keep a task from starting, the ones that end soonest first.
 
 use super::constraint::{
     Attribute, Constraint, GpuName, GpuObstacle, Holder, NodeName, NodeObstacle,
 };
-use crate::fraction::Fraction;
-use crate::gpu::{Gpu, GpuCondition};
-use crate::ids::{NodeId, RunId, TaskId};
-use crate::node::{Link, Node};
-use crate::quota::{Excess, Limit, Load, Party, Quota};
-use crate::resources::{Claim, Request, Sharing};
+use crate::model::gpu::{Gpu, GpuCondition};
+use crate::model::ids::{NodeId, RunId, TaskId};
+use crate::model::node::{Link, Node};
+use crate::model::number::fraction::Fraction;
+use crate::model::resources::{Claim, Request, Sharing};
+use crate::model::task::{Dependency, Task, TaskState};
+use crate::schedule::quota::{Excess, Limit, Load, Party, Quota};
 use crate::state::State;
-use crate::task::{Dependency, Task, TaskState};
 
 pub(super) fn all(state: &State, task: &Task) -> Vec<Constraint> {
     let mut all = of_the_task(state, task);
@@ -80,7 +80,7 @@ fn limits(whose: Party, quota: Quota, running: Load) -> impl Iterator<Item = Con
     })
 }
 
-/// Those first whose memory will be known soon, then those that end first; what nobody knows the end of comes last.
+/// Runs whose memory will be known soon come first, then those that end first; runs without an estimate come last.
 fn of_runs(state: &State, request: &Request) -> Vec<Constraint> {
     let known = state.index.releases.iter().map(|(_, run)| *run);
     let open_ended = state.active_runs().filter(|run| run.release_at().is_none()).map(|run| run.id);
@@ -131,7 +131,7 @@ fn of_gpus(state: &State, request: &Request) -> Vec<Constraint> {
     found.into_iter().map(|(_, constraint)| constraint).collect()
 }
 
-/// What goes by itself has a smaller number than what somebody has to do something about.
+/// Conditions that end by themselves have a smaller number than those that a person has to end.
 fn obstacles(state: &State, gpu: &Gpu, request: &Request) -> Vec<(u8, GpuObstacle)> {
     let mut found = Vec::new();
     found.extend(gpu.left_at.map(|_| (0, GpuObstacle::JustLeft)));
@@ -168,7 +168,7 @@ fn obstacles(state: &State, gpu: &Gpu, request: &Request) -> Vec<(u8, GpuObstacl
 
 fn of_nodes(state: &State) -> Vec<Constraint> {
     let mut found: Vec<(u8, Constraint)> = Vec::new();
-    // What is not known of a node cannot be reckoned with.
+    // A node that has never reported does not count.
     for node in state.nodes.values().filter(|node| node.capacity.is_some()) {
         let mut add = |rank, why| {
             found.push((rank, Constraint::Node { node: name(state, node.id), why }));
@@ -203,7 +203,7 @@ fn of_settings(state: &State, request: &Request) -> Vec<Constraint> {
     kept.into_iter().chain(most).filter(|_| request.is_shared()).collect()
 }
 
-/// What it asks for that it could do without, the smallest thing first.
+/// The optional parts of its request, the smallest one first.
 pub(super) fn attributes(state: &State, request: &Request) -> Vec<Attribute> {
     let nodes = || state.nodes.values();
     let capacities = || nodes().filter_map(|node| node.capacity);

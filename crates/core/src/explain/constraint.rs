@@ -1,23 +1,23 @@
-//! What keeps a task from starting, one thing at a time, as data.
+//! The constraints that can keep a task from starting, as data.
 //!
-//! Each constraint says what would have to change; `lift.rs` does exactly that to a copy of the state.
+//! Each constraint names what would have to change; `lift.rs` makes exactly that change to a copy of the state.
 
-use crate::fraction::Fraction;
-use crate::gpu::ForeignProcess;
-use crate::ids::{GpuId, NodeId, RunId, TaskId};
-use crate::quota::Excess;
-use crate::resources::NodeSelector;
-use crate::task::Doubt;
-use crate::time::Time;
-use crate::trouble::Trouble;
+use crate::model::gpu::ForeignProcess;
+use crate::model::ids::{GpuId, NodeId, RunId, TaskId};
+use crate::model::number::fraction::Fraction;
+use crate::model::resources::NodeSelector;
+use crate::model::task::Doubt;
+use crate::model::time::Time;
+use crate::model::trouble::Trouble;
+use crate::schedule::quota::Excess;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "constraint")]
 pub enum Constraint {
-    /// Until somebody releases it.
+    /// Held until it is released.
     Held,
-    /// The same, because it may have run already.
+    /// Held because it may already have run.
     InDoubt {
         why: Doubt,
     },
@@ -32,7 +32,7 @@ pub enum Constraint {
         at: Time,
     },
     QueuePaused,
-    /// As many of its array run as may at once.
+    /// The array's limit of running elements is reached.
     ArrayLimit {
         at_once: u32,
     },
@@ -50,22 +50,22 @@ pub enum Constraint {
         node: NodeName,
         why: NodeObstacle,
     },
-    /// This part of the memory of a shared GPU stays free.
+    /// The fraction of a shared GPU's memory that stays free.
     KeepGpuMemory {
         share: Fraction,
     },
     TasksPerGpu {
         most: u32,
     },
-    /// It asks for more than there is, whoever ends or comes back.
+    /// It requests more than exists, even if all runs ended and all nodes came back.
     Asks(Attribute),
-    /// Others come first.
+    /// Other tasks come first.
     Turn {
         ahead: usize,
         /// The first of them.
         tasks: Vec<TaskId>,
     },
-    /// There is no node at all.
+    /// No nodes are registered.
     NoNodes,
 }
 
@@ -73,13 +73,13 @@ pub enum Constraint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub run: RunId,
-    /// `None` where the reader may not know.
+    /// `None` if the reader may not see it.
     pub task: Option<TaskId>,
     pub user: Option<String>,
     pub nodes: Vec<NodeName>,
     /// Their numbers.
     pub gpu_ids: Vec<u32>,
-    /// `None` where nobody knows.
+    /// `None` if unknown.
     pub ends_at: Option<Time>,
 }
 
@@ -95,7 +95,7 @@ pub struct GpuName {
     pub index: u32,
 }
 
-/// Why a GPU is not given out, whoever runs on it.
+/// Why a GPU is unavailable, apart from runs of Danlu that hold it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum GpuObstacle {
@@ -123,7 +123,7 @@ pub enum GpuObstacle {
     },
 }
 
-/// Why a node gets nothing new.
+/// Why a node gets no new work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum NodeObstacle {
@@ -134,7 +134,7 @@ pub enum NodeObstacle {
     Away,
 }
 
-/// One thing that a request asks for; `most` is what there is of it on one node.
+/// One requested attribute; `most` is the largest amount on one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "asks")]
 pub enum Attribute {

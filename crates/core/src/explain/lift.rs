@@ -1,19 +1,19 @@
-//! What it means that a constraint is gone, as a change of a copy of the state.
+//! Removes a constraint from a copy of the state.
 
 use super::constraint::{Attribute, Constraint, GpuObstacle, Holder, NodeObstacle};
-use crate::fraction::Fraction;
-use crate::gpu::{Gpu, GpuCondition, GpuUsage, Tenant};
-use crate::ids::{GpuId, NodeId, TaskId};
-use crate::node::{Link, Node};
-use crate::quota::{Excess, Limit, Party, Quota};
-use crate::resources::{Request, Sharing};
-use crate::run::{Ending, Exit};
-use crate::settings::Settings;
+use crate::model::gpu::{Gpu, GpuCondition, GpuUsage, Tenant};
+use crate::model::ids::{GpuId, NodeId, TaskId};
+use crate::model::node::{Link, Node};
+use crate::model::number::fraction::Fraction;
+use crate::model::resources::{Request, Sharing};
+use crate::model::run::{Ending, Exit};
+use crate::model::settings::Settings;
+use crate::model::task::{TaskSpec, TaskState};
+use crate::model::time::Time;
+use crate::schedule::quota::{Excess, Limit, Party, Quota};
 use crate::state::State;
 use crate::step::Turn;
-use crate::steps::{dependencies, runs};
-use crate::task::{TaskSpec, TaskState};
-use crate::time::Time;
+use crate::step::{dependencies, runs};
 
 /// The state after `constraint` no longer holds for `task`.
 pub(super) fn lift(state: &mut State, task: TaskId, constraint: &Constraint, now: Time) {
@@ -134,7 +134,13 @@ fn free_gpu(state: &mut State, node: NodeId, id: &GpuId, why: &GpuObstacle) {
                 node.gpu_rules.entry(id.clone()).or_default().disabled = Some(false);
             }
             GpuObstacle::UnknownRun => forget_unknown_runs(node, id),
-            _ => {}
+            GpuObstacle::JustLeft
+            | GpuObstacle::Busy { .. }
+            | GpuObstacle::OtherMemory { .. }
+            | GpuObstacle::Foreign { .. }
+            | GpuObstacle::Dirty
+            | GpuObstacle::Unknown
+            | GpuObstacle::OnSeveralNodes { .. } => {}
         }
         let Some(gpu) = node.gpus.iter_mut().find(|gpu| gpu.id == *id) else { return };
         change_gpu(gpu, why);

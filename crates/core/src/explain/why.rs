@@ -1,21 +1,21 @@
-//! The whole answer to "why does it wait?": what binds, who is before it, and what would start now.
+//! The full answer to "why does it wait?": binding constraints, position in the queue, and what could start now.
 //!
 //! Invariant: with all `constraints` lifted the task starts in the next pass, and with any single one left it does not.
 
 use super::candidates;
 use super::constraint::{Attribute, Constraint};
 use super::lift::{change_spec, lift};
-use crate::ids::TaskId;
-use crate::input::Input;
-use crate::policy::{self, Line};
-use crate::resources::Request;
+use crate::model::ids::TaskId;
+use crate::model::resources::Request;
+use crate::model::task::{Task, TaskState};
+use crate::model::time::Time;
+use crate::schedule::{self, TurnCursor};
 use crate::state::State;
+use crate::step::input::Input;
 use crate::step::step;
-use crate::task::{Task, TaskState};
-use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
-/// With more tasks that have not ended, who else waits is not tried out.
+/// With more unfinished tasks than this, the other waiting tasks are not simulated.
 const MOST_TASKS: usize = 1_000;
 /// Tasks before it that are counted.
 const MOST_AHEAD: usize = 1_000;
@@ -28,18 +28,18 @@ const MOST_TRIED: usize = 8;
 #[serde(default)]
 pub struct Why {
     pub constraints: Vec<Constraint>,
-    /// What of its request would have to be dropped for it to start at once, with nobody before it.
+    /// The parts of its request to drop for it to start at once if it were first in the queue.
     pub short_of: Vec<Attribute>,
     /// Whether the constraints are known to be all there are.
     pub exact: bool,
     pub place: Option<Place>,
-    /// What comes free is kept for it.
+    /// Freed GPUs are kept for it.
     pub reserved: bool,
     /// Changes that would let it start now.
     pub alternatives: Vec<Alternative>,
 }
 
-/// Its place in line, from 1.
+/// Its position in the queue, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub place: usize,
@@ -54,11 +54,11 @@ pub enum Alternative {
     Gpus(u32),
     /// As many GPUs of another model.
     Model(String),
-    /// On GPUs that are shared, with so many bytes of each.
+    /// On shared GPUs, with this many bytes of each.
     Shared(u64),
 }
 
-/// A copy of what the answer depends on, so that it can be found without keeping anybody waiting.
+/// A copy of what the answer depends on, so that it can be computed outside the engine.
 #[derive(Debug, Clone)]
 pub struct Scene {
     state: State,
@@ -81,7 +81,7 @@ impl Scene {
         let open = copy(state, |other| !other.is_finished() || concerns(task, other));
         let whole = open.is_some();
         let scene = open.or_else(|| copy(state, |other| concerns(task, other)))?;
-        let first = policy::reservation(state, now).map(|(rank, _)| rank.task);
+        let first = schedule::reservation(state, now).map(|(rank, _)| rank.task);
         Some(Scene {
             state: scene,
             task: id,
@@ -124,7 +124,7 @@ impl Scene {
         }
     }
 
-    /// As if nobody else waited for a start.
+    /// As if no other task waited.
     fn alone(&self, task: &Task) -> State {
         let mut alone = copy(&self.state, |other| concerns(task, other)).unwrap_or_default();
         for after in &task.spec.after {
@@ -140,9 +140,23 @@ impl Scene {
         let mut state = state.clone();
         // It is queued after what has to end before, and the others step back last.
         let last = |it: &&Constraint| match it {
+            Constraint::Held
+            | Constraint::InDoubt { .. }
+            | Constraint::Begins { .. }
+            | Constraint::RetryAt { .. }
+            | Constraint::QueuePaused
+            | Constraint::ArrayLimit { .. }
+            | Constraint::Quota(_)
+            | Constraint::Settling(_)
+            | Constraint::RunEnds(_)
+            | Constraint::Gpu { .. }
+            | Constraint::Node { .. }
+            | Constraint::KeepGpuMemory { .. }
+            | Constraint::TasksPerGpu { .. }
+            | Constraint::Asks(_)
+            | Constraint::NoNodes => 0,
             Constraint::Dependencies { .. } => 1,
             Constraint::Turn { .. } => 2,
-            _ => 0,
         };
         let mut in_order: Vec<&Constraint> = lifted.iter().collect();
         in_order.sort_by_key(last);
@@ -201,7 +215,7 @@ impl Scene {
 
     fn turn(&self) -> Constraint {
         let waiting = || self.state.tasks.values().filter(|task| task.is_queued());
-        let (tasks, _) = line(&self.state, &self.state.tasks[&self.task], self.now);
+        let (tasks, _) = tasks_ahead(&self.state, &self.state.tasks[&self.task], self.now);
         let all = waiting().count().saturating_sub(1);
         let ahead = self.place.map_or(all, |place| place.place - 1);
         Constraint::Turn { ahead, tasks: tasks.into_iter().take(NAMED).collect() }
@@ -219,10 +233,7 @@ impl Scene {
         if !self.starts(&state, &binding) {
             return Vec::new();
         }
-        let attribute = |it| match it {
-            Constraint::Asks(attribute) => Some(attribute),
-            _ => None,
-        };
+        let attribute = |it| if let Constraint::Asks(it) = it { Some(it) } else { None };
         binding.into_iter().filter_map(attribute).collect()
     }
 
@@ -239,7 +250,8 @@ impl Scene {
         let shared = self.learnt_memory.filter(|bytes| {
             !request.is_shared()
                 && self.starts_asking(|request| {
-                    request.sharing = crate::resources::Sharing::Shared { idle_utilization: 0 };
+                    request.sharing =
+                        crate::model::resources::Sharing::Shared { idle_utilization: 0 };
                     request.gpu_memory = *bytes;
                 })
         });
@@ -325,8 +337,8 @@ pub(crate) fn copy(state: &State, wanted: impl Fn(&Task) -> bool) -> Option<Stat
         }
     }
     state.active_runs().for_each(|run| copy.insert_run(run.clone()));
-    // What all tasks tell, those among them that are not copied.
-    copy.index.mix.clone_from(&state.index.mix);
+    // Statistics of all tasks, including those that are not copied.
+    copy.index.demand_mix.clone_from(&state.index.demand_mix);
     copy.index.history.clone_from(&state.index.history);
     Some(copy)
 }
@@ -335,18 +347,18 @@ fn place(state: &State, task: &Task, now: Time) -> Option<Place> {
     if !state.queue().contains(task, state.settings()) {
         return None;
     }
-    let (ahead, found) = line(state, task, now);
+    let (ahead, found) = tasks_ahead(state, task, now);
     found.then(|| Place { place: ahead.len() + 1, of: state.queue().len() })
 }
 
 /// Those whose turn comes before, as if everything could start, and whether its own turn comes then: not with too many
 /// before it, nor if its owner has had their share.
-fn line(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
-    let mut line = Line::new(state, now);
+fn tasks_ahead(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
+    let mut cursor = TurnCursor::new(state, now);
     let mut ahead = Vec::new();
-    while let Some(lane) = line.first() {
-        let Some(rank) = line.next_in(lane) else {
-            line.close(lane);
+    while let Some(lane) = cursor.first() {
+        let Some(rank) = cursor.next_in(lane) else {
+            cursor.close(lane);
             continue;
         };
         if rank.task == task.id {
@@ -356,7 +368,7 @@ fn line(state: &State, task: &Task, now: Time) -> (Vec<TaskId>, bool) {
             break;
         }
         ahead.push(rank.task);
-        line.start(lane, rank);
+        cursor.start(lane, rank);
     }
     (ahead, false)
 }

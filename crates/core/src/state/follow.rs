@@ -1,16 +1,16 @@
-//! A state that follows another by the rows that have changed, for readers who ask what the rows alone do not tell.
+//! A read-only state that follows another by its changed rows, for questions that the rows alone do not answer.
 //!
-//! It knows open tasks and what ended ones have taught, and answers as the state that it follows would: why a task
-//! waits, when it is expected to start. It is never stepped.
+//! It has the open tasks and the statistics of ended ones, and answers as the original would: why a task waits, when it
+//! is expected to start. `step` is never called on it.
 
 use super::State;
-use crate::ids::{NodeId, RunId, TaskId, UserId};
-use crate::node::Node;
-use crate::rows::Ledger;
-use crate::run::Run;
-use crate::settings::Order;
-use crate::task::Task;
-use crate::user::User;
+use crate::model::ids::{NodeId, RunId, TaskId, UserId};
+use crate::model::node::Node;
+use crate::model::run::Run;
+use crate::model::settings::Order;
+use crate::model::task::Task;
+use crate::model::user::User;
+use crate::state::rows::Ledger;
 
 /// What has changed between two commits. `None` where there is no such row.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl State {
 
     fn follow_task(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
         if let Some(task) = before.filter(|task| task.is_finished()) {
-            self.index.mix.remove(&task.spec.request);
+            self.index.demand_mix.remove(&task.spec.request);
             self.index.history.unlearn(task);
             if self.settings().order == Order::Auto {
                 self.index.queue.batches_mut().uncount(task);
@@ -96,7 +96,7 @@ impl State {
                     self.remove_task(id);
                 }
                 if let Some(task) = ended {
-                    self.index.mix.add(&task.spec.request);
+                    self.index.demand_mix.add(&task.spec.request);
                     self.index.history.learn(task);
                     if self.settings().order == Order::Auto {
                         self.index.queue.batches_mut().count(task);

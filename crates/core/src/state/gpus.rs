@@ -1,22 +1,22 @@
-//! How reports, administrators and time change what is known of GPUs.
+//! Changes of GPUs: by reports of nodes, by administrators, by time.
 
 use super::State;
-use crate::gpu::{Gpu, GpuCondition, GpuConfig, GpuReport, GpuRule, Tenant};
-use crate::ids::{GpuId, NodeId, RunId};
-use crate::limits;
-use crate::mutant::{Mutant, mutated};
-use crate::node::Node;
-use crate::resources::{Claim, GpuMask, Hold, Part, Request};
-use crate::run::{Run, RunPart};
-use crate::settings::Settings;
-use crate::time::Time;
+use crate::fault_injection::{Mutant, mutated};
+use crate::model::gpu::{Gpu, GpuCondition, GpuConfig, GpuReport, GpuRule, Tenant};
+use crate::model::ids::{GpuId, NodeId, RunId};
+use crate::model::limits;
+use crate::model::node::Node;
+use crate::model::resources::{Claim, GpuMask, Hold, Part, Request};
+use crate::model::run::{Run, RunPart};
+use crate::model::settings::Settings;
+use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of a report on the GPUs of a node.
 #[derive(Debug, Default)]
 pub(crate) struct GpuNews {
     pub(crate) changed: bool,
-    /// Not given out any more, and why.
+    /// GPUs quarantined by this report, and why.
     pub(crate) quarantined: Vec<(GpuId, String)>,
 }
 
@@ -64,7 +64,7 @@ impl State {
         GpuNews { changed: changed || !quarantined.is_empty(), quarantined }
     }
 
-    /// Nobody holds them any more, and they are not there; answers whether there were any.
+    /// Drop missing GPUs that no run holds; returns whether there were any.
     pub(crate) fn drop_missing_gpus(&mut self, id: NodeId) -> bool {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         let before = node.gpus.len();
@@ -88,7 +88,7 @@ impl State {
         peak
     }
 
-    /// Somebody decides about GPUs of a node.
+    /// Change the rules for a node's GPUs.
     pub(crate) fn change_gpu_rules(
         &mut self,
         id: NodeId,
@@ -106,7 +106,7 @@ impl State {
         self.refresh_gpus(id);
     }
 
-    /// What only time had to bring has come: the nodes where it has.
+    /// Apply the changes that were waiting for time to pass; returns the nodes concerned.
     pub(crate) fn ripen(&mut self, now: Time) -> Vec<NodeId> {
         let settings = self.settings();
         let (idle_delay, settle_time) = (settings.idle_delay, settings.settle_time);
@@ -145,7 +145,7 @@ impl State {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         derive(node);
         let listed = node.gpus.iter().map(|gpu| gpu.id.clone()).collect();
-        let others = self.index.claims.list(id, listed);
+        let others = self.index.gpu_claims.list(id, listed);
         self.refresh_claims(id);
         for other in others {
             self.refresh_claims(other);
@@ -156,7 +156,7 @@ impl State {
     pub(super) fn refresh_claims(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get(&id) else { return };
         let claimed = |gpu: &Gpu| -> Vec<NodeId> {
-            let others = self.index.claims.others(&gpu.id, id);
+            let others = self.index.gpu_claims.others(&gpu.id, id);
             others.filter(|other| self.claims(*other, &gpu.id)).collect()
         };
         let claimed: Vec<Vec<NodeId>> = node.gpus.iter().map(claimed).collect();
@@ -167,17 +167,17 @@ impl State {
         self.refresh_holds(id);
     }
 
-    /// Who holds its GPUs has changed: whoever lists one of them too may have it now, or no longer.
+    /// The holders of its GPUs have changed: other nodes that list one of them may allocate it now, or no longer.
     pub(super) fn refresh_sharers(&mut self, id: NodeId) {
         let gpus = self.nodes.get(&id).into_iter().flat_map(|node| &node.gpus);
-        let sharers = gpus.flat_map(|gpu| self.index.claims.others(&gpu.id, id));
+        let sharers = gpus.flat_map(|gpu| self.index.gpu_claims.others(&gpu.id, id));
         let sharers: BTreeSet<NodeId> = sharers.collect();
         for other in sharers {
             self.refresh_claims(other);
         }
     }
 
-    /// It lists the GPU and nobody has taken it out there, or somebody is still on it.
+    /// It lists the GPU, and the GPU is enabled there or still in use.
     fn claims(&self, node: NodeId, gpu: &GpuId) -> bool {
         let gpus = self.nodes.get(&node).into_iter().flat_map(|node| &node.gpus);
         let mut listed = gpus.filter(|it| it.id == *gpu);
@@ -230,7 +230,7 @@ impl State {
         })
     }
 
-    /// Hardware errors keep a GPU from being given out, unless an administrator knows of them.
+    /// Hardware errors quarantine a GPU, unless an administrator has enabled it knowing of them.
     fn quarantine_broken(&mut self, id: NodeId, reports: &[GpuReport]) -> Vec<(GpuId, String)> {
         let node = self.nodes.get_mut(&id).expect("the caller has looked the node up");
         let mut quarantined = Vec::new();
@@ -252,7 +252,7 @@ impl State {
     /// Since when others have left it alone, as long as that matters.
     fn left_at(&self, before: &Gpu, condition: &GpuCondition, now: Time) -> Option<Time> {
         let foreign = |condition: &GpuCondition| matches!(condition, GpuCondition::Foreign { .. });
-        let waits = self.settings().idle_delay > crate::time::Span::ZERO;
+        let waits = self.settings().idle_delay > crate::model::time::Span::ZERO;
         match foreign(condition) {
             true => None,
             false if foreign(&before.condition) && waits => Some(now),

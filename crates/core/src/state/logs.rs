@@ -1,8 +1,8 @@
 //! Logs of removed tasks that nodes have not deleted yet.
 
 use super::State;
-use crate::ids::{NodeId, RunId};
-use crate::run::LogRemoval;
+use crate::model::ids::{NodeId, RunId};
+use crate::model::run::LogRemoval;
 
 impl State {
     /// Nothing is kept where there is no node to wait for.
@@ -16,7 +16,7 @@ impl State {
         self.log_removals.insert(removal.run, removal);
     }
 
-    /// Answers whether it was to be.
+    /// Returns whether its deletion was pending.
     pub(crate) fn log_is_dropped(&mut self, node: NodeId, run: RunId) -> bool {
         let Some(removal) = self.log_removals.get_mut(&run) else { return false };
         if !removal.nodes.remove(&node) {

@@ -1,8 +1,8 @@
-//! What will happen next: everything that is under way, in the order of simulated time.
+//! The event queue of the simulation, in the order of simulated time.
 
-use super::acts::Answer;
 use super::client::Ticket;
 use super::connection::End;
+use super::engine_actions::Answer;
 use danlu_core::{Input, NodeMessage, RunId, SessionId, Time};
 use std::collections::BTreeMap;
 
@@ -97,10 +97,10 @@ pub(super) enum Happening {
 
     Backup,
     FaultStrikes,
-    StormEnds,
+    FaultsEnd,
     /// The operator puts things in order and looks whether all is at rest.
     Tidy,
-    Nag,
+    SubmitSmallTasks,
     Rested,
 }
 

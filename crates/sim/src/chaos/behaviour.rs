@@ -4,7 +4,7 @@ use danlu_core::effect::Launch;
 use danlu_core::run::Exit;
 use danlu_core::{Failure, FailureClass, Span};
 
-/// What the command will do if nobody stops it.
+/// What the command does unless it is stopped.
 pub(super) struct Behaviour {
     pub(super) span: Span,
     pub(super) exit: Exit,

@@ -1,7 +1,7 @@
-//! People: they ask, wait for an answer, and ask again when none comes.
+//! Clients: users who send requests, wait for an answer, and repeat the request when none comes.
 
-use super::acts::Answer;
 use super::agenda::Happening;
+use super::engine_actions::Answer;
 use super::faults::Fault;
 use super::verdict::Verdict;
 use super::world::World;
@@ -15,7 +15,7 @@ pub(super) struct Client {
     /// Its only open question.
     pending: Option<Pending>,
     asked: u64,
-    /// Tasks it was told of.
+    /// Tasks that it knows from answers.
     pub(super) known: Vec<TaskId>,
 }
 
@@ -49,10 +49,10 @@ impl Client {
 impl World {
     pub(super) fn client_acts(&mut self, client: usize) -> Verdict {
         self.readers_see_what_is_durable()?;
-        if !self.storm || self.clients[client].is_waiting() {
+        if !self.faults_on || self.clients[client].is_waiting() {
             return Ok(());
         }
-        match self.wish(client) {
+        match self.draw_input(client) {
             Some(input) => self.ask(client, input),
             None => self.think(client),
         }
@@ -75,7 +75,7 @@ impl World {
     fn send_request(&mut self, ticket: Ticket, input: Input) {
         let at = self.now + Span(self.dice.scale(1, 300));
         self.agenda.at(at, Happening::RequestArrives { ticket, input: Box::new(input) });
-        if self.storm || self.clients[ticket.client].user.is_some() {
+        if self.faults_on || self.clients[ticket.client].user.is_some() {
             let at = self.now + self.dice.span(500, 6000);
             self.agenda.at(at, Happening::ClientTimesOut { ticket });
         }
@@ -99,7 +99,7 @@ impl World {
             return;
         }
         let Answer::Decided(decision) = answer else {
-            // Who gets none asks again, and so does who is told that nothing was done.
+            // A client without an answer asks again, as does one that is told that nothing was done.
             return;
         };
         it.pending = None;
@@ -126,7 +126,7 @@ impl World {
         };
         let again = match &pending.input {
             Input::Submit { key, .. } => key.is_some(),
-            _ => self.storm && self.dice.chance(500),
+            _ => self.faults_on && self.dice.chance(500),
         };
         if again {
             let submit = matches!(pending.input, Input::Submit { .. });

@@ -1,4 +1,4 @@
-//! One connection: two ordered pipes, and what each side believes of it.
+//! One connection: two ordered pipes, and the state that each side assumes.
 
 use danlu_core::{Effect, NodeId, NodeMessage, SessionId, Span, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +12,7 @@ pub(super) enum End {
 #[derive(Debug)]
 pub(super) struct Network {
     pub(super) connections: BTreeMap<SessionId, Connection>,
-    /// Session numbers grow for ever, whoever restarts.
+    /// Session numbers grow for ever, across restarts of either side.
     pub(super) last_session: SessionId,
     /// The longest that a frame takes, in milliseconds.
     pub(super) latency: u64,

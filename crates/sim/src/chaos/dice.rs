@@ -1,4 +1,4 @@
-//! Chance, drawn from the seed and from nothing else.
+//! Random numbers, drawn from the seed only.
 
 use danlu_core::Span;
 use oorandom::Rand64;

@@ -1,4 +1,4 @@
-//! The store: what survives the daemon. Written only from the rows that events name.
+//! The simulated store, which survives crashes of the daemon. Written only from the rows that events name.
 
 use super::oracle::Record;
 use danlu_core::{Row, RowKey};
@@ -34,7 +34,7 @@ impl Disk {
         self.backups.push(Backup { rows: self.rows.clone(), record });
     }
 
-    /// What whoever sets everything up again after a loss comes to.
+    /// The store as set up again after a loss.
     pub(super) fn keep_beginning(&mut self, record: Record) {
         self.beginning = Some(Backup { rows: self.rows.clone(), record });
     }

@@ -1,7 +1,7 @@
-//! What can go wrong, and which of it goes wrong in one seed.
+//! The faults that can be injected, and the mix of them in one seed.
 //!
-//! Every seed draws its own mix (swarm testing): a fault that is always present hides others,
-//! since nobody gets far when the daemon crashes at each step.
+//! Every seed draws its own mix (swarm testing): a fault that is always present hides others, since no task gets far
+//! when the daemon crashes at each step.
 
 use super::dice::Dice;
 use danlu_core::Span;
@@ -131,7 +131,7 @@ impl Mix {
         Mix { faults, pace: Span(dice.scale(500, 30_000)), intensity: dice.between(1, 3) }
     }
 
-    pub(super) fn is_calm(&self) -> bool {
+    pub(super) fn is_faultless(&self) -> bool {
         self.faults.is_empty()
     }
 

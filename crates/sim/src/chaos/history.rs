@@ -1,4 +1,4 @@
-//! What happened, one readable line each; the last ones are shown when a seed fails.
+//! The history of a simulation, one line per event; the last lines are shown when a seed fails.
 
 use danlu_core::Time;
 use std::collections::VecDeque;

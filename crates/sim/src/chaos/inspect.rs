@@ -1,8 +1,8 @@
-//! A look into the daemon: its state is what is on disk, and it can say why anybody waits.
+//! Checks of the daemon's state: it equals the rows on disk, and it can explain why each task waits.
 
-use super::daemon::Turn;
+use super::engine_driver::Turn;
+use super::history_text;
 use super::verdict::{Verdict, Violation, ensure};
-use super::words;
 use super::world::World;
 use danlu_core::run::StopReason;
 use danlu_core::task::TaskState::{Blocked, Held, Queued};
@@ -34,10 +34,10 @@ impl World {
 
     pub(super) fn note_turn(&mut self, input: &Input, step: &Step) {
         if !matches!(input, Input::Schedule) || !step.events.is_empty() {
-            self.note("daemon", format_args!("{}", words::Asked(input, &step.reply)));
+            self.note("daemon", format_args!("{}", history_text::InputText(input, &step.reply)));
         }
         for event in &step.events {
-            self.note("daemon", format_args!("  {}", words::Happened(event)));
+            self.note("daemon", format_args!("  {}", history_text::EventText(event)));
         }
     }
 

@@ -1,8 +1,8 @@
 //! A GPU machine: its agent, which is stateless, and its disk, which is not.
 
 use super::agenda::Happening;
-use super::card::Card;
 use super::faults::Fault;
+use super::gpu::SimGpu;
 use super::rundir::{RunDir, Stage};
 use super::verdict::Verdict;
 use super::world::World;
@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct SimMachine {
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) capacity: Capacity,
-    pub(super) cards: Vec<Card>,
-    /// Bytes of memory that nobody uses.
+    pub(super) cards: Vec<SimGpu>,
+    /// Free memory in bytes.
     pub(super) free_memory: u64,
     pub(super) up: bool,
     pub(super) agent_up: bool,
@@ -43,11 +43,11 @@ pub(super) struct Machine {
     /// The fence: commands of any other connection are ignored.
     pub(super) newest: SessionId,
     pub(super) dialing: bool,
-    /// What its clock shows beyond the true time.
+    /// The offset of its clock from simulated time.
     pub(super) clock_offset: i64,
 }
 
-impl Machine {
+impl SimMachine {
     pub(super) fn clock(&self, now: Time) -> Time {
         Time(now.0 + self.clock_offset)
     }
@@ -67,7 +67,7 @@ impl Machine {
                 }
                 Stage::Ended(ending) => ReportedState::Ended(ending.clone()),
             };
-            // Agents of the release before do not tell.
+            // Agents of the previous release do not report it.
             let told = !self.old_agent;
             let gpus = if told { dir.launch.gpus.clone() } else { Vec::new() };
             RunReport { run: *run, state, task: told.then_some(dir.launch.task), gpus }

@@ -4,43 +4,43 @@
 //! was. Each seed has its own mix of faults; after a while they stop, and then everything that
 //! was promised must come true. `oracle` says what must never happen.
 
-mod acts;
 mod agenda;
 mod behaviour;
-mod calm;
-mod card;
+mod cleanup;
 mod client;
 mod cluster;
 mod connection;
-mod daemon;
 mod dice;
 mod disk;
+mod engine_actions;
+mod engine_driver;
+mod fake_outside;
+mod fault_injection;
 mod faults;
+mod gpu;
 mod history;
+mod history_text;
 mod inspect;
 mod machine;
-mod many;
-mod nag;
+mod many_seeds;
 mod network;
 mod oracle;
-mod outside;
 mod power;
+mod random_spec;
 mod readers;
 mod rundir;
-mod spec;
+mod small_tasks;
 mod stop;
-mod storm;
 mod tally;
-mod turns;
+mod turn_order;
 mod verdict;
-mod wish;
-mod words;
+mod workload;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use many::{Summary, run_many};
+pub use many_seeds::{Summary, run_many};
 pub use tally::Tally;
 
 use danlu_core::{Span, Time};
@@ -75,7 +75,7 @@ pub fn run_seed(seed: u64) -> Result<Played, Box<Failure>> {
     run_seed_with_history(seed, HISTORY_LINES)
 }
 
-/// … and keep so many lines of its history.
+/// … and keep this many lines of its history.
 pub fn run_seed_with_history(seed: u64, lines: usize) -> Result<Played, Box<Failure>> {
     let mut world = World::new(seed, lines);
     let beginning: Time = world.now;

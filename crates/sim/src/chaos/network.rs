@@ -53,7 +53,7 @@ impl World {
             }
         }
         let it = &mut self.machines[machine];
-        // From here on the agent obeys nobody else.
+        // From here on the agent obeys this connection only.
         it.newest = session;
         let connection = Connection {
             machine,

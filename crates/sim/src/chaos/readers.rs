@@ -1,4 +1,4 @@
-//! Readers: they see what is durable at every moment, and a state that follows it tells them why tasks wait.
+//! Readers: they see what is durable at every moment, and a following state explains to them why tasks wait.
 
 use super::disk::apply;
 use super::verdict::{Verdict, Violation, ensure};
@@ -7,12 +7,12 @@ use danlu_core::state::Changes;
 use danlu_core::{Row, RowKey, State, expected_start, explain};
 use std::collections::BTreeMap;
 
-type Rows = BTreeMap<RowKey, Row>;
+type RowMap = BTreeMap<RowKey, Row>;
 
 #[derive(Debug, Default)]
 pub(super) struct Readers {
     /// `None` before the engine has booted.
-    model: Option<Rows>,
+    model: Option<RowMap>,
     /// `None` where it has to be made.
     follower: Option<State>,
 }
@@ -29,7 +29,7 @@ impl Readers {
         apply(model, rows);
     }
 
-    pub(super) fn publish_all(&mut self, rows: Rows) {
+    pub(super) fn publish_all(&mut self, rows: RowMap) {
         self.follower = None;
         self.model = Some(rows);
     }

@@ -3,7 +3,7 @@
 use super::agenda::Happening;
 use super::behaviour::{Behaviour, Growth};
 use super::faults::Fault;
-use super::machine::Machine;
+use super::machine::SimMachine;
 use super::oracle::Hardware;
 use super::verdict::Verdict;
 use super::world::World;
@@ -77,7 +77,7 @@ impl RunDir {
     }
 }
 
-impl Machine {
+impl SimMachine {
     pub(super) fn is_at_rest(&self) -> bool {
         self.dirs.values().all(RunDir::is_ended)
     }
@@ -128,7 +128,7 @@ impl World {
             self.tally.unstartable += 1;
             return self.run_ends(machine, run, never(Exit::Trouble(trouble), false));
         }
-        if self.mix.strikes(Fault::LaunchFailure, &mut self.dice) && self.storm {
+        if self.mix.strikes(Fault::LaunchFailure, &mut self.dice) && self.faults_on {
             self.tally.launch_failures += 1;
             let message = "exec format error".to_owned();
             return self.run_ends(machine, run, never(Exit::Launch { message }, false));
@@ -159,7 +159,7 @@ impl World {
         Ok(())
     }
 
-    /// By itself, or at its time limit, which the shim keeps without anybody's help.
+    /// By itself, or at its time limit, which the shim enforces alone.
     pub(super) fn process_ends(&mut self, machine: usize, run: RunId) -> Verdict {
         let Some(dir) = self.machines[machine].dirs.get(&run) else {
             return Ok(());
@@ -194,7 +194,7 @@ impl World {
 
     /// The exit file is written; the agent tells when it can.
     pub(super) fn run_ends(&mut self, machine: usize, run: RunId, mut ending: Ending) -> Verdict {
-        // Agents of the release before do not tell.
+        // Agents of the previous release do not report it.
         if !self.machines[machine].old_agent {
             ending.used.log_bytes =
                 self.machines[machine].dirs.get(&run).map_or(0, RunDir::log_bytes);

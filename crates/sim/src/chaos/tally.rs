@@ -1,4 +1,4 @@
-//! How often what happened: proof that the faults were really there.
+//! Counts of what happened: proof that the faults were really injected.
 
 macro_rules! tally {
     ($($field:ident: $label:literal,)*) => {
@@ -22,7 +22,7 @@ macro_rules! tally {
 
 tally! {
     seeds: "seeds",
-    calm_seeds: "seeds without faults",
+    faultless_seeds: "seeds without faults",
     steps: "steps",
     commits: "commits",
     submits: "tasks submitted",

@@ -1,8 +1,8 @@
-//! The fake world behaves like the real one in what the core relies on.
+//! The simulated machines, network and store behave like the real ones in what the core relies on.
 
-use super::card::Card;
 use super::connection::{End, Pipe};
 use super::dice::Dice;
+use super::gpu::SimGpu;
 use super::history::History;
 use super::rundir::Stage;
 use super::world::World;
@@ -20,7 +20,7 @@ const RUN: RunId = RunId { epoch: Epoch(0), number: 1 };
 fn quiet_world() -> World {
     let mut world = World::new(7, 1000);
     world.set_up().expect("nothing can go wrong yet");
-    world.storm = false;
+    world.faults_on = false;
     world.workload.most_tasks = 0;
     while world.machines[0].link.is_none() {
         advance(&mut world);
@@ -178,7 +178,7 @@ fn dice_stay_within_their_bounds() {
 
 #[test]
 fn a_renewed_card_is_another_card() {
-    let mut card = Card::new("G0.1".to_owned(), 1, "NVIDIA A100", 1);
+    let mut card = SimGpu::new("G0.1".to_owned(), 1, "NVIDIA A100", 1);
     card.renew(1);
     assert_eq!(&*card.id.0, "G0.1#1");
     card.renew(2);

@@ -1,4 +1,4 @@
-//! What a check says: all is well, or what is wrong.
+//! The result of a check: nothing, or the violation.
 
 use std::fmt;
 

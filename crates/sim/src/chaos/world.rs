@@ -1,23 +1,23 @@
-//! The whole of one simulated cluster, and the loop that lets it happen.
+//! One simulated cluster, and the loop that runs its events.
 
 use super::agenda::{Agenda, Happening};
 use super::client::Client;
 use super::cluster::draw_machines;
 use super::connection::Network;
-use super::daemon::Daemon;
 use super::dice::Dice;
 use super::disk::Disk;
+use super::engine_driver::EngineDriver;
 use super::faults::{Fault, Mix};
 use super::history::History;
-use super::machine::Machine;
+use super::machine::SimMachine;
 use super::oracle::Oracle;
 use super::tally::Tally;
 use super::verdict::{Verdict, Violation};
-use super::wish::Workload;
+use super::workload::Workload;
 use danlu_core::{Actor, Input, NodeId, Row, RowKey, Settings, Span, TaskId, Time};
 use std::fmt;
 
-/// A world that is not at rest after so many happenings never will be.
+/// A simulation that is not at rest after this many events never will be.
 const HAPPENINGS: u64 = 40_000;
 /// Late enough that no clock is ever set back before the beginning of time.
 pub(super) const BEGINNING: Time = Time::from_secs(1_000_000_000);
@@ -30,17 +30,17 @@ pub(super) struct World {
     pub(super) mix: Mix,
     pub(super) workload: Workload,
     /// Faults happen and people meddle.
-    pub(super) storm: bool,
-    pub(super) storm_end: Time,
+    pub(super) faults_on: bool,
+    pub(super) faults_end_at: Time,
     /// Small tasks keep coming, under these settings.
-    pub(super) nagging: Option<Settings>,
+    pub(super) small_tasks: Option<Settings>,
     pub(super) over: bool,
-    pub(super) daemon: Daemon,
+    pub(super) daemon: EngineDriver,
     pub(super) disk: Disk,
     pub(super) network: Network,
-    pub(super) machines: Vec<Machine>,
+    pub(super) machines: Vec<SimMachine>,
     pub(super) clients: Vec<Client>,
-    /// Tasks that somebody was told of.
+    /// Tasks that were acknowledged.
     pub(super) everybodys: Vec<TaskId>,
     pub(super) keys_given: u64,
     pub(super) serial_number: u64,
@@ -53,11 +53,11 @@ impl World {
     pub(super) fn new(seed: u64, history_lines: usize) -> World {
         let mut dice = Dice::new(seed);
         let mix = Mix::draw(&mut dice);
-        let storm = Span(dice.scale(20_000, 240_000));
+        let faults_last = Span(dice.scale(20_000, 240_000));
         let latency = if mix.has(Fault::SlowNetwork) { 4000 } else { dice.scale(1, 1000) };
         let machines = draw_machines(&mut dice);
         let gpus: usize = machines.iter().map(|machine| machine.cards.len()).sum();
-        let workload = World::draw_workload(&mut dice, gpus as u64, storm);
+        let workload = World::draw_workload(&mut dice, gpus as u64, faults_last);
         let users = dice.between(2, 4);
         let mut clients = vec![Client::new("admin".to_owned(), true)];
         clients.extend((0..users).map(|number| Client::new(format!("user{number}"), false)));
@@ -67,11 +67,11 @@ impl World {
             agenda: Agenda::default(),
             mix,
             workload,
-            storm: false,
-            storm_end: BEGINNING + storm,
-            nagging: None,
+            faults_on: false,
+            faults_end_at: BEGINNING + faults_last,
+            small_tasks: None,
             over: false,
-            daemon: Daemon::new(),
+            daemon: EngineDriver::new(),
             disk: Disk::default(),
             network: Network::new(latency),
             machines,
@@ -134,9 +134,9 @@ impl World {
             Happening::ClientTimesOut { ticket } => self.client_times_out(ticket),
             Happening::Backup => self.backup(),
             Happening::FaultStrikes => self.fault_strikes()?,
-            Happening::StormEnds => self.storm_ends()?,
+            Happening::FaultsEnd => self.faults_end()?,
             Happening::Tidy => self.tidy()?,
-            Happening::Nag => self.nag(),
+            Happening::SubmitSmallTasks => self.submit_small_tasks(),
             Happening::Rested => self.rested()?,
         }
         Ok(())
@@ -144,7 +144,7 @@ impl World {
 
     /// Before the first fault: the daemon is up and knows its users, nodes and settings.
     pub(super) fn set_up(&mut self) -> Verdict {
-        self.tally.calm_seeds = u64::from(self.mix.is_calm());
+        self.tally.faultless_seeds = u64::from(self.mix.is_faultless());
         self.tally.shared_gpus = self.machines.iter().filter(|it| it.twin).count() as u64;
         self.history.note(self.now, "world", format_args!("{:?}", self.mix));
         self.daemon_starts()?;
@@ -169,13 +169,13 @@ impl World {
             self.now = time;
             self.happen(happening)?;
         }
-        self.storm = true;
+        self.faults_on = true;
         for client in 0..self.clients.len() {
             self.agenda.at(self.now, Happening::ClientActs { client });
         }
         self.agenda.at(self.now, Happening::Backup);
         self.disk.keep_beginning(self.oracle.record.clone());
-        self.agenda.at(self.storm_end, Happening::StormEnds);
+        self.agenda.at(self.faults_end_at, Happening::FaultsEnd);
         self.next_fault();
         Ok(())
     }

@@ -42,7 +42,7 @@ pub fn fill(
     if total == 0 || pods.iter().all(|pod| pod.gpus == 0) {
         return Err(PackingError::NoGpus);
     }
-    let mut world = World::new(machines, placement)?;
+    let mut world = PackedCluster::new(machines, placement)?;
     let mut dice = Rand64::new(u128::from(seed));
     let (mut asked, mut given, mut at_100) = (0, 0, 0);
     let (mut tasks, mut unplaced) = (0, 0);
@@ -64,15 +64,16 @@ pub fn fill(
     Ok(Filled { seed, at_100: percent(at_100), at_end: percent(given), tasks, unplaced })
 }
 
-struct World {
+struct PackedCluster {
     state: State,
     user: UserId,
     now: Time,
 }
 
-impl World {
-    fn new(machines: &[Machine], placement: PlacementRule) -> Result<World, PackingError> {
-        let mut world = World { state: State::new(), user: UserId(0), now: Time::default() };
+impl PackedCluster {
+    fn new(machines: &[Machine], placement: PlacementRule) -> Result<PackedCluster, PackingError> {
+        let mut world =
+            PackedCluster { state: State::new(), user: UserId(0), now: Time::default() };
         world.ask(Input::Boot { epoch: Epoch(0), restored: false, ids_from: 0 })?;
         let settings = Settings {
             order: Order::Fifo,

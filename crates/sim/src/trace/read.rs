@@ -50,7 +50,7 @@ pub fn read_trace(path: &Path) -> Result<Trace, TraceError> {
 
 /// `path` is only for messages.
 pub fn read_from(source: impl Read, path: &Path) -> Result<Trace, TraceError> {
-    // Rows end at `\n` alone, the last one too, so that lines are counted as an editor counts them;
+    // JobRows end at `\n` alone, the last one too, so that lines are counted as an editor counts them;
     // a `\r` before it is trimmed with the value.
     let mut reader = csv::ReaderBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
@@ -58,7 +58,7 @@ pub fn read_from(source: impl Read, path: &Path) -> Result<Trace, TraceError> {
         .from_reader(source.take(MOST_BYTES + 1).chain(b"\n".as_slice()));
     let header = reader.headers().map_err(|error| from_csv(error, path, 1))?.clone();
     let columns = Columns::find(&header, path)?;
-    let mut rows = Rows::default();
+    let mut rows = JobRows::default();
     let mut row = StringRecord::new();
     loop {
         let more = reader.read_record(&mut row);
@@ -80,7 +80,7 @@ pub fn read_from(source: impl Read, path: &Path) -> Result<Trace, TraceError> {
         return Err(TraceError::Empty { path: path.to_owned() });
     }
     rows.jobs.sort_by_key(|job| job.submit_at);
-    let Rows { jobs, vcs, users } = rows;
+    let JobRows { jobs, vcs, users } = rows;
     Ok(Trace { jobs, vcs: vcs.names, users: users.names })
 }
 
@@ -126,13 +126,13 @@ impl Columns {
 }
 
 #[derive(Default)]
-struct Rows {
+struct JobRows {
     jobs: Vec<Job>,
     vcs: Names,
     users: Names,
 }
 
-impl Rows {
+impl JobRows {
     fn take(&mut self, columns: &Columns, row: &StringRecord, line: u64) -> Result<(), RowProblem> {
         if row.len() == 1 && row[0].trim().is_empty() {
             return Ok(());
@@ -194,7 +194,7 @@ fn unreadable(path: &Path, cause: io::Error) -> TraceError {
 fn from_csv(error: csv::Error, path: &Path, line: u64) -> TraceError {
     match error.into_kind() {
         ErrorKind::Io(cause) => unreadable(path, cause),
-        // Rows of any length are allowed here, so only their text can be wrong.
+        // JobRows of any length are allowed here, so only their text can be wrong.
         _ => TraceError::BadRow { path: path.to_owned(), line, problem: RowProblem::NotText },
     }
 }

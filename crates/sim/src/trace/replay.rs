@@ -2,7 +2,7 @@
 //!
 //! At each instant runs end first, then jobs are submitted in the order of the file, then the scheduler decides.
 
-mod progress;
+mod job_progress;
 mod setup;
 
 use super::cluster::Cluster;
@@ -16,7 +16,7 @@ use danlu_core::{
     TaskId, Time, UserId, step,
 };
 use danlu_messages::sim as msg;
-use progress::Progress;
+use job_progress::JobProgress;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use thiserror::Error;
@@ -49,7 +49,7 @@ pub fn replay(
     policy: Policy,
     watch: &mut dyn FnMut(&State, usize),
 ) -> Result<Vec<JobResult>, ReplayError> {
-    let mut world = World::new(jobs, cluster, policy).map_err(ReplayError::Setup)?;
+    let mut world = Replay::new(jobs, cluster, policy).map_err(ReplayError::Setup)?;
     while let Some(instant) = world.next_instant() {
         world.now = instant;
         world.live_through_instant()?;
@@ -57,10 +57,10 @@ pub fn replay(
         watch(&world.state, world.ended);
     }
     assert_eq!(world.ended, jobs.len(), "nothing is left to happen, but jobs wait");
-    Ok(world.progress.iter().map(Progress::result).collect())
+    Ok(world.progress.iter().map(JobProgress::result).collect())
 }
 
-struct World<'a> {
+struct Replay<'a> {
     state: State,
     now: Time,
     policy: Policy,
@@ -69,7 +69,7 @@ struct World<'a> {
     jobs: &'a [&'a Job],
     /// The tasks of the jobs submitted so far, in the same order, which is also that of their ids.
     tasks: Vec<TaskId>,
-    progress: Vec<Progress>,
+    progress: Vec<JobProgress>,
     ended: usize,
     running: BTreeMap<RunId, Running>,
     /// When runs end. One that was stopped before is no longer in `running`.
@@ -91,7 +91,7 @@ const SESSION: SessionId = SessionId(1);
 /// `las` lets everybody wait for a full minute; a scheduler that starts nothing for longer never will.
 const MOST_STALLED: u32 = 1_000;
 
-impl World<'_> {
+impl Replay<'_> {
     /// When something happens next; `None` when every job has ended.
     fn next_instant(&mut self) -> Option<Time> {
         if self.ended == self.jobs.len() {

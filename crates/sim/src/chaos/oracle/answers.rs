@@ -1,8 +1,8 @@
-//! What the daemon promises by an answer.
+//! What the daemon promises by each answer.
 
 use super::Oracle;
 use super::record::{NodeFact, Record, TaskFact};
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, Violation, ensure};
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Event, Input, Refusal, Reply, RunId, Span, TaskId, UserId};

@@ -1,4 +1,4 @@
-//! What may have run without the daemon's knowing is not run again before somebody says so.
+//! Tasks that may have run without the daemon's knowledge are not run again before they are released.
 
 use super::{Oracle, Record};
 use crate::chaos::verdict::{Verdict, ensure};
@@ -32,7 +32,7 @@ impl Oracle {
         }
     }
 
-    /// Somebody who may says that it is to run, or gives up what it may still do.
+    /// An authorised user releases it, or abandons its run.
     pub(super) fn doubt_is_over(&mut self, task: TaskId) {
         self.truth.in_doubt.remove(&task);
         self.truth.unrecorded.remove(&task);

@@ -1,11 +1,11 @@
 //! Whether the engine does exactly what was committed: answers, effects and launch orders, once each.
 
 use super::Oracle;
-use crate::chaos::acts::Answer;
 use crate::chaos::client::Ticket;
-use crate::chaos::daemon::{Decision, Turn};
 use crate::chaos::disk::Disk;
-use crate::chaos::outside::Order;
+use crate::chaos::engine_actions::Answer;
+use crate::chaos::engine_driver::{Decision, Turn};
+use crate::chaos::fake_outside::Order;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, Event, NodeId, RunId};
@@ -47,7 +47,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Nobody is told anything but what is durable.
+    /// Answers contain only what is durable.
     pub(in crate::chaos) fn answer_is_true(
         &mut self,
         caller: Option<Ticket>,
@@ -105,7 +105,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// After a turn nobody waits who has asked before, and nothing is left to be done.
+    /// After a turn no earlier caller waits, and no effect is left.
     pub(in crate::chaos) fn nobody_is_forgotten(&self) -> Verdict {
         let Deeds { asked, decided, effects, .. } = &self.deeds;
         ensure!(asked.is_empty(), "{asked:?} get no answer");

@@ -1,4 +1,4 @@
-//! What the daemon records for good by an event.
+//! What each event records durably.
 
 use super::Oracle;
 use super::record::{Record, RunFact};

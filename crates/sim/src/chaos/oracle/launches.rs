@@ -1,7 +1,7 @@
-//! Whether what is sent to nodes may be sent at all.
+//! Whether each order sent to a node is allowed.
 
 use super::Oracle;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::{Launch, StopOrder};
 use danlu_core::gpu::GpuCondition;
@@ -50,7 +50,7 @@ impl Oracle {
         }
     }
 
-    /// Nobody's run is stopped but for one of these.
+    /// A run is stopped only for one of these reasons.
     fn stop_has_a_reason(&self, node: NodeId, run: RunId, why: StopOrder) -> Verdict {
         let fact = self.record.runs.get(&run);
         let task = fact.and_then(|fact| self.record.tasks.get(&fact.task));

@@ -2,23 +2,23 @@
 //!
 //! The oracle knows three things: what physically happens on the machines (`truth`), what the
 //! daemon has durably recorded and answered (`record`), and what the daemon was told by nodes in
-//! its present life (`told`). It never asks the core what it believes.
+//! its present life (`node_reports`). It never asks the core what it believes.
 
 mod answers;
+mod at_rest;
 mod doubt;
 mod engine;
 mod events;
 mod launches;
+mod node_reports;
 mod outcomes;
 mod record;
-mod rest;
+mod retries;
 mod sharing;
-mod told;
-mod tries;
 mod truth;
 
-use super::daemon::Turn;
 use super::disk::Disk;
+use super::engine_driver::Turn;
 use super::verdict::Verdict;
 use danlu_core::Epoch;
 
@@ -30,13 +30,13 @@ pub(super) struct Oracle {
     /// Rewound together with the store.
     pub(super) record: Record,
     truth: truth::Truth,
-    told: told::Told,
-    clock: tries::Clock,
+    told: node_reports::NodeReports,
+    clock: retries::Clock,
     deeds: engine::Deeds,
 }
 
 impl Oracle {
-    /// A batch is on disk: from now on nobody may contradict it.
+    /// A batch is on disk: from now on nothing may contradict it.
     pub(super) fn committed(&mut self, turns: &[Turn], disk: &Disk, epoch: Epoch) -> Verdict {
         for turn in turns {
             self.clock.shows(turn.at);

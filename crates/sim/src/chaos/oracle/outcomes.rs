@@ -1,8 +1,8 @@
-//! Whether what is recorded of an end is what really happened.
+//! Whether recorded ends of runs match what really happened.
 
 use super::Oracle;
 use super::record::allows;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::Outcome;
@@ -47,7 +47,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Whoever is declared lost was not heard of for long enough, or somebody wants it so. It may go on there.
+    /// A run is declared lost only after its node was unreachable for long enough, or by force. It may go on there.
     pub(super) fn declared_lost(&mut self, turn: &Turn) -> Verdict {
         let forced = matches!(turn.input, Input::DeclareLost { force: true, .. });
         for event in &turn.step.events {

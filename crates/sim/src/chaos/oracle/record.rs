@@ -1,8 +1,8 @@
 //! What the daemon has durably recorded and answered. A restored backup rewinds it.
 
 use super::Oracle;
+use super::retries::Wait;
 use super::sharing::GpuFacts;
-use super::tries::Wait;
 use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
@@ -46,15 +46,15 @@ pub(super) struct TaskFact {
     pub(super) cancelled: bool,
     /// The run that went on when it was.
     pub(super) cancelled_run: Option<RunId>,
-    /// Somebody has asked for it to be put back into the queue.
+    /// A user has requeued it.
     pub(super) put_back: bool,
     pub(super) outcome: Option<Outcome>,
-    /// A run of it has exited 0 by its own will, and nobody has asked for another since.
+    /// A run of it has exited 0 by itself, and no retry was requested since.
     pub(super) succeeded: bool,
     /// Predecessors that have allowed it to run.
     pub(super) released: BTreeSet<TaskId>,
     pub(super) last_run: Option<RunId>,
-    /// Times it was queued again because it failed, since somebody last asked for it.
+    /// How often it was retried after a failure, since it was last submitted or retried by hand.
     pub(super) failures: u32,
     /// Granted beyond its time limit.
     pub(super) extra_time: Span,
@@ -125,7 +125,7 @@ impl Record {
         self.tasks.len()
     }
 
-    /// Whoever is told of a task, node or user can rely on it: this is the whole promise.
+    /// An acknowledged task, node or user exists: this is the whole promise.
     pub(super) fn agrees_with<'a>(
         &self,
         disk: &Disk,

@@ -1,7 +1,7 @@
-//! Who may be together on a GPU, and which GPUs are given out at all.
+//! Which runs may share a GPU, and which GPUs may be allocated at all.
 
 use super::Oracle;
-use crate::chaos::daemon::Turn;
+use crate::chaos::engine_driver::Turn;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::effect::Launch;
 use danlu_core::gpu::GpuReport;
@@ -10,7 +10,7 @@ use danlu_core::resources::Sharing;
 use danlu_core::{Effect, GpuId, Input, NodeId, RunId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What has been decided about GPUs, and who was given which.
+/// Rules for GPUs, and the runs they were allocated to.
 #[derive(Debug, Clone, Default)]
 pub(in crate::chaos) struct GpuFacts {
     slots: BTreeMap<(NodeId, GpuId), u16>,

@@ -25,15 +25,15 @@ pub(super) struct Truth {
     pub(super) most_anywhere: u16,
     /// Tasks may have counted as less than they asked for.
     pub(super) reclaimed: bool,
-    /// The highest id that anybody was ever told of, whatever is restored.
+    /// The highest acknowledged id, whatever is restored.
     pub(super) newest_task: Option<TaskId>,
     /// Of which task each run is that was ever launched.
     pub(super) task_of: BTreeMap<RunId, TaskId>,
-    /// Tasks that may have run without the daemon's knowing, until somebody says that they are to run.
+    /// Tasks that may have run without the daemon's knowledge, until they are released.
     pub(super) in_doubt: BTreeSet<TaskId>,
     /// Those whose last run has left no record on its machine.
     pub(super) unrecorded: BTreeSet<TaskId>,
-    /// Nodes where an administrator has ordered the end of what nobody knows.
+    /// Nodes where an administrator has ended unknown runs.
     pub(super) unknown_ordered: BTreeSet<NodeId>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Part {
     starts: u32,
     alive_since: Option<Time>,
     pub(super) ending: Option<Ending>,
-    /// The directory is gone: nobody can say any more what was in it.
+    /// The directory is gone, and its content with it.
     pub(super) removed: bool,
 }
 
@@ -177,7 +177,7 @@ impl Oracle {
             ensure!(rewound, "run {run} starts although its launch was never committed");
             return Ok(());
         };
-        // Whoever abandons a run knows that it may start or go on nevertheless.
+        // An abandoned run may start or go on nevertheless.
         if fact.abandoned {
             return Ok(());
         }

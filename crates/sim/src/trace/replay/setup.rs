@@ -1,6 +1,6 @@
 //! The cluster before the first job: settings, machines, people.
 
-use super::{Progress, SESSION, World};
+use super::{JobProgress, Replay, SESSION};
 use crate::trace::cluster::Cluster;
 use crate::trace::policy_list::{Estimates, Policy};
 use crate::trace::read::Job;
@@ -13,14 +13,14 @@ use danlu_core::{
 };
 use std::collections::{BTreeMap, BinaryHeap};
 
-impl<'a> World<'a> {
+impl<'a> Replay<'a> {
     pub(super) fn new(
         jobs: &'a [&'a Job],
         cluster: &Cluster,
         policy: Policy,
-    ) -> Result<World<'a>, Refusal> {
+    ) -> Result<Replay<'a>, Refusal> {
         let settings = settings(cluster, policy);
-        let mut world = World {
+        let mut world = Replay {
             state: State::new(),
             now: jobs.first().map_or(Time::default(), |job| job.submit_at),
             policy,
@@ -28,7 +28,7 @@ impl<'a> World<'a> {
             users: BTreeMap::new(),
             jobs,
             tasks: Vec::with_capacity(jobs.len()),
-            progress: jobs.iter().map(|job| Progress::new(job)).collect(),
+            progress: jobs.iter().map(|job| JobProgress::new(job)).collect(),
             ended: 0,
             running: BTreeMap::new(),
             ends: BinaryHeap::new(),

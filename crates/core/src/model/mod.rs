@@ -1,0 +1,15 @@
+//! The values that everything else is about: tasks, runs, nodes, GPUs, users, settings. Data without decisions.
+
+pub mod failure;
+pub mod gpu;
+pub mod ids;
+pub mod limits;
+pub mod node;
+pub mod number;
+pub mod resources;
+pub mod run;
+pub mod settings;
+pub mod task;
+pub mod time;
+pub mod trouble;
+pub mod user;

@@ -1,9 +1,0 @@
-//! The shortest expected rest first, of those that run too: preempts.
-
-use crate::task::Task;
-use crate::time::Span;
-
-pub(super) fn key(task: &Task, ran: Span) -> i64 {
-    let rest = task.expected_remaining().map(|total| total.saturating_sub(ran));
-    rest.and_then(|rest| i64::try_from(rest.0).ok()).unwrap_or(i64::MAX)
-}

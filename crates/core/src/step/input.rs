@@ -1,0 +1,141 @@
+//! Every input of the state: from users, from nodes, from the engine itself.
+
+use crate::model::gpu::{GpuConfig, GpuReport};
+use crate::model::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
+use crate::model::node::Capacity;
+use crate::model::run::{Ending, RunReport};
+use crate::model::settings::Settings;
+use crate::model::task::TaskSpec;
+use crate::model::time::{Span, Time};
+use crate::model::trouble::Trouble;
+use crate::model::user::UserChange;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[rustfmt::skip] // one line for each
+pub enum Input {
+    /// First input of every life of the daemon. A higher epoch than the stored one means that the
+    /// store is not the one that was there last.
+    /// `restored`: what was acknowledged since is not in it; what had not ended may have run since. No task gets an id
+    /// below `ids_from`.
+    Boot { epoch: Epoch, #[serde(default)] restored: bool, #[serde(default)] ids_from: u64 },
+    AddUser { by: Actor, name: String, admin: bool },
+    SetUser { by: Actor, user: UserId, change: UserChange },
+    /// Their tasks are cancelled; their history stays.
+    RemoveUser { by: Actor, user: UserId },
+    Submit { by: UserId, spec: TaskSpec, key: Option<String> },
+    Cancel { by: Actor, task: TaskId },
+    Hold { by: Actor, task: TaskId },
+    Release { by: Actor, task: TaskId },
+    /// Run a finished task again.
+    Retry { by: Actor, task: TaskId },
+    /// Stop a running task and put it back into the queue, at its old place.
+    Requeue { by: Actor, task: TaskId },
+    /// Freeze a running task; it keeps its GPUs.
+    Pause { by: Actor, task: TaskId },
+    Resume { by: Actor, task: TaskId },
+    /// Give a waiting task another description; it keeps its place.
+    Edit { by: Actor, task: TaskId, spec: TaskSpec },
+    /// More time for a task that has a limit; it may be running.
+    Extend { by: Actor, task: TaskId, more: Span },
+    /// To this place among its owner's queued tasks of the same urgency and priority.
+    Move { by: Actor, task: TaskId, position: usize },
+    /// Start a queued task before its turn, if there is room for it.
+    Start { by: Actor, task: TaskId },
+    /// Take a finished task out of the state.
+    Remove { by: Actor, task: TaskId },
+    /// Give up a run whose node cannot be asked. It may still be running there.
+    Abandon { by: Actor, run: RunId },
+    AddNode { by: Actor, name: String, labels: BTreeMap<String, String> },
+    RemoveNode { by: Actor, node: NodeId },
+    /// Other labels: a value, or nothing where one goes. What runs goes on.
+    SetLabels { by: Actor, node: NodeId, change: BTreeMap<String, Option<String>> },
+    /// All runs of a node that cannot be asked have failed. They may still be running there: only if it has been away
+    /// for `lost_after`, or by force.
+    DeclareLost { by: Actor, node: NodeId, force: bool },
+    /// A node's custom countable resources.
+    SetResources { by: Actor, node: NodeId, resources: BTreeMap<String, u32> },
+    Drain { by: Actor, node: NodeId },
+    Undrain { by: Actor, node: NodeId },
+    /// Which GPUs of a node are allocated, and to how many tasks at once.
+    ManageGpus { by: Actor, node: NodeId, change: GpuChange },
+    /// End what goes on there from a life of the store that was lost.
+    EndUnknownRuns { by: Actor, node: NodeId },
+    Configure { by: Actor, settings: Settings },
+    /// All that concerns one node arrives here in the order in which it happened on that connection.
+    Node { node: NodeId, session: SessionId, message: NodeMessage },
+    /// Decide what starts. The engine sends it once after each batch of other inputs.
+    Schedule,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[rustfmt::skip] // one line for each
+pub enum NodeMessage {
+    Connected,
+    /// Everything the node has: the answer to a new connection and to [`crate::Effect::AskReport`].
+    Report(NodeReport),
+    Started { run: RunId, at: Time },
+    Ended { run: RunId, ending: Ending },
+    /// The log of a removed task is not there any more.
+    LogDropped { run: RunId },
+    /// The GPUs have changed.
+    Gpus(Vec<GpuReport>),
+    /// So many bytes of its memory are free, in coarse steps.
+    Memory { free: u64 },
+    /// What keeps it from starting anything; `None` when it is well again.
+    Fitness { trouble: Option<Trouble> },
+    /// The connection is gone.
+    Lost,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeReport {
+    pub capacity: Capacity,
+    /// Free memory in bytes, in coarse steps; `None` if not reported.
+    #[serde(default)]
+    pub free_memory: Option<u64>,
+    pub gpus: Vec<GpuReport>,
+    /// Every run directory there is.
+    pub runs: Vec<RunReport>,
+    /// What keeps it from starting anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
+}
+
+/// GPUs are named by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuChange {
+    /// Allocated again, even after a hardware error.
+    Enable(BTreeSet<u32>),
+    /// Not allocated any more; runs on them go on.
+    Disable(BTreeSet<u32>),
+    /// So many tasks share each by count.
+    Slots(BTreeMap<u32, u16>),
+    /// What the configuration file says; what was decided about single ones stays.
+    Config(GpuConfig),
+}
+
+/// Who sends an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    User(UserId),
+    /// The same person without an admin's powers: a token that was given less.
+    Limited(UserId),
+    /// The daemon itself, by its configuration.
+    Daemon,
+}
+
+impl Actor {
+    /// Which person it is, if it is one.
+    pub fn person(self) -> Option<UserId> {
+        match self {
+            Actor::User(id) | Actor::Limited(id) => Some(id),
+            Actor::Daemon => None,
+        }
+    }
+}

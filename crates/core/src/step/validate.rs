@@ -1,0 +1,197 @@
+//! Validates the description of a task by itself: sizes and characters, independent of the machines.
+
+use crate::model::limits;
+use crate::model::number::thousandths::Thousandths;
+use crate::model::resources::{NodeSelector, Request, Sharing};
+use crate::model::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
+use crate::step::refusal::Refusal;
+use std::collections::BTreeMap;
+
+pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
+    check_command(spec)?;
+    check_words(spec)?;
+    check_launch(&spec.launch)?;
+    spec.array.iter().try_for_each(check_grid)?;
+    check_resources(&spec.request.resources)?;
+    at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
+    at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
+    at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
+    check_nodes(&spec.request)?;
+    check_sharing(&spec.request)?;
+    let limit = spec.time_limit.map(|limit| limit.0);
+    if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
+        return Err(Refusal::BadTimeLimit);
+    }
+    Ok(())
+}
+
+pub(crate) fn check_resources(resources: &BTreeMap<String, u32>) -> Result<(), Refusal> {
+    at_most("named resources", resources.len(), limits::RESOURCES)?;
+    for name in resources.keys() {
+        check_text("resource name", name)?;
+        if name.is_empty() {
+            return Err(Refusal::NameMissing);
+        }
+    }
+    Ok(())
+}
+
+/// Words that stand for something else already.
+const TAKEN: [&str; 6] = ["task_id", "array_id", "array_index", "node", "gpu_list", "gpu_count"];
+
+fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
+    at_most("names in a sweep", array.grid.len(), limits::AXES)?;
+    for (at, Axis { name, values }) in array.grid.iter().enumerate() {
+        check_text("name", name)?;
+        let bad = |why| Err(Refusal::BadAxis { name: name.clone(), why });
+        let letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-' || it == '.';
+        if name.is_empty() || !name.chars().all(letter) {
+            return bad("a name has letters, digits, `_`, `-` and `.` only");
+        }
+        if TAKEN.contains(&name.as_str()) || array.grid[..at].iter().any(|it| it.name == *name) {
+            return bad("the name is taken");
+        }
+        if values.is_empty() {
+            return bad("there are no values");
+        }
+        values.iter().try_for_each(|value| check_text("value", value))?;
+    }
+    let complete = array.grid.is_empty()
+        || ArraySpec::combinations(&array.grid) == Some(array.indices.len())
+            && (0..).zip(&array.indices).all(|(at, index)| at == *index);
+    if complete { Ok(()) } else { Err(Refusal::BadArray) }
+}
+
+fn check_nodes(request: &Request) -> Result<(), Refusal> {
+    at_most("nodes", request.nodes as usize, limits::NODES_PER_TASK as usize)?;
+    if !request.is_gang() {
+        return Ok(());
+    }
+    if !request.gpus.is_multiple_of(request.nodes) {
+        return Err(Refusal::UnequalNodes { nodes: request.nodes, gpus: request.gpus });
+    }
+    if !request.gpu_ids.is_empty() || matches!(request.node, Some(NodeSelector::Name(_))) {
+        return Err(Refusal::GangNamesOne { nodes: request.nodes });
+    }
+    Ok(())
+}
+
+fn check_sharing(request: &Request) -> Result<(), Refusal> {
+    let Sharing::Shared { idle_utilization } = request.sharing else { return Ok(()) };
+    if request.gpus == 0 || request.gpu_memory == 0 {
+        return Err(Refusal::ShareWithoutMemory);
+    }
+    if idle_utilization > 100 { Err(Refusal::BadUtilization) } else { Ok(()) }
+}
+
+fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {
+    let bytes = spec.command.iter().map(|word| word.len() + 1).sum();
+    short("command", bytes, limits::COMMAND_BYTES)?;
+    let first = spec.command.first().map_or("", String::as_str);
+    if first.is_empty()
+        || spec.launch.shell && spec.command.iter().all(|word| word.trim().is_empty())
+    {
+        return Err(Refusal::EmptyCommand);
+    }
+    spec.command.iter().try_for_each(|word| no_zero("command", word))
+}
+
+fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
+    check_text("name", &spec.name)?;
+    short("description", spec.description.len(), limits::DESCRIPTION_BYTES)?;
+    if spec.description.chars().any(|it| it.is_control() && it != '\n' && it != '\t') {
+        return Err(Refusal::ControlCharacter { what: "description" });
+    }
+    spec.project.iter().try_for_each(|project| check_text("project", project))?;
+    check_labels(&spec.labels)?;
+    spec.request.gpu_model.iter().try_for_each(|model| check_text("GPU model", model))?;
+    let selectors = [&spec.request.node, &spec.request.prefer].into_iter().flatten();
+    selectors.into_iter().try_for_each(|selector| match selector {
+        NodeSelector::Name(name) => check_text("node name", name),
+        NodeSelector::Label { key, value } => {
+            check_text("node label", key)?;
+            check_text("node label", value)
+        }
+    })
+}
+
+pub(crate) fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    at_most("labels", labels.len(), limits::LABELS)?;
+    for (key, value) in labels {
+        check_text("label", key)?;
+        check_text("label", value)?;
+    }
+    Ok(())
+}
+
+fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
+    let paths = [Some(&launch.directory), launch.output.both.as_ref()].into_iter().flatten();
+    let streams = [&launch.output.stdout, &launch.output.stderr].into_iter().flatten();
+    let files = streams.filter_map(|stream| match stream {
+        Stream::Append { path } | Stream::Truncate { path } => Some(path),
+        Stream::Discard => None,
+    });
+    for path in paths.chain(files) {
+        short("path", path.len(), limits::PATH_BYTES)?;
+        no_zero("path", path)?;
+    }
+    if let Some(argument) = &launch.gpu_argument {
+        short("GPU argument", argument.len(), limits::NAME_BYTES)?;
+        no_zero("GPU argument", argument)?;
+    }
+    if let Some(program) = &launch.shell_program {
+        short("shell", program.len(), limits::PATH_BYTES)?;
+        if program.is_empty() || program.chars().any(char::is_control) {
+            return Err(Refusal::ControlCharacter { what: "shell" });
+        }
+    }
+    if let Some(PythonEnvironment::Conda(name) | PythonEnvironment::Venv(name)) = &launch.python {
+        short("environment's name", name.len(), limits::PATH_BYTES)?;
+        if name.is_empty() || name.chars().any(char::is_control) {
+            return Err(Refusal::ControlCharacter { what: "environment's name" });
+        }
+    }
+    let bytes = launch.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    short("list of variables", bytes, limits::COMMAND_BYTES)?;
+    for (name, value) in &launch.variables {
+        if name.is_empty() || name.contains('=') {
+            return Err(Refusal::BadVariable { name: name.clone() });
+        }
+        no_zero("variable", name)?;
+        no_zero("variable", value)?;
+    }
+    Ok(())
+}
+
+/// One line that people read in lists.
+pub(crate) fn within(
+    what: &'static str,
+    number: Option<Thousandths>,
+    least: Thousandths,
+) -> Result<(), Refusal> {
+    let most = Thousandths::MOST;
+    match number.is_none_or(|number| (least..=most).contains(&number)) {
+        true => Ok(()),
+        false => Err(Refusal::OutOfRange { what, least, most }),
+    }
+}
+
+pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), Refusal> {
+    short(what, text.len(), limits::NAME_BYTES)?;
+    if text.chars().any(char::is_control) {
+        return Err(Refusal::ControlCharacter { what });
+    }
+    Ok(())
+}
+
+fn no_zero(what: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.contains('\0') { Err(Refusal::ControlCharacter { what }) } else { Ok(()) }
+}
+
+pub(crate) fn short(what: &'static str, bytes: usize, limit: usize) -> Result<(), Refusal> {
+    if bytes > limit { Err(Refusal::TooLong { what, limit }) } else { Ok(()) }
+}
+
+pub(crate) fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Refusal> {
+    if count > limit { Err(Refusal::TooMany { what, limit }) } else { Ok(()) }
+}
