@@ -6,7 +6,7 @@ mod limits;
 pub use auth::AuthConfig;
 pub use limits::Limits;
 
-use crate::nodes::file::{self as nodes_file, BadEntry, NodesFile};
+use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
 use crate::template;
 use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;

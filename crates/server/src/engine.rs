@@ -2,10 +2,10 @@
 
 mod outside;
 
-use crate::backend::Backends;
 use crate::clock;
 use crate::disk::Disk;
 use crate::epoch::Life;
+use crate::fleet::Backends;
 use crate::handle::{Handle, Message};
 use crate::model::Publisher;
 use crate::notices::{self, NoticeKind, Notices};

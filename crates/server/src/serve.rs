@@ -2,19 +2,19 @@
 
 use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
-use crate::backend::{Backends, LiveGpus, Local};
 use crate::backup;
 use crate::config::{Config, ConfigError, Flags};
 use crate::data_directory::{self, DirectoryError};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::epoch;
+use crate::fleet::logins::Logins;
+use crate::fleet::remote::Nodes;
+use crate::fleet::{Backends, LiveGpus, Local};
 use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
 use crate::logging;
-use crate::logins::Logins;
 use crate::network::{self, Doors, Network, Socket, told_to_end};
-use crate::nodes::Nodes;
 use crate::store::{Store, StoreError};
 use crate::systemd;
 use crate::tls::{self, TlsError};

@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
-use crate::backend::LiveGpus;
+use crate::fleet::LiveGpus;
 use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};

@@ -3,9 +3,9 @@
 use super::caller::Caller;
 use super::streams::Stream as OpenStream;
 use super::{Api, ApiError};
-use crate::logs::{self as store, Log, Which};
+use crate::fleet::remote::KeptLines;
+use crate::fleet::run_logs::{self as store, Log, Which};
 use crate::model::News;
-use crate::nodes::KeptLines;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};

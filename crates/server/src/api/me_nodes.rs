@@ -3,8 +3,8 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::logins::{BadKey, LoginError};
-use crate::nodes::NoKeys;
+use crate::fleet::logins::{BadKey, LoginError};
+use crate::fleet::remote::NoKeys;
 use axum::extract::{Path, State};
 use danlu_core::Refusal;
 use danlu_messages::errors;

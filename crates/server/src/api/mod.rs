@@ -76,10 +76,10 @@ pub struct Reach {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub user_files: danlu_node::user_files::UserFiles,
-    pub nodes: crate::nodes::Nodes,
-    pub logins: crate::logins::Logins,
+    pub nodes: crate::fleet::remote::Nodes,
+    pub logins: crate::fleet::logins::Logins,
     pub config: crate::config::Config,
-    pub live: crate::backend::LiveGpus,
+    pub live: crate::fleet::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
     pub doors: crate::network::Doors,
@@ -133,7 +133,7 @@ pub fn router(api: Api) -> Router {
         .merge(v1)
         .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
-        .route("/agent", get(crate::nodes::dial_in))
+        .route("/agent", get(crate::fleet::remote::dial_in))
         .merge(crate::web::router())
         .fallback(crate::web::no_such_page)
         .method_not_allowed_fallback(wrong_method)

@@ -2,7 +2,7 @@
 //! a file system may never answer.
 
 use super::{Api, ApiError};
-use crate::launch;
+use crate::fleet::launch_order;
 use crate::model::ReadModel;
 use danlu_core::task::Stream;
 use danlu_core::{Node, User, UserId};
@@ -94,7 +94,7 @@ async fn look<'a>(
         }
     }
     let asked = there.into_iter().take(MOST_MACHINES).filter_map(|node| {
-        let name = launch::runs_as(&api.logins, owner, &node.name);
+        let name = launch_order::runs_as(&api.logins, owner, &node.name);
         let seen = api.nodes.check_paths(node.id, owner.id, name, paths.clone())?;
         Some(async move { (node, timeout_at(until, seen).await) })
     });
@@ -121,7 +121,7 @@ fn look_here(
     paths: TaskPaths,
 ) -> oneshot::Receiver<PathsSeen> {
     // A server without root runs everything as itself.
-    let user = (api.own_uid == 0).then(|| launch::runs_as(&api.logins, owner, node));
+    let user = (api.own_uid == 0).then(|| launch_order::runs_as(&api.logins, owner, node));
     let (answer, answered) = oneshot::channel();
     api.user_files.check(user, paths, LONGEST, move |seen| {
         let _ = answer.send(seen);

@@ -5,7 +5,7 @@ use super::caller::{Caller, user_named};
 use super::me_nodes::check_node;
 use super::{Api, ApiError, settings};
 use crate::auth::Auth;
-use crate::logins::Logins;
+use crate::fleet::logins::Logins;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::user::UserChange;

@@ -1,10 +1,10 @@
 //! What the engine needs, for real: the database and its disk, the machines, the clock, people, readers.
 
 use crate::audit;
-use crate::backend::Backends;
 use crate::clock;
 use crate::disk::Disk;
 use crate::epoch::Witness;
+use crate::fleet::Backends;
 use crate::handle::{self, Asker, NotNow, Question};
 use crate::model::Publisher;
 use crate::notices::{self, NoticeKind, Notices};

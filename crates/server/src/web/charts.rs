@@ -3,7 +3,7 @@
 use super::look::Visit;
 use super::page::PageError;
 use crate::api::Api;
-use crate::backend::Sample;
+use crate::fleet::Sample;
 use axum::Json;
 use axum::extract::{Path, State};
 use danlu_core::{GpuId, NodeId, Refusal, TaskId};

@@ -4,7 +4,7 @@ use super::look::Visit;
 use super::page::PageResult;
 use crate::api::logs;
 use crate::api::{Api, ApiError, Caller};
-use crate::logs::{Log, Which};
+use crate::fleet::run_logs::{Log, Which};
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::header;

@@ -2,7 +2,7 @@
 
 use super::{id_of, unknown};
 use crate::api::{Api, ApiError, Caller};
-use crate::nodes::{LinkState, Route, Status, Step};
+use crate::fleet::remote::{LinkState, Route, Status, Step};
 use danlu_wire::api::{CheckedStep, NodeCheck};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::{answer, deed, id_of};
 use crate::api::body::Json;
 use crate::api::{Api, ApiError, Caller};
-use crate::nodes::{NodeRecord, Route, put_record};
+use crate::fleet::remote::{NodeRecord, Route, put_record};
 use axum::extract::{Path, State};
 use danlu_core::{Input, NodeId};
 use danlu_messages::errors;

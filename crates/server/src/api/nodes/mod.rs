@@ -11,7 +11,7 @@ use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
 use crate::clock;
-use crate::nodes::{
+use crate::fleet::remote::{
     BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
 };
 use crate::store::Deed;

@@ -1,6 +1,6 @@
 //! What was seen last of all GPUs, for people.
 
-use super::history::{History, Sample};
+use super::gpu_history::{History, Sample};
 use arc_swap::ArcSwap;
 use danlu_core::{GpuId, NodeId};
 use danlu_wire::gpu::GpuDetails;

@@ -1,10 +1,10 @@
 //! What a server and an agent say to each other, from hello to the end of the connection.
 
-use super::own_link::{Answered, OwnLinks, Shared};
-use super::owners::{Owners, Together};
+use super::message_limits;
 use super::remote_log::Asks;
 use super::ssh::{Step, Unreachable};
-use super::told;
+use super::user_agent_link::{Answered, OwnLinks, Shared};
+use super::user_agents::{Owners, Together};
 use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::clock;
 use crate::handle::Handle;
@@ -356,10 +356,12 @@ impl Messages {
     ) -> Result<Option<FromAgent>, String> {
         let mut piece = [0; 16 << 10];
         loop {
-            let message =
-                self.decoder.next_message().map_err(|error| told::line(&error.to_string()))?;
+            let message = self
+                .decoder
+                .next_message()
+                .map_err(|error| message_limits::line(&error.to_string()))?;
             if let Some(message) = message {
-                return told::clean(message).map(Some);
+                return message_limits::clean(message).map(Some);
             }
             match from.read(&mut piece).await {
                 Ok(count @ 1..) => self.decoder.feed(&piece[..count]),

@@ -1,7 +1,7 @@
 //! What `ssh` complained of, in our own words, and what to do about it.
 
-use super::record::SshTarget;
-use super::told;
+use super::message_limits;
+use super::node_entry::SshTarget;
 use std::path::{Path, PathBuf};
 
 /// Where the key of a machine is kept that `ssh` compares with the one that it shows.
@@ -28,13 +28,13 @@ impl HostKeyPlace {
             Some(place.rsplit_once(':')?.0.to_owned())
         });
         let file = named.unwrap_or_else(|| self.file.display().to_string());
-        format!("ssh-keygen -R '{}' -f '{}'", self.host, told::line(&file))
+        format!("ssh-keygen -R '{}' -f '{}'", self.host, message_limits::line(&file))
     }
 }
 
 pub(super) fn explain(said: &str, place: &HostKeyPlace, code: Option<i32>) -> (String, String) {
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let last = told::line(last.trim());
+    let last = message_limits::line(last.trim());
     let has = |words: &str| said.contains(words);
     if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         let hint = format!(

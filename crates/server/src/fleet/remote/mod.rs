@@ -2,43 +2,42 @@
 //!
 //! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
 
-mod complaint;
 mod dial_in;
-pub(crate) mod file;
-mod keep;
-mod keys;
+mod duplicate_machines;
+mod key_login;
 mod last_lines;
-mod own_link;
-mod own_ssh;
-mod owners;
-mod paths;
-mod record;
+mod link_status;
+mod message_limits;
+mod node_entry;
+pub(crate) mod nodes_file;
+mod path_check;
+mod reconnect;
 mod remote_log;
 mod session;
 mod ssh;
-mod status;
-mod told;
-mod twins;
+mod ssh_error;
+mod user_agent_link;
+mod user_agents;
+mod user_ssh;
 
 pub(crate) use dial_in::connect as dial_in;
-pub(crate) use keys::{Door, NoKeys};
+pub(crate) use key_login::{Door, NoKeys};
 pub(crate) use last_lines::Kept as KeptLines;
-pub(crate) use record::{BadNode, NodeRecord, Route};
+pub(crate) use link_status::{LinkState, Status};
+pub(crate) use node_entry::{BadNode, NodeRecord, Route};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
 pub(crate) use ssh::{Step, Unreachable};
-pub(crate) use status::{LinkState, Status};
 
-use crate::backend::LiveGpus;
+use crate::fleet::LiveGpus;
+use crate::fleet::logins::Logins;
 use crate::handle::Handle;
-use crate::logins::Logins;
 use crate::model::ReadModel;
 use crate::store::{Store, StoreError};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
 use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace};
 use last_lines::LastLines;
-use owners::Owners;
 use remote_log::Asks;
 use ssh::Program;
 use std::collections::BTreeMap;
@@ -46,6 +45,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
+use user_agents::Owners;
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
@@ -137,7 +137,12 @@ impl Nodes {
                 match owner.and_then(|owner| owners.launch(owner, launch)) {
                     Some(Ok(())) => return,
                     Some(Err(why)) => {
-                        return own_link::not_started(handle, (node, session), launch.run, why);
+                        return user_agent_link::not_started(
+                            handle,
+                            (node, session),
+                            launch.run,
+                            why,
+                        );
                     }
                     None => None,
                 }
@@ -155,7 +160,7 @@ impl Nodes {
     /// A launch of which there is no order.
     pub(crate) fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
         if let Some(handle) = self.0.handle.get() {
-            own_link::not_started(handle, to, run, why);
+            user_agent_link::not_started(handle, to, run, why);
         }
     }
 

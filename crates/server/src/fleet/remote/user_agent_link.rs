@@ -6,17 +6,17 @@
 //! and is on the machine that the server's own connection has reached.
 
 use super::Nodes;
-use super::complaint::HostKeyPlace;
-use super::keep::{LONGEST_TRY, next_try, pause};
-use super::own_ssh::{self, Person, Way};
-use super::owners::{Link, Owners, unreached};
-use super::record::{NodeRecord, Route, SshTarget};
+use super::node_entry::{NodeRecord, Route, SshTarget};
+use super::reconnect::{LONGEST_TRY, next_try, pause};
 use super::remote_log::Asks;
 use super::session::{Far, Greeted, NotGreeted, write_many};
 use super::ssh::{self, Account, Channel, Step, Unreachable};
+use super::ssh_error::HostKeyPlace;
+use super::user_agents::{Link, Owners, unreached};
+use super::user_ssh::{self, Person, Way};
 use crate::clock;
+use crate::fleet::logins::SshLogin;
 use crate::handle::Handle;
-use crate::logins::SshLogin;
 use danlu_core::input::NodeReport;
 use danlu_core::run::{Ending, Exit, RunReport};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
@@ -217,7 +217,7 @@ impl Own {
         let known_hosts = ssh::known_hosts(&nodes.0.data);
         let way = Way::to(target).await?;
         let person = Person { login: &login.user, key };
-        let command = own_ssh::command(target, &way, person, &known_hosts);
+        let command = user_ssh::command(target, &way, person, &known_hosts);
         let place = HostKeyPlace::of(target, &known_hosts);
         ssh::connect(command, &place, false, program).await
     }

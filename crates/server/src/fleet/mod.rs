@@ -1,21 +1,25 @@
 //! Carries decisions to nodes and brings back what they say. Knows no store and decides nothing.
 
-mod history;
-mod live;
+mod gpu_history;
+pub(crate) mod launch_order;
+mod live_gpus;
 mod local;
+pub mod logins;
+pub mod remote;
+pub(crate) mod run_logs;
 
-pub use history::Sample;
-pub use live::LiveGpus;
+pub use gpu_history::Sample;
+pub use live_gpus::LiveGpus;
 pub use local::Local;
 
-use crate::launch::{self, StartError};
-use crate::logins::Logins;
-use crate::nodes::Nodes;
+use crate::fleet::logins::Logins;
+use crate::fleet::remote::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, NodeId, RunId, SessionId, State};
 use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
+use launch_order::StartError;
 
 /// The nodes that can be reached from here.
 #[derive(Debug)]
@@ -68,10 +72,10 @@ impl Backends {
     ) -> Result<LaunchOrder, StartError> {
         let owner = || {
             let owner = &state.users[&state.tasks[&launch.task].owner];
-            launch::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
+            launch_order::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
-        let mut order = launch::order(state, store, launch, as_owner.then(owner))?;
+        let mut order = launch_order::order(state, store, launch, as_owner.then(owner))?;
         if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)
             && let Some(address) = remote.address(&ranks.master_address)
         {
@@ -80,7 +84,7 @@ impl Backends {
         let node = &state.nodes[&launch.node].name;
         let shared = self.remote.as_ref().and_then(|remote| remote.shared_logs(node));
         if let Some(directory) = shared.filter(|_| order.output.stdout == Sink::Log) {
-            order.output.stdout = crate::logs::shared(&directory, launch.run);
+            order.output.stdout = crate::fleet::run_logs::shared(&directory, launch.run);
         }
         Ok(order)
     }

@@ -1,8 +1,8 @@
 //! One task for each machine that is reached by SSH: connects, speaks until the connection is gone, and connects again.
 
-use super::complaint::HostKeyPlace;
 use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};
+use super::ssh_error::HostKeyPlace;
 use super::{LinkState, Nodes, Route};
 use crate::clock;
 use danlu_core::NodeId;

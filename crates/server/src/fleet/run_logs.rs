@@ -1,10 +1,10 @@
 //! What runs have printed, wherever it lies.
 
 use crate::api::part_gpu_ids;
-use crate::launch;
-use crate::logins::Logins;
+use crate::fleet::launch_order;
+use crate::fleet::logins::Logins;
+use crate::fleet::remote::RemoteLog;
 use crate::model::ReadModel;
-use crate::nodes::RemoteLog;
 use danlu_core::{NodeId, RunId, Task};
 use danlu_node::RunRoot;
 use danlu_node::logs::{LogFile, Piece, user_file};
@@ -48,8 +48,8 @@ pub(crate) fn place_of(
     // They stand in the names of files.
     let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
     let owner = model.users.get(&task.owner);
-    let owner = owner.map_or_else(String::new, |owner| launch::runs_as(logins, owner, node));
-    let output = launch::output(task.id, &task.spec.launch.output);
+    let owner = owner.map_or_else(String::new, |owner| launch_order::runs_as(logins, owner, node));
+    let output = launch_order::output(task.id, &task.spec.launch.output);
     let sink = match (which, output.stderr) {
         (Which::Stderr, ErrorSink::Own(sink)) => sink,
         (_, _) => output.stdout,

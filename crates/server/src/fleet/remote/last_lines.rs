@@ -2,8 +2,8 @@
 
 use super::Nodes;
 use crate::clock;
+use crate::fleet::run_logs::{Which, place_of};
 use crate::handle::Handle;
-use crate::logs::{Which, place_of};
 use crate::model::ReadModel;
 use danlu_core::{NodeId, RunId, Time};
 use danlu_node::private;

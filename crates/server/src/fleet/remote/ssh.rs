@@ -1,11 +1,11 @@
 //! To a machine by the system's own `ssh`: so that its configuration, jumps, agents and known hosts are the administrator's usual ones.
-//! How a person's own connection is opened instead: `own_ssh.rs`.
+//! How a person's own connection is opened instead: `user_ssh.rs`.
 //!
 //! Nothing that a person has written reaches a shell: the far side gets one fixed line, and hears all else from the
 //! agent that this line starts.
 
-use super::complaint::{HostKeyPlace, explain};
-use super::record::SshTarget;
+use super::node_entry::SshTarget;
+use super::ssh_error::{HostKeyPlace, explain};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io;

@@ -4,13 +4,13 @@
 //! themselves counts only for a connection that their own key opens.
 //! Invariant: keys are files that only the server's user can read; no record, log, message or answer has one.
 
-mod key;
+mod private_key;
 
-pub(crate) use key::BadKey;
-pub use key::KeyNote;
+pub(crate) use private_key::BadKey;
+pub use private_key::KeyNote;
 
+use crate::fleet::remote::Door;
 use crate::handle::{Asker, Handle, NotNow};
-use crate::nodes::Door;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
 use danlu_messages::errors;
@@ -122,7 +122,7 @@ impl Logins {
     pub fn ssh(&self, user: UserId, node: &str) -> Option<(SshLogin, PathBuf)> {
         let login = self.read().get(&(user, node.to_owned()))?.ssh.clone()?;
         let place = self.place(user, node);
-        key::is_private(&place).ok()?;
+        private_key::is_private(&place).ok()?;
         Some((login, place))
     }
 
@@ -175,9 +175,10 @@ impl Logins {
         let login = self.login(user, node);
         let note = match given {
             Some(given) => {
-                let (kept, note) = key::checked(&given.0)?;
+                let (kept, note) = private_key::checked(&given.0)?;
                 let place = self.place(user, node);
-                let written = tokio::task::spawn_blocking(move || key::write(&place, &kept)).await;
+                let written =
+                    tokio::task::spawn_blocking(move || private_key::write(&place, &kept)).await;
                 let written =
                     written.unwrap_or_else(|_| Err((PathBuf::new(), io::ErrorKind::Other.into())));
                 written.map_err(|(path, error)| LoginError::File { path, error })?;
@@ -192,7 +193,7 @@ impl Logins {
         let deed = deed(by, "set SSH login on", format!("node {node}"), detail);
         let kept = self.keep(handle, Login { ssh, ..login }, deed).await;
         if kept.is_err() && is_first {
-            key::remove(&self.place(user, node));
+            private_key::remove(&self.place(user, node));
         }
         kept
     }
@@ -211,7 +212,7 @@ impl Logins {
         }
         let deed = deed(by, "remove SSH login on", format!("node {node}"), String::new());
         self.keep(handle, Login { ssh: None, ..login }, deed).await?;
-        key::remove(&self.place(user, node));
+        private_key::remove(&self.place(user, node));
         Ok(())
     }
 
@@ -230,7 +231,7 @@ impl Logins {
         handle.keep(records.collect(), None).await?;
         let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
         for login in gone {
-            key::remove(&self.place(login.user, &login.node));
+            private_key::remove(&self.place(login.user, &login.node));
             known.remove(&(login.user, login.node));
         }
         Ok(())
@@ -250,7 +251,7 @@ impl Logins {
         handle.keep(left.iter().map(change).collect(), None).await?;
         for login in left {
             info!(node, user = login.user.0, "the key for it is removed");
-            key::remove(&self.place(login.user, node));
+            private_key::remove(&self.place(login.user, node));
             self.put(login);
         }
         Ok(())
@@ -283,7 +284,7 @@ impl Logins {
     }
 
     fn place(&self, user: UserId, node: &str) -> PathBuf {
-        key::place(&self.0.data, user.0, node)
+        private_key::place(&self.0.data, user.0, node)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Known> {

@@ -2,7 +2,7 @@
 //!
 //! The token says which machine it may be; the first machine that comes with it is the one.
 
-use super::keep::Ended;
+use super::reconnect::Ended;
 use super::ssh::{Step, Unreachable};
 use super::{Nodes, Route};
 use crate::api::{Api, ApiError, Peer};

@@ -1,7 +1,7 @@
 //! A log that lies on another machine, read a part at a time.
 
 use super::Nodes;
-use super::owners::Theirs;
+use super::user_agents::Theirs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_core::NodeId;

@@ -6,7 +6,7 @@
 //! person has chosen. A jump host is a hop of the network: the server logs in to it as itself and lets one connection
 //! through; inside that connection, the machine sees nobody but the person.
 
-use super::record::SshTarget;
+use super::node_entry::SshTarget;
 use super::ssh::{self, Step, Unreachable};
 use std::path::Path;
 use std::process::Stdio;
@@ -55,7 +55,9 @@ impl Way {
         let said = said.map_err(|error| failed(error.to_string()))?;
         if !said.status.success() {
             let words = String::from_utf8_lossy(&said.stderr);
-            return Err(failed(super::told::line(words.lines().last().unwrap_or_default())));
+            return Err(failed(super::message_limits::line(
+                words.lines().last().unwrap_or_default(),
+            )));
         }
         Way::read(&String::from_utf8_lossy(&said.stdout)).map_err(failed)
     }
