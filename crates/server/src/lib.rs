@@ -1,33 +1,16 @@
 //! The daemon: what decides is `danlu-core`; what is here stores it, carries it out and serves it.
 
 pub mod api;
-mod archive;
-mod audit;
 pub mod auth;
-mod backup;
-mod clock;
-pub mod config;
-pub mod data_directory;
-pub mod disk;
-pub mod engine;
-mod environment;
-pub mod epoch;
+pub mod daemon;
 pub mod fleet;
 mod gpuman;
-pub mod handle;
 mod kept;
 mod language;
-mod logging;
 pub mod model;
 mod network;
-pub mod notices;
-mod panics;
-pub mod restore;
-pub mod serve;
 pub mod store;
-mod systemd;
 mod template;
-pub mod tls;
 mod web;
 
 use danlu_spec::{complaint, given, script};

@@ -18,7 +18,7 @@ pub(crate) use listener::{Socket, serve};
 pub(crate) use owner::owner;
 
 use crate::api::{self, Api};
-use crate::config::{Config, Limits};
+use crate::daemon::config::{Config, Limits};
 use bodies::{Bodies, Way};
 use door::Door;
 use std::io;

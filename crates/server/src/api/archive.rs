@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::{Api, ApiError};
-use crate::archive;
+use crate::daemon::archive;
 use axum::extract::State;
 use danlu_core::{Refusal, Span, Task, TaskId, Time};
 use danlu_wire::api::{Archive, Archived, Document};
@@ -35,7 +35,7 @@ pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<
         caller.may_see_inside(&model, task)?;
     }
     let before = wanted.older_than.map(|seconds| {
-        let now = crate::clock::now();
+        let now = crate::daemon::clock::now();
         Time(now.0 - i64::try_from(Span::from_secs(seconds).0).unwrap_or(i64::MAX).min(now.0))
     });
     let is_wanted = |task: &Task| {

@@ -39,7 +39,7 @@ pub(crate) async fn read(api: &Api, caller: &Caller, wanted: Wanted) -> Result<A
         store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
     };
     let entries = api.handle.read(look).await?;
-    let entries = entries.map_err(|error| crate::handle::NotNow::from(&error))?;
+    let entries = entries.map_err(|error| crate::daemon::handle::NotNow::from(&error))?;
     let full = entries.len() == limit as usize;
     let next_cursor = entries.last().filter(|_| full).map(|entry| entry.number);
     Ok(Audit { entries: entries.into_iter().map(view).collect(), next_cursor })

@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::backup::{self, BackupError, Spool};
+use crate::daemon::backup::{self, BackupError, Spool};
 use crate::store::Deed;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;

@@ -2,7 +2,7 @@
 
 use super::{Api, ApiError};
 use crate::auth::{Digest, Session, origin};
-use crate::handle::{Answer, Asked, Asker};
+use crate::daemon::handle::{Answer, Asked, Asker};
 use crate::model::ReadModel;
 use crate::network::owner;
 use crate::store::Environment;

@@ -39,7 +39,7 @@ pub(super) async fn reload(
         let hint = errors::correct_the_file_the_server_goes_on_as_it_was();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
-    crate::serve::configure_node(&api.handle, &newer).await?;
+    crate::daemon::serve::configure_node(&api.handle, &newer).await?;
     api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))

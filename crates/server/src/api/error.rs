@@ -2,7 +2,7 @@
 
 use super::chinese;
 use crate::auth::AuthError;
-use crate::handle::{AskError, NotNow};
+use crate::daemon::handle::{AskError, NotNow};
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;

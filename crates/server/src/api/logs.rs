@@ -121,7 +121,8 @@ pub(super) async fn of_server(
         return Err(Refusal::AdminOnly.into());
     }
     let Query(wanted) = wanted?;
-    let mut log = Log::file(crate::logging::path(&api.config.data)).await.map_err(unreadable)?;
+    let mut log =
+        Log::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
     let start = wanted.start(&mut log).await.map_err(unreadable)?;
     wanted.part(log, start, false).await.map_err(unreadable)
 }

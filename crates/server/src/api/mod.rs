@@ -50,8 +50,8 @@ pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
 use crate::auth::Auth;
+use crate::daemon::handle::Handle;
 use crate::gpuman;
-use crate::handle::Handle;
 use crate::kept::Kept;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -78,7 +78,7 @@ pub struct Reach {
     pub user_files: danlu_node::user_files::UserFiles,
     pub nodes: crate::fleet::remote::Nodes,
     pub logins: crate::fleet::logins::Logins,
-    pub config: crate::config::Config,
+    pub config: crate::daemon::config::Config,
     pub live: crate::fleet::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
@@ -100,7 +100,7 @@ impl Api {
     }
 
     /// For what comes from now on.
-    pub(crate) fn set_limits(&self, limits: &crate::config::Limits) {
+    pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
         self.doors.set(limits);
         self.streams.set(limits);
     }

@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::notices;
+use crate::daemon::notices;
 use crate::store::{Deed, RecordChange};
 use axum::extract::{Path, State};
 use danlu_messages::errors;

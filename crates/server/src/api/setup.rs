@@ -4,7 +4,7 @@ use super::body::Json;
 use super::caller::Peer;
 use super::{Api, ApiError};
 use crate::auth::{Auth, origin};
-use crate::handle::Asker;
+use crate::daemon::handle::Asker;
 use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use danlu_core::{Actor, Input, Reply};

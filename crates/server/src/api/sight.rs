@@ -3,7 +3,7 @@
 
 use super::ApiError;
 use super::caller::Caller;
-use crate::handle::AskError;
+use crate::daemon::handle::AskError;
 use crate::model::ReadModel;
 use danlu_core::explain::constraint::{Constraint, GpuObstacle};
 use danlu_core::explain::why::Why;

@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::caller::Caller;
-use crate::config::Limits;
+use crate::daemon::config::Limits;
 use crate::network::Shares;
 use danlu_core::UserId;
 use danlu_messages::errors;

@@ -346,7 +346,7 @@ async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
     let environment = timeout(LONGEST_READ, api.handle.read(look)).await.unwrap_or(Ok(None))?;
     Ok(view::Inside {
         variables: launch.variables.clone(),
-        environment: environment.map(|bytes| crate::environment::variables(&bytes)),
+        environment: environment.map(|bytes| crate::store::environment::variables(&bytes)),
     })
 }
 

@@ -15,8 +15,8 @@ mod tokens;
 pub(crate) use records::{Session, Token};
 pub(crate) use secret::{Digest, random as random_secret};
 
-use crate::config::AuthConfig;
-use crate::handle::{Asker, Handle, NotNow};
+use crate::daemon::config::AuthConfig;
+use crate::daemon::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::limits::NAME_BYTES;

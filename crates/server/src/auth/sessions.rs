@@ -3,8 +3,8 @@
 use super::records::{Change, Session};
 use super::secret::Digest;
 use super::{Auth, AuthError, deed, oldest_first, origin, random};
-use crate::clock;
-use crate::handle::{Asker, Handle};
+use crate::daemon::clock;
+use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, Time, User, UserId};
 use std::net::IpAddr;
 

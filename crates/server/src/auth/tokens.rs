@@ -3,8 +3,8 @@
 use super::records::{Change, Token};
 use super::secret::Digest;
 use super::{Auth, AuthError, deed, oldest_first, random};
-use crate::clock;
-use crate::handle::{Asker, Handle};
+use crate::daemon::clock;
+use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, UserId};
 use danlu_wire::api::Scope;
 

@@ -1,7 +1,7 @@
 //! From a decision of the core to an order for a node.
 
-use crate::environment;
 use crate::fleet::logins::Logins;
+use crate::store::environment;
 use crate::store::{Store, StoreError};
 use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};

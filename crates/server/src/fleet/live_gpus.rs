@@ -21,7 +21,7 @@ struct Seen {
 
 impl LiveGpus {
     pub(crate) fn note(&self, node: NodeId, details: &[GpuDetails]) {
-        let now = crate::clock::now();
+        let now = crate::daemon::clock::now();
         self.nodes.rcu(|nodes| {
             let mut nodes = OrdMap::clone(nodes);
             let seen = nodes.entry(node).or_default();

@@ -1,8 +1,8 @@
 //! The machine the daemon runs on: the same agent as everywhere, in this process.
 
 use super::LiveGpus;
-use crate::clock;
-use crate::handle::Handle;
+use crate::daemon::clock;
+use crate::daemon::handle::Handle;
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
 use danlu_node::{AgentError, Station, StationConfig};

@@ -1,7 +1,7 @@
 //! How the descriptors that the system lets us have are shared out: connections never take those that the database, the
 //! agent and the ends of tasks need.
 
-use crate::config::Limits;
+use crate::daemon::config::Limits;
 use nix::sys::resource::{Resource, getrlimit};
 
 /// What the rest of the daemon has to itself, at least, where the system gives so many at all.

@@ -1,9 +1,12 @@
 //! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
 
 mod audit;
+pub mod disk;
+pub(crate) mod environment;
 mod error;
 mod log_room;
 mod records;
+pub mod restore_guard;
 mod schema;
 mod snapshot;
 

@@ -46,7 +46,7 @@ pub(super) async fn usage(
             gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(node.id, &gpu.id), since));
         }
     }
-    Ok(Json(Usage { now: crate::clock::now().0, gpus }))
+    Ok(Json(Usage { now: crate::daemon::clock::now().0, gpus }))
 }
 
 impl GpuUsage {

@@ -3,7 +3,7 @@
 use super::page::PageError;
 use crate::api::caller::{Peer, cookie};
 use crate::api::{Api, ApiError, Caller};
-use crate::notices;
+use crate::daemon::notices;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri};
@@ -56,7 +56,7 @@ impl Look {
             csrf: caller.and_then(Caller::csrf_on_pages).unwrap_or_default().to_owned(),
             announcement: Some(settings.announcement.clone()).filter(|words| !words.is_empty()),
             queue_paused: settings.queue_paused,
-            now: crate::clock::now(),
+            now: crate::daemon::clock::now(),
         }
     }
 

@@ -10,7 +10,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::auth::{Digest, random_secret};
-use crate::clock;
+use crate::daemon::clock;
 use crate::fleet::remote::{
     BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
 };
@@ -174,7 +174,7 @@ fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
         ApiError::new(ErrorCode::Internal, error.to_string(), errors::see_the_systems_randomness())
     })?;
     record.route = Route::DialIn(Some(Digest::of(&secret)));
-    Ok(match crate::tls::own_fingerprint(&api.config) {
+    Ok(match crate::daemon::tls::own_fingerprint(&api.config) {
         Some(fingerprint) => format!("{secret}.{fingerprint}"),
         None => secret,
     })

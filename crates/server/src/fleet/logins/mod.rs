@@ -9,8 +9,8 @@ mod private_key;
 pub(crate) use private_key::BadKey;
 pub use private_key::KeyNote;
 
+use crate::daemon::handle::{Asker, Handle, NotNow};
 use crate::fleet::remote::Door;
-use crate::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
 use danlu_messages::errors;

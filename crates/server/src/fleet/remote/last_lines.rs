@@ -1,9 +1,9 @@
 //! The last lines of what runs elsewhere, kept for while its machine is away.
 
 use super::Nodes;
-use crate::clock;
+use crate::daemon::clock;
+use crate::daemon::handle::Handle;
 use crate::fleet::run_logs::{Which, place_of};
-use crate::handle::Handle;
 use crate::model::ReadModel;
 use danlu_core::{NodeId, RunId, Time};
 use danlu_node::private;

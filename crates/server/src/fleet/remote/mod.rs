@@ -29,9 +29,9 @@ pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
 pub(crate) use ssh::{Step, Unreachable};
 
+use crate::daemon::handle::Handle;
 use crate::fleet::LiveGpus;
 use crate::fleet::logins::Logins;
-use crate::handle::Handle;
 use crate::model::ReadModel;
 use crate::store::{Store, StoreError};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};

@@ -4,8 +4,8 @@
 //! changes nothing.
 
 use super::{BadNode, NodeRecord, Nodes, Route, put_record, remove_record};
-use crate::config::Config;
-use crate::handle::{AskError, Handle};
+use crate::daemon::config::Config;
+use crate::daemon::handle::{AskError, Handle};
 use danlu_core::{Actor, Input, NodeId, Refusal};
 use danlu_messages::errors;
 use danlu_wire::api::{NewNode, NodeRole};

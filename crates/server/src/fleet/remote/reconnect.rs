@@ -4,7 +4,7 @@ use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};
 use super::ssh_error::HostKeyPlace;
 use super::{LinkState, Nodes, Route};
-use crate::clock;
+use crate::daemon::clock;
 use danlu_core::NodeId;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -193,7 +193,7 @@ fn shown(
     answer: Option<Answer>,
 ) -> axum::response::Response {
     let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
-    let key = format!("page-{}-{}", visit.caller.id.0, crate::clock::now().0);
+    let key = format!("page-{}-{}", visit.caller.id.0, crate::daemon::clock::now().0);
     page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
 }
 

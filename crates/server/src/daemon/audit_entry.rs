@@ -1,6 +1,6 @@
 //! What the audit log says about an input of a person.
 
-use crate::handle::Asker;
+use crate::daemon::handle::Asker;
 use crate::store::Deed;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Reply, State, TaskId, UserId};

@@ -1,8 +1,8 @@
 //! How everything else reaches the engine.
 
-use crate::clock;
+use crate::daemon::clock;
+use crate::daemon::notices::Notices;
 use crate::model::{ReadModel, Reader};
-use crate::notices::Notices;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use danlu_messages::{Language, errors};

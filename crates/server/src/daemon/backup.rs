@@ -1,9 +1,9 @@
 //! Backups of a running server: a consistent copy of the database, keys and configuration as one tar archive.
 
-use crate::clock;
-use crate::config::Config;
-use crate::epoch;
-use crate::handle::{Handle, NotNow};
+use crate::daemon::clock;
+use crate::daemon::config::Config;
+use crate::daemon::handle::{Handle, NotNow};
+use crate::store::restore_guard;
 use crate::store::{Contents, Store, StoreError};
 use danlu_messages::errors;
 use danlu_node::private;
@@ -87,7 +87,7 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
         let at = crate::api::rfc3339(clock::now());
         let snapshot = handle.read(Store::freeze).await??.ok_or(BackupError::Busy)?;
         let copied = tokio::task::spawn_blocking(move || {
-            let free = crate::disk::free(&data).unwrap_or(u64::MAX);
+            let free = crate::store::disk::free(&data).unwrap_or(u64::MAX);
             if free < snapshot.bytes + KEPT_FREE {
                 return Err(BackupError::NoRoom { path: data, megabytes: snapshot.bytes >> 20 });
             }
@@ -229,9 +229,12 @@ pub(crate) fn in_digits(digest: Sha256) -> String {
 }
 
 /// What has to be kept of the numbers that were given out, where a database is replaced.
-pub(crate) fn highest(one: Option<epoch::Seen>, other: Option<epoch::Seen>) -> epoch::Seen {
+pub(crate) fn highest(
+    one: Option<restore_guard::Seen>,
+    other: Option<restore_guard::Seen>,
+) -> restore_guard::Seen {
     let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
-    epoch::Seen {
+    restore_guard::Seen {
         epoch: one.epoch.max(other.epoch),
         inode: 0,
         events: one.events.max(other.events),

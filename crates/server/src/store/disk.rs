@@ -3,7 +3,7 @@
 //! A file of the data directory takes space that nobody else gets. When the disk is full it is given up, so that ends,
 //! cancels and removals can be recorded; it is made again when there is room.
 
-use crate::handle::NotNow;
+use crate::daemon::handle::NotNow;
 use danlu_messages::errors;
 use danlu_node::private;
 use nix::fcntl::{FallocateFlags, fallocate};

@@ -3,7 +3,7 @@
 //! A line is written before the task leaves the lists. After a crash in between a task may have two lines; none is lost.
 
 use crate::api::{Api, ApiError, view};
-use crate::handle::{AskError, Asker, NotNow};
+use crate::daemon::handle::{AskError, Asker, NotNow};
 use crate::model::ReadModel;
 use crate::store::{ARCHIVED, RecordChange, Store};
 use danlu_core::task::{Dependency, DependencyKind, Outcome};

@@ -1,6 +1,6 @@
 //! Encrypted connections: with the lab's certificate, or with one that is made at the first start.
 
-use crate::config::{Config, TlsFiles};
+use crate::daemon::config::{Config, TlsFiles};
 use danlu_messages::errors;
 use danlu_node::private;
 use rcgen::{CertifiedKey, generate_simple_self_signed};

@@ -1,7 +1,7 @@
 //! Reports of bugs of ours that made the core panic, in files.
 
 use crate::api::view::rfc3339;
-use crate::clock;
+use crate::daemon::clock;
 use crate::store::{Store, StoreError};
 use danlu_core::Input;
 use danlu_engine::Panic;

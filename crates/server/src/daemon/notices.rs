@@ -1,7 +1,7 @@
 //! What people have to know about the server itself, kept in the database until somebody acknowledges it.
 
 use crate::api::view::rfc3339;
-use crate::epoch::Loss;
+use crate::store::restore_guard::Loss;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
 use danlu_core::Time;

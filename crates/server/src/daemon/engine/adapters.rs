@@ -1,14 +1,14 @@
 //! What the engine needs, for real: the database and its disk, the machines, the clock, people, readers.
 
-use crate::audit;
-use crate::clock;
-use crate::disk::Disk;
-use crate::epoch::Witness;
+use crate::daemon::audit_entry;
+use crate::daemon::clock;
+use crate::daemon::handle::{self, Asker, NotNow, Question};
+use crate::daemon::notices::{self, NoticeKind, Notices};
+use crate::daemon::panic_reports::{self, on_purpose};
 use crate::fleet::Backends;
-use crate::handle::{self, Asker, NotNow, Question};
 use crate::model::Publisher;
-use crate::notices::{self, NoticeKind, Notices};
-use crate::panics::{self, on_purpose};
+use crate::store::disk::Disk;
+use crate::store::restore_guard::Witness;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
 use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, Time};
 use danlu_engine::{Answer, Clock, Fleet, Notice, Panic, People, Watch};
@@ -175,18 +175,18 @@ impl People for Shell {
     }
 
     fn deed(&self, state: &State, caller: &Caller, input: &Input) -> Option<Deed> {
-        audit::deed(state, caller.by.clone()?, input)
+        audit_entry::deed(state, caller.by.clone()?, input)
     }
 
     fn log(&self, deed: Deed, reply: Reply) -> Extras {
-        let deeds = vec![(clock::now(), audit::with_reply(deed, reply))];
+        let deeds = vec![(clock::now(), audit_entry::with_reply(deed, reply))];
         Extras { deeds, ..Extras::default() }
     }
 }
 
 impl Watch for Shell {
     fn report(&mut self, panic: &Panic, input: Option<&Input>) -> String {
-        panics::report(self.store.directory(), panic, input).display().to_string()
+        panic_reports::report(self.store.directory(), panic, input).display().to_string()
     }
 
     fn notice(&self, notice: Notice<'_>) -> Option<Extras> {

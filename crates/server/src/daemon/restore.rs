@@ -1,11 +1,11 @@
 //! A backup takes the place of what a stopped server has. What was there is kept aside.
 
-use crate::backup::{
+use crate::daemon::backup::{
     CONFIGURATION, DATABASE, Digesting, FILES, FORMAT, LOGS, MANIFEST, Manifest, highest, in_digits,
 };
-use crate::clock;
-use crate::data_directory::{self, DirectoryError};
-use crate::epoch::{self, Loss};
+use crate::daemon::clock;
+use crate::daemon::data_directory::{self, DirectoryError};
+use crate::store::restore_guard::{self, Loss};
 use crate::store::{Contents, Store, StoreError};
 use danlu_messages::errors;
 use danlu_node::private;
@@ -226,18 +226,18 @@ fn move_to(from: &Path, to: &Path) -> Result<(), RestoreError> {
 /// Last of all: before it, a start refuses what it finds.
 fn note(data: &Path, aside: Option<&Path>, manifest: &Manifest) -> Result<(), RestoreError> {
     let ledger = Store::open(&data.join(DATABASE)).and_then(|store| store.ledger())?;
-    let in_backup = ledger.map(|ledger| epoch::Seen {
+    let in_backup = ledger.map(|ledger| restore_guard::Seen {
         epoch: ledger.epoch.0,
         next_task: ledger.next_task.0,
         next_run: ledger.next_run,
-        ..epoch::Seen::default()
+        ..restore_guard::Seen::default()
     });
-    let mut seen = highest(epoch::read(data), in_backup);
-    if let Some(before) = aside.and_then(epoch::read) {
+    let mut seen = highest(restore_guard::read(data), in_backup);
+    if let Some(before) = aside.and_then(restore_guard::read) {
         seen = highest(Some(seen), Some(before));
     }
     seen.loss = Some(Loss::Restored { backup_at: manifest.at.clone() });
-    epoch::write(data, &seen).map_err(failed("write", &epoch::path(data)))?;
+    restore_guard::write(data, &seen).map_err(failed("write", &restore_guard::path(data)))?;
     let synced = File::open(data).and_then(|directory| directory.sync_all());
     synced.map_err(failed("write", data))
 }
@@ -261,7 +261,7 @@ pub fn check(data: &Path) -> Result<Contents, RestoreError> {
             }
         }
         let contents = Store::check(&copy.join(DATABASE))?;
-        match epoch::read(data).filter(|seen| seen.loss.is_none()) {
+        match restore_guard::read(data).filter(|seen| seen.loss.is_none()) {
             Some(seen) if seen.events > contents.events => Err(StoreError::Behind {
                 path: data.join(DATABASE),
                 found: contents.events,

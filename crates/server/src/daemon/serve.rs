@@ -2,22 +2,22 @@
 
 use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
-use crate::backup;
-use crate::config::{Config, ConfigError, Flags};
-use crate::data_directory::{self, DirectoryError};
-use crate::disk::Disk;
-use crate::engine::Engine;
-use crate::epoch;
+use crate::daemon::backup;
+use crate::daemon::config::{Config, ConfigError, Flags};
+use crate::daemon::data_directory::{self, DirectoryError};
+use crate::daemon::engine::Engine;
+use crate::daemon::handle::{AskError, Handle};
+use crate::daemon::logging;
+use crate::daemon::systemd;
+use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
-use crate::handle::{AskError, Handle};
 use crate::kept::Kept;
-use crate::logging;
 use crate::network::{self, Doors, Network, Socket, told_to_end};
+use crate::store::disk::Disk;
+use crate::store::restore_guard;
 use crate::store::{Store, StoreError};
-use crate::systemd;
-use crate::tls::{self, TlsError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
@@ -106,7 +106,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
-    let life = epoch::choose(&config.data, &store, config.accept_loss)?;
+    let life = restore_guard::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
     let (handle, engine) = Engine::start(store, disk, life, |handle| {
@@ -178,7 +178,7 @@ async fn listen(
         stop,
         own_uid,
     });
-    let tidying = tokio::spawn(crate::archive::tidy_up(api.clone()));
+    let tidying = tokio::spawn(crate::daemon::archive::tidy_up(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());

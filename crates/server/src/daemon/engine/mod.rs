@@ -1,18 +1,18 @@
 //! The thread that drives the engine: gives it what has come, and wakes it when something is due.
 
-mod outside;
+mod adapters;
 
-use crate::clock;
-use crate::disk::Disk;
-use crate::epoch::Life;
+use crate::daemon::clock;
+use crate::daemon::handle::{Handle, Message};
+use crate::daemon::notices::{self, NoticeKind, Notices};
 use crate::fleet::Backends;
-use crate::handle::{Handle, Message};
 use crate::model::Publisher;
-use crate::notices::{self, NoticeKind, Notices};
+use crate::store::disk::Disk;
+use crate::store::restore_guard::Life;
 use crate::store::{Extras, Store, StoreError};
+use adapters::{Caller, Shell};
 use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
-use outside::{Caller, Shell};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
