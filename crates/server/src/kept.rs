@@ -1,6 +1,6 @@
 //! Answers that many ask for at the same time, kept for a moment and made anew once something has changed.
 
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};

@@ -310,7 +310,7 @@ fn requests_and_the_engine_touch_no_files() {
         "daemon/engine",
         "gpuman",
         "daemon/handle.rs",
-        "model",
+        "read_model",
         "notify",
         "template.rs",
         "web",

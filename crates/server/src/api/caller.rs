@@ -3,8 +3,8 @@
 use super::{Api, ApiError};
 use crate::auth::{Digest, Session, origin};
 use crate::daemon::handle::{Answer, Asked, Asker};
-use crate::model::ReadModel;
 use crate::network::owner;
+use crate::read_model::ReadModel;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;

@@ -4,7 +4,7 @@ use super::caller::Caller;
 use super::streams::Stream;
 use super::view::rfc3339;
 use super::{Api, ApiError};
-use crate::model::News;
+use crate::read_model::News;
 use crate::store::{Store, StoredEvent};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};

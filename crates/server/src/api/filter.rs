@@ -2,7 +2,7 @@
 
 use super::caller::Caller;
 use super::{ApiError, view};
-use crate::model::{Brief, BriefState, ReadModel};
+use crate::read_model::{Brief, BriefState, ReadModel};
 use danlu_core::settings::Visibility;
 use danlu_core::{Task, TaskId, UserId};
 use danlu_messages::errors;

@@ -5,7 +5,7 @@ use super::streams::Stream as OpenStream;
 use super::{Api, ApiError};
 use crate::fleet::remote::KeptLines;
 use crate::fleet::run_logs::{self as store, Log, Which};
-use crate::model::News;
+use crate::read_model::News;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};

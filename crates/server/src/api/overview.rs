@@ -5,7 +5,7 @@ use super::caller::Caller;
 use super::filter::{Filter, Wanted};
 use super::tasks::views;
 use super::{Api, ApiError, view};
-use crate::model::{ArrayDigest, ReadModel};
+use crate::read_model::{ArrayDigest, ReadModel};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::{TaskId, Time};

@@ -4,7 +4,7 @@
 use super::ApiError;
 use super::caller::Caller;
 use crate::daemon::handle::AskError;
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::explain::constraint::{Constraint, GpuObstacle};
 use danlu_core::explain::why::Why;
 use danlu_core::settings::Visibility;

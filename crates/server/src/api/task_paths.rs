@@ -3,7 +3,7 @@
 
 use super::{Api, ApiError};
 use crate::fleet::launch_order;
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::task::Stream;
 use danlu_core::{Node, User, UserId};
 use danlu_messages::errors;

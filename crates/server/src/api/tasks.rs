@@ -6,7 +6,7 @@ use super::filter::Filter;
 use super::forms::{Forms, Wish};
 use super::submit::described;
 use super::{Api, ApiError, task_paths, view};
-use crate::model::Brief;
+use crate::read_model::Brief;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
@@ -203,7 +203,7 @@ pub(super) async fn act_on_many(
 }
 
 /// Machines that a task still runs on, as far as anybody knows, and that cannot be told anything now.
-fn away(model: &crate::model::ReadModel, task: TaskId) -> Vec<String> {
+fn away(model: &crate::read_model::ReadModel, task: TaskId) -> Vec<String> {
     let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
     let nodes =
         parts.filter(|part| !part.is_ended()).filter_map(|part| model.nodes.get(&part.node));

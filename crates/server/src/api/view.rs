@@ -1,6 +1,6 @@
 //! How rows are shown: from the read model to the bodies of the API.
 
-use crate::model::{BriefState, ReadModel};
+use crate::read_model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunPart, RunState};

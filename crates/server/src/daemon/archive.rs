@@ -4,7 +4,7 @@
 
 use crate::api::{Api, ApiError, view};
 use crate::daemon::handle::{AskError, Asker, NotNow};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use crate::store::{ARCHIVED, RecordChange, Store};
 use danlu_core::task::{Dependency, DependencyKind, Outcome};
 use danlu_core::{Actor, Input, Task, TaskId, UserId};

@@ -2,7 +2,7 @@
 
 use crate::daemon::clock;
 use crate::daemon::notices::Notices;
-use crate::model::{ReadModel, Reader};
+use crate::read_model::{ReadModel, Reader};
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use danlu_messages::{Language, errors};

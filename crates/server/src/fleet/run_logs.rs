@@ -4,7 +4,7 @@ use crate::api::part_gpu_ids;
 use crate::fleet::launch_order;
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::RemoteLog;
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{NodeId, RunId, Task};
 use danlu_node::RunRoot;
 use danlu_node::logs::{LogFile, Piece, user_file};

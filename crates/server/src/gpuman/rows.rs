@@ -3,7 +3,7 @@
 use super::tasks::{email, file_name};
 use crate::api::caller::Caller;
 use crate::api::{Api, view};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::task::Outcome;
 use danlu_core::{Task, Thousandths, Time, User};
 use danlu_wire::api::{TaskStateName, TaskView};

@@ -3,7 +3,7 @@
 use super::amounts;
 use super::look::Visit;
 use crate::api::{Api, cluster, view};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{Node, TaskId, UserId};
 use danlu_messages::web::gpu_map as msg;
 use danlu_wire::api::{ForeignView, GpuView};

@@ -4,7 +4,7 @@ use super::amounts;
 use super::look::Visit;
 use super::moment::{Elapsed, Moment};
 use super::{reasons, states};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{Task, TaskId, Time};
 use danlu_messages::ends;
 use danlu_messages::web::rows as msg;

@@ -6,7 +6,7 @@ use crate::daemon::handle::{self, Asker, NotNow, Question};
 use crate::daemon::notices::{self, NoticeKind, Notices};
 use crate::daemon::panic_reports::{self, on_purpose};
 use crate::fleet::Backends;
-use crate::model::Publisher;
+use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::Witness;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};

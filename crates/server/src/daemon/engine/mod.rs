@@ -6,7 +6,7 @@ use crate::daemon::clock;
 use crate::daemon::handle::{Handle, Message};
 use crate::daemon::notices::{self, NoticeKind, Notices};
 use crate::fleet::Backends;
-use crate::model::Publisher;
+use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::Life;
 use crate::store::{Extras, Store, StoreError};

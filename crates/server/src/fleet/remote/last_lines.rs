@@ -4,7 +4,7 @@ use super::Nodes;
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
 use crate::fleet::run_logs::{Which, place_of};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{NodeId, RunId, Time};
 use danlu_node::private;
 use danlu_wire::agent::{LogPlace, LogStart};

@@ -32,7 +32,7 @@ pub(crate) use ssh::{Step, Unreachable};
 use crate::daemon::handle::Handle;
 use crate::fleet::LiveGpus;
 use crate::fleet::logins::Logins;
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use crate::store::{Store, StoreError};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
