@@ -2,9 +2,9 @@
 
 pub mod api;
 pub mod auth;
+mod compat;
 pub mod daemon;
 pub mod fleet;
-mod gpuman;
 mod kept;
 mod language;
 mod network;

@@ -308,7 +308,7 @@ fn requests_and_the_engine_touch_no_files() {
         "fleet/local.rs",
         "fleet/run_logs.rs",
         "daemon/engine",
-        "gpuman",
+        "compat",
         "daemon/handle.rs",
         "read_model",
         "notify",

@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::gpuman;
+use crate::compat::gpuman;
 use axum::extract::State;
 use danlu_wire::api::Document;
 use schemars::JsonSchema;

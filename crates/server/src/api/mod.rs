@@ -50,8 +50,8 @@ pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
 use crate::auth::Auth;
+use crate::compat::gpuman;
 use crate::daemon::handle::Handle;
-use crate::gpuman;
 use crate::kept::Kept;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

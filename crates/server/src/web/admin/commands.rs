@@ -1,7 +1,7 @@
 //! The command box: one line in gpuman's words, and what came of it.
 
 use crate::api::Api;
-use crate::gpuman;
+use crate::compat::gpuman;
 use crate::web::form::Sent;
 use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
