@@ -5,12 +5,8 @@ pub mod auth;
 mod compat;
 pub mod daemon;
 pub mod fleet;
-mod kept;
-mod language;
-mod network;
 pub mod read_model;
 pub mod store;
-mod template;
 mod web;
 
 use danlu_spec::{complaint, given, script};

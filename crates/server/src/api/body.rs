@@ -1,7 +1,7 @@
 //! JSON in and out. What comes in is an object: fields have names, and a list of values is not taken for them.
 
 use super::ApiError;
-use crate::network::Refused;
+use crate::api::network::Refused;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, Request};

@@ -1,9 +1,9 @@
 //! Who asks: the OS user at the other end of the socket, or whoever has a token or a session.
 
 use super::{Api, ApiError};
+use crate::api::network::owner;
 use crate::auth::{Digest, Session, origin};
 use crate::daemon::handle::{Answer, Asked, Asker};
-use crate::network::owner;
 use crate::read_model::ReadModel;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -198,7 +198,7 @@ impl Caller {
         let caller = Caller::known(parts, api).await?;
         let model = api.handle.model();
         let account = model.users.get(&caller.id).and_then(|user| user.profile.language.as_deref());
-        crate::language::prefer(account, &parts.headers, caller.session.is_some());
+        crate::api::language::prefer(account, &parts.headers, caller.session.is_some());
         Ok(caller)
     }
 

@@ -1,7 +1,7 @@
 //! Who may ask for an address at all, looked at before anything else of the request is.
 
 use super::caller::{Caller, Peer};
-use super::forms::{Wish, shaped};
+use super::encoding::{Wish, shaped};
 use super::routes::Who;
 use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};

@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::template;
+use crate::api::task_template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
@@ -140,7 +140,7 @@ pub(crate) async fn keep_template(
     caller: &Caller,
     template: Patch,
 ) -> Result<(), ApiError> {
-    template::check(&template).map_err(|wrong| {
+    task_template::check(&template).map_err(|wrong| {
         ApiError::refused(wrong.to_string(), errors::the_fields_of_post_tasks())
     })?;
     let text = match template.is_empty() {

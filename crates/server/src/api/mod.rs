@@ -1,6 +1,5 @@
 //! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
 
-mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
 mod backup;
@@ -10,49 +9,54 @@ mod chinese;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
+pub(crate) mod encoding;
 mod error;
 mod events;
 mod filter;
-pub(crate) mod forms;
 mod guard;
+pub(crate) mod language;
 pub(crate) mod logs;
 pub(crate) mod me;
 pub(crate) mod me_nodes;
+pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod notices;
 pub mod openapi;
+mod os_users;
 pub(crate) mod overview;
 mod reports;
+pub(crate) mod response_cache;
 mod routes;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
-mod sight;
+mod state_text;
 mod streams;
 pub(crate) mod submit;
 mod task_paths;
+pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod view;
+mod visibility;
 mod wait;
 pub(crate) mod why;
-mod words;
 
-pub use accounts::Accounts;
 pub(crate) use caller::Caller;
 pub use caller::Peer;
 pub(crate) use caller::watch_accounts;
 pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
+pub use os_users::Accounts;
 pub use streams::Streams;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
+use crate::api::response_cache::Kept;
 use crate::auth::Auth;
 use crate::compat::gpuman;
 use crate::daemon::handle::Handle;
-use crate::kept::Kept;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -61,7 +65,7 @@ use danlu_core::UserId;
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::MOST_BODY_BYTES;
-use forms::Forms;
+use encoding::Forms;
 use guard::Guard;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -82,7 +86,7 @@ pub struct Reach {
     pub live: crate::fleet::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
-    pub doors: crate::network::Doors,
+    pub doors: crate::api::network::Doors,
     pub streams: Streams,
     /// Lists of tasks, by who asks for what in which language.
     pub(crate) lists: Kept<(UserId, bool, Language, String), Arc<Forms>>,

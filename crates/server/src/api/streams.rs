@@ -2,8 +2,8 @@
 
 use super::ApiError;
 use super::caller::Caller;
+use crate::api::network::Shares;
 use crate::daemon::config::Limits;
-use crate::network::Shares;
 use danlu_core::UserId;
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;

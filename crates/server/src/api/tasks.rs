@@ -2,8 +2,8 @@
 
 use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
+use super::encoding::{Forms, Wish};
 use super::filter::Filter;
-use super::forms::{Forms, Wish};
 use super::submit::described;
 use super::{Api, ApiError, task_paths, view};
 use crate::read_model::Brief;

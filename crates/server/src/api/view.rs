@@ -26,8 +26,8 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         state: state_name(model, task.id),
         why: wait
             .as_ref()
-            .map(super::words::waits)
-            .or_else(|| task.outcome().and_then(super::words::ended)),
+            .map(super::state_text::waits)
+            .or_else(|| task.outcome().and_then(super::state_text::ended)),
         wait,
         command: spec.command.clone(),
         shell: spec.launch.shell,

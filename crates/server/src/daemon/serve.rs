@@ -1,5 +1,7 @@
 //! The daemon from start to end.
 
+use crate::api::network::{self, Doors, Network, Socket, told_to_end};
+use crate::api::response_cache::Kept;
 use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
@@ -13,8 +15,6 @@ use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
-use crate::kept::Kept;
-use crate::network::{self, Doors, Network, Socket, told_to_end};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{Store, StoreError};

@@ -1,8 +1,8 @@
 //! What people do with tasks from a page. What cannot be undone is asked about first.
 
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::page::{PageError, PageResult, page};
+use super::page_context::{Look, Visit};
 use crate::api::{Api, ApiError, act_on_all, waiting_for};
 use askama::Template;
 use axum::extract::State;

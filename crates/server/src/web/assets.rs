@@ -1,6 +1,6 @@
 //! Styles and scripts: in the program itself, under addresses that change with their content.
 
-use crate::api::forms::{FOR_EVER, Forms, Wish};
+use crate::api::encoding::{FOR_EVER, Forms, Wish};
 use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};

@@ -1,7 +1,7 @@
 //! The last minutes of GPUs, for charts.
 
-use super::look::Visit;
 use super::page::PageError;
+use super::page_context::Visit;
 use crate::api::Api;
 use crate::fleet::Sample;
 use axum::Json;

@@ -1,7 +1,7 @@
 //! Forms that pages send: their fields, and the proof that it was one of our pages.
 
-use super::look::Visit;
 use super::page::PageError;
+use super::page_context::Visit;
 use crate::api::caller::CSRF_HEADER;
 use crate::api::{Api, ApiError};
 use axum::extract::{Form, FromRequest, FromRequestParts as _, Request};

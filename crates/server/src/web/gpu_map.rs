@@ -1,7 +1,7 @@
 //! Every GPU of every node as one small field: whose it is, how busy, what is wrong with it.
 
 use super::amounts;
-use super::look::Visit;
+use super::page_context::Visit;
 use crate::api::{Api, cluster, view};
 use crate::read_model::ReadModel;
 use danlu_core::{Node, TaskId, UserId};

@@ -1,6 +1,6 @@
 //! Tells open pages that something has changed, so that they fetch what they show anew.
 
-use super::look::Visit;
+use super::page_context::Visit;
 use crate::api::{Api, ApiError};
 use async_stream::stream;
 use axum::extract::State;

@@ -1,7 +1,7 @@
 //! What a run has printed: as a file to keep, and its end as plain text for browsers without scripts.
 
-use super::look::Visit;
 use super::page::PageResult;
+use super::page_context::Visit;
 use crate::api::logs;
 use crate::api::{Api, ApiError, Caller};
 use crate::fleet::run_logs::{Log, Which};

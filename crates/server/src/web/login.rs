@@ -2,8 +2,8 @@
 
 use super::form::Sent;
 use super::form::{encode, is_of_another_site, own_path};
-use super::look::Look;
 use super::page::{PageResult, page};
+use super::page_context::Look;
 use crate::api::{Api, ApiError, Peer, session};
 use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};

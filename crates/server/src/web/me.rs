@@ -2,9 +2,9 @@
 
 use super::acts::done;
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
+use super::page_context::{Look, Visit};
 use super::secrets;
 use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
 use askama::Template;

@@ -11,7 +11,6 @@ mod gpus;
 mod live;
 mod log_file;
 mod login;
-mod look;
 mod manual;
 mod me;
 mod moment;
@@ -19,6 +18,7 @@ mod new;
 mod nodes;
 mod overview;
 mod page;
+mod page_context;
 mod preferences;
 mod reasons;
 mod rows;
@@ -36,8 +36,8 @@ use axum::middleware;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use look::{Look, Visit};
 use page::PageError;
+use page_context::{Look, Visit};
 use std::sync::Arc;
 
 /// A form: a pasted script is the largest thing in one.

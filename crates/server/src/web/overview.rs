@@ -1,9 +1,9 @@
 //! The first page: is a GPU free, are my tasks fine, when do I start?
 
 use super::gpu_map::{self, NodeMap};
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
+use super::page_context::{Look, Visit};
 use super::rows::{Row, row};
 use crate::api::overview::{MostLines, gather};
 use crate::api::{Api, ApiError, Filter};
@@ -54,7 +54,7 @@ struct Figures {
 }
 
 /// Who sees it, as an admin or not, and in which language.
-pub(super) type Kept = crate::kept::Kept<(UserId, bool, Language), Arc<str>>;
+pub(super) type Kept = crate::api::response_cache::Kept<(UserId, bool, Language), Arc<str>>;
 
 pub(super) async fn overview(
     State(api): State<Api>,

@@ -1,6 +1,6 @@
 //! Templates as answers, and problems as pages that say what to do next.
 
-use super::look::{Look, Visit};
+use super::page_context::{Look, Visit};
 use crate::api::ApiError;
 use askama::Template;
 use axum::http::{StatusCode, header};

@@ -1,7 +1,7 @@
 //! Why a task waits, as a row of a table says it, and in full on its own page.
 
-use super::look::Look;
 use super::moment::Moment;
+use super::page_context::Look;
 use crate::api::why::Explained;
 use danlu_core::explain::why::Alternative;
 use danlu_core::{Time, WaitReason};

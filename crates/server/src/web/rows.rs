@@ -1,8 +1,8 @@
 //! A task, or an array as a whole, as one row of a table.
 
 use super::amounts;
-use super::look::Visit;
 use super::moment::{Elapsed, Moment};
+use super::page_context::Visit;
 use super::{reasons, states};
 use crate::read_model::ReadModel;
 use danlu_core::{Task, TaskId, Time};

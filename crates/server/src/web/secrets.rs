@@ -1,7 +1,7 @@
 //! Passwords and tokens that were made: told this once.
 
-use super::look::Look;
 use super::page::page;
+use super::page_context::Look;
 use askama::Template;
 use axum::response::Response;
 use danlu_messages::web::pages;

@@ -1,8 +1,8 @@
 //! The page behind the link that the server prints while there is no admin.
 
 use super::form::is_of_another_site;
-use super::look::Look;
 use super::page::{PageError, PageResult, page};
+use super::page_context::Look;
 use crate::api::setup::{SetUp, first_admin, used_up};
 use crate::api::{Api, ApiError, Peer};
 use askama::Template;

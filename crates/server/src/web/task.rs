@@ -1,8 +1,8 @@
 //! One task: what it is, how it fares, what it prints.
 
-use super::look::{Look, Visit};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
+use super::page_context::{Look, Visit};
 use super::reasons::{Panel, panel};
 use super::rows::{Row, command, row};
 use super::{amounts, log_file, states};

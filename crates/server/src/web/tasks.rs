@@ -1,7 +1,7 @@
 //! The list of tasks: filters in the address, acts on many.
 
-use super::look::{Look, Visit};
 use super::page::{PageResult, page};
+use super::page_context::{Look, Visit};
 use super::rows::{Row, row};
 use super::states;
 use crate::api::{Api, Filter, select};

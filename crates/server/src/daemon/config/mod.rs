@@ -6,8 +6,8 @@ mod limits;
 pub use auth::AuthConfig;
 pub use limits::Limits;
 
+use crate::api::task_template;
 use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
-use crate::template;
 use auth::AuthInFile;
 use danlu_core::gpu::GpuConfig;
 use danlu_core::limits::SLOTS_PER_GPU;
@@ -217,7 +217,7 @@ impl Config {
         origin("gpus.slots", if file.gpus.slots.is_empty() { "default" } else { &from });
         let gpus = file.gpus.parse(&from)?;
         let task_defaults = file.defaults.task;
-        template::check(&task_defaults).map_err(|what| ConfigError::Defaults {
+        task_template::check(&task_defaults).map_err(|what| ConfigError::Defaults {
             path: PathBuf::from(&from),
             what: what.to_string(),
         })?;

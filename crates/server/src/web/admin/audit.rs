@@ -1,9 +1,9 @@
 //! Who did what, newest first.
 
 use crate::api::{Api, audit};
-use crate::web::look::{Look, Visit};
 use crate::web::moment::Moment;
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{Look, Visit};
 use askama::Template;
 use axum::extract::{Query, State};
 use danlu_messages::{acts, web::pages};

@@ -3,8 +3,8 @@
 use crate::api::Api;
 use crate::compat::gpuman;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{Look, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_messages::web::{admin as msg, pages};

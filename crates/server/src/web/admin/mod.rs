@@ -4,6 +4,6 @@ pub(super) mod audit;
 pub(super) mod commands;
 pub(super) mod notices;
 pub(super) mod quotas;
-mod setting_words;
+mod setting_help;
 pub(super) mod settings;
 pub(super) mod users;

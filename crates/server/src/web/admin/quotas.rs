@@ -3,8 +3,8 @@
 use crate::api::{Api, ApiError, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{Look, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_core::quota::{Load, Quota};

@@ -1,11 +1,11 @@
 //! Settings by name, the announcement, the queue.
 
-use super::setting_words::about;
+use super::setting_help::about;
 use crate::api::{Api, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{Look, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_messages::web::pages;

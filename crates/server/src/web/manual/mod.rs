@@ -3,8 +3,8 @@
 
 mod examples;
 
-use super::look::{Look, Visit};
 use super::page::{HTML, page};
+use super::page_context::{Look, Visit};
 use crate::api::{Api, openapi};
 use askama::Template;
 use axum::extract::{FromRequestParts as _, Request, State};

@@ -6,9 +6,9 @@ mod labels;
 mod script;
 
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageError, PageResult, page};
+use super::page_context::{Look, Visit};
 use crate::api::submit::{self, described, dry_run, replace};
 use crate::api::{Api, ApiError, me};
 use askama::Template;

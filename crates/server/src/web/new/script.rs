@@ -4,7 +4,7 @@ use super::draft::Draft;
 use crate::api::{Api, ApiError};
 use crate::complaint::{Complaint, ComplaintKind};
 use crate::script;
-use crate::web::look::Visit;
+use crate::web::page_context::Visit;
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, Patch, Place};
 

@@ -1,14 +1,14 @@
 //! Machines: how each one fares, what it runs, and what admins do with it.
 
-mod words;
+mod node_text;
 
 use super::acts::{ConfirmPage, done};
 use super::amounts;
 use super::form::{Sent, encode};
 use super::gpu_map::{self, Cell};
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
+use super::page_context::{Look, Visit};
 use super::rows::{Row, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
@@ -49,11 +49,11 @@ pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
 }
 
 fn machine(view: NodeView, look: &Look) -> Machine {
-    let (class, state) = words::state(&view.state);
+    let (class, state) = node_text::state(&view.state);
     let problem = view
         .problem
         .as_deref()
-        .map(|problem| words::problem(problem, view.hint.as_deref().unwrap_or_default()));
+        .map(|problem| node_text::problem(problem, view.hint.as_deref().unwrap_or_default()));
     let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
     let since = view.since.as_deref().filter(|_| view.state == "down");
     let down_since = since.and_then(|at| Moment::read(at, look.now));
@@ -156,7 +156,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     let view = &node.view;
     let whether = if view.schedulable { msg::yes() } else { msg::no() };
     let mut facts = vec![
-        (msg::reached_by(), words::route(&view.route)),
+        (msg::reached_by(), node_text::route(&view.route)),
         (msg::gets_tasks(), whether.to_owned()),
     ];
     if view.role == NodeRole::Data {
@@ -167,7 +167,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     add(msg::system(), view.system.clone());
     add(msg::danlu(), view.version.clone());
     add(msg::asks_gpus_by(), view.probe.clone());
-    add(msg::clock(), view.clock_ahead_ms.map(words::clock));
+    add(msg::clock(), view.clock_ahead_ms.map(node_text::clock));
     let traffic = view.received.zip(view.sent).map(|(received, sent)| {
         let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
         msg::received_received_sent_sent_since_it_was(&received, &sent)
@@ -240,7 +240,7 @@ pub(super) async fn act(
 
 fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
     let look = &sent.visit.look;
-    let Some((question, consequence, button)) = words::asked(act, name) else {
+    let Some((question, consequence, button)) = node_text::asked(act, name) else {
         return done(sent, Err(no_such_act()));
     };
     let address = format!("/nodes/{}", encode(name));
@@ -274,8 +274,8 @@ struct CheckPage<'a> {
 impl<'a> CheckPage<'a> {
     fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
-            (step.message, step.hint) = words::problem(&step.message, &step.hint);
-            (words::step(&step.step), step)
+            (step.message, step.hint) = node_text::problem(&step.message, &step.hint);
+            (node_text::step(&step.step), step)
         };
         CheckPage { look, name, steps: steps.into_iter().map(said).collect() }
     }

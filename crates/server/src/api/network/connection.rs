@@ -1,7 +1,7 @@
 //! One connection from its first byte to its last.
 
+use super::admission::{Full, Line, Place, Source};
 use super::bodies::{Bodies, Counted, Share};
-use super::door::{Full, Line, Place, Source};
 use crate::api::{ApiError, Peer};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -63,7 +63,7 @@ pub(super) async fn serve<I>(
         let answers = Arc::clone(&answers);
         async move {
             if !line.begin_answer() {
-                return Ok(crate::language::of(request.headers()).within(leaving));
+                return Ok(crate::api::language::of(request.headers()).within(leaving));
             }
             let mut request = match &share {
                 None => request.map(|_| Body::empty()),
@@ -73,7 +73,7 @@ pub(super) async fn serve<I>(
                 }),
             };
             request.extensions_mut().insert(ConnectInfo(peer));
-            let language = crate::language::of(request.headers());
+            let language = crate::api::language::of(request.headers());
             let answer = language.speaking(router.call(request)).await;
             // What came is being worked on until here.
             drop(share);
@@ -116,7 +116,7 @@ where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let answer = service_fn(|request: Request<Incoming>| {
-        let language = crate::language::of(request.headers());
+        let language = crate::api::language::of(request.headers());
         let mut answer = language.within(|| ApiError::from(full)).into_response();
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         std::future::ready(Ok::<Response, Infallible>(answer))

@@ -5,22 +5,22 @@
 //! stays where it was taken. (A runtime of several threads would do floating-point statistics, and need a library for them that
 //! every start of the program would have to load.)
 
+mod admission;
 mod bodies;
 mod connection;
 mod descriptors;
-mod door;
 mod listener;
-mod owner;
+mod peer_user;
 
 pub(crate) use bodies::Refused;
 pub(crate) use descriptors::Shares;
 pub(crate) use listener::{Socket, serve};
-pub(crate) use owner::owner;
+pub(crate) use peer_user::owner;
 
 use crate::api::{self, Api};
 use crate::daemon::config::{Config, Limits};
+use admission::Door;
 use bodies::{Bodies, Way};
-use door::Door;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

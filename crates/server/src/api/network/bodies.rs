@@ -1,7 +1,7 @@
 //! Request bodies on their way in, and long answers on their way out: how many bytes of them there may be at a time, and how slow
 //! requests may come.
 
-use super::door::{Line, Source};
+use super::admission::{Line, Source};
 use crate::api::ApiError;
 use axum::body::{Bytes, HttpBody};
 use danlu_messages::errors;

@@ -1,7 +1,7 @@
 //! Takes connections from a socket, as long as there is room for them.
 
+use super::admission::{Door, Full, Source};
 use super::connection::{self, Serving};
-use super::door::{Door, Full, Source};
 use crate::api::{Api, Peer};
 use axum::Router;
 use std::io;
