@@ -16,7 +16,7 @@ const MOST: u32 = 1_000;
 
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct AuditQuery {
     pub(crate) cursor: Option<i64>,
     pub(crate) limit: Option<u32>,
     /// Such as `task 12` or `user ann`.
@@ -26,13 +26,17 @@ pub(crate) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Json<Document<Audit>>, ApiError> {
     let Query(wanted) = wanted?;
     Ok(Json(Document::new(read(&api, &caller, wanted).await?)))
 }
 
-pub(crate) async fn read(api: &Api, caller: &Caller, wanted: Wanted) -> Result<Audit, ApiError> {
+pub(crate) async fn read(
+    api: &Api,
+    caller: &Caller,
+    wanted: AuditQuery,
+) -> Result<Audit, ApiError> {
     caller.require_admin()?;
     let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
     let look = move |store: &Store| {

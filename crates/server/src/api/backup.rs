@@ -24,7 +24,7 @@ const MOST_PIECES: usize = 4;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "BackupWanted")]
-pub(super) struct Wanted {
+pub(super) struct BackupQuery {
     /// With what tasks have printed.
     logs: bool,
 }
@@ -32,10 +32,10 @@ pub(super) struct Wanted {
 pub(super) async fn backup(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<BackupQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     caller.require_admin()?;
-    let Query(Wanted { logs }) = wanted?;
+    let Query(BackupQuery { logs }) = wanted?;
     let spool = backup::spool(&api.handle, &api.config.data).await?;
     let asker = caller.asker();
     let deed = Deed {

@@ -2,8 +2,8 @@
 
 use super::{Api, ApiError};
 use crate::api::network::owner;
-use crate::auth::{Digest, Session, origin};
-use crate::daemon::handle::{Answer, Asked, Asker};
+use crate::auth::{SecretHash, Session, origin};
+use crate::daemon::handle::{Asked, Asker, EngineReply};
 use crate::read_model::ReadModel;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -99,8 +99,8 @@ pub(crate) struct Caller {
     pub(crate) csrf: Option<String>,
     /// Nobody else gets what is in the cookie.
     encrypted: bool,
-    pub(crate) session: Option<Digest>,
-    token: Option<Digest>,
+    pub(crate) session: Option<SecretHash>,
+    token: Option<SecretHash>,
     /// Somebody else has chosen the password.
     pub(crate) must_change_password: bool,
     /// Came through the machine's own socket: the kernel says who it is.
@@ -128,7 +128,7 @@ impl Caller {
     }
 
     /// Answers when it is durable; the audit log says who asked.
-    pub(crate) async fn ask(&self, api: &Api, input: Input) -> Answer {
+    pub(crate) async fn ask(&self, api: &Api, input: Input) -> EngineReply {
         self.begin(api, input).wait().await
     }
 
@@ -137,7 +137,7 @@ impl Caller {
         api: &Api,
         input: Input,
         environment: Option<Environment>,
-    ) -> Answer {
+    ) -> EngineReply {
         api.handle.begin(input, environment, Some(self.asker())).wait().await
     }
 

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Document<Gpus>> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let gpus = model.nodes.values().flat_map(|node| {
         let gpus = view::gpus(&model, node).into_iter();
-        gpus.map(|gpu| sight.gpu(with_live(&api.live, node.id, gpu)))
+        gpus.map(|gpu| visibility.gpu(with_live(&api.live, node.id, gpu)))
     });
     Json(Document::new(Gpus { gpus: gpus.collect() }))
 }
@@ -106,8 +106,8 @@ pub(super) async fn status(
     for id in model.briefs.keys() {
         *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
     }
-    let sight = caller.sight(&model);
-    let running = model.active_runs().map(|run| run.task).filter(|task| sight.task(*task));
+    let visibility = caller.visibility(&model);
+    let running = model.active_runs().map(|run| run.task).filter(|task| visibility.task(*task));
     let running: BTreeSet<TaskId> = running.collect();
     let running = running.into_iter().take(MOST_ROWS).collect();
     let running = super::tasks::views(&api, &caller, running).await?;

@@ -1,7 +1,7 @@
 //! What happens, as it happens, and what has happened since: `GET /events?after=`.
 
 use super::caller::Caller;
-use super::streams::Stream;
+use super::streams::StreamPermit;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::read_model::News;
@@ -23,7 +23,7 @@ const PAGE: u32 = 500;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct EventsQuery {
     /// The id of the last one that is known; 0 for all that are kept. Unless told, what happens from now on.
     after: Option<i64>,
 }
@@ -32,9 +32,9 @@ pub(super) async fn stream(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let Query(Wanted { after }) = wanted?;
+    let Query(EventsQuery { after }) = wanted?;
     // A browser that was cut off says where.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = match last.or(after) {
@@ -49,7 +49,7 @@ fn follow(
     api: Api,
     caller: Caller,
     mut after: i64,
-    open: Stream,
+    open: StreamPermit,
 ) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
         let (watched, watching) = (api.clone(), caller.clone());
@@ -104,7 +104,7 @@ fn follow(
 
 fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
     let model = api.handle.model();
-    let event = caller.sight(&model).event(stored.event)?;
+    let event = caller.visibility(&model).event(stored.event)?;
     let data = encoded(stored.at, &event)?;
     Some(Event::default().id(stored.number.to_string()).data(data))
 }
@@ -112,14 +112,14 @@ fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
 /// Those after the number that are the caller's business.
 fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, String)> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let numbered = (news.first()..).zip(&news.events).enumerate();
     let new = numbered.filter(|(_, (number, _))| *number > after);
     let told = new.filter_map(|(index, (number, (at, event)))| {
-        let data = if sight.is_whole() {
+        let data = if visibility.is_whole() {
             news.encoded(encoded).get(index)?.clone()
         } else {
-            encoded(*at, &sight.event(event.clone())?)
+            encoded(*at, &visibility.event(event.clone())?)
         };
         Some((number, data?))
     });

@@ -52,7 +52,7 @@ impl Default for Filter {
 }
 
 /// The filter in terms of the model.
-pub(super) struct Wanted<'a> {
+pub(super) struct TaskSelection<'a> {
     model: &'a ReadModel,
     filter: &'a Filter,
     states: Option<Vec<TaskStateName>>,
@@ -71,12 +71,15 @@ impl Filter {
         self
     }
 
-    pub(super) fn wanted<'a>(&'a self, model: &'a ReadModel) -> Result<Wanted<'a>, ApiError> {
+    pub(super) fn wanted<'a>(
+        &'a self,
+        model: &'a ReadModel,
+    ) -> Result<TaskSelection<'a>, ApiError> {
         let id = |name: &String| {
             let named = || model.users.values().filter(|user| user.name == *name);
             named().find(|user| !user.removed).or_else(|| named().next()).map(|user| user.id)
         };
-        Ok(Wanted {
+        Ok(TaskSelection {
             model,
             filter: self,
             states: self.states()?,
@@ -103,7 +106,7 @@ impl Filter {
     }
 }
 
-impl Wanted<'_> {
+impl TaskSelection<'_> {
     /// Tasks that have a run are few, however many there are in all.
     pub(super) fn only_active(&self) -> bool {
         let active = |state: &TaskStateName| !state.is_waiting() && !state.is_over();

@@ -1,10 +1,10 @@
 //! What a run has printed: a part of it, its tail, or all that comes.
 
 use super::caller::Caller;
-use super::streams::Stream as OpenStream;
+use super::streams::StreamPermit;
 use super::{Api, ApiError};
-use crate::fleet::remote::KeptLines;
-use crate::fleet::run_logs::{self as store, Log, Which};
+use crate::fleet::remote::LastOutput;
+use crate::fleet::run_logs::{self as store, RunLog, Which};
 use crate::read_model::News;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -31,7 +31,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct LogQuery {
     /// The attempt, 1 for the first; the last unless told.
     run: Option<u32>,
     /// Which part of a run on several machines; the first unless told.
@@ -47,7 +47,7 @@ pub(super) async fn logs(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<LogQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = path?;
@@ -85,12 +85,12 @@ pub(super) async fn logs(
 fn last_lines(
     api: &Api,
     run: RunId,
-    wanted: &Wanted,
+    wanted: &LogQuery,
     error: std::io::Error,
 ) -> Result<Response, ApiError> {
     let away = error.kind() == ErrorKind::NotConnected;
     let kept = away.then(|| api.nodes.last_lines(run)).flatten();
-    let Some(KeptLines { at, offset, bytes }) =
+    let Some(LastOutput { at, offset, bytes }) =
         kept.map(|kept| match (wanted.offset, wanted.tail) {
             (None, Some(lines)) => kept.tail(lines),
             (Some(_), _) | (None, None) => kept,
@@ -115,20 +115,20 @@ fn last_lines(
 pub(super) async fn of_server(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<LogQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     if !caller.admin {
         return Err(Refusal::AdminOnly.into());
     }
     let Query(wanted) = wanted?;
     let mut log =
-        Log::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
+        RunLog::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
     let start = wanted.start(&mut log).await.map_err(unreadable)?;
     wanted.part(log, start, false).await.map_err(unreadable)
 }
 
-impl Wanted {
-    async fn start(&self, log: &mut Log) -> std::io::Result<u64> {
+impl LogQuery {
+    async fn start(&self, log: &mut RunLog) -> std::io::Result<u64> {
         let from = match (self.offset, self.tail) {
             (Some(offset), _) => LogStart::Offset(offset),
             (None, Some(lines)) => LogStart::Tail(lines),
@@ -137,7 +137,7 @@ impl Wanted {
         log.start(from).await
     }
 
-    async fn part(&self, mut log: Log, start: u64, over: bool) -> std::io::Result<Response> {
+    async fn part(&self, mut log: RunLog, start: u64, over: bool) -> std::io::Result<Response> {
         let limit = self.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
         let (bytes, size) = log.read(start, limit).await?;
         let answer = Response::builder()
@@ -192,7 +192,7 @@ pub(crate) async fn open(
     task: TaskId,
     run: RunId,
     which: Which,
-) -> Result<Log, ApiError> {
+) -> Result<RunLog, ApiError> {
     open_part(api, task, run, (which, None)).await
 }
 
@@ -201,7 +201,7 @@ async fn open_part(
     task: TaskId,
     run: RunId,
     (which, part): (Which, Option<NodeId>),
-) -> Result<Log, ApiError> {
+) -> Result<RunLog, ApiError> {
     let (node, place, shared) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
@@ -220,7 +220,7 @@ async fn open_part(
         // The run's user may be another one here. One that began before the directory was shared is on its machine.
         if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
             match log.read(LogStart::Offset(0), 0).await {
-                Ok(_) => return Ok(Log::There(log)),
+                Ok(_) => return Ok(RunLog::There(log)),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     return Err(unreadable(error));
                 }
@@ -229,28 +229,28 @@ async fn open_part(
         }
     }
     match (node, &place.sink) {
-        (Some(node), _) => Ok(Log::There(api.nodes.log(node, place))),
+        (Some(node), _) => Ok(RunLog::There(api.nodes.log(node, place))),
         (None, Sink::File { .. }) => open_theirs(api, place).await.map_err(unreadable),
         (None, Sink::Log | Sink::Discard) => {
-            Log::here(&api.files, &place).await.map_err(unreadable)
+            RunLog::here(&api.files, &place).await.map_err(unreadable)
         }
     }
 }
 
 /// A server without root runs everything as itself.
-async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<Log> {
+async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<RunLog> {
     let user = (api.own_uid == 0).then(|| place.owner.clone());
-    Log::theirs(&api.user_files, user, place).await
+    RunLog::theirs(&api.user_files, user, place).await
 }
 
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
 fn follow_log(
     api: Api,
-    (caller, open): (Caller, OpenStream),
+    (caller, open): (Caller, StreamPermit),
     task: TaskId,
     run: RunId,
     which: (Which, Option<NodeId>),
-    mut log: Log,
+    mut log: RunLog,
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {

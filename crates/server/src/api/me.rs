@@ -42,7 +42,7 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "ProfileChange")]
-pub(crate) struct Change {
+pub(crate) struct ProfileChange {
     pub(crate) email: Option<String>,
     pub(crate) language: Option<String>,
     /// Mail is sent once the lab has set it up; what is wanted is kept.
@@ -52,9 +52,9 @@ pub(crate) struct Change {
 pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Change>, ApiError>,
+    body: Result<Json<ProfileChange>, ApiError>,
 ) -> Result<Json<Document<Me>>, ApiError> {
-    let Json(Change { email, language, notify }) = body?;
+    let Json(ProfileChange { email, language, notify }) = body?;
     caller.require_person()?;
     if let Some(notify) = notify {
         api.auth.set_notify(&api.handle, caller.id, notify, &caller.asker()).await?;

@@ -53,7 +53,7 @@ pub use streams::Streams;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
-use crate::api::response_cache::Kept;
+use crate::api::response_cache::ResponseCache;
 use crate::auth::Auth;
 use crate::compat::gpuman;
 use crate::daemon::handle::Handle;
@@ -86,10 +86,10 @@ pub struct Reach {
     pub live: crate::fleet::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
-    pub doors: crate::api::network::Doors,
+    pub connection_limits: crate::api::network::ConnectionLimits,
     pub streams: Streams,
     /// Lists of tasks, by who asks for what in which language.
-    pub(crate) lists: Kept<(UserId, bool, Language, String), Arc<Forms>>,
+    pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<Forms>>,
     /// Where we listen, once we do: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
     /// Tells the process to end.
@@ -105,7 +105,7 @@ impl Api {
 
     /// For what comes from now on.
     pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
-        self.doors.set(limits);
+        self.connection_limits.set(limits);
         self.streams.set(limits);
     }
 }

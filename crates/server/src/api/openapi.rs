@@ -1,6 +1,6 @@
 //! The description of the API, made from the list of its addresses.
 
-use super::routes::{Answer, Route, Who, all};
+use super::routes::{Access, Endpoint, ResponseKind, all};
 use axum::http::header;
 use axum::response::IntoResponse;
 use danlu_wire::api::ErrorDocument;
@@ -86,7 +86,7 @@ fn say_what_holds(part: &mut Value) {
     }
 }
 
-fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut parameters: Vec<Value> = path_parameters(route.path);
     if let Some(query) = route.query {
         let schema = resolved(query(generator).to_value(), generator);
@@ -94,17 +94,17 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     let description = "Done";
     let success = match &route.answer {
-        Answer::Json(schema) => {
+        ResponseKind::Json(schema) => {
             let schema = schema(generator);
             json!({ "description": description, "content": { "application/json": { "schema": schema } } })
         }
-        Answer::Log => json!({ "description": "The bytes as they were printed", "content": {
+        ResponseKind::Log => json!({ "description": "The bytes as they were printed", "content": {
             "text/plain": {}, "text/event-stream": {},
         } }),
-        Answer::Events => {
+        ResponseKind::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
-        Answer::Archive => {
+        ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }
     };
@@ -118,7 +118,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "default": { "$ref": "#/components/responses/Error" },
         },
         "security": match route.who {
-            Who::Anybody => json!([]),
+            Access::Anybody => json!([]),
             _ => json!([{ "token": [] }, { "session": [] }]),
         },
     });
@@ -141,20 +141,20 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     operation
 }
 
-fn operation_id(route: &Route) -> String {
+fn operation_id(route: &Endpoint) -> String {
     let words = route.path.split('/').filter(|word| !word.is_empty());
     let words: Vec<String> =
         words.map(|word| word.trim_matches(['{', '}']).replace(['.', '-'], "_")).collect();
     format!("{}_{}", route.method, words.join("_"))
 }
 
-pub(crate) fn who(who: Who) -> &'static str {
+pub(crate) fn who(who: Access) -> &'static str {
     match who {
-        Who::Anybody => "anybody",
-        Who::Reader => "reader",
-        Who::Submitter => "submitter",
-        Who::Person => "person",
-        Who::Admin => "admin",
+        Access::Anybody => "anybody",
+        Access::Reader => "reader",
+        Access::Submitter => "submitter",
+        Access::Person => "person",
+        Access::Admin => "admin",
     }
 }
 

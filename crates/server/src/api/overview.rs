@@ -2,7 +2,7 @@
 
 use super::body::Json;
 use super::caller::Caller;
-use super::filter::{Filter, Wanted};
+use super::filter::{Filter, TaskSelection};
 use super::tasks::views;
 use super::{Api, ApiError, view};
 use crate::read_model::{ArrayDigest, ReadModel};
@@ -83,7 +83,7 @@ struct Folded {
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, most_waiting: usize) -> Found {
+fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize) -> Found {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
     let mut not_shown = 0;
     let mut put = |id: TaskId, runs: bool, count: usize| {
@@ -111,14 +111,14 @@ fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, most_waiting: usize) -> Fo
     Found { lines: lines.collect(), not_shown }
 }
 
-fn is_wanted(wanted: &Wanted<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
+fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
     let spokesman = array.spokesman();
     let brief = spokesman.and_then(|id| model.briefs.get_key_value(&id));
     brief.is_some_and(|(id, brief)| wanted.lets_through(*id, brief))
 }
 
 /// The newest first.
-fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel, most: usize) -> Vec<Folded> {
+fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Vec<Folded> {
     let digest = &model.digest;
     let mut arrays = BTreeSet::new();
     let mut lines = Vec::new();

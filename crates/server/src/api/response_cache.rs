@@ -11,7 +11,7 @@ const MOST: usize = 256;
 
 /// By what was asked for and by whom.
 #[derive(Debug)]
-pub(crate) struct Kept<Key, Body> {
+pub(crate) struct ResponseCache<Key, Body> {
     parts: Mutex<BTreeMap<Key, Part<Body>>>,
 }
 
@@ -23,7 +23,7 @@ struct Part<Body> {
     made: Instant,
 }
 
-impl<Key: Ord, Body: Clone> Kept<Key, Body> {
+impl<Key: Ord, Body: Clone> ResponseCache<Key, Body> {
     /// `None` when it has to be made anew.
     pub(crate) fn get(&self, key: &Key, model: &Arc<ReadModel>) -> Option<Body> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,9 +41,9 @@ impl<Key: Ord, Body: Clone> Kept<Key, Body> {
     }
 }
 
-impl<Key: Ord, Body> Default for Kept<Key, Body> {
+impl<Key: Ord, Body> Default for ResponseCache<Key, Body> {
     fn default() -> Self {
-        Kept { parts: Mutex::new(BTreeMap::new()) }
+        ResponseCache { parts: Mutex::new(BTreeMap::new()) }
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_kept_until_something_changes() {
-        let kept: Kept<&str, u32> = Kept::default();
+        let kept: ResponseCache<&str, u32> = ResponseCache::default();
         let (before, after) = (Arc::new(ReadModel::default()), Arc::new(ReadModel::default()));
         assert_eq!(kept.get(&"a", &before), None);
         kept.put("a", &before, 1);

@@ -35,9 +35,9 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Patch) -> Result<bool
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
     match look(api, &model, owner, &nodes, &paths_of(body)).await {
-        Seen::Good => Ok(true),
-        Seen::Silent => Ok(false),
-        Seen::Wrong(node, problem) => {
+        PathVerdict::Good => Ok(true),
+        PathVerdict::Silent => Ok(false),
+        PathVerdict::Wrong(node, problem) => {
             let there = api.nodes.is_remote(&model, node.id).then_some(node.name.as_str());
             Err(refusal(problem, there))
         }
@@ -55,15 +55,15 @@ pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) 
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
     let paths = paths_of(body);
     match look(api, &model, owner, &nodes, &paths).await {
-        Seen::Good | Seen::Wrong(..) => Vec::new(),
-        Seen::Silent => {
+        PathVerdict::Good | PathVerdict::Wrong(..) => Vec::new(),
+        PathVerdict::Silent => {
             let outputs = paths.outputs.into_iter().map(|output| output.path);
             std::iter::once(paths.directory).chain(outputs).collect()
         }
     }
 }
 
-enum Seen<'a> {
+enum PathVerdict<'a> {
     /// At least on one of them, or nobody could look.
     Good,
     /// Wherever it was looked at.
@@ -78,8 +78,8 @@ async fn look<'a>(
     owner: UserId,
     nodes: &[&'a Arc<Node>],
     paths: &TaskPaths,
-) -> Seen<'a> {
-    let Some(owner) = model.users.get(&owner) else { return Seen::Good };
+) -> PathVerdict<'a> {
+    let Some(owner) = model.users.get(&owner) else { return PathVerdict::Good };
     let until = Instant::now() + LONGEST;
     let (there, here): (Vec<&Arc<Node>>, Vec<&Arc<Node>>) =
         nodes.iter().copied().partition(|node: &&Arc<Node>| api.nodes.is_remote(model, node.id));
@@ -87,7 +87,7 @@ async fn look<'a>(
     if let Some(node) = here.first() {
         let seen = look_here(api, owner, &node.name, paths.clone());
         match timeout_at(until, seen).await {
-            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Good)) => return PathVerdict::Good,
             Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((*node, problem)),
             Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
             Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
@@ -101,16 +101,16 @@ async fn look<'a>(
     let mut asked: FuturesUnordered<_> = asked.collect();
     while let Some((node, seen)) = asked.next().await {
         match seen {
-            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Good)) => return PathVerdict::Good,
             Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((node, problem)),
             Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
             Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
         }
     }
     match wrong {
-        Some((node, problem)) => Seen::Wrong(node, problem),
-        None if is_silent => Seen::Silent,
-        None => Seen::Good,
+        Some((node, problem)) => PathVerdict::Wrong(node, problem),
+        None if is_silent => PathVerdict::Silent,
+        None => PathVerdict::Good,
     }
 }
 

@@ -126,7 +126,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
 /// Somebody else's is not there for who may not see it.
 pub(super) async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
     let model = api.handle.model();
-    let hidden = !caller.sight(&model).task(id);
+    let hidden = !caller.visibility(&model).task(id);
     let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
     let mut task = task.ok_or(danlu_core::Refusal::NoSuchTask(id))?;
     let row = model.tasks.get(&id).filter(|row| caller.sees_inside(row));
@@ -277,7 +277,7 @@ pub(super) async fn dependents(
     let Query(Named { ids }) = named?;
     let mut ids = waiting_for(&api, &numbers(&ids)?)?;
     let model = api.handle.model();
-    ids.retain(|id| caller.sight(&model).task(TaskId(*id)));
+    ids.retain(|id| caller.visibility(&model).task(TaskId(*id)));
     Ok(Json(Document::new(Dependents { ids })))
 }
 
@@ -308,7 +308,7 @@ pub(super) async fn views(
     ids: Vec<TaskId>,
 ) -> Result<Vec<TaskView>, ApiError> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let waiting: Vec<TaskId> = ids
         .iter()
         .copied()
@@ -322,7 +322,7 @@ pub(super) async fn views(
         })?;
     }
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
-    let mut wait = |id| reasons.remove(&id).map(|wait| sight.wait(wait));
+    let mut wait = |id| reasons.remove(&id).map(|wait| visibility.wait(wait));
     let view = |task: &Arc<Task>| {
         let mut view = view::task(&model, task, wait(task.id));
         if !caller.sees_inside(task) {
@@ -338,13 +338,13 @@ fn hide_evidence(failure: &mut Failure) {
     failure.evidence = None;
 }
 
-async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
+async fn inside(api: &Api, task: &Task) -> Result<view::PrivateDetails, ApiError> {
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
     let look = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
     // The engine may wait for the disk; whoever looks at a task does not.
     let environment = timeout(LONGEST_READ, api.handle.read(look)).await.unwrap_or(Ok(None))?;
-    Ok(view::Inside {
+    Ok(view::PrivateDetails {
         variables: launch.variables.clone(),
         environment: environment.map(|bytes| crate::store::environment::variables(&bytes)),
     })

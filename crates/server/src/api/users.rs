@@ -26,7 +26,7 @@ pub(super) async fn list(
 ) -> Result<Json<Document<Users>>, ApiError> {
     let mut users = all(&api)?;
     let model = api.handle.model();
-    let all = caller.sight(&model).is_whole();
+    let all = caller.visibility(&model).is_whole();
     users.retain(|user| all || user.name == caller.name);
     Ok(Json(Document::new(Users { users })))
 }
@@ -42,7 +42,7 @@ pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
     Path(name): Path<String>,
-    body: Result<Json<Change>, ApiError>,
+    body: Result<Json<UserEdit>, ApiError>,
 ) -> Result<Json<Document<OneUser>>, ApiError> {
     let Json(change) = body?;
     set(&api, &caller, &name, change).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn set(
     api: &Api,
     caller: &Caller,
     name: &str,
-    change: Change,
+    change: UserEdit,
 ) -> Result<(), ApiError> {
     caller.require_admin()?;
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
@@ -187,7 +187,7 @@ async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError>
 /// What is to be different; a quota of `default` is as for everybody.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
-pub(crate) struct Change {
+pub(crate) struct UserEdit {
     pub(crate) own: UserChange,
     pub(crate) quotas: Vec<(&'static str, Value)>,
     /// By machine; empty for the same as everywhere.
@@ -242,10 +242,10 @@ fn with_three_places(value: &mut Value) {
 
 const QUOTAS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"];
 
-impl TryFrom<Map<String, Value>> for Change {
+impl TryFrom<Map<String, Value>> for UserEdit {
     type Error = serde_json::Error;
 
-    fn try_from(mut fields: Map<String, Value>) -> Result<Change, serde_json::Error> {
+    fn try_from(mut fields: Map<String, Value>) -> Result<UserEdit, serde_json::Error> {
         let quotas = QUOTAS.into_iter().filter_map(|which| Some((which, fields.remove(which)?)));
         let quotas = quotas.collect();
         let os_user_on = match fields.remove("os_user_on") {
@@ -255,11 +255,11 @@ impl TryFrom<Map<String, Value>> for Change {
         for field in ["priority", "weight"] {
             fields.get_mut(field).into_iter().for_each(with_three_places);
         }
-        Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas, os_user_on })
+        Ok(UserEdit { own: serde_json::from_value(Value::Object(fields))?, quotas, os_user_on })
     }
 }
 
-impl Change {
+impl UserEdit {
     /// The settings with the quotas that are to be different.
     fn quotas(&self, settings: &Settings, name: &str) -> Result<Option<Settings>, ApiError> {
         let mut result = None;

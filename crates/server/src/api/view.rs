@@ -60,12 +60,16 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
 
 /// What only the owner and admins see: there may be secrets in it.
 #[derive(Default)]
-pub(crate) struct Inside {
+pub(crate) struct PrivateDetails {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) environment: Option<Vec<String>>,
 }
 
-pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) -> TaskDetails {
+pub(crate) fn details(
+    model: &ReadModel,
+    task: &Task,
+    inside: Option<PrivateDetails>,
+) -> TaskDetails {
     let spec = &task.spec;
     let inside = inside.unwrap_or_default();
     TaskDetails {

@@ -13,29 +13,31 @@ use danlu_messages::errors;
 use danlu_wire::api::{ForeignView, GpuView, NodeView};
 
 #[derive(Clone, Copy)]
-pub(crate) struct Sight<'a> {
+pub(crate) struct Visible<'a> {
     model: &'a ReadModel,
     /// `None`: everything.
     only: Option<UserId>,
 }
 
 impl Caller {
-    pub(crate) fn sight<'a>(&self, model: &'a ReadModel) -> Sight<'a> {
+    pub(crate) fn visibility<'a>(&self, model: &'a ReadModel) -> Visible<'a> {
         let all = self.admin || model.ledger.settings.visibility == Visibility::All;
-        Sight { model, only: (!all).then_some(self.id) }
+        Visible { model, only: (!all).then_some(self.id) }
     }
 }
 
 impl Caller {
     /// What somebody may not see is not there for them, whatever they ask of it.
     pub(crate) fn look_for(&self, model: &ReadModel, id: TaskId) -> Result<(), ApiError> {
-        if self.sight(model).task(id) { Ok(()) } else { Err(Refusal::NoSuchTask(id).into()) }
+        if self.visibility(model).task(id) { Ok(()) } else { Err(Refusal::NoSuchTask(id).into()) }
     }
 
     /// The same of a refusal that names a task.
     pub(crate) fn refusal(&self, model: &ReadModel, error: AskError) -> ApiError {
         match error {
-            AskError::Refused(Refusal::StillNeeded { by, .. }) if !self.sight(model).task(by) => {
+            AskError::Refused(Refusal::StillNeeded { by, .. })
+                if !self.visibility(model).task(by) =>
+            {
                 ApiError::refused(
                     errors::another_task_still_waits_for_it(),
                     errors::keep_it_until_that_has_ended(),
@@ -46,7 +48,7 @@ impl Caller {
     }
 }
 
-impl Sight<'_> {
+impl Visible<'_> {
     /// Whether nothing is kept from them.
     pub(crate) fn is_whole(&self) -> bool {
         self.only.is_none()

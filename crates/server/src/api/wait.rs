@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct WaitQuery {
     /// Separated by commas.
     #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
     ids: String,
@@ -54,9 +54,9 @@ fn states(names: &str) -> Result<Vec<TaskStateName>, ApiError> {
 pub(super) async fn wait(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Result<Query<WaitQuery>, QueryRejection>,
 ) -> Result<Json<Document<Waited>>, ApiError> {
-    let Query(Wanted { ids, until, timeout_ms }) = wanted?;
+    let Query(WaitQuery { ids, until, timeout_ms }) = wanted?;
     let states = states(&until)?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
     let mut pending: BTreeSet<TaskId> = ids.iter().copied().collect();
@@ -68,8 +68,8 @@ pub(super) async fn wait(
     tokio::pin!(deadline);
     loop {
         let model = api.handle.model();
-        let sight = caller.sight(&model);
-        let there = |id: &TaskId| model.tasks.contains_key(id) && sight.task(*id);
+        let visibility = caller.visibility(&model);
+        let there = |id: &TaskId| model.tasks.contains_key(id) && visibility.task(*id);
         if let Some(missing) = ids.iter().find(|id| !there(id)) {
             return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
         }

@@ -13,12 +13,12 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
-    why: Body,
+pub(super) struct WhyAnswer {
+    why: WhyBody,
 }
 
 #[derive(Debug, Serialize)]
-struct Body {
+struct WhyBody {
     task: TaskView,
     words: Option<String>,
     expected_start_at: Option<String>,
@@ -41,14 +41,14 @@ pub(super) async fn why(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-) -> Result<super::body::Json<Document<Answer>>, ApiError> {
+) -> Result<super::body::Json<Document<WhyAnswer>>, ApiError> {
     let Path(id) = path?;
     let task = visible(&api, &caller, TaskId(id)).await?;
     let more = explained(&api, &caller, TaskId(id)).await?;
     let starts_at = more.as_ref().and_then(|more| more.starts_at);
     let (words, expected_start_at) = (task.why.clone(), starts_at.map(view::rfc3339));
-    let why = Body { task, words, expected_start_at, more };
-    Ok(super::body::Json(Document::new(Answer { why })))
+    let why = WhyBody { task, words, expected_start_at, more };
+    Ok(super::body::Json(Document::new(WhyAnswer { why })))
 }
 
 /// `None` for a task that does not wait. What may be seen of it has been asked before.
@@ -80,6 +80,6 @@ pub(crate) async fn explained(
     })?;
     let known = |it: &Constraint| !matches!(it, Constraint::RunEnds(run) if run.ends_at.is_none());
     let starts_at = starts_at.filter(|_| why.constraints.iter().all(known));
-    let why = caller.sight(&api.handle.model()).why(why);
+    let why = caller.visibility(&api.handle.model()).why(why);
     Ok(Some(Explained { needs, starts_at, why }))
 }

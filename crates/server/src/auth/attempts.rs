@@ -3,7 +3,7 @@
 //! The right password comes in at any time, after the same pause: so that others who guess at an account, or from the same
 //! address, cannot keep its owner out.
 
-use super::secret::Digest;
+use super::secret::SecretHash;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const WAITING: usize = 1_024;
 
 /// What is counted, known by its digest: names are as long as whoever guesses likes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Who(Digest);
+struct AttemptKey(SecretHash);
 
 /// From when on it gets slower, and how slow it gets.
 #[derive(Debug, Clone, Copy)]
@@ -45,14 +45,14 @@ struct Failures {
 
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
-    failed: Mutex<HashMap<Who, Failures>>,
+    failed: Mutex<HashMap<AttemptKey, Failures>>,
     waiting: AtomicUsize,
 }
 
 /// One that waits; it does not any more when this is dropped.
 pub(crate) struct Turn<'a> {
     attempts: &'a Attempts,
-    who: Who,
+    who: AttemptKey,
     pub(crate) pause: Duration,
 }
 
@@ -107,13 +107,13 @@ impl Attempts {
         self.failed().remove(&who);
     }
 
-    fn failed(&self) -> MutexGuard<'_, HashMap<Who, Failures>> {
+    fn failed(&self) -> MutexGuard<'_, HashMap<AttemptKey, Failures>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A quarter goes, what was longest ago first, so that this is done seldom.
-fn make_room(failed: &mut HashMap<Who, Failures>) {
+fn make_room(failed: &mut HashMap<AttemptKey, Failures>) {
     failed.retain(|_, it| it.last.elapsed() < FORGOTTEN);
     if failed.len() * 4 < MOST * 3 {
         return;
@@ -134,9 +134,9 @@ impl Drop for Turn<'_> {
     }
 }
 
-fn keys(account: &str, address: Option<IpAddr>) -> [(Who, Rule); 3] {
+fn keys(account: &str, address: Option<IpAddr>) -> [(AttemptKey, Rule); 3] {
     let address = address.map_or_else(String::new, |address| address.to_string());
-    let who = |words: String| Who(Digest::of(&words));
+    let who = |words: String| AttemptKey(SecretHash::of(&words));
     [
         (who(format!("both\0{address}\0{account}")), BOTH),
         (who(format!("account\0{account}")), BROADLY),

@@ -13,7 +13,7 @@ mod system;
 mod tokens;
 
 pub(crate) use records::{Session, Token};
-pub(crate) use secret::{Digest, random as random_secret};
+pub(crate) use secret::{SecretHash, random as random_secret};
 
 use crate::daemon::config::AuthConfig;
 use crate::daemon::handle::{Asker, Handle, NotNow};
@@ -24,7 +24,7 @@ use danlu_core::{Time, User, UserId};
 use danlu_messages::errors;
 use danlu_wire::api::Notify;
 use recent::Recent;
-use records::{Book, Change, Notice, Password};
+use records::{AccountChange, Book, Notice, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub struct Auth {
     /// Of this life of the server.
     salt: String,
     /// Of the link that makes the first admin.
-    setup: Mutex<Option<Digest>>,
+    setup: Mutex<Option<SecretHash>>,
 }
 
 #[derive(Debug, Error)]
@@ -138,7 +138,7 @@ impl Auth {
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
         let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
-        let proof = kept.map(|kept| Digest::of(&format!("{}\0{kept}\0{password}", self.salt)));
+        let proof = kept.map(|kept| SecretHash::of(&format!("{}\0{kept}\0{password}", self.salt)));
         if proof.as_ref().is_some_and(|proof| self.recent.knows(proof)) {
             return Ok(());
         }
@@ -154,19 +154,19 @@ impl Auth {
         (user, name): (UserId, &str),
         password: &str,
         must_change: bool,
-        (by, keep): (&Asker, Option<&Digest>),
+        (by, keep): (&Asker, Option<&SecretHash>),
     ) -> Result<(), AuthError> {
         Auth::check_new_password(name, password)?;
         let given = password.to_owned();
         let hash = self.hash(move || password::hash(&given)).await.flatten();
         let hash = hash.ok_or(AuthError::NoRandomness)?;
-        let mut changes: Vec<Change> = self
+        let mut changes: Vec<AccountChange> = self
             .sessions_of(user)
             .into_iter()
             .filter(|session| Some(&session.digest) != keep)
-            .map(|session| Change::NoSession(session.digest))
+            .map(|session| AccountChange::NoSession(session.digest))
             .collect();
-        changes.push(Change::Password(Password { user, hash, must_change }));
+        changes.push(AccountChange::Password(Password { user, hash, must_change }));
         let deed = deed((&by.name, &by.origin), "set password of", format!("user {name}"));
         Ok(self.change(handle, changes, Some(deed)).await?)
     }
@@ -188,12 +188,12 @@ impl Auth {
         password_too: bool,
     ) -> Result<(), NotNow> {
         let sessions = self.sessions_of(user).into_iter();
-        let mut changes: Vec<Change> =
-            sessions.map(|session| Change::NoSession(session.digest)).collect();
+        let mut changes: Vec<AccountChange> =
+            sessions.map(|session| AccountChange::NoSession(session.digest)).collect();
         let tokens = self.tokens_of(user).into_iter();
-        changes.extend(tokens.map(|token| Change::NoToken(token.digest)));
+        changes.extend(tokens.map(|token| AccountChange::NoToken(token.digest)));
         if password_too && self.has_password(user) {
-            changes.push(Change::NoPassword(user));
+            changes.push(AccountChange::NoPassword(user));
         }
         if changes.is_empty() { Ok(()) } else { self.change(handle, changes, None).await }
     }
@@ -211,19 +211,19 @@ impl Auth {
         by: &Asker,
     ) -> Result<(), NotNow> {
         let deed = deed((&by.name, &by.origin), "choose notices of", format!("user {}", by.name));
-        self.change(handle, vec![Change::Notice(Notice { user, wanted })], Some(deed)).await
+        self.change(handle, vec![AccountChange::Notice(Notice { user, wanted })], Some(deed)).await
     }
 
     /// The key of the link with which the first admin is made.
     pub(crate) fn open_setup(&self) -> Option<String> {
         let key = random().ok()?;
-        *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(Digest::of(&key));
+        *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(SecretHash::of(&key));
         Some(key)
     }
 
     pub(crate) fn is_setup_key(&self, key: &str) -> bool {
         let setup = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
-        setup.as_ref() == Some(&Digest::of(key))
+        setup.as_ref() == Some(&SecretHash::of(key))
     }
 
     /// It was good once.
@@ -234,13 +234,13 @@ impl Auth {
     async fn change(
         &self,
         handle: &Handle,
-        changes: Vec<Change>,
+        changes: Vec<AccountChange>,
         deed: Option<Deed>,
     ) -> Result<(), NotNow> {
         let _one_at_a_time = self.changing.lock().await;
-        handle.keep(changes.iter().map(Change::stored).collect(), deed).await?;
+        handle.keep(changes.iter().map(AccountChange::stored).collect(), deed).await?;
         let mut book = self.book.write().unwrap_or_else(PoisonError::into_inner);
-        let ends_something = changes.iter().any(Change::ends_something);
+        let ends_something = changes.iter().any(AccountChange::ends_something);
         changes.into_iter().for_each(|change| book.apply(change));
         drop(book);
         if ends_something {

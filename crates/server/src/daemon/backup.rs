@@ -230,11 +230,11 @@ pub(crate) fn in_digits(digest: Sha256) -> String {
 
 /// What has to be kept of the numbers that were given out, where a database is replaced.
 pub(crate) fn highest(
-    one: Option<restore_guard::Seen>,
-    other: Option<restore_guard::Seen>,
-) -> restore_guard::Seen {
+    one: Option<restore_guard::GuardRecord>,
+    other: Option<restore_guard::GuardRecord>,
+) -> restore_guard::GuardRecord {
     let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
-    restore_guard::Seen {
+    restore_guard::GuardRecord {
         epoch: one.epoch.max(other.epoch),
         inode: 0,
         events: one.events.max(other.events),

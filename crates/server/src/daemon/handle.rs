@@ -24,10 +24,10 @@ pub(crate) enum Message {
         environment: Option<Environment>,
         /// Whose deed it is, where it is a person's.
         by: Option<Asker>,
-        reply: oneshot::Sender<Answer>,
+        reply: oneshot::Sender<EngineReply>,
     },
     /// What the core knows nothing of.
-    Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<Answer> },
+    Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<EngineReply> },
     /// Something that a node said. Nobody waits for an answer.
     Node(Input),
     /// A question that the read model cannot answer.
@@ -51,7 +51,7 @@ pub struct Asker {
 /// There is no state while the store cannot be written.
 pub(crate) type Question = Box<dyn FnOnce(Result<&State, &StoreError>, &Store, Time) + Send>;
 
-pub type Answer = Result<Reply, AskError>;
+pub type EngineReply = Result<Reply, AskError>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AskError {
@@ -80,7 +80,7 @@ impl Handle {
     }
 
     /// Answers when it is durable.
-    pub async fn ask(&self, input: Input) -> Answer {
+    pub async fn ask(&self, input: Input) -> EngineReply {
         self.begin(input, None, None).wait().await
     }
 
@@ -189,11 +189,11 @@ impl Handle {
 /// A question that is on its way.
 #[derive(Debug)]
 pub struct Asked {
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<EngineReply>,
 }
 
 impl Asked {
-    pub async fn wait(self) -> Answer {
+    pub async fn wait(self) -> EngineReply {
         self.answer.await.map_err(|_| NotNow::stopping())?
     }
 }

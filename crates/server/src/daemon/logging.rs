@@ -16,7 +16,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 
 /// From now on everything that is logged in this process goes there.
 pub(crate) fn start(data: &Path) {
-    let log = Mutex::new(Log { path: path(data), file: None, written: 0 });
+    let log = Mutex::new(LogWriter { path: path(data), file: None, written: 0 });
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(Level::INFO)
         .with_ansi(false)
@@ -27,13 +27,13 @@ pub(crate) fn start(data: &Path) {
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-struct Log {
+struct LogWriter {
     path: PathBuf,
     file: Option<File>,
     written: u64,
 }
 
-impl Write for Log {
+impl Write for LogWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // A log that cannot be written must not stop the server.
         let _ = io::stderr().write_all(line);
@@ -46,7 +46,7 @@ impl Write for Log {
     }
 }
 
-impl Log {
+impl LogWriter {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.written > MOST_BYTES {
             fs::rename(&self.path, self.path.with_extension("log.1"))?;

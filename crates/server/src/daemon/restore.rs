@@ -226,11 +226,11 @@ fn move_to(from: &Path, to: &Path) -> Result<(), RestoreError> {
 /// Last of all: before it, a start refuses what it finds.
 fn note(data: &Path, aside: Option<&Path>, manifest: &Manifest) -> Result<(), RestoreError> {
     let ledger = Store::open(&data.join(DATABASE)).and_then(|store| store.ledger())?;
-    let in_backup = ledger.map(|ledger| restore_guard::Seen {
+    let in_backup = ledger.map(|ledger| restore_guard::GuardRecord {
         epoch: ledger.epoch.0,
         next_task: ledger.next_task.0,
         next_run: ledger.next_run,
-        ..restore_guard::Seen::default()
+        ..restore_guard::GuardRecord::default()
     });
     let mut seen = highest(restore_guard::read(data), in_backup);
     if let Some(before) = aside.and_then(restore_guard::read) {

@@ -1,7 +1,7 @@
 //! The daemon from start to end.
 
-use crate::api::network::{self, Doors, Network, Socket, told_to_end};
-use crate::api::response_cache::Kept;
+use crate::api::network::{self, ConnectionLimits, Network, Socket, told_to_end};
+use crate::api::response_cache::ResponseCache;
 use crate::api::{self, Accounts, Api, Reach, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
@@ -171,9 +171,9 @@ async fn listen(
         live,
         accounts: Accounts::default(),
         auth,
-        doors: Doors::new(config),
+        connection_limits: ConnectionLimits::new(config),
         streams: Streams::new(&config.limits),
-        lists: Kept::default(),
+        lists: ResponseCache::default(),
         addresses: OnceLock::new(),
         stop,
         own_uid,

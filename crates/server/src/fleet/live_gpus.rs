@@ -10,11 +10,11 @@ use std::sync::Arc;
 /// Copies show the same.
 #[derive(Debug, Clone, Default)]
 pub struct LiveGpus {
-    nodes: Arc<ArcSwap<OrdMap<NodeId, Seen>>>,
+    nodes: Arc<ArcSwap<OrdMap<NodeId, GpuReadings>>>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct GpuReadings {
     details: OrdMap<GpuId, GpuDetails>,
     history: History,
 }

@@ -17,12 +17,12 @@ pub struct Local {
     station: Station,
     /// The newest connection.
     connection: Option<(NodeId, SessionId)>,
-    mouth: Arc<Mouth>,
+    sink: Arc<EngineSink>,
 }
 
 /// What the station says goes to the engine, on the connection it was said on.
 #[derive(Debug, Default)]
-struct Mouth {
+struct EngineSink {
     handle: OnceLock<Handle>,
     connection: Mutex<Option<(NodeId, SessionId)>>,
     node: OnceLock<NodeId>,
@@ -34,16 +34,16 @@ struct Mouth {
 impl Local {
     /// Adopts what runs already, before the process has other threads.
     pub fn start(name: &str, config: &StationConfig, live: LiveGpus) -> Result<Local, AgentError> {
-        let mouth = Arc::new(Mouth { live, ..Mouth::default() });
-        let speaker = Arc::clone(&mouth);
+        let sink = Arc::new(EngineSink { live, ..EngineSink::default() });
+        let speaker = Arc::clone(&sink);
         let station = Station::start(config, move |said| speaker.say(said))?;
-        Ok(Local { name: name.to_owned(), station, connection: None, mouth })
+        Ok(Local { name: name.to_owned(), station, connection: None, sink })
     }
 
     /// From now on what it says reaches the engine.
     pub fn attach(&self, handle: &Handle) {
         // Attached once, when the engine starts.
-        let _ = self.mouth.handle.set(handle.clone());
+        let _ = self.sink.handle.set(handle.clone());
     }
 
     pub(super) fn name(&self) -> &str {
@@ -59,8 +59,8 @@ impl Local {
         let before = self.connection.map_or(0, |(_, session)| session.0);
         let session = SessionId(last.0.max(before) + 1);
         self.connection = Some((node, session));
-        if self.mouth.node.set(node).is_ok() {
-            self.mouth.live.note(node, &self.mouth.early());
+        if self.sink.node.set(node).is_ok() {
+            self.sink.live.note(node, &self.sink.early());
         }
         self.send(ToAgent::Hello(Hello::new(env!("CARGO_PKG_VERSION"), session, None)));
         self.send(ToAgent::AskReport);
@@ -74,20 +74,20 @@ impl Local {
         why: String,
     ) {
         let ending = Ending::new(Exit::Launch { message: why }, clock::now());
-        self.mouth.tell(node, session, NodeMessage::Ended { run, ending });
+        self.sink.tell(node, session, NodeMessage::Ended { run, ending });
     }
 
     pub(super) fn send(&mut self, order: ToAgent) {
         if let Err(cause) = self.station.send(order) {
             error!(%cause, "the local agent does not take orders; its connection counts as lost");
             if let Some((node, session)) = self.connection.take() {
-                self.mouth.tell(node, session, NodeMessage::Lost);
+                self.sink.tell(node, session, NodeMessage::Lost);
             }
         }
     }
 }
 
-impl Mouth {
+impl EngineSink {
     fn say(&self, said: FromAgent) {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         match said {

@@ -74,7 +74,7 @@ pub(crate) fn shared(directory: &Path, run: RunId) -> Sink {
 
 /// One log, open for reading.
 #[derive(Debug)]
-pub(crate) enum Log {
+pub(crate) enum RunLog {
     Here(Box<WatchedLog>),
     /// On this machine, outside the data directory.
     Theirs(UserLog),
@@ -117,15 +117,15 @@ impl UserLog {
     }
 }
 
-impl Log {
+impl RunLog {
     /// Of a run on this machine, in the run directories.
-    pub(crate) async fn here(root: &Arc<RunRoot>, place: &LogPlace) -> io::Result<Log> {
+    pub(crate) async fn here(root: &Arc<RunRoot>, place: &LogPlace) -> io::Result<RunLog> {
         let (root, run, ended) = (Arc::clone(root), place.run, place.ended);
         let file = match place.sink {
             Sink::Log => aside(move || LogFile::of_run(&root, run, ended)).await?,
             Sink::Discard | Sink::File { .. } => LogFile::nothing(),
         };
-        Ok(Log::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
+        Ok(RunLog::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
     }
 
     /// A file of a user's on this machine, if the user has such a file.
@@ -133,53 +133,53 @@ impl Log {
         files: &UserFiles,
         user: Option<String>,
         place: LogPlace,
-    ) -> io::Result<Log> {
+    ) -> io::Result<RunLog> {
         let log = UserLog { files: files.clone(), user, place, pause: SOONEST };
         log.piece(LogStart::Offset(0), 0).await?;
-        Ok(Log::Theirs(log))
+        Ok(RunLog::Theirs(log))
     }
 
-    pub(crate) async fn file(path: PathBuf) -> io::Result<Log> {
+    pub(crate) async fn file(path: PathBuf) -> io::Result<RunLog> {
         let file = aside(move || LogFile::open(path)).await?;
-        Ok(Log::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
+        Ok(RunLog::Here(Box::new(WatchedLog { file: Arc::new(file), watch: None })))
     }
 
     pub(crate) async fn start(&mut self, from: LogStart) -> io::Result<u64> {
         match (self, from) {
             (_, LogStart::Offset(offset)) => Ok(offset),
-            (Log::Here(log), from) => {
+            (RunLog::Here(log), from) => {
                 let file = Arc::clone(&log.file);
                 aside(move || file.start(from)).await
             }
-            (Log::Theirs(log), from) => Ok(log.piece(from, 0).await?.offset),
-            (Log::There(log), from) => Ok(log.read(from, 0).await?.offset),
+            (RunLog::Theirs(log), from) => Ok(log.piece(from, 0).await?.offset),
+            (RunLog::There(log), from) => Ok(log.read(from, 0).await?.offset),
         }
     }
 
     /// What is there from this offset on, as far as the limit, and how much there is in all.
     pub(crate) async fn read(&mut self, offset: u64, limit: u64) -> io::Result<(Vec<u8>, u64)> {
         match self {
-            Log::Here(log) => {
+            RunLog::Here(log) => {
                 let file = Arc::clone(&log.file);
                 aside(move || Ok((file.read(offset, limit)?, file.size()?))).await
             }
-            Log::Theirs(log) => {
+            RunLog::Theirs(log) => {
                 let piece = log.piece(LogStart::Offset(offset), limit).await?;
                 if !piece.bytes.is_empty() {
                     log.pause = SOONEST;
                 }
                 Ok((piece.bytes, piece.size))
             }
-            Log::There(log) => {
+            RunLog::There(log) => {
                 let piece = log.read(LogStart::Offset(offset), limit).await?;
                 Ok((piece.bytes, piece.size))
             }
         }
     }
 
-    /// From now on [`Log::changed`] notices what is written. To be called before the file is read.
+    /// From now on [`RunLog::changed`] notices what is written. To be called before the file is read.
     pub(crate) fn start_watching(&mut self) {
-        if let Log::Here(log) = self
+        if let RunLog::Here(log) = self
             && log.watch.is_none()
         {
             log.watch = watch(log.file.path());
@@ -189,13 +189,13 @@ impl Log {
     /// Returns when something was written after this offset, or the file has moved.
     pub(crate) async fn changed(&mut self, offset: u64) {
         let log = match self {
-            Log::Here(log) => log,
-            Log::Theirs(log) => {
+            RunLog::Here(log) => log,
+            RunLog::Theirs(log) => {
                 tokio::time::sleep(log.pause).await;
                 log.pause = (log.pause * 2).min(LATEST);
                 return;
             }
-            Log::There(log) => return log.changed(offset).await,
+            RunLog::There(log) => return log.changed(offset).await,
         };
         match &mut log.watch {
             Some(watch) => {
@@ -210,12 +210,12 @@ impl Log {
 
     /// One in the run directories moves when its run is forgotten.
     pub(crate) fn may_move(&self) -> bool {
-        matches!(self, Log::Here(_))
+        matches!(self, RunLog::Here(_))
     }
 
     /// The same file opened again keeps the watch that has seen everything since.
-    pub(crate) fn keeping_watch(mut self, before: Log) -> Log {
-        if let (Log::Here(now), Log::Here(before)) = (&mut self, before)
+    pub(crate) fn keeping_watch(mut self, before: RunLog) -> RunLog {
+        if let (RunLog::Here(now), RunLog::Here(before)) = (&mut self, before)
             && now.file.path() == before.file.path()
         {
             now.watch = before.watch;

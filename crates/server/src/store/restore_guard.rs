@@ -20,7 +20,7 @@ pub struct Life {
     pub(crate) ids_from: u64,
     /// What was acknowledged and is not there any more.
     pub(crate) loss: Option<Loss>,
-    pub(crate) witness: Witness,
+    pub(crate) guard: RestoreGuard,
 }
 
 /// The database is older than what people were told.
@@ -35,15 +35,15 @@ pub(crate) enum Loss {
 
 /// Kept up to date for as long as the server runs.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub(crate) struct RestoreGuard {
     /// `None` when it could not be made; an older database may then go unnoticed.
     file: Option<File>,
-    seen: Seen,
+    seen: GuardRecord,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Seen {
+pub(crate) struct GuardRecord {
     pub(crate) epoch: u32,
     /// The file that held the database.
     pub(crate) inode: u64,
@@ -61,7 +61,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("epoch.json")
 }
 
-pub(crate) fn read(data: &Path) -> Option<Seen> {
+pub(crate) fn read(data: &Path) -> Option<GuardRecord> {
     fs::read_to_string(path(data)).ok().and_then(|text| serde_json::from_str(&text).ok())
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn choose(data: &Path, store: &Store, accept_loss: bool) -> Result<Li
     };
     let (next_task, next_run) = next_ids(ledger.as_ref());
     let ids_from = seen.as_ref().map_or(0, |seen| seen.next_task);
-    let seen = Seen {
+    let seen = GuardRecord {
         epoch,
         inode,
         events: found,
@@ -100,27 +100,27 @@ pub(crate) fn choose(data: &Path, store: &Store, accept_loss: bool) -> Result<Li
     };
     let file = make(data, &seen)
         .inspect_err(|cause| warn!(%cause, "could not note the epoch beside the database"));
-    let witness = Witness { file: file.ok(), seen };
-    Ok(Life { epoch: Epoch(epoch), ids_from, loss, witness })
+    let guard = RestoreGuard { file: file.ok(), seen };
+    Ok(Life { epoch: Epoch(epoch), ids_from, loss, guard })
 }
 
 fn next_ids(ledger: Option<&Ledger>) -> (u64, u64) {
     ledger.map_or((0, 0), |ledger| (ledger.next_task.0, ledger.next_run))
 }
 
-fn make(data: &Path, seen: &Seen) -> io::Result<File> {
+fn make(data: &Path, seen: &GuardRecord) -> io::Result<File> {
     let path = path(data);
     private::replace_durably(&path, line(seen)?.as_bytes())?;
     private::lock_file(&path)
 }
 
 /// For `danlu restore`: what the next start has to know.
-pub(crate) fn write(data: &Path, seen: &Seen) -> io::Result<()> {
+pub(crate) fn write(data: &Path, seen: &GuardRecord) -> io::Result<()> {
     private::replace_durably(&path(data), line(seen)?.as_bytes())
 }
 
 /// Always as long, so that one write replaces it.
-fn line(seen: &Seen) -> io::Result<String> {
+fn line(seen: &GuardRecord) -> io::Result<String> {
     let text = serde_json::to_string(seen)?;
     Ok(format!("{text:<320}\n"))
 }
@@ -128,12 +128,12 @@ fn line(seen: &Seen) -> io::Result<String> {
 impl Life {
     /// A new directory, or none that is looked at: for tests and tools that have no file beside the database.
     pub fn first() -> Life {
-        let witness = Witness { file: None, seen: Seen::default() };
-        Life { epoch: Epoch(1), ids_from: 0, loss: None, witness }
+        let guard = RestoreGuard { file: None, seen: GuardRecord::default() };
+        Life { epoch: Epoch(1), ids_from: 0, loss: None, guard }
     }
 }
 
-impl Witness {
+impl RestoreGuard {
     /// A commit has brought the events up to this number. It need not reach the disk: an older number is noticed less.
     /// `ledger` where it has changed.
     pub(crate) fn note(&mut self, events: i64, ledger: Option<&Ledger>) {

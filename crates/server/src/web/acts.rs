@@ -79,7 +79,7 @@ async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     let look = &sent.visit.look;
     let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
-    waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
+    waiting.retain(|id| sent.visit.caller.visibility(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
         look,
         question: question(wanted),

@@ -33,7 +33,8 @@ pub(super) async fn usage(
     Path(id): Path<u64>,
 ) -> Result<Json<Usage>, PageError> {
     let model = api.handle.model();
-    let task = model.tasks.get(&TaskId(id)).filter(|task| visit.caller.sight(&model).task(task.id));
+    let task =
+        model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
     let task = task.ok_or(Refusal::NoSuchTask(TaskId(id)));
     let task = task.map_err(visit.no())?;
     let run = task.last_run.and_then(|run| model.runs.get(&run));

@@ -31,9 +31,9 @@ pub(super) struct Cell {
 pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
     let model = api.handle.model();
     let map = |node: &Node| {
-        let sight = visit.caller.sight(&model);
+        let visibility = visit.caller.visibility(&model);
         let gpus = view::gpus(&model, node).into_iter();
-        let gpus = gpus.map(|gpu| sight.gpu(cluster::with_live(&api.live, node.id, gpu)));
+        let gpus = gpus.map(|gpu| visibility.gpu(cluster::with_live(&api.live, node.id, gpu)));
         NodeMap {
             name: node.name.clone(),
             about: about(node),

@@ -32,7 +32,7 @@ struct EnteredPage<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct LoginPageQuery {
     next: String,
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<LoginPageQuery>,
 ) -> Response {
     let look = Look::new(&api, &headers, &uri, None);
     let next = own_path(&wanted.next).unwrap_or("/");
@@ -49,7 +49,7 @@ pub(super) async fn form(
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Given {
+pub(super) struct LoginForm {
     name: String,
     password: String,
     next: String,
@@ -60,7 +60,7 @@ pub(super) async fn log_in(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<Given>,
+    Form(given): Form<LoginForm>,
 ) -> Response {
     let next = own_path(&given.next).unwrap_or("/");
     let name = given.name.trim();

@@ -96,7 +96,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/docs/api", get(manual::manual))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))
-        .layer(Extension(Arc::new(overview::Kept::default())))
+        .layer(Extension(Arc::new(overview::OverviewCache::default())))
         .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(middleware::map_response(security::headers))
 }

@@ -4,7 +4,7 @@ use super::gpu_map::{self, NodeMap};
 use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::page_context::{Look, Visit};
-use super::rows::{Row, row};
+use super::rows::{TaskRow, row};
 use crate::api::overview::{MostLines, gather};
 use crate::api::{Api, ApiError, Filter};
 use askama::Template;
@@ -36,9 +36,9 @@ struct OverviewPage<'a> {
 struct Live {
     figures: Figures,
     nodes: Vec<NodeMap>,
-    mine: Vec<Row>,
+    mine: Vec<TaskRow>,
     mine_not_shown: usize,
-    queue: Vec<Row>,
+    queue: Vec<TaskRow>,
     queue_not_shown: usize,
 }
 
@@ -54,11 +54,12 @@ struct Figures {
 }
 
 /// Who sees it, as an admin or not, and in which language.
-pub(super) type Kept = crate::api::response_cache::Kept<(UserId, bool, Language), Arc<str>>;
+pub(super) type OverviewCache =
+    crate::api::response_cache::ResponseCache<(UserId, bool, Language), Arc<str>>;
 
 pub(super) async fn overview(
     State(api): State<Api>,
-    Extension(kept): Extension<Arc<Kept>>,
+    Extension(kept): Extension<Arc<OverviewCache>>,
     visit: Visit,
 ) -> PageResult {
     let model = api.handle.model();

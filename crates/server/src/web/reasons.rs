@@ -33,14 +33,14 @@ fn marked(at: Time) -> String {
 }
 
 /// A piece of a sentence, and the moment that follows it.
-pub(super) struct Piece {
+pub(super) struct ReasonPiece {
     pub(super) text: String,
     pub(super) at: Option<Moment>,
 }
 
-fn pieces(words: &str, look: &Look) -> Vec<Piece> {
+fn pieces(words: &str, look: &Look) -> Vec<ReasonPiece> {
     let parts: Vec<&str> = words.split(MARK).collect();
-    let piece = |pair: &[&str]| Piece {
+    let piece = |pair: &[&str]| ReasonPiece {
         text: pair.first().copied().unwrap_or_default().to_owned(),
         at: pair.get(1).and_then(|at| at.parse().ok()).map(|at| Moment::new(Time(at), look.now)),
     };
@@ -49,7 +49,7 @@ fn pieces(words: &str, look: &Look) -> Vec<Piece> {
 
 /// What has to happen, and the tasks it is about.
 pub(super) struct Clause {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<ReasonPiece>,
     pub(super) tasks: Vec<u64>,
 }
 

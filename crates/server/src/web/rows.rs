@@ -10,7 +10,7 @@ use danlu_messages::ends;
 use danlu_messages::web::rows as msg;
 use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
 
-pub(super) struct Row {
+pub(super) struct TaskRow {
     pub(super) id: u64,
     /// `412`, or `421–520`.
     pub(super) number: String,
@@ -40,7 +40,12 @@ pub(super) struct Limit {
     pub(super) words: String,
 }
 
-pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Option<Time>) -> Row {
+pub(super) fn row(
+    line: &Line,
+    model: &ReadModel,
+    visit: &Visit,
+    expected: Option<Time>,
+) -> TaskRow {
     let Line { task, array } = line;
     let look = &visit.look;
     let state = array.as_ref().map_or(task.state, ArrayLine::state);
@@ -57,7 +62,7 @@ pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Optio
         None => read(&task.started_at).filter(|_| !task.state.is_waiting()),
     };
     let ended_at = read(&task.ended_at).filter(|_| state.is_over());
-    Row {
+    TaskRow {
         id: task.id,
         number: array
             .as_ref()

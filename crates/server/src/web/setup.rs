@@ -24,7 +24,7 @@ struct SetUpPage<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Given {
+pub(super) struct SetupForm {
     key: String,
     name: String,
     password: String,
@@ -34,7 +34,7 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(given): Query<Given>,
+    Query(given): Query<SetupForm>,
 ) -> PageResult {
     let look = Look::new(&api, &headers, &uri, None);
     if !api.auth.is_setup_key(&given.key) {
@@ -48,13 +48,13 @@ pub(super) async fn send(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<Given>,
+    Form(given): Form<SetupForm>,
 ) -> PageResult {
     let look = Look::new(&api, &headers, &uri, None);
     if is_of_another_site(&headers) {
         return Err(PageError::new(look, ApiError::of_another_site()));
     }
-    let Given { key, name, password } = given;
+    let SetupForm { key, name, password } = given;
     let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
     match first_admin(&api, peer, wanted).await {
         Ok(()) => Ok(Redirect::to("/login").into_response()),

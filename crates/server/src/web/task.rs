@@ -4,7 +4,7 @@ use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
 use super::page_context::{Look, Visit};
 use super::reasons::{Panel, panel};
-use super::rows::{Row, command, row};
+use super::rows::{TaskRow, command, row};
 use super::{amounts, log_file, states};
 use crate::api::{Api, one_task, why};
 use askama::Template;
@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct TaskPageQuery {
     run: Option<u32>,
 }
 
@@ -29,7 +29,7 @@ struct TaskPage<'a> {
     look: &'a Look,
     task: TaskView,
     details: TaskDetails,
-    row: Row,
+    row: TaskRow,
     /// Of a task that waits.
     why: Option<Panel>,
     command: String,
@@ -61,7 +61,7 @@ pub(super) async fn task(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<TaskPageQuery>,
 ) -> PageResult {
     let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
     let model = api.handle.model();

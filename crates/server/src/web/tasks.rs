@@ -2,7 +2,7 @@
 
 use super::page::{PageResult, page};
 use super::page_context::{Look, Visit};
-use super::rows::{Row, row};
+use super::rows::{TaskRow, row};
 use super::states;
 use crate::api::{Api, Filter, select};
 use askama::Template;
@@ -14,7 +14,7 @@ const ROWS: usize = 50;
 
 /// What the address says. Empty is as good as absent: forms send both.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct TaskListQuery {
     state: String,
     user: String,
     node: String,
@@ -36,11 +36,11 @@ const GROUPS: [(&str, &str); 4] = [
 #[template(path = "tasks.html")]
 struct TasksPage<'a> {
     look: &'a Look,
-    wanted: Wanted,
+    wanted: TaskListQuery,
     tabs: Vec<Tab>,
     states: Vec<(&'static str, &'static str)>,
     users: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TaskRow>,
     total: usize,
     next: Option<String>,
 }
@@ -56,13 +56,13 @@ pub(super) async fn tasks(
     visit: Visit,
     Query(given): Query<Vec<(String, String)>>,
 ) -> PageResult {
-    let wanted = Wanted::read(given);
+    let wanted = TaskListQuery::read(given);
     let found = select(&api, &visit.caller, wanted.filter()).await.map_err(visit.no())?;
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
     let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
-    let sight = visit.caller.sight(&model);
-    let users = model.users.values().filter(|user| !user.removed && sight.user(user.id));
+    let visibility = visit.caller.visibility(&model);
+    let users = model.users.values().filter(|user| !user.removed && visibility.user(user.id));
     let mut users: Vec<String> = users.map(|user| user.name.clone()).collect();
     users.sort_unstable();
     Ok(page(&TasksPage {
@@ -72,14 +72,16 @@ pub(super) async fn tasks(
         users,
         rows: rows.collect(),
         total: found.total,
-        next: found.next.map(|id| Wanted { cursor: id.to_string(), ..wanted.clone() }.address()),
+        next: found
+            .next
+            .map(|id| TaskListQuery { cursor: id.to_string(), ..wanted.clone() }.address()),
         wanted,
     }))
 }
 
-impl Wanted {
-    fn read(given: Vec<(String, String)>) -> Wanted {
-        let mut wanted = Wanted::default();
+impl TaskListQuery {
+    fn read(given: Vec<(String, String)>) -> TaskListQuery {
+        let mut wanted = TaskListQuery::default();
         for (name, value) in given {
             let field = match name.as_str() {
                 "state" => &mut wanted.state,
@@ -135,11 +137,11 @@ impl Wanted {
     }
 }
 
-fn tabs(wanted: &Wanted) -> Vec<Tab> {
+fn tabs(wanted: &TaskListQuery) -> Vec<Tab> {
     let all = ["", "active", "waiting", "unsuccessful", "over"];
     let words = [msg::all(), msg::running(), msg::waiting(), msg::failed(), msg::ended()];
     let tab = |(name, words): (&str, _)| {
-        let tab = Wanted { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
+        let tab = TaskListQuery { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
         Tab { address: tab.address(), words, chosen: wanted.state == name }
     };
     all.into_iter().zip(words).map(tab).collect()

@@ -41,24 +41,24 @@ impl Source {
 }
 
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct Admission {
     most: AtomicUsize,
     most_each: AtomicUsize,
-    inside: Mutex<Inside>,
+    inside: Mutex<OpenConnections>,
     telling: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
-struct Inside {
+struct OpenConnections {
     next: u64,
     all: usize,
     /// The oldest first.
-    of: HashMap<Source, BTreeMap<u64, Arc<Line>>>,
+    of: HashMap<Source, BTreeMap<u64, Arc<ConnectionState>>>,
 }
 
 /// What the door knows of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct ConnectionState {
     state: AtomicU8,
     leave: Notify,
 }
@@ -70,11 +70,11 @@ const LEAVING: u8 = 2;
 
 /// One connection's, as long as it is open.
 #[derive(Debug)]
-pub(crate) struct Place {
-    door: Arc<Door>,
+pub(crate) struct ConnectionSlot {
+    door: Arc<Admission>,
     source: Source,
     number: u64,
-    pub(crate) line: Arc<Line>,
+    pub(crate) line: Arc<ConnectionState>,
 }
 
 /// Nobody could be sent away.
@@ -85,9 +85,9 @@ pub(crate) enum Full {
     Everybody(usize),
 }
 
-impl Door {
-    pub(crate) fn new(most: usize, most_each: usize) -> Door {
-        Door {
+impl Admission {
+    pub(crate) fn new(most: usize, most_each: usize) -> Admission {
+        Admission {
             most: most.into(),
             most_each: most_each.into(),
             inside: Mutex::default(),
@@ -102,7 +102,11 @@ impl Door {
     }
 
     /// `shared`: many people come from there, and only the limit for everybody counts.
-    pub(crate) fn enter(self: &Arc<Door>, source: Source, shared: bool) -> Result<Place, Full> {
+    pub(crate) fn enter(
+        self: &Arc<Admission>,
+        source: Source,
+        shared: bool,
+    ) -> Result<ConnectionSlot, Full> {
         let most_each = self.most_each.load(Ordering::Relaxed);
         let most = self.most.load(Ordering::Relaxed);
         let mut inside = self.inside();
@@ -112,11 +116,11 @@ impl Door {
         if inside.all >= most && !inside.send_away_one() {
             return Err(Full::Everybody(most));
         }
-        let (number, line) = (inside.next, Arc::new(Line::default()));
+        let (number, line) = (inside.next, Arc::new(ConnectionState::default()));
         inside.next += 1;
         inside.all += 1;
         inside.of.entry(source).or_default().insert(number, Arc::clone(&line));
-        Ok(Place { door: Arc::clone(self), source, number, line })
+        Ok(ConnectionSlot { door: Arc::clone(self), source, number, line })
     }
 
     /// Somebody who waits goes, whatever the limits are. Whether there was one.
@@ -129,12 +133,12 @@ impl Door {
         Arc::clone(&self.telling).try_acquire_owned().ok()
     }
 
-    fn inside(&self) -> MutexGuard<'_, Inside> {
+    fn inside(&self) -> MutexGuard<'_, OpenConnections> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inside {
+impl OpenConnections {
     fn count(&self, source: Source) -> usize {
         self.of.get(&source).map_or(0, BTreeMap::len)
     }
@@ -169,7 +173,7 @@ impl Inside {
     }
 }
 
-impl Line {
+impl ConnectionState {
     /// The whole request, or a part of it, is there. Not if it has to leave.
     pub(crate) fn begin_answer(&self) -> bool {
         self.change(WAITING, ANSWERING) || self.state.load(Ordering::Acquire) == ANSWERING
@@ -198,7 +202,7 @@ impl Line {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.door.inside().remove(self.source, self.number);
     }
@@ -236,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_oldest_that_waits_makes_room_and_who_is_answered_stays() {
-        let door = Arc::new(Door::new(100, 2));
+        let door = Arc::new(Admission::new(100, 2));
         let answered = door.enter(from(1), false).expect("room");
         assert!(answered.line.begin_answer());
         let idle = door.enter(from(1), false).expect("room");
@@ -253,8 +257,9 @@ mod tests {
 
     #[test]
     fn with_all_places_taken_who_has_most_gives_one_up() {
-        let door = Arc::new(Door::new(4, 4));
-        let many: Vec<Place> = (0..3).filter_map(|_| door.enter(from(1), false).ok()).collect();
+        let door = Arc::new(Admission::new(4, 4));
+        let many: Vec<ConnectionSlot> =
+            (0..3).filter_map(|_| door.enter(from(1), false).ok()).collect();
         let alone = door.enter(from(2), false).expect("room");
         let newcomer = door.enter(from(3), false).expect("one of the three leaves");
         assert!(alone.line.begin_answer() && newcomer.line.begin_answer());

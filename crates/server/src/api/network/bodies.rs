@@ -1,7 +1,7 @@
 //! Request bodies on their way in, and long answers on their way out: how many bytes of them there may be at a time, and how slow
 //! requests may come.
 
-use super::admission::{Line, Source};
+use super::admission::{ConnectionState, Source};
 use crate::api::ApiError;
 use axum::body::{Bytes, HttpBody};
 use danlu_messages::errors;
@@ -25,14 +25,14 @@ const SLOWEST: u64 = 8 << 10;
 /// Of everybody.
 #[derive(Debug)]
 pub(crate) struct Bodies {
-    what: Way,
+    what: BodyDirection,
     most: AtomicU64,
     most_each: AtomicU64,
     held: Mutex<Held>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum BodyDirection {
     In,
     Out,
 }
@@ -54,13 +54,13 @@ pub(crate) struct Share {
 /// Why a body is not read to its end.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    TooMuch { what: Way, most: u64, setting: &'static str },
+    TooMuch { what: BodyDirection, most: u64, setting: &'static str },
     TooSlow,
     Broken(hyper::Error),
 }
 
 impl Bodies {
-    pub(crate) fn new(what: Way, most: u64, most_each: u64) -> Bodies {
+    pub(crate) fn new(what: BodyDirection, most: u64, most_each: u64) -> Bodies {
         Bodies { what, most: most.into(), most_each: most_each.into(), held: Mutex::default() }
     }
 
@@ -83,16 +83,16 @@ impl Share {
         let mut held = self.bodies.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.all + bytes > most {
             let setting = match what {
-                Way::In => "limits.request_bytes",
-                Way::Out => "limits.answer_bytes",
+                BodyDirection::In => "limits.request_bytes",
+                BodyDirection::Out => "limits.answer_bytes",
             };
             return Err(Refused::TooMuch { what, most, setting });
         }
         let own = held.of.entry(self.source).or_default();
         if *own + bytes > most_each {
             let setting = match what {
-                Way::In => "limits.request_bytes_per_user",
-                Way::Out => "limits.answer_bytes_per_user",
+                BodyDirection::In => "limits.request_bytes_per_user",
+                BodyDirection::Out => "limits.answer_bytes_per_user",
             };
             return Err(Refused::TooMuch { what, most: most_each, setting });
         }
@@ -121,7 +121,7 @@ impl Drop for Share {
 pub(crate) struct Counted {
     pub(crate) body: Incoming,
     pub(crate) share: Arc<Share>,
-    pub(crate) line: Arc<Line>,
+    pub(crate) line: Arc<ConnectionState>,
     /// Since when it is waited for, once it is.
     pub(crate) late: Option<(Instant, Pin<Box<Sleep>>)>,
 }
@@ -176,10 +176,10 @@ impl Counted {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::TooMuch { what: Way::In, most, .. } => {
+            Refused::TooMuch { what: BodyDirection::In, most, .. } => {
                 f.write_str(&errors::too_many_bytes_of_requests(most))
             }
-            Refused::TooMuch { what: Way::Out, most, .. } => {
+            Refused::TooMuch { what: BodyDirection::Out, most, .. } => {
                 f.write_str(&errors::too_many_bytes_of_answers(most))
             }
             Refused::TooSlow => f.write_str(errors::too_slow()),
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_by_source_and_given_back() {
-        let bodies = Arc::new(Bodies::new(Way::In, 100, 60));
+        let bodies = Arc::new(Bodies::new(BodyDirection::In, 100, 60));
         let (ann, bo) = (bodies.share(Source::User(1)), bodies.share(Source::User(2)));
         ann.take(60).expect("room");
         assert!(matches!(ann.take(1), Err(Refused::TooMuch { most: 60, .. })));

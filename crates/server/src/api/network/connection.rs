@@ -1,6 +1,6 @@
 //! One connection from its first byte to its last.
 
-use super::admission::{Full, Line, Place, Source};
+use super::admission::{ConnectionSlot, ConnectionState, Full, Source};
 use super::bodies::{Bodies, Counted, Share};
 use crate::api::{ApiError, Peer};
 use axum::Router;
@@ -46,7 +46,7 @@ pub(super) struct Serving {
 pub(super) async fn serve<I>(
     stream: I,
     (peer, source): (Peer, Source),
-    place: Place,
+    place: ConnectionSlot,
     Serving { router, bodies, answers, idle, proxies }: Serving,
     mut end: watch::Receiver<bool>,
 ) where
@@ -159,7 +159,7 @@ fn held_until_read(
 }
 
 /// It is the client's turn again when the answer is there, or, of one that goes on for long, when it is over.
-fn ended_with(answer: Response, line: Arc<Line>) -> Response {
+fn ended_with(answer: Response, line: Arc<ConnectionState>) -> Response {
     if answer.body().size_hint().exact().is_some() {
         line.end_answer();
         return answer;
@@ -169,7 +169,7 @@ fn ended_with(answer: Response, line: Arc<Line>) -> Response {
 
 struct Answering {
     body: Body,
-    line: Arc<Line>,
+    line: Arc<ConnectionState>,
 }
 
 impl HttpBody for Answering {

@@ -1,6 +1,6 @@
 //! Takes connections from a socket, as long as there is room for them.
 
-use super::admission::{Door, Full, Source};
+use super::admission::{Admission, Full, Source};
 use super::connection::{self, Serving};
 use crate::api::{Api, Peer};
 use axum::Router;
@@ -28,7 +28,7 @@ pub(crate) enum Socket {
     Network(TcpListener, Option<TlsAcceptor>),
 }
 
-enum Stream {
+enum AcceptedStream {
     Local(UnixStream),
     Network(TcpStream, Option<TlsAcceptor>),
 }
@@ -63,37 +63,44 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-fn take(stream: Stream, socket: &Socket, api: &Api, router: &Router, ending: &watch::Sender<bool>) {
+fn take(
+    stream: AcceptedStream,
+    socket: &Socket,
+    api: &Api,
+    router: &Router,
+    ending: &watch::Sender<bool>,
+) {
     let door = socket.door(api);
     // Descriptors are numbered from below: the rest is for the database, the agent and the ends of tasks.
-    let reserved = api.doors.first_reserved.load(Ordering::Relaxed);
+    let reserved = api.connection_limits.first_reserved.load(Ordering::Relaxed);
     if usize::try_from(stream.number()).is_ok_and(|number| number >= reserved) {
         door.make_room();
         return;
     }
     let (peer, source) = stream.greet();
     // Many people come through a proxy.
-    let shared = peer.address().is_some_and(|it| api.doors.proxies.contains(&it.to_canonical()));
+    let shared =
+        peer.address().is_some_and(|it| api.connection_limits.proxies.contains(&it.to_canonical()));
     let place = match door.enter(source, shared) {
         Ok(place) => place,
         Err(full) => return tell(stream, full, door),
     };
     let serving = Serving {
         router: router.clone(),
-        bodies: Arc::clone(&api.doors.bodies),
-        answers: Arc::clone(&api.doors.answers),
-        idle: api.doors.idle(),
-        proxies: Arc::clone(&api.doors.proxies),
+        bodies: Arc::clone(&api.connection_limits.bodies),
+        answers: Arc::clone(&api.connection_limits.answers),
+        idle: api.connection_limits.idle(),
+        proxies: Arc::clone(&api.connection_limits.proxies),
     };
     let (who, end) = ((peer, source), ending.subscribe());
     match stream {
-        Stream::Local(stream) => {
+        AcceptedStream::Local(stream) => {
             tokio::spawn(connection::serve(stream, who, place, serving, end));
         }
-        Stream::Network(stream, None) => {
+        AcceptedStream::Network(stream, None) => {
             tokio::spawn(connection::serve(stream, who, place, serving, end));
         }
-        Stream::Network(stream, Some(acceptor)) => {
+        AcceptedStream::Network(stream, Some(acceptor)) => {
             tokio::spawn(async move {
                 let encrypted = tokio::select! {
                     encrypted = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)) => encrypted,
@@ -110,15 +117,15 @@ fn take(stream: Stream, socket: &Socket, api: &Api, router: &Router, ending: &wa
 }
 
 /// Tells somebody that there is no room, unless many are being told that already.
-fn tell(stream: Stream, full: Full, door: &Door) {
+fn tell(stream: AcceptedStream, full: Full, door: &Admission) {
     debug!(?full, "no room for a connection");
     let Some(turn) = door.telling() else { return };
     tokio::spawn(async move {
         let _turn = turn;
         match stream {
-            Stream::Local(stream) => connection::refuse(stream, full).await,
-            Stream::Network(stream, None) => connection::refuse(stream, full).await,
-            Stream::Network(stream, Some(acceptor)) => {
+            AcceptedStream::Local(stream) => connection::refuse(stream, full).await,
+            AcceptedStream::Network(stream, None) => connection::refuse(stream, full).await,
+            AcceptedStream::Network(stream, Some(acceptor)) => {
                 let encrypted = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
                 if let Ok(Ok(stream)) = encrypted {
                     connection::refuse(stream, full).await;
@@ -129,44 +136,44 @@ fn tell(stream: Stream, full: Full, door: &Door) {
 }
 
 impl Socket {
-    async fn accept(&self) -> io::Result<Stream> {
+    async fn accept(&self) -> io::Result<AcceptedStream> {
         match self {
-            Socket::Local(listener) => Ok(Stream::Local(listener.accept().await?.0)),
+            Socket::Local(listener) => Ok(AcceptedStream::Local(listener.accept().await?.0)),
             Socket::Network(listener, acceptor) => {
                 // Who has work does that first, and leaves the next connection to a thread that has not.
                 tokio::task::yield_now().await;
                 let (stream, _) = listener.accept().await?;
                 // Small answers are sent at once. It is only slower where that cannot be had.
                 let _ = stream.set_nodelay(true);
-                Ok(Stream::Network(stream, acceptor.clone()))
+                Ok(AcceptedStream::Network(stream, acceptor.clone()))
             }
         }
     }
 
-    fn door<'a>(&self, api: &'a Api) -> &'a Arc<Door> {
+    fn door<'a>(&self, api: &'a Api) -> &'a Arc<Admission> {
         match self {
-            Socket::Local(_) => &api.doors.local,
-            Socket::Network(..) => &api.doors.network,
+            Socket::Local(_) => &api.connection_limits.local,
+            Socket::Network(..) => &api.connection_limits.network,
         }
     }
 }
 
-impl Stream {
+impl AcceptedStream {
     fn number(&self) -> RawFd {
         match self {
-            Stream::Local(stream) => stream.as_raw_fd(),
-            Stream::Network(stream, _) => stream.as_raw_fd(),
+            AcceptedStream::Local(stream) => stream.as_raw_fd(),
+            AcceptedStream::Network(stream, _) => stream.as_raw_fd(),
         }
     }
 
     fn greet(&self) -> (Peer, Source) {
         match self {
-            Stream::Local(stream) => {
+            AcceptedStream::Local(stream) => {
                 let uid = stream.peer_cred().map(|credentials| credentials.uid()).ok();
                 // One that the kernel does not know is refused by whoever asks who it is.
                 (Peer::Local { uid }, Source::User(uid.unwrap_or(u32::MAX)))
             }
-            Stream::Network(stream, acceptor) => {
+            AcceptedStream::Network(stream, acceptor) => {
                 let address = stream.peer_addr().map(|from| from.ip());
                 let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
                 let encrypted = acceptor.is_some();

@@ -19,8 +19,8 @@ pub(crate) use peer_user::owner;
 
 use crate::api::{self, Api};
 use crate::daemon::config::{Config, Limits};
-use admission::Door;
-use bodies::{Bodies, Way};
+use admission::Admission;
+use bodies::{Bodies, BodyDirection};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -44,9 +44,9 @@ pub(crate) struct Network {
 
 /// Where people come in, and how many may at a time.
 #[derive(Debug)]
-pub struct Doors {
-    network: Arc<Door>,
-    local: Arc<Door>,
+pub struct ConnectionLimits {
+    network: Arc<Admission>,
+    local: Arc<Admission>,
     bodies: Arc<Bodies>,
     answers: Arc<Bodies>,
     idle_millis: AtomicU64,
@@ -54,20 +54,20 @@ pub struct Doors {
     proxies: Arc<[IpAddr]>,
 }
 
-impl Doors {
-    pub(crate) fn new(config: &Config) -> Doors {
+impl ConnectionLimits {
+    pub(crate) fn new(config: &Config) -> ConnectionLimits {
         let limits = &config.limits;
         let shares = Shares::now(limits);
-        Doors {
-            network: Arc::new(Door::new(shares.network, shares.per_address)),
-            local: Arc::new(Door::new(shares.local, shares.per_user)),
+        ConnectionLimits {
+            network: Arc::new(Admission::new(shares.network, shares.per_address)),
+            local: Arc::new(Admission::new(shares.local, shares.per_user)),
             bodies: Arc::new(Bodies::new(
-                Way::In,
+                BodyDirection::In,
                 limits.request_bytes,
                 limits.request_bytes_per_user,
             )),
             answers: Arc::new(Bodies::new(
-                Way::Out,
+                BodyDirection::Out,
                 limits.answer_bytes,
                 limits.answer_bytes_per_user,
             )),

@@ -2,7 +2,7 @@
 
 use super::{id_of, unknown};
 use crate::api::{Api, ApiError, Caller};
-use crate::fleet::remote::{LinkState, Route, Status, Step};
+use crate::fleet::remote::{LinkState, NodeRoute, Status, Step};
 use danlu_wire::api::{CheckedStep, NodeCheck};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
         steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
         return Ok(NodeCheck { name: name.to_owned(), steps });
     };
-    if before.link != LinkState::Connected && matches!(record.route, Route::Ssh(_)) {
+    if before.link != LinkState::Connected && matches!(record.route, NodeRoute::Ssh(_)) {
         if before.link == LinkState::Away {
             api.nodes.poke(name);
         }

@@ -3,7 +3,7 @@
 use super::{answer, deed, id_of};
 use crate::api::body::Json;
 use crate::api::{Api, ApiError, Caller};
-use crate::fleet::remote::{NodeRecord, Route, put_record};
+use crate::fleet::remote::{NodeRecord, NodeRoute, put_record};
 use axum::extract::{Path, State};
 use danlu_core::{Input, NodeId};
 use danlu_messages::errors;
@@ -37,7 +37,7 @@ pub(in crate::api) async fn edit(
     let role = change.role;
     let mut record = NodeRecord::new(&changed(&before, change))?;
     record.machine.clone_from(&before.machine);
-    if matches!(before.route, Route::DialIn(_)) {
+    if matches!(before.route, NodeRoute::DialIn(_)) {
         record.route.clone_from(&before.route);
     }
     let deed = deed(&caller, "edit", &name);
@@ -76,13 +76,13 @@ fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
         ..NewNode::default()
     };
     match &before.route {
-        Route::Ssh(target) => {
+        NodeRoute::Ssh(target) => {
             let identity = target.identity.as_ref().map(|path| path.display().to_string());
             now.ssh = change.ssh.or_else(|| Some(target.to_string()));
             now.identity = change.identity.or(identity);
             now.accept_new_key = change.accept_new_key.unwrap_or(target.accept_new);
         }
-        Route::DialIn(_) => {
+        NodeRoute::DialIn(_) => {
             now.dial_in = true;
             // Refused with a reason, if it makes no sense.
             (now.ssh, now.identity) = (change.ssh, change.identity);

@@ -9,10 +9,10 @@ pub(super) use edit::edit;
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
-use crate::auth::{Digest, random_secret};
+use crate::auth::{SecretHash, random_secret};
 use crate::daemon::clock;
 use crate::fleet::remote::{
-    BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
+    BadNode, LinkState, NodeRecord, NodeRoute, Status, Unreachable, put_record, remove_record,
 };
 use crate::store::Deed;
 use axum::extract::{Path, State};
@@ -42,14 +42,14 @@ pub(super) async fn one(
 
 pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<NodeView> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
-    model.nodes.values().map(|node| sight.node(view_of(api, node))).collect()
+    let visibility = caller.visibility(&model);
+    model.nodes.values().map(|node| visibility.node(view_of(api, node))).collect()
 }
 
 pub(crate) fn named(api: &Api, caller: &Caller, name: &str) -> Result<NodeView, ApiError> {
     let model = api.handle.model();
     let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
-    Ok(caller.sight(&model).node(view_of(api, node)))
+    Ok(caller.visibility(&model).node(view_of(api, node)))
 }
 
 fn view_of(api: &Api, node: &Node) -> NodeView {
@@ -139,8 +139,8 @@ pub(crate) async fn new(
     caller.require_admin()?;
     let mut record = NodeRecord::new(wanted)?;
     let token = match record.route {
-        Route::DialIn(_) => Some(give_token(api, &mut record)?),
-        Route::Ssh(_) => None,
+        NodeRoute::DialIn(_) => Some(give_token(api, &mut record)?),
+        NodeRoute::Ssh(_) => None,
     };
     let input = Input::AddNode {
         by: caller.actor(),
@@ -173,7 +173,7 @@ fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
     let secret = random_secret().map_err(|error| {
         ApiError::new(ErrorCode::Internal, error.to_string(), errors::see_the_systems_randomness())
     })?;
-    record.route = Route::DialIn(Some(Digest::of(&secret)));
+    record.route = NodeRoute::DialIn(Some(SecretHash::of(&secret)));
     Ok(match crate::daemon::tls::own_fingerprint(&api.config) {
         Some(fingerprint) => format!("{secret}.{fingerprint}"),
         None => secret,
@@ -219,11 +219,11 @@ async fn renew_token(
         ApiError::new(ErrorCode::Refused, message, errors::danlu_nodes_says_how_each_is_reached())
     };
     let (mut record, _) = api.nodes.status(name).ok_or_else(not_so)?;
-    if !matches!(record.route, Route::DialIn(_)) {
+    if !matches!(record.route, NodeRoute::DialIn(_)) {
         return Err(not_so());
     }
     let token = if revoke {
-        record.route = Route::DialIn(None);
+        record.route = NodeRoute::DialIn(None);
         None
     } else {
         Some(give_token(api, &mut record)?)
@@ -410,7 +410,7 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     let record = NodeRecord { machine: None, ..record };
     let deed = deed(caller, "accept", name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
-    let by_ssh = matches!(record.route, Route::Ssh(_));
+    let by_ssh = matches!(record.route, NodeRoute::Ssh(_));
     api.nodes.add(record);
     api.logins.drop_ssh(&api.handle, name).await?;
     if by_ssh {

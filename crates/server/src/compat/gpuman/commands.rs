@@ -26,15 +26,15 @@ pub(super) async fn dump_own(api: &Api, caller: &Caller, line: &str) -> Result<V
     Ok(json!({ "ret": "完成" }))
 }
 
-type Answer = Result<String, ApiError>;
+type CommandResult = Result<String, ApiError>;
 
 /// One line of an administrator. Words keep their case.
-pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> Answer {
+pub(crate) async fn command(api: &Api, caller: &Caller, line: &str) -> CommandResult {
     caller.require_admin()?;
     Ok(msg::done(&carry_out(api, caller, line).await?))
 }
 
-async fn carry_out(api: &Api, caller: &Caller, line: &str) -> Answer {
+async fn carry_out(api: &Api, caller: &Caller, line: &str) -> CommandResult {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
         ["useradd", name, rest @ ..] => add_user(api, caller, name, rest).await,
@@ -129,20 +129,20 @@ async fn carry_out(api: &Api, caller: &Caller, line: &str) -> Answer {
     }
 }
 
-fn done(what: impl Into<String>) -> Answer {
+fn done(what: impl Into<String>) -> CommandResult {
     Ok(what.into())
 }
 
-fn nothing_to_do(why: &str) -> Answer {
+fn nothing_to_do(why: &str) -> CommandResult {
     done(msg::nothing_to_do(&why))
 }
 
-fn archived(count: usize) -> Answer {
+fn archived(count: usize) -> CommandResult {
     done(msg::tasks_archived(&count))
 }
 
 /// `useradd name [password [os_user [its password]]]`.
-async fn add_user(api: &Api, caller: &Caller, name: &str, rest: &[&str]) -> Answer {
+async fn add_user(api: &Api, caller: &Caller, name: &str, rest: &[&str]) -> CommandResult {
     let password = rest.first().map(|password| Secret((*password).to_owned()));
     let wanted = NewUser {
         name: name.to_owned(),
@@ -164,7 +164,7 @@ async fn add_user(api: &Api, caller: &Caller, name: &str, rest: &[&str]) -> Answ
 }
 
 /// One line for each, whether it could be added or not.
-async fn add_users(api: &Api, caller: &Caller, names: &[&str]) -> Answer {
+async fn add_users(api: &Api, caller: &Caller, names: &[&str]) -> CommandResult {
     let mut lines = Vec::new();
     for name in names {
         let added = add_user(api, caller, name, &[]).await;
@@ -179,11 +179,11 @@ async fn set_users(
     names: &[&str],
     change: Value,
     words: &str,
-) -> Answer {
+) -> CommandResult {
     if names.is_empty() {
         return Err(ApiError::refused(msg::no_user_is_named(), msg::name_them()));
     }
-    let change: users::Change = serde_json::from_value(change).map_err(|error| {
+    let change: users::UserEdit = serde_json::from_value(change).map_err(|error| {
         ApiError::bad_request(error.to_string(), danlu_messages::errors::report_this())
     })?;
     for name in names {
@@ -197,7 +197,7 @@ async fn set(api: &Api, caller: &Caller, key: &str, value: Value) -> Result<(), 
     settings::set(api, caller, key, value).await
 }
 
-async fn announce(api: &Api, caller: &Caller, words: &str) -> Answer {
+async fn announce(api: &Api, caller: &Caller, words: &str) -> CommandResult {
     set(api, caller, "announcement", json!(words)).await?;
     match words {
         "" => done(msg::the_announcement_is_removed()),
@@ -206,7 +206,7 @@ async fn announce(api: &Api, caller: &Caller, words: &str) -> Answer {
 }
 
 /// gpuman lets anything of its inside be set; here these have a meaning.
-async fn set_mapped(api: &Api, caller: &Caller, key: &str, value: &str) -> Answer {
+async fn set_mapped(api: &Api, caller: &Caller, key: &str, value: &str) -> CommandResult {
     let number = || serde_json::from_str(value).unwrap_or_else(|_| json!(value));
     match key {
         "auto_dump_thres" | "auto_dump_p" => {
@@ -228,7 +228,7 @@ async fn set_mapped(api: &Api, caller: &Caller, key: &str, value: &str) -> Answe
     }
 }
 
-async fn dump(api: &Api, caller: &Caller, user: &str, first: Option<usize>) -> Answer {
+async fn dump(api: &Api, caller: &Caller, user: &str, first: Option<usize>) -> CommandResult {
     let wanted = Archive { user: Some(user.to_owned()), first, ..Archive::default() };
     archived(archive::run(api, caller, &wanted).await?)
 }

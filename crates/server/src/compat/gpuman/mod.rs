@@ -48,10 +48,10 @@ async fn about(
     Json(Language::Chinese.speaking(answer(&api, peer, (&act, Some(&user)), &body)).await)
 }
 
-type Body = Map<String, Value>;
+type GpumanBody = Map<String, Value>;
 
 async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body: &[u8]) -> Value {
-    let body: Body = match serde_json::from_slice(body) {
+    let body: GpumanBody = match serde_json::from_slice(body) {
         Ok(body) => body,
         Err(error) => return json!({ "Exception": msg::not_json(&error) }),
     };
@@ -85,7 +85,7 @@ async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body:
     done.unwrap_or_else(|error| json!({ "Exception": error.0.message }))
 }
 
-async fn log_in(api: &Api, peer: Peer, body: &Body) -> Result<Caller, AuthError> {
+async fn log_in(api: &Api, peer: Peer, body: &GpumanBody) -> Result<Caller, AuthError> {
     let (name, password) = (text(body, "usr"), text(body, "passwd"));
     let user = user_named(api, name);
     api.auth.check_password_again(user.as_deref(), (name, password), peer.address()).await?;
@@ -106,7 +106,7 @@ fn refused(act: &str) -> Value {
     }
 }
 
-fn text<'a>(body: &'a Body, key: &str) -> &'a str {
+fn text<'a>(body: &'a GpumanBody, key: &str) -> &'a str {
     body.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -115,7 +115,7 @@ async fn setting(
     api: &Api,
     caller: &Caller,
     about: Option<&str>,
-    body: &Body,
+    body: &GpumanBody,
 ) -> Result<Value, ApiError> {
     let name = about.unwrap_or(&caller.name);
     if name != caller.name {

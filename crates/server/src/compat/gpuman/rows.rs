@@ -15,12 +15,12 @@ const MOST_ENDED: usize = 1_000;
 /// `{"done_tasks": …, "run_tasks": …, "wait_tasks": …}`; of one user, lists that are empty are left out.
 pub(super) fn everything(api: &Api, caller: &Caller, user: Option<&str>) -> Value {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let (mut done, mut running, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     for (_, task) in model.tasks.iter().rev() {
         let owner = model.users.get(&task.owner);
         let theirs = user.is_none_or(|user| owner.is_some_and(|owner| owner.name == user));
-        if !theirs || !sight.task(task.id) {
+        if !theirs || !visibility.task(task.id) {
             continue;
         }
         let list = match view::state_name(&model, task.id) {
@@ -101,8 +101,8 @@ fn clock(time: Option<Time>) -> String {
 
 pub(super) fn users(api: &Api, caller: &Caller) -> Value {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
-    let seen = |user: &&std::sync::Arc<User>| !user.removed && sight.user(user.id);
+    let visibility = caller.visibility(&model);
+    let seen = |user: &&std::sync::Arc<User>| !user.removed && visibility.user(user.id);
     let mut all: Vec<_> = model.users.values().filter(seen).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let shown = |user: &User| {

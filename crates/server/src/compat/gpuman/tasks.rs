@@ -1,6 +1,6 @@
 //! gpuman's tasks, as ours.
 
-use super::Body;
+use super::GpumanBody;
 use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, me, submit};
 use danlu_core::task::{Output, Stream};
@@ -14,7 +14,11 @@ use std::collections::BTreeMap;
 const EMAIL: &str = "gpuman.email";
 
 /// An empty field takes what the template of the caller says, `None` is nothing.
-pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
+pub(super) async fn create(
+    api: &Api,
+    caller: &Caller,
+    body: &GpumanBody,
+) -> Result<Value, ApiError> {
     let mut task = me::template_of(api, caller);
     put(&mut task, body)?;
     discard_unnamed(&mut task, body);
@@ -26,7 +30,7 @@ pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Va
 }
 
 /// gpuman discards what no file is named for.
-fn discard_unnamed(task: &mut Patch, body: &Body) {
+fn discard_unnamed(task: &mut Patch, body: &GpumanBody) {
     let empty = |key| field(body, key).is_some_and(|text| text.is_empty());
     let output = task.output.get_or_empty();
     for (key, stream) in [("stdout", &mut output.stdout), ("stderr", &mut output.stderr)] {
@@ -37,7 +41,11 @@ fn discard_unnamed(task: &mut Patch, body: &Body) {
 }
 
 /// An empty field keeps what was there, `None` takes it away. The task keeps its place.
-pub(super) async fn update(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
+pub(super) async fn update(
+    api: &Api,
+    caller: &Caller,
+    body: &GpumanBody,
+) -> Result<Value, ApiError> {
     let id = task_id(body)?;
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
@@ -48,13 +56,17 @@ pub(super) async fn update(api: &Api, caller: &Caller, body: &Body) -> Result<Va
     Ok(json!({ "ret": format!("更新成功,任务ID {id}") }))
 }
 
-pub(super) async fn cancel(api: &Api, caller: &Caller, body: &Body) -> Result<Value, ApiError> {
+pub(super) async fn cancel(
+    api: &Api,
+    caller: &Caller,
+    body: &GpumanBody,
+) -> Result<Value, ApiError> {
     let task = task_id(body)?;
     caller.ask(api, Input::Cancel { by: caller.actor(), task }).await?;
     Ok(json!({ "ret": format!("取消成功,任务ID {task}") }))
 }
 
-fn task_id(body: &Body) -> Result<TaskId, ApiError> {
+fn task_id(body: &GpumanBody) -> Result<TaskId, ApiError> {
     let id = field(body, "tid").and_then(|text| text.parse().ok());
     id.map(TaskId).ok_or_else(|| wrong("tid", msg::the_id_of_a_task()))
 }
@@ -64,14 +76,14 @@ fn wrong(field: &str, what: &str) -> ApiError {
 }
 
 /// Where the caller wants mail about their tasks; none for a task that says `None`.
-fn own_address(api: &Api, caller: &Caller, body: &Body) -> Option<String> {
+fn own_address(api: &Api, caller: &Caller, body: &GpumanBody) -> Option<String> {
     let wanted = field(body, "email").is_none_or(|email| email != "None");
     let model = api.handle.model();
     model.users.get(&caller.id).filter(|_| wanted)?.profile.email.clone()
 }
 
 /// Texts and numbers alike.
-fn field(body: &Body, key: &str) -> Option<String> {
+fn field(body: &GpumanBody, key: &str) -> Option<String> {
     match body.get(key)? {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Number(number) => Some(number.to_string()),
@@ -81,7 +93,7 @@ fn field(body: &Body, key: &str) -> Option<String> {
 }
 
 /// gpuman's fields over those of the task. Empty ones keep what was there.
-fn put(task: &mut Patch, body: &Body) -> Result<(), ApiError> {
+fn put(task: &mut Patch, body: &GpumanBody) -> Result<(), ApiError> {
     let given = |key: &str| field(body, key).filter(|text| !text.is_empty());
     if let Some(command) = given("cmd") {
         task.command = Said::Value(vec![command]);
@@ -158,7 +170,10 @@ fn output(before: &Output, stdout: Option<String>, stderr: Option<String>) -> Ou
 }
 
 /// What the template is with gpuman's fields over it; `None` where none of them was given. The mail address is the account's.
-pub(super) fn template(before: Option<&str>, body: &Body) -> Result<Option<String>, ApiError> {
+pub(super) fn template(
+    before: Option<&str>,
+    body: &GpumanBody,
+) -> Result<Option<String>, ApiError> {
     let fields = ["wkd", "cmd", "stdout", "stderr", "ngpu", "force_gpuids", "real_gpuid_args"];
     let mut fields = fields.into_iter().chain(["timeout", "desc"]);
     if !fields.any(|name| field(body, name).is_some_and(|text| !text.is_empty())) {

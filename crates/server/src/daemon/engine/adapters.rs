@@ -8,7 +8,7 @@ use crate::daemon::panic_reports::{self, on_purpose};
 use crate::fleet::Backends;
 use crate::read_model::Publisher;
 use crate::store::disk::Disk;
-use crate::store::restore_guard::Witness;
+use crate::store::restore_guard::RestoreGuard;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
 use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, Time};
 use danlu_engine::{Answer, Clock, Fleet, Notice, Panic, People, Watch};
@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub(super) struct Shell {
     store: Store,
     pub(super) disk: Disk,
-    witness: Witness,
+    guard: RestoreGuard,
     publisher: Publisher,
     notices: Notices,
     backends: Backends,
@@ -37,24 +37,24 @@ pub(super) struct Shell {
 
 /// Who waits for an answer.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct ReplyTo {
     /// Whose deed it is, where it is a person's.
     pub(super) by: Option<Asker>,
-    pub(super) reply: oneshot::Sender<handle::Answer>,
+    pub(super) reply: oneshot::Sender<handle::EngineReply>,
 }
 
 impl Shell {
     pub(super) fn new(
         store: Store,
         mut disk: Disk,
-        witness: Witness,
+        guard: RestoreGuard,
         publisher: Publisher,
         notices: Notices,
         backends: Backends,
     ) -> Shell {
         disk.set_space_aside();
         let (started, unsettled) = (Instant::now(), None);
-        Shell { store, disk, witness, publisher, notices, backends, started, unsettled }
+        Shell { store, disk, guard, publisher, notices, backends, started, unsettled }
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
@@ -106,7 +106,7 @@ impl danlu_engine::Store for Shell {
                 Some(Some(Row::Ledger(ledger))) => Some(ledger),
                 _ => None,
             };
-            self.witness.note(self.store.newest_event(), ledger);
+            self.guard.note(self.store.newest_event(), ledger);
             let now = Instant::now();
             self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
         }
@@ -143,11 +143,11 @@ impl Clock for Shell {
 }
 
 impl People for Shell {
-    type Caller = Caller;
+    type Caller = ReplyTo;
     type Question = Question;
     type Deed = Deed;
 
-    fn answer(&mut self, caller: Caller, answer: Answer<'_, StoreError>) {
+    fn answer(&mut self, caller: ReplyTo, answer: Answer<'_, StoreError>) {
         let answer = match answer {
             Answer::Decided(decided) => decided.map_err(Into::into),
             Answer::Unavailable(cause) => Err(NotNow::from(cause).into()),
@@ -174,7 +174,7 @@ impl People for Shell {
         self.publisher.publish_all(state);
     }
 
-    fn deed(&self, state: &State, caller: &Caller, input: &Input) -> Option<Deed> {
+    fn deed(&self, state: &State, caller: &ReplyTo, input: &Input) -> Option<Deed> {
         audit_entry::deed(state, caller.by.clone()?, input)
     }
 

@@ -10,7 +10,7 @@ use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::Life;
 use crate::store::{Extras, Store, StoreError};
-use adapters::{Caller, Shell};
+use adapters::{ReplyTo, Shell};
 use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -40,7 +40,7 @@ impl Engine {
         let (sender, inbox) = mpsc::channel();
         let (publisher, reader) = Publisher::new();
         let handle = Handle::new(sender, reader, notices.clone());
-        let Life { epoch, ids_from, loss, witness } = life;
+        let Life { epoch, ids_from, loss, guard } = life;
         let mut extras = Extras { records: over, ..Extras::default() };
         if let Some(loss) = &loss {
             let now = clock::now();
@@ -49,7 +49,7 @@ impl Engine {
             extras.records.push(record);
             extras.deeds.push((now, deed));
         }
-        let mut shell = Shell::new(store, disk, witness, publisher, notices, backends(&handle));
+        let mut shell = Shell::new(store, disk, guard, publisher, notices, backends(&handle));
         let life = danlu_engine::Life { epoch, restored: loss.is_some(), ids_from };
         let engine = danlu_engine::Engine::start(&mut shell, life, extras)?;
         shell.settle();
@@ -114,12 +114,12 @@ impl Engine {
                 }
                 let environments = environment.into_iter().collect();
                 let extras = Extras { environments, ..Extras::default() };
-                ToEngine::Ask { input, extras, caller: Caller { by, reply } }
+                ToEngine::Ask { input, extras, caller: ReplyTo { by, reply } }
             }
             Message::Keep { changes, deed, reply } => {
                 let deeds = deed.into_iter().map(|deed| (clock::now(), deed)).collect();
                 let extras = Extras { records: changes, deeds, ..Extras::default() };
-                ToEngine::Keep { extras, caller: Caller { by: None, reply } }
+                ToEngine::Keep { extras, caller: ReplyTo { by: None, reply } }
             }
             Message::Node(input) => ToEngine::Node(input),
             Message::Look(question) => ToEngine::Question(question),

@@ -10,7 +10,7 @@ pub(crate) use private_key::BadKey;
 pub use private_key::KeyNote;
 
 use crate::daemon::handle::{Asker, Handle, NotNow};
-use crate::fleet::remote::Door;
+use crate::fleet::remote::KeyLogin;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
 use danlu_messages::errors;
@@ -25,17 +25,17 @@ use tracing::info;
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
-pub struct Logins(Arc<All>);
+pub struct Logins(Arc<LoginTable>);
 
 #[derive(Debug)]
-struct All {
-    known: RwLock<Known>,
+struct LoginTable {
+    known: RwLock<LoginMap>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
     data: PathBuf,
 }
 
-type Known = BTreeMap<(UserId, String), Login>;
+type LoginMap = BTreeMap<(UserId, String), Login>;
 
 /// Of one person on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ const MOST: usize = 1_000;
 
 impl Logins {
     pub(crate) fn load(store: &Store, data: &Path) -> Result<Logins, StoreError> {
-        let mut known = Known::new();
+        let mut known = LoginMap::new();
         for json in store.records(KIND)? {
             let login: Login = serde_json::from_str(&json)
                 .map_err(|error| store.damaged(format!("a login cannot be read: {error}")))?;
@@ -95,7 +95,7 @@ impl Logins {
         }
         let known = RwLock::new(known);
         let changing = tokio::sync::Mutex::default();
-        Ok(Logins(Arc::new(All { known, changing, data: data.to_owned() })))
+        Ok(Logins(Arc::new(LoginTable { known, changing, data: data.to_owned() })))
     }
 
     /// Whom somebody's tasks run as on a machine, where an admin has said so.
@@ -160,7 +160,7 @@ impl Logins {
         handle: &Handle,
         user: UserId,
         (node, ssh_user): (&str, &str),
-        door: &Door,
+        door: &KeyLogin,
         given: Option<&Secret>,
         by: &Asker,
     ) -> Result<(), LoginError> {
@@ -287,7 +287,7 @@ impl Logins {
         private_key::place(&self.0.data, user.0, node)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, LoginMap> {
         self.0.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,9 +4,9 @@
 
 use super::reconnect::Ended;
 use super::ssh::{Step, Unreachable};
-use super::{Nodes, Route};
+use super::{NodeRoute, Nodes};
 use crate::api::{Api, ApiError, Peer};
-use crate::auth::Digest;
+use crate::auth::SecretHash;
 use axum::body::Bytes;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{ConnectInfo, State};
@@ -32,7 +32,7 @@ pub(crate) async fn connect(
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, ApiError> {
     let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(Digest::of);
+    let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(SecretHash::of);
     let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
         api.auth.strangers.count(peer.address()).map_err(|wait| {
             let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
@@ -53,9 +53,9 @@ pub(crate) async fn connect(
 }
 
 impl Nodes {
-    fn named_by(&self, token: &Digest) -> Option<String> {
+    fn named_by(&self, token: &SecretHash) -> Option<String> {
         let known = self.known();
-        let has = |route: &Route| matches!(route, Route::DialIn(Some(own)) if own == token);
+        let has = |route: &NodeRoute| matches!(route, NodeRoute::DialIn(Some(own)) if own == token);
         known.values().find(|one| has(&one.record.route)).map(|one| one.record.name.clone())
     }
 

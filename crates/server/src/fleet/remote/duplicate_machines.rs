@@ -1,6 +1,6 @@
 //! One machine under two names: what can be told of that before its GPUs show it.
 
-use super::{LinkState, NodeRecord, Nodes, Route};
+use super::{LinkState, NodeRecord, NodeRoute, Nodes};
 
 impl Nodes {
     /// Others that are, or may be, the machine of this name. Containers and cloned disks look like that as well.
@@ -11,7 +11,7 @@ impl Nodes {
         let boot_id = this.map_or(here.as_ref(), |this| this.status.boot_id.as_ref());
         let machine = this.and_then(|this| this.status.machine.as_ref());
         let place = this.and_then(|this| address(&this.record));
-        let is_same = |other: &super::Known| {
+        let is_same = |other: &super::KnownNode| {
             let theirs = other.status.machine.as_ref();
             (boot_id.is_some() && boot_id == other.status.boot_id.as_ref())
                 || machine.is_some_and(|it| theirs.is_some_and(|theirs| theirs.id == it.id))
@@ -29,7 +29,7 @@ impl Nodes {
     pub(super) fn in_its_place(&self, record: &NodeRecord) -> Option<String> {
         let (machine, data) = (record.machine.as_ref()?, record.data.as_ref()?);
         let known = self.known();
-        let has_both = |other: &super::Known| {
+        let has_both = |other: &super::KnownNode| {
             other.record.name != record.name
                 && other.status.link == LinkState::Connected
                 && other.record.data.as_ref() == Some(data)
@@ -41,7 +41,7 @@ impl Nodes {
 
 fn address(record: &NodeRecord) -> Option<(&str, u16)> {
     match &record.route {
-        Route::Ssh(target) => Some((target.host.as_str(), target.port.unwrap_or(22))),
-        Route::DialIn(_) => None,
+        NodeRoute::Ssh(target) => Some((target.host.as_str(), target.port.unwrap_or(22))),
+        NodeRoute::DialIn(_) => None,
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Invariant: unknown is no. Only an agent that is connected and has said that it is not root makes a key worth having.
 
-use super::{NodeRecord, Nodes, Route};
+use super::{NodeRecord, NodeRoute, Nodes};
 use danlu_core::{NodeId, UserId};
 
 /// A machine that takes keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Door {
+pub(crate) struct KeyLogin {
     /// The server's own login there.
     pub(crate) login: String,
     /// Which machine it is and how it is reached: a key is for this way alone.
@@ -36,16 +36,16 @@ impl NodeRecord {
 }
 
 impl Nodes {
-    pub(crate) fn takes_keys(&self, name: &str) -> Result<Door, NoKeys> {
+    pub(crate) fn takes_keys(&self, name: &str) -> Result<KeyLogin, NoKeys> {
         let (record, status) = self.status(name).ok_or(NoKeys::NotBySsh)?;
-        if !matches!(record.route, Route::Ssh(_)) {
+        if !matches!(record.route, NodeRoute::Ssh(_)) {
             return Err(NoKeys::NotBySsh);
         }
         let machine = status.answering().ok_or(NoKeys::Unknown)?;
         if machine.is_root {
             return Err(NoKeys::Root);
         }
-        Ok(Door { login: machine.login.clone(), way: record.way(&machine.id) })
+        Ok(KeyLogin { login: machine.login.clone(), way: record.way(&machine.id) })
     }
 
     /// Somebody's own key has changed: their connection is opened anew, and nobody else's.

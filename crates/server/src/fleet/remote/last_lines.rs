@@ -24,21 +24,21 @@ const RUNS: usize = 256;
 #[derive(Debug)]
 pub(super) struct LastLines {
     directory: PathBuf,
-    kept: Mutex<BTreeMap<RunId, Kept>>,
+    kept: Mutex<BTreeMap<RunId, LastOutput>>,
 }
 
 /// As they were when the machine was last asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct LastOutput {
     pub(crate) at: Time,
     /// Where they begin in the log.
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Kept {
+impl LastOutput {
     /// No more than the last so many lines.
-    pub(crate) fn tail(self, lines: u64) -> Kept {
+    pub(crate) fn tail(self, lines: u64) -> LastOutput {
         let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let breaks = whole.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
         let start = match usize::try_from(lines).unwrap_or(usize::MAX).checked_sub(1) {
@@ -46,7 +46,7 @@ impl Kept {
             Some(before) => breaks.map(|(at, _)| at + 1).nth(before).unwrap_or(0),
         };
         let (offset, bytes) = (self.offset + start as u64, self.bytes[start..].to_vec());
-        Kept { at: self.at, offset, bytes }
+        LastOutput { at: self.at, offset, bytes }
     }
 }
 
@@ -57,7 +57,7 @@ impl LastLines {
         LastLines { directory, kept: Mutex::default() }
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<RunId, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<RunId, LastOutput>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,8 @@ impl LastLines {
         if let Err(error) = private::directory(&self.directory, private::PRIVATE) {
             return warn!(%error, "the last lines of what runs elsewhere are not kept");
         }
-        for (run, Kept { at, offset, bytes }) in kept.iter().filter(|it| runs.contains(it.0)) {
+        for (run, LastOutput { at, offset, bytes }) in kept.iter().filter(|it| runs.contains(it.0))
+        {
             let mut content = format!("{} {offset}\n", at.0).into_bytes();
             content.extend(bytes);
             // They are a help, and nothing depends on them.
@@ -89,7 +90,7 @@ impl LastLines {
         }
     }
 
-    fn read(&self, run: RunId) -> Option<Kept> {
+    fn read(&self, run: RunId) -> Option<LastOutput> {
         if let Some(kept) = self.kept().get(&run) {
             return Some(kept.clone());
         }
@@ -97,7 +98,7 @@ impl LastLines {
         let end = content.iter().position(|byte| *byte == b'\n')?;
         let (at, offset) = std::str::from_utf8(&content[..end]).ok()?.split_once(' ')?;
         let (at, offset) = (Time(at.parse().ok()?), offset.parse().ok()?);
-        Some(Kept { at, offset, bytes: content[end + 1..].to_vec() })
+        Some(LastOutput { at, offset, bytes: content[end + 1..].to_vec() })
     }
 }
 
@@ -117,7 +118,7 @@ fn keep_private(directory: &Path) {
 
 impl Nodes {
     /// What a run has printed last, as far as that is known while its machine is away.
-    pub(crate) fn last_lines(&self, run: RunId) -> Option<Kept> {
+    pub(crate) fn last_lines(&self, run: RunId) -> Option<LastOutput> {
         self.0.last_lines.read(run)
     }
 
@@ -144,7 +145,8 @@ impl Nodes {
                 else {
                     return;
                 };
-                let kept = Kept { at: clock::now(), offset: piece.offset, bytes: piece.bytes };
+                let kept =
+                    LastOutput { at: clock::now(), offset: piece.offset, bytes: piece.bytes };
                 nodes.0.last_lines.kept().insert(run, kept);
             }
         });
@@ -172,9 +174,9 @@ mod tests {
 
     #[test]
     fn as_many_lines_as_wanted() {
-        let kept = || Kept { at: Time(5), offset: 100, bytes: b"one\ntwo\nthree\n".to_vec() };
+        let kept = || LastOutput { at: Time(5), offset: 100, bytes: b"one\ntwo\nthree\n".to_vec() };
         let tail = |lines| {
-            let Kept { offset, bytes, .. } = kept().tail(lines);
+            let LastOutput { offset, bytes, .. } = kept().tail(lines);
             (offset, String::from_utf8(bytes).unwrap())
         };
         assert_eq!(tail(0), (114, String::new()));
@@ -183,7 +185,7 @@ mod tests {
         for more in [3, 4, u64::MAX] {
             assert_eq!(kept().tail(more), kept());
         }
-        let open = Kept { at: Time(5), offset: 0, bytes: b"one\ntwo".to_vec() };
+        let open = LastOutput { at: Time(5), offset: 0, bytes: b"one\ntwo".to_vec() };
         assert_eq!(open.tail(1).bytes, b"two");
     }
 
@@ -191,7 +193,7 @@ mod tests {
     fn lines_are_found_again_by_another_server() {
         let directory = tempfile::tempdir().unwrap();
         let run = RunId { epoch: Epoch(1), number: 7 };
-        let kept = Kept { at: Time(5), offset: 100, bytes: b"one\ntwo\n".to_vec() };
+        let kept = LastOutput { at: Time(5), offset: 100, bytes: b"one\ntwo\n".to_vec() };
         let lines = LastLines::below(directory.path());
         assert_eq!(lines.read(run), None);
         lines.kept().insert(run, kept.clone());
@@ -211,7 +213,7 @@ mod tests {
         let lines = LastLines::below(directory.path());
         assert_eq!((mode(&older), mode(&older.join("1-6"))), (0o700, 0o600));
         let run = RunId { epoch: Epoch(1), number: 7 };
-        lines.kept().insert(run, Kept { at: Time(5), offset: 0, bytes: b"one\n".to_vec() });
+        lines.kept().insert(run, LastOutput { at: Time(5), offset: 0, bytes: b"one\n".to_vec() });
         lines.write(&[run]);
         assert_eq!(mode(&lines.path(run)), 0o600);
     }

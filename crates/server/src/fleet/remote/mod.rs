@@ -21,10 +21,10 @@ mod user_agents;
 mod user_ssh;
 
 pub(crate) use dial_in::connect as dial_in;
-pub(crate) use key_login::{Door, NoKeys};
-pub(crate) use last_lines::Kept as KeptLines;
+pub(crate) use key_login::{KeyLogin, NoKeys};
+pub(crate) use last_lines::LastOutput;
 pub(crate) use link_status::{LinkState, Status};
-pub(crate) use node_entry::{BadNode, NodeRecord, Route};
+pub(crate) use node_entry::{BadNode, NodeRecord, NodeRoute};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
 pub(crate) use ssh::{Step, Unreachable};
@@ -45,16 +45,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
-use user_agents::Owners;
+use user_agents::UserAgents;
 
 /// Copies are the same.
 #[derive(Debug, Clone)]
-pub struct Nodes(Arc<All>);
+pub struct Nodes(Arc<NodeTable>);
 
 #[derive(Debug)]
-struct All {
+struct NodeTable {
     /// By the name of the node.
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, KnownNode>>,
     /// Those that can be spoken to now.
     connections: Mutex<BTreeMap<NodeId, Connection>>,
     /// The highest number that a connection to each has had.
@@ -68,7 +68,7 @@ struct All {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownNode {
     record: NodeRecord,
     status: Status,
     /// Try again now.
@@ -87,7 +87,7 @@ struct Connection {
     protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
-    owners: Owners,
+    owners: UserAgents,
 }
 
 /// Of what is in the store.
@@ -103,8 +103,8 @@ impl Nodes {
         let records = store.records(KIND)?;
         let records: Vec<NodeRecord> =
             records.iter().filter_map(|json| serde_json::from_str(json).ok()).collect();
-        let known = records.into_iter().map(|record| (record.name.clone(), Known::new(record)));
-        Ok(Nodes(Arc::new(All {
+        let known = records.into_iter().map(|record| (record.name.clone(), KnownNode::new(record)));
+        Ok(Nodes(Arc::new(NodeTable {
             known: Mutex::new(known.collect()),
             connections: Mutex::default(),
             sessions: Mutex::default(),
@@ -178,7 +178,7 @@ impl Nodes {
         }
     }
 
-    /// All are to connect anew, as after a start of the daemon.
+    /// All nodes reconnect, as after a start of the daemon.
     pub(crate) fn drop_connections(&self) {
         self.connections().clear();
     }
@@ -195,10 +195,10 @@ impl Nodes {
     /// Where other machines find it.
     pub(crate) fn address(&self, name: &str) -> Option<String> {
         let known = self.known();
-        let Known { record, status, .. } = known.get(name)?;
+        let KnownNode { record, status, .. } = known.get(name)?;
         match &record.route {
-            Route::Ssh(target) => Some(target.host.clone()),
-            Route::DialIn(_) => status.seen_at.map(|address| address.to_string()),
+            NodeRoute::Ssh(target) => Some(target.host.clone()),
+            NodeRoute::DialIn(_) => status.seen_at.map(|address| address.to_string()),
         }
     }
 
@@ -219,15 +219,15 @@ impl Nodes {
     /// It is in the store already.
     pub(crate) fn add(&self, record: NodeRecord) {
         let name = record.name.clone();
-        let before = self.known().insert(name.clone(), Known::new(record));
-        if let Some(Known { task: Some(task), .. }) = before {
+        let before = self.known().insert(name.clone(), KnownNode::new(record));
+        if let Some(KnownNode { task: Some(task), .. }) = before {
             task.abort();
         }
         self.keep_connected(&name);
     }
 
     pub(crate) fn remove(&self, name: &str) {
-        if let Some(Known { task: Some(task), .. }) = self.known().remove(name) {
+        if let Some(KnownNode { task: Some(task), .. }) = self.known().remove(name) {
             task.abort();
         }
     }
@@ -276,7 +276,7 @@ impl Nodes {
         self.0.program.get().ok_or_else(|| std::io::ErrorKind::Other.into())
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, KnownNode>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -298,9 +298,9 @@ fn run_of(order: &ToAgent) -> Option<RunId> {
     }
 }
 
-impl Known {
-    fn new(record: NodeRecord) -> Known {
-        Known {
+impl KnownNode {
+    fn new(record: NodeRecord) -> KnownNode {
+        KnownNode {
             record,
             status: Status::default(),
             poke: Arc::default(),

@@ -1,6 +1,6 @@
 //! How a machine is reached: what administrators have said about it.
 
-use crate::auth::Digest;
+use crate::auth::SecretHash;
 use danlu_messages::errors;
 use danlu_wire::agent::StationOrder;
 use danlu_wire::api::{NewNode, NodeRole};
@@ -15,7 +15,7 @@ use thiserror::Error;
 pub(crate) struct NodeRecord {
     pub(crate) name: String,
     #[serde(flatten)]
-    pub(crate) route: Route,
+    pub(crate) route: NodeRoute,
     /// Become root there by `sudo -n`.
     #[serde(default)]
     pub(crate) sudo: bool,
@@ -45,17 +45,17 @@ pub(crate) struct NodeRecord {
 /// Who begins a connection, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Route {
+pub(crate) enum NodeRoute {
     Ssh(SshTarget),
     /// The machine itself, with a token that is known by this. `None` where it was revoked.
-    DialIn(Option<Digest>),
+    DialIn(Option<SecretHash>),
 }
 
-impl std::fmt::Display for Route {
+impl std::fmt::Display for NodeRoute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Route::Ssh(target) => write!(f, "ssh {target}"),
-            Route::DialIn(_) => f.write_str("dials in"),
+            NodeRoute::Ssh(target) => write!(f, "ssh {target}"),
+            NodeRoute::DialIn(_) => f.write_str("dials in"),
         }
     }
 }
@@ -98,7 +98,7 @@ impl NodeRecord {
         }
         Ok(NodeRecord {
             name: wanted.name.clone(),
-            route: Route::wanted(wanted)?,
+            route: NodeRoute::wanted(wanted)?,
             sudo: wanted.sudo,
             data: wanted.data.clone(),
             probe: wanted.probe.clone(),
@@ -122,18 +122,18 @@ impl NodeRecord {
     }
 }
 
-impl Route {
-    fn wanted(wanted: &NewNode) -> Result<Route, BadNode> {
+impl NodeRoute {
+    fn wanted(wanted: &NewNode) -> Result<NodeRoute, BadNode> {
         let hint = errors::give_ssh_user_host_or_dial_in_where_the();
         match (&wanted.ssh, wanted.dial_in) {
             (Some(ssh), false) => {
                 let mut ssh: SshTarget = ssh.parse()?;
                 ssh.identity = wanted.identity.as_deref().map(checked_identity).transpose()?;
                 ssh.accept_new = wanted.accept_new_key;
-                Ok(Route::Ssh(ssh))
+                Ok(NodeRoute::Ssh(ssh))
             }
             (None, true) if wanted.identity.is_none() && !wanted.sudo && !wanted.accept_new_key => {
-                Ok(Route::DialIn(None))
+                Ok(NodeRoute::DialIn(None))
             }
             (None, true) => {
                 let hint = errors::leave_out_identity_sudo_and_accept_new_key();

@@ -3,7 +3,7 @@
 //! The file is watched: what is added, changed or taken out there happens here a moment later. What makes no sense
 //! changes nothing.
 
-use super::{BadNode, NodeRecord, Nodes, Route, put_record, remove_record};
+use super::{BadNode, NodeRecord, NodeRoute, Nodes, put_record, remove_record};
 use crate::daemon::config::Config;
 use crate::daemon::handle::{AskError, Handle};
 use danlu_core::{Actor, Input, NodeId, Refusal};
@@ -141,7 +141,8 @@ impl Nodes {
         }
         // What is learnt, not written.
         record.machine.clone_from(&before.machine);
-        if let (Route::DialIn(new), Route::DialIn(old)) = (&mut record.route, &before.route) {
+        if let (NodeRoute::DialIn(new), NodeRoute::DialIn(old)) = (&mut record.route, &before.route)
+        {
             new.clone_from(old);
         }
         if let Some(node) = node {

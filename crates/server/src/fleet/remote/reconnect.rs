@@ -3,7 +3,7 @@
 use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};
 use super::ssh_error::HostKeyPlace;
-use super::{LinkState, Nodes, Route};
+use super::{LinkState, NodeRoute, Nodes};
 use crate::daemon::clock;
 use danlu_core::NodeId;
 use std::sync::Arc;
@@ -27,12 +27,12 @@ impl Nodes {
         let mut known = self.known();
         let Some(one) = known.get_mut(name) else { return };
         match one.record.route {
-            Route::Ssh(_) => {
+            NodeRoute::Ssh(_) => {
                 let poke = Arc::clone(&one.poke);
                 let task = tokio::spawn(keep(self.clone(), name.to_owned(), poke));
                 one.task = Some(task.abort_handle());
             }
-            Route::DialIn(_) => {
+            NodeRoute::DialIn(_) => {
                 let hint = "run there: danlu agent join URL --token TOKEN";
                 one.status.link = LinkState::Away;
                 one.status.problem =
@@ -144,7 +144,7 @@ fn random() -> [u8; 2] {
 /// Whether it was connected, and why it is not any more. `None` when there is no such node any more.
 async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
-    let Route::Ssh(target) = &record.route else { return None };
+    let NodeRoute::Ssh(target) = &record.route else { return None };
     if let Some(other) = nodes.in_its_place(&record) {
         let message = format!("{other} is the same machine with the same directory for its runs");
         let hint = format!(

@@ -1,7 +1,7 @@
 //! A log that lies on another machine, read a part at a time.
 
 use super::Nodes;
-use super::user_agents::Theirs;
+use super::user_agents::UserAgent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use danlu_core::NodeId;
@@ -21,21 +21,21 @@ const LONG_PATIENCE: Duration = Duration::from_secs(90);
 /// Before the next try to reach a machine that is away.
 const AWAY: Duration = Duration::from_secs(1);
 
-type Answer = Result<LogContent, LogProblem>;
+type LogReply = Result<LogContent, LogProblem>;
 
 /// What was asked and has not been answered. Gone with its connection.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asks(Arc<Mutex<Open>>);
+pub(super) struct Asks(Arc<Mutex<PendingAsks>>);
 
 #[derive(Debug, Default)]
-struct Open {
+struct PendingAsks {
     last: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+    waiting: BTreeMap<u64, oneshot::Sender<LogReply>>,
     checks: BTreeMap<u64, oneshot::Sender<PathsSeen>>,
 }
 
 impl Asks {
-    fn open(&self) -> (u64, oneshot::Receiver<Answer>) {
+    fn open(&self) -> (u64, oneshot::Receiver<LogReply>) {
         let (answer, answered) = oneshot::channel();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Who has gone does not wait any more.
@@ -79,7 +79,7 @@ pub(crate) struct RemoteLog {
     place: LogPlace,
 }
 
-pub(crate) struct Piece {
+pub(crate) struct LogSlice {
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) bytes: Vec<u8>,
@@ -90,7 +90,7 @@ impl RemoteLog {
         RemoteLog { nodes, node, place }
     }
 
-    pub(crate) async fn read(&self, from: LogStart, limit: u64) -> io::Result<Piece> {
+    pub(crate) async fn read(&self, from: LogStart, limit: u64) -> io::Result<LogSlice> {
         self.ask(from, limit, false, PATIENCE).await
     }
 
@@ -108,14 +108,14 @@ impl RemoteLog {
         limit: u64,
         wait: bool,
         patience: Duration,
-    ) -> io::Result<Piece> {
+    ) -> io::Result<LogSlice> {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
         let owner = self.nodes.owner_of(self.place.run);
         let theirs = owner.and_then(|owner| connection.owners.of(owner));
         let mut log = self.place.clone();
         let (orders, asks) = match theirs {
-            Some(Theirs { orders, asks, login }) => {
+            Some(UserAgent { orders, asks, login }) => {
                 // Their agent reads with their own rights, as the login that it was seen to have.
                 log.owner = login;
                 (orders, asks)
@@ -136,6 +136,6 @@ impl RemoteLog {
             Err(LogProblem::Other(what)) => return Err(io::Error::other(what)),
         };
         let bytes = STANDARD.decode(base64).map_err(io::Error::other)?;
-        Ok(Piece { offset, size, bytes })
+        Ok(LogSlice { offset, size, bytes })
     }
 }

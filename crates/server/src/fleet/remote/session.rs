@@ -3,8 +3,8 @@
 use super::message_limits;
 use super::remote_log::Asks;
 use super::ssh::{Step, Unreachable};
-use super::user_agent_link::{Answered, OwnLinks, Shared};
-use super::user_agents::{Owners, Together};
+use super::user_agent_link::{Answered, NodeLinkContext, UserAgentLinks};
+use super::user_agents::{MergedReport, UserAgents};
 use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
@@ -179,7 +179,7 @@ impl Far<'_> {
         let Greeted { session, protocol, mut messages, details, machine, boot_id, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
-        let owners = Owners::default();
+        let owners = UserAgents::default();
         let (kept_asks, kept_owners) = (asks.clone(), owners.clone());
         let connection =
             Connection { session, protocol, orders, asks: kept_asks, owners: kept_owners };
@@ -191,7 +191,7 @@ impl Far<'_> {
         self.hear(session, FromAgent::Details(details), &asks);
         // Root runs tasks as anybody; any other login only its own.
         let mut own = (!machine.is_root).then(|| {
-            let all = Shared {
+            let all = NodeLinkContext {
                 nodes: self.nodes.clone(),
                 handle: self.handle.clone(),
                 node: self.node,
@@ -200,7 +200,7 @@ impl Far<'_> {
                 answered: Answered { machine, boot_id },
                 owners: owners.clone(),
             };
-            OwnLinks::start(all)
+            UserAgentLinks::start(all)
         });
         let mut held = None;
         let mut heartbeat = interval(HEARTBEAT);
@@ -270,18 +270,18 @@ impl Far<'_> {
         &self,
         session: SessionId,
         report: NodeReport,
-        owners: &Owners,
+        owners: &UserAgents,
     ) -> Option<NodeReport> {
         let model = self.handle.model();
         let there =
             |run: &&danlu_core::Run| run.part_on(self.node).is_some_and(|it| !it.is_ended());
         let tasks = model.active_runs().filter(there).filter_map(|run| model.tasks.get(&run.task));
         match owners.together(report, &tasks.map(|task| task.owner).collect()) {
-            Together::Report(report) => {
+            MergedReport::Report(report) => {
                 self.tell(session, NodeMessage::Report(report));
                 None
             }
-            Together::NotYet(report) => Some(report),
+            MergedReport::NotYet(report) => Some(report),
         }
     }
 

@@ -6,14 +6,14 @@
 //! and is on the machine that the server's own connection has reached.
 
 use super::Nodes;
-use super::node_entry::{NodeRecord, Route, SshTarget};
+use super::node_entry::{NodeRecord, NodeRoute, SshTarget};
 use super::reconnect::{LONGEST_TRY, next_try, pause};
 use super::remote_log::Asks;
 use super::session::{Far, Greeted, NotGreeted, write_many};
 use super::ssh::{self, Account, Channel, Step, Unreachable};
 use super::ssh_error::HostKeyPlace;
-use super::user_agents::{Link, Owners, unreached};
-use super::user_ssh::{self, Person, Way};
+use super::user_agents::{Link, UserAgents, unreached};
+use super::user_ssh::{self, Person, SshRoute};
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
 use crate::fleet::logins::SshLogin;
@@ -37,14 +37,14 @@ const REFUSED: Duration = Duration::from_secs(600);
 const AHEAD: usize = 256;
 
 /// What all own connections to one machine have in common.
-pub(super) struct Shared {
+pub(super) struct NodeLinkContext {
     pub(super) nodes: Nodes,
     pub(super) handle: Handle,
     pub(super) node: NodeId,
     pub(super) record: NodeRecord,
     pub(super) session: SessionId,
     pub(super) answered: Answered,
-    pub(super) owners: Owners,
+    pub(super) owners: UserAgents,
 }
 
 /// Who has answered the server's own connection.
@@ -54,24 +54,24 @@ pub(super) struct Answered {
 }
 
 /// All of them; they end with it.
-pub(super) struct OwnLinks {
-    shared: Arc<Shared>,
+pub(super) struct UserAgentLinks {
+    shared: Arc<NodeLinkContext>,
     tasks: JoinSet<()>,
     kept: BTreeMap<UserId, AbortHandle>,
 }
 
-impl OwnLinks {
-    pub(super) fn start(shared: Shared) -> OwnLinks {
+impl UserAgentLinks {
+    pub(super) fn start(shared: NodeLinkContext) -> UserAgentLinks {
         let users = shared.nodes.0.logins.with_keys_on(&shared.record.name);
         let (tasks, kept) = (JoinSet::new(), BTreeMap::new());
-        let mut links = OwnLinks { shared: Arc::new(shared), tasks, kept };
+        let mut links = UserAgentLinks { shared: Arc::new(shared), tasks, kept };
         users.into_iter().for_each(|user| links.open(user));
         links
     }
 
     fn open(&mut self, user: UserId) {
         self.shared.owners.links().insert(user, Link::default());
-        let own = Own { shared: Arc::clone(&self.shared), user };
+        let own = UserAgentLink { shared: Arc::clone(&self.shared), user };
         self.kept.insert(user, self.tasks.spawn(own.keep()));
     }
 
@@ -97,7 +97,7 @@ impl OwnLinks {
     }
 }
 
-impl Shared {
+impl NodeLinkContext {
     fn note_end(&self, user: UserId, reason: &str) {
         let model = self.handle.model();
         let is_active = |run: &RunId| model.runs.get(run).is_some_and(|run| !run.is_ended());
@@ -127,8 +127,8 @@ pub(super) fn not_started(
 }
 
 /// One person's, from the server's side.
-struct Own {
-    shared: Arc<Shared>,
+struct UserAgentLink {
+    shared: Arc<NodeLinkContext>,
     user: UserId,
 }
 
@@ -140,7 +140,7 @@ enum Closed {
     Refused(Unreachable),
 }
 
-impl Own {
+impl UserAgentLink {
     async fn keep(self) {
         let mut tries = 0;
         loop {
@@ -162,7 +162,7 @@ impl Own {
     }
 
     async fn once(&self) -> Closed {
-        let Shared { nodes, record, answered, .. } = &*self.shared;
+        let NodeLinkContext { nodes, record, answered, .. } = &*self.shared;
         let name = &record.name;
         let again = format!("give it again: danlu user ssh {name} --user USER --key FILE");
         let Some((login, key)) = nodes.0.logins.ssh(self.user, name) else {
@@ -172,7 +172,7 @@ impl Own {
             let message = "the key was given when the machine was reached in another way";
             return Closed::Refused(unusable(message, again));
         }
-        let Route::Ssh(target) = &record.route else {
+        let NodeRoute::Ssh(target) = &record.route else {
             return Closed::Refused(unusable("it is not reached by SSH", ""));
         };
         let connecting = self.connect(target, &login, &key);
@@ -186,7 +186,7 @@ impl Own {
         }
         // Their runs are in their own home.
         let record = NodeRecord { data: None, sudo: false, ..record.clone() };
-        let Shared { handle, node, session, .. } = &*self.shared;
+        let NodeLinkContext { handle, node, session, .. } = &*self.shared;
         let far = Far { nodes, handle, node: *node, record: &record };
         let greeted = match far.greet(*session, &mut channel.from, &mut channel.to).await {
             Ok(greeted) => greeted,
@@ -215,7 +215,7 @@ impl Own {
             .await
             .map_err(|error| Unreachable::new(Step::Upload, error.to_string(), "see /proc"))?;
         let known_hosts = ssh::known_hosts(&nodes.0.data);
-        let way = Way::to(target).await?;
+        let way = SshRoute::to(target).await?;
         let person = Person { login: &login.user, key };
         let command = user_ssh::command(target, &way, person, &known_hosts);
         let place = HostKeyPlace::of(target, &known_hosts);
@@ -350,7 +350,7 @@ impl Own {
     }
 
     fn tell(&self, message: NodeMessage) {
-        let Shared { node, session, handle, .. } = &*self.shared;
+        let NodeLinkContext { node, session, handle, .. } = &*self.shared;
         handle.tell(Input::Node { node: *node, session: *session, message });
     }
 }

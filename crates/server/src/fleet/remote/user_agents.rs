@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc};
 
 /// Copies are the same. Empty for a machine whose agent is root.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Owners {
+pub(super) struct UserAgents {
     links: Arc<Mutex<BTreeMap<UserId, Link>>>,
     /// Whose key has changed since that was last looked at.
     changed: Arc<Mutex<BTreeSet<UserId>>>,
@@ -48,27 +48,27 @@ pub(super) struct Link {
 }
 
 /// An owner's own agent.
-pub(super) struct Theirs {
+pub(super) struct UserAgent {
     pub(super) orders: mpsc::UnboundedSender<ToAgent>,
     pub(super) asks: Asks,
     pub(super) login: String,
 }
 
 impl Link {
-    fn theirs(&self) -> Option<Theirs> {
+    fn theirs(&self) -> Option<UserAgent> {
         let (orders, login) = (self.orders.clone()?, self.login.clone()?);
-        Some(Theirs { orders, asks: self.asks.clone(), login })
+        Some(UserAgent { orders, asks: self.asks.clone(), login })
     }
 }
 
 /// What the core hears of a machine with several agents.
-pub(super) enum Together {
+pub(super) enum MergedReport {
     Report(NodeReport),
     /// Somebody has not reported yet.
     NotYet(NodeReport),
 }
 
-impl Owners {
+impl UserAgents {
     pub(super) fn links(&self) -> MutexGuard<'_, BTreeMap<UserId, Link>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,12 +86,12 @@ impl Owners {
     }
 
     /// Whom to ask about a run, if not the machine's own agent.
-    pub(super) fn with(&self, run: RunId) -> Option<Theirs> {
+    pub(super) fn with(&self, run: RunId) -> Option<UserAgent> {
         self.links().values().find(|link| link.runs.contains(&run))?.theirs()
     }
 
     /// The same for a log, which lies there long after.
-    pub(super) fn of(&self, user: UserId) -> Option<Theirs> {
+    pub(super) fn of(&self, user: UserId) -> Option<UserAgent> {
         self.links().get(&user)?.theirs()
     }
 
@@ -180,17 +180,17 @@ impl Owners {
     }
 
     /// With what everybody has. `busy` are those who may have something running.
-    pub(super) fn together(&self, mut report: NodeReport, busy: &BTreeSet<UserId>) -> Together {
+    pub(super) fn together(&self, mut report: NodeReport, busy: &BTreeSet<UserId>) -> MergedReport {
         let links = self.links();
         let waits = |(user, link): (&UserId, &Link)| {
             link.reported.is_none() && (link.orders.is_some() || busy.contains(user))
         };
         if links.iter().any(waits) {
-            return Together::NotYet(report);
+            return MergedReport::NotYet(report);
         }
         let theirs = links.values().filter_map(|link| link.reported.as_ref());
         report.runs.extend(theirs.flatten().cloned());
-        Together::Report(report)
+        MergedReport::Report(report)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Person<'a> {
 
 /// The way to a machine, as the administrator's configuration has it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct SshRoute {
     /// Options and their values, of those that say where a machine is.
     options: Vec<(&'static str, String)>,
     proxy: Option<String>,
@@ -39,8 +39,8 @@ const WHERE: [(&str, &str); 4] = [
     ("globalknownhostsfile", "GlobalKnownHostsFile"),
 ];
 
-impl Way {
-    pub(super) async fn to(target: &SshTarget) -> Result<Way, Unreachable> {
+impl SshRoute {
+    pub(super) async fn to(target: &SshTarget) -> Result<SshRoute, Unreachable> {
         let hint = "see the ssh configuration of the server's user";
         let failed = |why: String| {
             let message = format!("ssh does not say where the machine is: {why}");
@@ -59,11 +59,11 @@ impl Way {
                 words.lines().last().unwrap_or_default(),
             )));
         }
-        Way::read(&String::from_utf8_lossy(&said.stdout)).map_err(failed)
+        SshRoute::read(&String::from_utf8_lossy(&said.stdout)).map_err(failed)
     }
 
-    fn read(said: &str) -> Result<Way, String> {
-        let mut way = Way::default();
+    fn read(said: &str) -> Result<SshRoute, String> {
+        let mut way = SshRoute::default();
         for line in said.lines() {
             let (name, value) = line.split_once(' ').unwrap_or((line, ""));
             if let Some((_, option)) = WHERE.iter().find(|(told, _)| *told == name) {
@@ -100,7 +100,7 @@ fn through(jumps: &str) -> Result<String, String> {
 /// Only for a machine that the server is connected to: whose host key it knows already.
 pub(super) fn command(
     target: &SshTarget,
-    way: &Way,
+    way: &SshRoute,
     person: Person<'_>,
     known_hosts: &Path,
 ) -> Command {
@@ -148,28 +148,31 @@ mod tests {
         let said = "user root\nhostname 10.0.0.7\nport 2222\nidentityfile ~/.ssh/id_root\n\
                     certificatefile ~/.ssh/c\nidentityagent /run/agent\nproxycommand none\n\
                     hostkeyalias gpu7\nsendenv SECRET\nlocalcommand id\n";
-        let way = Way::read(said).unwrap();
+        let way = SshRoute::read(said).unwrap();
         let options = [("HostName", "10.0.0.7"), ("Port", "2222"), ("HostKeyAlias", "gpu7")];
         let options = options.map(|(name, value)| (name, value.to_owned())).to_vec();
-        assert_eq!(way, Way { options, proxy: None });
+        assert_eq!(way, SshRoute { options, proxy: None });
     }
 
     #[test]
     fn jumps_are_hops_of_the_server() {
-        let way = |jumps: &str| Way::read(&format!("hostname a\nproxyjump {jumps}\n"));
+        let way = |jumps: &str| SshRoute::read(&format!("hostname a\nproxyjump {jumps}\n"));
         let proxy = way("bob@one:99,[fe80::1]:22").unwrap().proxy.unwrap();
         assert!(proxy.contains("-J 'bob@one:99' "), "{proxy}");
         assert!(proxy.ends_with("-W '[%h]:%p' -- 'ssh://[fe80::1]:22'"), "{proxy}");
         assert!(way("a';id;'").is_err());
         assert!(way("-oProxyCommand=id").is_err());
-        assert_eq!(Way::read("proxycommand nc %h %p").unwrap().proxy.as_deref(), Some("nc %h %p"));
+        assert_eq!(
+            SshRoute::read("proxycommand nc %h %p").unwrap().proxy.as_deref(),
+            Some("nc %h %p")
+        );
     }
 
     #[test]
     fn nothing_of_the_server_is_offered() {
         let target = "ops@gpu7".parse().unwrap();
         let person = Person { login: "ann", key: Path::new("/data/keys/3/gpu7") };
-        let ssh = command(&target, &Way::default(), person, Path::new("/data/known_hosts"));
+        let ssh = command(&target, &SshRoute::default(), person, Path::new("/data/known_hosts"));
         let words: Vec<_> = ssh.as_std().get_args().map(|it| it.to_str().unwrap()).collect();
         assert_eq!(words[..2], ["-F", "none"]);
         let files: Vec<_> = words.iter().filter(|it| it.starts_with("IdentityFile")).collect();

@@ -21,7 +21,7 @@ struct AuditPage<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(in crate::web) struct Wanted {
+pub(in crate::web) struct AuditPageQuery {
     cursor: Option<i64>,
     target: String,
 }
@@ -29,10 +29,10 @@ pub(in crate::web) struct Wanted {
 pub(in crate::web) async fn list(
     State(api): State<Api>,
     visit: Visit,
-    Query(Wanted { cursor, target }): Query<Wanted>,
+    Query(AuditPageQuery { cursor, target }): Query<AuditPageQuery>,
 ) -> PageResult {
     let only = Some(target.trim().to_owned()).filter(|target| !target.is_empty());
-    let wanted = audit::Wanted { cursor, limit: None, target: only };
+    let wanted = audit::AuditQuery { cursor, limit: None, target: only };
     let audit = audit::read(&api, &visit.caller, wanted).await.map_err(visit.no())?;
     Ok(page(&AuditPage {
         look: &visit.look,

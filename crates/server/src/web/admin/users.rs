@@ -83,7 +83,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
     let name = sent.field("user");
     let set = |field: &str, value: Value| {
         let fields = Map::from_iter([(field.to_owned(), value)]);
-        users::Change::try_from(fields)
+        users::UserEdit::try_from(fields)
             .map_err(|error| ApiError::bad_request(error.to_string(), ""))
     };
     let change = match sent.field("act") {
@@ -122,7 +122,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
     done(&sent, result)
 }
 
-fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
+fn fields(sent: &Sent) -> Result<users::UserEdit, ApiError> {
     let mut fields = Map::new();
     for name in ["os_user", "email", "group"] {
         fields.insert(name.to_owned(), Value::String(sent.field(name).trim().to_owned()));
@@ -146,7 +146,7 @@ fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
         elsewhere.insert(node.to_owned(), name.into());
     }
     fields.insert("os_user_on".to_owned(), Value::Object(elsewhere));
-    users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+    users::UserEdit::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
 }
 
 fn not_a_pair(pair: &str) -> ApiError {

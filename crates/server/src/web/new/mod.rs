@@ -47,13 +47,13 @@ struct NewPage<'a> {
     look: &'a Look,
     draft: Draft,
     about: About,
-    answer: Option<Answer>,
+    answer: Option<DryRunAnswer>,
     nodes: Vec<String>,
     /// The same form sent twice makes one task.
     key: String,
 }
 
-struct Answer {
+struct DryRunAnswer {
     good: bool,
     words: String,
     hint: String,
@@ -103,7 +103,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let (body, filled) = match read(&api, visit, &draft, &first, base) {
         Ok(read) => read,
         Err(error) => {
-            return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error))));
+            return Ok(shown(&api, visit, draft, about, Some(DryRunAnswer::no(&error))));
         }
     };
     if keeps {
@@ -124,16 +124,16 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         };
         return match result {
             Ok(id) => Ok(Redirect::to(&format!("/tasks/{id}")).into_response()),
-            Err(error) => Ok(shown(&api, visit, draft, about, Some(Answer::no(&error)))),
+            Err(error) => Ok(shown(&api, visit, draft, about, Some(DryRunAnswer::no(&error)))),
         };
     }
     let count = count(&body);
     let answer = match dry_run(&api, &visit.caller, body).await {
-        Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
-        Err(error) => Answer::no(&error),
+        Ok(forecast) => DryRunAnswer::yes(&forecast, count, &visit.look),
+        Err(error) => DryRunAnswer::no(&error),
     };
     let names: Vec<&str> = filled.iter().map(|it| danlu_spec::field::label(*it)).collect();
-    let answer = Answer { filled: names.join(msg::comma()), ..answer };
+    let answer = DryRunAnswer { filled: names.join(msg::comma()), ..answer };
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
 
@@ -190,7 +190,7 @@ fn shown(
     visit: &Visit,
     draft: Draft,
     about: About,
-    answer: Option<Answer>,
+    answer: Option<DryRunAnswer>,
 ) -> axum::response::Response {
     let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
     let key = format!("page-{}-{}", visit.caller.id.0, crate::daemon::clock::now().0);
@@ -203,10 +203,10 @@ fn count(body: &Patch) -> u64 {
     if array.indices.is_empty() { combinations as u64 } else { array.indices.len() as u64 }
 }
 
-impl Answer {
-    fn no(error: &ApiError) -> Answer {
+impl DryRunAnswer {
+    fn no(error: &ApiError) -> DryRunAnswer {
         let (words, hint) = error.words();
-        Answer {
+        DryRunAnswer {
             good: false,
             words: words.to_owned(),
             hint: hint.to_owned(),
@@ -215,7 +215,7 @@ impl Answer {
         }
     }
 
-    fn yes(forecast: &WouldStart, count: u64, look: &Look) -> Answer {
+    fn yes(forecast: &WouldStart, count: u64, look: &Look) -> DryRunAnswer {
         let gpus: Vec<String> = forecast.gpu_ids.iter().map(u32::to_string).collect();
         let gpus = gpus.join(", ");
         let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, look.now));
@@ -229,7 +229,13 @@ impl Answer {
             0 | 1 => String::new(),
             count => msg::count_tasks_in_all(&count),
         };
-        Answer { good: true, words, hint, at: at.filter(|_| !forecast.now), filled: String::new() }
+        DryRunAnswer {
+            good: true,
+            words,
+            hint,
+            at: at.filter(|_| !forecast.now),
+            filled: String::new(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::gpu_map::{self, Cell};
 use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::page_context::{Look, Visit};
-use super::rows::{Row, row};
+use super::rows::{TaskRow, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
 use crate::given::pair::parse_pair;
@@ -113,7 +113,7 @@ struct NodePage<'a> {
     node: Machine,
     facts: Vec<(&'static str, String)>,
     cells: Vec<Cell>,
-    rows: Vec<Row>,
+    rows: Vec<TaskRow>,
     rows_not_shown: usize,
     /// The server's own machine cannot be taken out.
     is_here: bool,
@@ -137,7 +137,7 @@ pub(super) async fn one(
     let found = select(&api, &visit.caller, filter).await.map_err(visit.no())?;
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
-    let rows: Vec<Row> =
+    let rows: Vec<TaskRow> =
         found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None)).collect();
     let node = machine(view, look);
     Ok(page(&NodePage {
