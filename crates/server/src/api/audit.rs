@@ -39,10 +39,10 @@ pub(crate) async fn read(
 ) -> Result<Audit, ApiError> {
     caller.require_admin()?;
     let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
-    let look = move |store: &Store| {
+    let question = move |store: &Store| {
         store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
     };
-    let entries = api.handle.read(look).await?;
+    let entries = api.handle.read(question).await?;
     let entries = entries.map_err(|error| crate::daemon::handle::NotNow::from(&error))?;
     let full = entries.len() == limit as usize;
     let next_cursor = entries.last().filter(|_| full).map(|entry| entry.number);

@@ -116,13 +116,13 @@ pub(crate) async fn dry_run(
     task_paths::check(api, caller.id, &body).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
-    let look = move |state: &danlu_core::State, _: &Store, now| {
+    let question = move |state: &danlu_core::State, _: &Store, now| {
         danlu_core::dry_run(state, by, &spec, now).map(|forecast| WouldStart {
             learnt_gpu_memory: danlu_core::learnt_gpu_memory(state, by, &spec.command),
             ..would_start(state, &forecast)
         })
     };
-    Ok(api.handle.look(look).await??)
+    Ok(api.handle.look(question).await??)
 }
 
 fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {

@@ -34,7 +34,7 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Patch) -> Result<bool
         body.node.value().is_none_or(|wanted| wanted.matches(&node.name, &node.labels))
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
-    match look(api, &model, owner, &nodes, &paths_of(body)).await {
+    match check_on(api, &model, owner, &nodes, &paths_of(body)).await {
         PathVerdict::Good => Ok(true),
         PathVerdict::Silent => Ok(false),
         PathVerdict::Wrong(node, problem) => {
@@ -54,7 +54,7 @@ pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) 
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
     let paths = paths_of(body);
-    match look(api, &model, owner, &nodes, &paths).await {
+    match check_on(api, &model, owner, &nodes, &paths).await {
         PathVerdict::Good | PathVerdict::Wrong(..) => Vec::new(),
         PathVerdict::Silent => {
             let outputs = paths.outputs.into_iter().map(|output| output.path);
@@ -72,7 +72,7 @@ enum PathVerdict<'a> {
 }
 
 /// This machine first: mostly the others need not be asked then.
-async fn look<'a>(
+async fn check_on<'a>(
     api: &Api,
     model: &ReadModel,
     owner: UserId,
@@ -85,7 +85,7 @@ async fn look<'a>(
         nodes.iter().copied().partition(|node: &&Arc<Node>| api.nodes.is_remote(model, node.id));
     let (mut wrong, mut is_silent) = (None, false);
     if let Some(node) = here.first() {
-        let seen = look_here(api, owner, &node.name, paths.clone());
+        let seen = check_here(api, owner, &node.name, paths.clone());
         match timeout_at(until, seen).await {
             Ok(Ok(PathsSeen::Good)) => return PathVerdict::Good,
             Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((*node, problem)),
@@ -114,7 +114,7 @@ async fn look<'a>(
     }
 }
 
-fn look_here(
+fn check_here(
     api: &Api,
     owner: &User,
     node: &str,

@@ -341,9 +341,9 @@ fn hide_evidence(failure: &mut Failure) {
 async fn inside(api: &Api, task: &Task) -> Result<view::PrivateDetails, ApiError> {
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
-    let look = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
+    let question = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
     // The engine may wait for the disk; whoever looks at a task does not.
-    let environment = timeout(LONGEST_READ, api.handle.read(look)).await.unwrap_or(Ok(None))?;
+    let environment = timeout(LONGEST_READ, api.handle.read(question)).await.unwrap_or(Ok(None))?;
     Ok(view::PrivateDetails {
         variables: launch.variables.clone(),
         environment: environment.map(|bytes| crate::store::environment::variables(&bytes)),

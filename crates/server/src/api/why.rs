@@ -57,16 +57,16 @@ pub(crate) async fn explained(
     caller: &Caller,
     id: TaskId,
 ) -> Result<Option<Explained>, ApiError> {
-    let look = move |state: &danlu_core::State, now| {
+    let question = move |state: &danlu_core::State, now| {
         let needs = state.tasks.get(&id)?.spec.request.clone();
         let starts_at = danlu_core::expected_start(state, id, now);
         Some((Scene::of(state, id, now)?, needs, starts_at))
     };
     // The engine knows ended tasks too. It may wait for the disk; whoever asks does not.
-    let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| look(state, now)));
+    let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| question(state, now)));
     let found = match asked.await {
         Ok(Ok(found)) => found,
-        Ok(Err(_)) | Err(_) => api.handle.consider(look)?,
+        Ok(Err(_)) | Err(_) => api.handle.consider(question)?,
     };
     let Some((scene, needs, starts_at)) = found else { return Ok(None) };
     // The engine has other things to do.

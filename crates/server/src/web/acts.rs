@@ -2,7 +2,7 @@
 
 use super::form::Sent;
 use super::page::{PageError, PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use crate::api::{Api, ApiError, act_on_all, waiting_for};
 use askama::Template;
 use axum::extract::State;
@@ -59,7 +59,7 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub(super) struct ConfirmPage<'a> {
-    pub(super) look: &'a Look,
+    pub(super) context: &'a PageContext,
     pub(super) question: String,
     pub(super) consequence: &'static str,
     /// Where the answer goes.
@@ -76,12 +76,12 @@ pub(super) struct ConfirmPage<'a> {
 }
 
 async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
-    let look = &sent.visit.look;
+    let context = &sent.visit.context;
     let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
     waiting.retain(|id| sent.visit.caller.visibility(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
-        look,
+        context,
         question: question(wanted),
         consequence: consequence(wanted.act),
         action: String::from("/tasks/act"),
@@ -118,7 +118,7 @@ fn consequence(act: ActName) -> &'static str {
 #[derive(Template)]
 #[template(path = "acted.html")]
 struct ActedPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     done: usize,
     refused: Vec<(u64, String, String)>,
     back: &'a str,
@@ -136,13 +136,13 @@ fn told(
     };
     let refused: Vec<_> = refused.into_iter().map(why).collect();
     let done = ids.len().saturating_sub(refused.len());
-    page(&ActedPage { look: &visit.look, done, refused, back })
+    page(&ActedPage { context: &visit.context, done, refused, back })
 }
 
 /// For pages that act on one thing and have no list of refusals.
 pub(super) fn done(sent: &Sent, result: Result<(), ApiError>) -> PageResult {
     match result {
         Ok(()) => Ok(Redirect::to(sent.back()).into_response()),
-        Err(error) => Err(PageError::new(sent.visit.look.clone(), error)),
+        Err(error) => Err(PageError::new(sent.visit.context.clone(), error)),
     }
 }

@@ -49,7 +49,7 @@ impl FromRequest<Api> for Sent {
                     rejection.body_text(),
                     errors::go_back_and_send_it_again(),
                 );
-                return Err(PageError::new(visit.look, error));
+                return Err(PageError::new(visit.context, error));
             }
         };
         let sent = Sent { visit, fields };

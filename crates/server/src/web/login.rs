@@ -3,7 +3,7 @@
 use super::form::Sent;
 use super::form::{encode, is_of_another_site, own_path};
 use super::page::{PageResult, page};
-use super::page_context::Look;
+use super::page_context::PageContext;
 use crate::api::{Api, ApiError, Peer, session};
 use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 #[derive(Template)]
 #[template(path = "login.html")]
 struct LoginPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     next: &'a str,
     name: &'a str,
     problem: Option<String>,
@@ -25,7 +25,7 @@ struct LoginPage<'a> {
 #[derive(Template)]
 #[template(path = "entered.html")]
 struct EnteredPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     key: &'a str,
     next: &'a str,
 }
@@ -42,9 +42,9 @@ pub(super) async fn form(
     uri: Uri,
     Query(wanted): Query<LoginPageQuery>,
 ) -> Response {
-    let look = Look::new(&api, &headers, &uri, None);
+    let context = PageContext::new(&api, &headers, &uri, None);
     let next = own_path(&wanted.next).unwrap_or("/");
-    page(&LoginPage { look: &look, next, name: "", problem: None })
+    page(&LoginPage { context: &context, next, name: "", problem: None })
 }
 
 #[derive(Default, Deserialize)]
@@ -73,14 +73,14 @@ pub(super) async fn log_in(
             ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
         }
         Ok((cookie, logged_in)) => {
-            let look = Look::new(&api, &headers, &uri, None);
-            let entered = page(&EnteredPage { look: &look, key: &logged_in.csrf.0, next });
+            let context = PageContext::new(&api, &headers, &uri, None);
+            let entered = page(&EnteredPage { context: &context, key: &logged_in.csrf.0, next });
             ([(header::SET_COOKIE, cookie)], entered).into_response()
         }
         Err(error) => {
-            let look = Look::new(&api, &headers, &uri, None);
+            let context = PageContext::new(&api, &headers, &uri, None);
             let problem = Some(error.words().0.to_owned());
-            let shown = page(&LoginPage { look: &look, next, name, problem });
+            let shown = page(&LoginPage { context: &context, next, name, problem });
             let status = StatusCode::from_u16(error.0.code.http_status());
             (status.unwrap_or(StatusCode::FORBIDDEN), shown).into_response()
         }

@@ -37,7 +37,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use page::PageError;
-use page_context::{Look, Visit};
+use page_context::{PageContext, Visit};
 use std::sync::Arc;
 
 /// A form: a pasted script is the largest thing in one.
@@ -52,11 +52,11 @@ pub(crate) async fn no_such_page(State(api): State<Api>, request: Request) -> Re
     if !browser || parts.uri.path().starts_with("/api") {
         return error.into_response();
     }
-    let look = match Visit::from_request_parts(&mut parts, &api).await {
-        Ok(visit) => visit.look,
-        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    let context = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.context,
+        Err(_) => PageContext::new(&api, &parts.headers, &parts.uri, None),
     };
-    security::headers(PageError::new(look, error).into_response()).await
+    security::headers(PageError::new(context, error).into_response()).await
 }
 
 pub(crate) fn router() -> Router<Api> {

@@ -3,7 +3,7 @@
 use super::gpu_map::{self, NodeMap};
 use super::moment::Moment;
 use super::page::{PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use super::rows::{TaskRow, row};
 use crate::api::overview::{MostLines, gather};
 use crate::api::{Api, ApiError, Filter};
@@ -26,7 +26,7 @@ const FORECASTS: usize = 10;
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct OverviewPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     /// Written by [`Live`].
     live: &'a str,
 }
@@ -63,7 +63,7 @@ pub(super) async fn overview(
     visit: Visit,
 ) -> PageResult {
     let model = api.handle.model();
-    let reader = (visit.caller.id, visit.caller.admin, visit.look.language);
+    let reader = (visit.caller.id, visit.caller.admin, visit.context.language);
     let live = match kept.get(&reader, &model) {
         Some(live) => live,
         None => {
@@ -72,7 +72,7 @@ pub(super) async fn overview(
             live
         }
     };
-    Ok(page(&OverviewPage { look: &visit.look, live: &live }))
+    Ok(page(&OverviewPage { context: &visit.context, live: &live }))
 }
 
 async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
@@ -138,7 +138,7 @@ impl Read {
             running: self.mine.running,
             running_gpus: self.mine.running_gpus,
             waiting: self.mine.waiting,
-            next_start: my_starts.min().map(|at| Moment::new(*at, visit.look.now)),
+            next_start: my_starts.min().map(|at| Moment::new(*at, visit.context.now)),
         }
     }
 }

@@ -16,11 +16,11 @@ use danlu_wire::api::ErrorCode;
 #[derive(Debug, Clone)]
 pub(super) struct Visit {
     pub(super) caller: Caller,
-    pub(super) look: Look,
+    pub(super) context: PageContext,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Look {
+pub(super) struct PageContext {
     pub(super) language: Language,
     pub(super) theme: &'static str,
     /// The page itself, to come back to.
@@ -35,15 +35,20 @@ pub(super) struct Look {
     pub(super) now: Time,
 }
 
-impl Look {
-    pub(super) fn new(api: &Api, headers: &HeaderMap, uri: &Uri, caller: Option<&Caller>) -> Look {
+impl PageContext {
+    pub(super) fn new(
+        api: &Api,
+        headers: &HeaderMap,
+        uri: &Uri,
+        caller: Option<&Caller>,
+    ) -> PageContext {
         let model = api.handle.model();
         let settings = &model.ledger.settings;
         let notices = match caller {
             Some(caller) => api.handle.notices().seen_by(caller.admin),
             None => Vec::new(),
         };
-        Look {
+        PageContext {
             notices: notices
                 .iter()
                 .map(|notice| (notice.id.clone(), notices::line(notice)))
@@ -77,16 +82,16 @@ impl FromRequestParts<Api> for Visit {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Visit, PageError> {
         let stranger = |error: ApiError| {
             let error = count_stranger(api, parts, error);
-            PageError::new(Look::new(api, &parts.headers, &parts.uri, None), error)
+            PageError::new(PageContext::new(api, &parts.headers, &parts.uri, None), error)
         };
         let caller = Caller::identify(parts, api).await.map_err(stranger)?;
-        let look = Look::new(api, &parts.headers, &parts.uri, Some(&caller));
+        let context = PageContext::new(api, &parts.headers, &parts.uri, Some(&caller));
         // Forms say themselves what they may do.
-        let elsewhere = parts.method == Method::GET && !look.is_at("/me");
+        let elsewhere = parts.method == Method::GET && !context.is_at("/me");
         if caller.must_change_password && elsewhere {
-            return Err(PageError::go_to(look, "/me#password"));
+            return Err(PageError::go_to(context, "/me#password"));
         }
-        Ok(Visit { caller, look })
+        Ok(Visit { caller, context })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a task waits, as a row of a table says it, and in full on its own page.
 
 use super::moment::Moment;
-use super::page_context::Look;
+use super::page_context::PageContext;
 use crate::api::why::Explained;
 use danlu_core::explain::why::Alternative;
 use danlu_core::{Time, WaitReason};
@@ -10,8 +10,8 @@ use danlu_messages::web::reasons as msg;
 use danlu_wire::api::TaskView;
 
 /// As text, and the moment it is about, if there is one.
-pub(super) fn reason(wait: &WaitReason, look: &Look) -> (String, Option<Moment>) {
-    let moment = |time: &Time| Some(Moment::new(*time, look.now));
+pub(super) fn reason(wait: &WaitReason, context: &PageContext) -> (String, Option<Moment>) {
+    let moment = |time: &Time| Some(Moment::new(*time, context.now));
     match wait {
         WaitReason::Begins { at } => (msg::begins_at().to_owned(), moment(at)),
         WaitReason::RetryAt { at } => (msg::failed_tried_again_at().to_owned(), moment(at)),
@@ -38,11 +38,11 @@ pub(super) struct ReasonPiece {
     pub(super) at: Option<Moment>,
 }
 
-fn pieces(words: &str, look: &Look) -> Vec<ReasonPiece> {
+fn pieces(words: &str, context: &PageContext) -> Vec<ReasonPiece> {
     let parts: Vec<&str> = words.split(MARK).collect();
     let piece = |pair: &[&str]| ReasonPiece {
         text: pair.first().copied().unwrap_or_default().to_owned(),
-        at: pair.get(1).and_then(|at| at.parse().ok()).map(|at| Moment::new(Time(at), look.now)),
+        at: pair.get(1).and_then(|at| at.parse().ok()).map(|at| Moment::new(Time(at), context.now)),
     };
     parts.chunks(2).map(piece).collect()
 }
@@ -54,9 +54,9 @@ pub(super) struct Clause {
 }
 
 impl Clause {
-    fn of(condition: &Condition, look: &Look) -> Clause {
+    fn of(condition: &Condition, context: &PageContext) -> Clause {
         let tasks = condition.tasks.iter().map(|task| task.0).collect();
-        Clause { pieces: pieces(&condition.words, look), tasks }
+        Clause { pieces: pieces(&condition.words, context), tasks }
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Panel {
     pub(super) alternatives: Vec<(String, String)>,
 }
 
-pub(super) fn panel(explained: &Explained, task: &TaskView, look: &Look) -> Panel {
+pub(super) fn panel(explained: &Explained, task: &TaskView, context: &PageContext) -> Panel {
     let (why, needs) = (&explained.why, &explained.needs);
     let gpus = needs.gpus_per_node();
     let alternative = |it: &Alternative| {
@@ -94,7 +94,7 @@ pub(super) fn panel(explained: &Explained, task: &TaskView, look: &Look) -> Pane
         needs: reasons::needs(needs),
         short_of: reasons::short_of(&why.short_of),
         place: why.place.map(reasons::place),
-        clauses: conditions().iter().map(|condition| Clause::of(condition, look)).collect(),
+        clauses: conditions().iter().map(|condition| Clause::of(condition, context)).collect(),
         reserved: why.reserved,
         alternatives: why.alternatives.iter().map(alternative).collect(),
     }

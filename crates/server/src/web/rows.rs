@@ -47,16 +47,16 @@ pub(super) fn row(
     expected: Option<Time>,
 ) -> TaskRow {
     let Line { task, array } = line;
-    let look = &visit.look;
+    let context = &visit.context;
     let state = array.as_ref().map_or(task.state, ArrayLine::state);
     let spec = model.tasks.get(&TaskId(task.id));
     let (why, why_at) = match (&task.wait, array) {
-        (Some(wait), None) => reasons::reason(wait, look),
-        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, look),
+        (Some(wait), None) => reasons::reason(wait, context),
+        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, context),
         (_, Some(array)) => (counts(array), None),
         _ => (ended(task), None),
     };
-    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
+    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, context.now));
     let started = match array {
         Some(array) => read(&array.running_since),
         None => read(&task.started_at).filter(|_| !task.state.is_waiting()),
@@ -80,11 +80,11 @@ pub(super) fn row(
         elapsed: started.map(|since| Elapsed {
             since: since.at(),
             until: ended_at.map(Moment::at),
-            now: look.now,
+            now: context.now,
         }),
-        submitted: Moment::read(&task.submitted_at, look.now),
+        submitted: Moment::read(&task.submitted_at, context.now),
         ended: ended_at,
-        expected: expected.map(|at| Moment::new(at, look.now)),
+        expected: expected.map(|at| Moment::new(at, context.now)),
         array: array.as_ref().map(|array| array.first),
         failed: matches!(state, TaskStateName::Failed | TaskStateName::TimedOut),
     }
@@ -158,7 +158,7 @@ fn ended(task: &TaskView) -> String {
 
 fn limit(task: &TaskView, since: Moment, visit: &Visit) -> Option<Limit> {
     let limit = task.time_limit?;
-    let passed = visit.look.now.0.saturating_sub(since.at().0).max(0).unsigned_abs() / 1000;
+    let passed = visit.context.now.0.saturating_sub(since.at().0).max(0).unsigned_abs() / 1000;
     let (all, left) = (amounts::length(limit), rounded(limit.saturating_sub(passed)));
     let words = msg::limit_all_left_left(&all, &left);
     Some(Limit { percent: amounts::percent(passed, limit), words })

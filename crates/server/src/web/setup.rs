@@ -2,7 +2,7 @@
 
 use super::form::is_of_another_site;
 use super::page::{PageError, PageResult, page};
-use super::page_context::Look;
+use super::page_context::PageContext;
 use crate::api::setup::{SetUp, first_admin, used_up};
 use crate::api::{Api, ApiError, Peer};
 use askama::Template;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 #[derive(Template)]
 #[template(path = "setup.html")]
 struct SetUpPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     key: &'a str,
     name: &'a str,
     problem: Option<&'a str>,
@@ -36,11 +36,11 @@ pub(super) async fn form(
     uri: Uri,
     Query(given): Query<SetupForm>,
 ) -> PageResult {
-    let look = Look::new(&api, &headers, &uri, None);
+    let context = PageContext::new(&api, &headers, &uri, None);
     if !api.auth.is_setup_key(&given.key) {
-        return Err(PageError::new(look, used_up()));
+        return Err(PageError::new(context, used_up()));
     }
-    Ok(page(&SetUpPage { look: &look, key: &given.key, name: "admin", problem: None }))
+    Ok(page(&SetUpPage { context: &context, key: &given.key, name: "admin", problem: None }))
 }
 
 pub(super) async fn send(
@@ -50,9 +50,9 @@ pub(super) async fn send(
     uri: Uri,
     Form(given): Form<SetupForm>,
 ) -> PageResult {
-    let look = Look::new(&api, &headers, &uri, None);
+    let context = PageContext::new(&api, &headers, &uri, None);
     if is_of_another_site(&headers) {
-        return Err(PageError::new(look, ApiError::of_another_site()));
+        return Err(PageError::new(context, ApiError::of_another_site()));
     }
     let SetupForm { key, name, password } = given;
     let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
@@ -60,7 +60,7 @@ pub(super) async fn send(
         Ok(()) => Ok(Redirect::to("/login").into_response()),
         Err(error) => {
             let problem = Some(error.words().0);
-            Ok(page(&SetUpPage { look: &look, key: &key, name: &name, problem }))
+            Ok(page(&SetUpPage { context: &context, key: &key, name: &name, problem }))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use super::reasons::{Panel, panel};
 use super::rows::{TaskRow, command, row};
 use super::{amounts, log_file, states};
@@ -26,7 +26,7 @@ pub(super) struct TaskPageQuery {
 #[derive(Template)]
 #[template(path = "task.html")]
 struct TaskPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     task: TaskView,
     details: TaskDetails,
     row: TaskRow,
@@ -79,14 +79,14 @@ pub(super) async fn task(
     };
     let line = Line { task: task.clone(), array: None };
     Ok(page(&TaskPage {
-        look: &visit.look,
+        context: &visit.context,
         row: row(&line, &model, &visit, starts_at),
-        why: explained.map(|explained| panel(&explained, &task, &visit.look)),
+        why: explained.map(|explained| panel(&explained, &task, &visit.context)),
         command: command(&task),
         facts: facts(&task, &details),
         after: after(&details),
         failure: failure(&task),
-        runs: details.runs.iter().rev().map(|run| attempt(run, &visit.look)).collect(),
+        runs: details.runs.iter().rev().map(|run| attempt(run, &visit.context)).collect(),
         run: wanted.run.or_else(|| details.runs.last().map(|run| run.attempt)),
         may_act,
         log,
@@ -125,15 +125,18 @@ impl TaskPage<'_> {
     }
 }
 
-fn attempt(run: &RunView, look: &Look) -> Attempt {
-    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
+fn attempt(run: &RunView, context: &PageContext) -> Attempt {
+    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, context.now));
     let (started, ended) = (read(&run.started_at), read(&run.ended_at));
     let state = match &run.exit {
         Some(exit) => exit.clone(),
         None => states::of_run(&run.state).to_owned(),
     };
-    let elapsed =
-        |since: Moment| Elapsed { since: since.at(), until: ended.map(Moment::at), now: look.now };
+    let elapsed = |since: Moment| Elapsed {
+        since: since.at(),
+        until: ended.map(Moment::at),
+        now: context.now,
+    };
     Attempt { state, started, elapsed: started.map(elapsed), run: run.clone() }
 }
 

@@ -1,7 +1,7 @@
 //! The list of tasks: filters in the address, acts on many.
 
 use super::page::{PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use super::rows::{TaskRow, row};
 use super::states;
 use crate::api::{Api, Filter, select};
@@ -35,7 +35,7 @@ const GROUPS: [(&str, &str); 4] = [
 #[derive(Template)]
 #[template(path = "tasks.html")]
 struct TasksPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     wanted: TaskListQuery,
     tabs: Vec<Tab>,
     states: Vec<(&'static str, &'static str)>,
@@ -66,7 +66,7 @@ pub(super) async fn tasks(
     let mut users: Vec<String> = users.map(|user| user.name.clone()).collect();
     users.sort_unstable();
     Ok(page(&TasksPage {
-        look: &visit.look,
+        context: &visit.context,
         tabs: tabs(&wanted),
         states: TaskStateName::ALL.map(|state| (state.as_str(), states::word(state))).to_vec(),
         users,

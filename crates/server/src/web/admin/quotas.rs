@@ -4,7 +4,7 @@ use crate::api::{Api, ApiError, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
 use crate::web::page::{PageResult, page};
-use crate::web::page_context::{Look, Visit};
+use crate::web::page_context::{PageContext, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_core::quota::{Load, Quota};
@@ -16,7 +16,7 @@ use serde_json::Value;
 #[derive(Template)]
 #[template(path = "admin_quotas.html")]
 struct QuotasPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     period: String,
     everybody: Quota,
     users: Vec<QuotaRow>,
@@ -43,7 +43,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let (users, projects) = rows.map_err(visit.no())?;
     let quota = &api.handle.model().ledger.settings.quota;
     Ok(page(&QuotasPage {
-        look: &visit.look,
+        context: &visit.context,
         period: crate::given::duration::span(quota.period),
         everybody: quota.user,
         users,

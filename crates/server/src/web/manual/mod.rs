@@ -4,7 +4,7 @@
 mod examples;
 
 use super::page::{HTML, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use crate::api::{Api, openapi};
 use askama::Template;
 use axum::extract::{FromRequestParts as _, Request, State};
@@ -20,7 +20,7 @@ static DOCUMENT: LazyLock<Value> =
 #[derive(Template)]
 #[template(path = "manual.html")]
 struct ManualPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     groups: Vec<Group>,
 }
 
@@ -53,12 +53,12 @@ struct Field {
 /// Anybody may read it, as they may read the description itself.
 pub(super) async fn manual(State(api): State<Api>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
-    let look = match Visit::from_request_parts(&mut parts, &api).await {
-        Ok(visit) => visit.look,
-        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    let context = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.context,
+        Err(_) => PageContext::new(&api, &parts.headers, &parts.uri, None),
     };
     let groups = groups();
-    let shown = page(&ManualPage { look: &look, groups });
+    let shown = page(&ManualPage { context: &context, groups });
     (HTML, shown).into_response()
 }
 

@@ -8,7 +8,7 @@ mod script;
 use super::form::Sent;
 use super::moment::Moment;
 use super::page::{PageError, PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use crate::api::submit::{self, described, dry_run, replace};
 use crate::api::{Api, ApiError, me};
 use askama::Template;
@@ -44,7 +44,7 @@ pub(super) struct Filled {
 #[derive(Template)]
 #[template(path = "new.html")]
 struct NewPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     draft: Draft,
     about: About,
     answer: Option<DryRunAnswer>,
@@ -129,7 +129,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     }
     let count = count(&body);
     let answer = match dry_run(&api, &visit.caller, body).await {
-        Ok(forecast) => DryRunAnswer::yes(&forecast, count, &visit.look),
+        Ok(forecast) => DryRunAnswer::yes(&forecast, count, &visit.context),
         Err(error) => DryRunAnswer::no(&error),
     };
     let names: Vec<&str> = filled.iter().map(|it| danlu_spec::field::label(*it)).collect();
@@ -194,7 +194,7 @@ fn shown(
 ) -> axum::response::Response {
     let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
     let key = format!("page-{}-{}", visit.caller.id.0, crate::daemon::clock::now().0);
-    page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
+    page(&NewPage { context: &visit.context, draft, about, answer, nodes, key })
 }
 
 fn count(body: &Patch) -> u64 {
@@ -215,10 +215,10 @@ impl DryRunAnswer {
         }
     }
 
-    fn yes(forecast: &WouldStart, count: u64, look: &Look) -> DryRunAnswer {
+    fn yes(forecast: &WouldStart, count: u64, context: &PageContext) -> DryRunAnswer {
         let gpus: Vec<String> = forecast.gpu_ids.iter().map(u32::to_string).collect();
         let gpus = gpus.join(", ");
-        let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, look.now));
+        let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, context.now));
         let words = match (&forecast.node, forecast.now, at) {
             (Some(node), true, _) if gpus.is_empty() => msg::it_would_start_now_on_node(&node),
             (Some(node), true, _) => msg::it_would_start_now_on_node_gpu_gpus(&node, &gpus),

@@ -21,7 +21,7 @@ impl From<Complaint> for ApiError {
 
 /// What its lines say. Relative paths begin in the directory that the form names.
 pub(super) fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, ApiError> {
-    visit.look.language.within(|| {
+    visit.context.language.within(|| {
         let home = super::home(api, visit);
         let typed = draft.form.get(Field::Dir);
         let directory = if typed.starts_with('/') { typed.to_owned() } else { home.clone() };

@@ -8,7 +8,7 @@ use super::form::{Sent, encode};
 use super::gpu_map::{self, Cell};
 use super::moment::Moment;
 use super::page::{PageResult, page};
-use super::page_context::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use super::rows::{TaskRow, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
@@ -38,25 +38,25 @@ struct Machine {
 #[derive(Template)]
 #[template(path = "nodes.html")]
 struct NodesPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     nodes: Vec<Machine>,
 }
 
 pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
     let views = nodes::views(&api, &visit.caller).into_iter();
-    let nodes = views.map(|view| machine(view, &visit.look)).collect();
-    Ok(page(&NodesPage { look: &visit.look, nodes }))
+    let nodes = views.map(|view| machine(view, &visit.context)).collect();
+    Ok(page(&NodesPage { context: &visit.context, nodes }))
 }
 
-fn machine(view: NodeView, look: &Look) -> Machine {
+fn machine(view: NodeView, context: &PageContext) -> Machine {
     let (class, state) = node_text::state(&view.state);
     let problem = view
         .problem
         .as_deref()
         .map(|problem| node_text::problem(problem, view.hint.as_deref().unwrap_or_default()));
-    let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
+    let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, context.now));
     let since = view.since.as_deref().filter(|_| view.state == "down");
-    let down_since = since.and_then(|at| Moment::read(at, look.now));
+    let down_since = since.and_then(|at| Moment::read(at, context.now));
     Machine { view, class, state, problem, last_contact, down_since }
 }
 
@@ -109,7 +109,7 @@ impl Machine {
 #[derive(Template)]
 #[template(path = "node.html")]
 struct NodePage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     node: Machine,
     facts: Vec<(&'static str, String)>,
     cells: Vec<Cell>,
@@ -124,7 +124,7 @@ pub(super) async fn one(
     visit: Visit,
     Path(name): Path<String>,
 ) -> PageResult {
-    let look = &visit.look;
+    let context = &visit.context;
     let view = nodes::named(&api, &visit.caller, &name).map_err(visit.no())?;
     let maps = gpu_map::nodes(&api, &visit).into_iter();
     let cells = maps.filter(|map| map.name == name).flat_map(|map| map.cells).collect();
@@ -139,9 +139,9 @@ pub(super) async fn one(
     let line = |task| Line { task, array: None };
     let rows: Vec<TaskRow> =
         found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None)).collect();
-    let node = machine(view, look);
+    let node = machine(view, context);
     Ok(page(&NodePage {
-        look,
+        context,
         facts: facts(&node),
         node,
         cells,
@@ -225,7 +225,7 @@ pub(super) async fn act(
     caller.require_admin().map_err(sent.visit.no())?;
     if act == "check" {
         let checked = nodes::check(&api, caller, &name).await.map_err(sent.visit.no())?;
-        return Ok(page(&CheckPage::new(&sent.visit.look, &name, checked.steps)));
+        return Ok(page(&CheckPage::new(&sent.visit.context, &name, checked.steps)));
     }
     if sent.field("sure").is_empty() {
         return confirmation(&sent, &name, act);
@@ -239,14 +239,14 @@ pub(super) async fn act(
 }
 
 fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
-    let look = &sent.visit.look;
+    let context = &sent.visit.context;
     let Some((question, consequence, button)) = node_text::asked(act, name) else {
         return done(sent, Err(no_such_act()));
     };
     let address = format!("/nodes/{}", encode(name));
     let after = if act == "remove" { "/nodes" } else { address.as_str() };
     Ok(page(&ConfirmPage {
-        look,
+        context,
         question,
         consequence,
         act,
@@ -266,18 +266,18 @@ fn no_such_act() -> ApiError {
 #[derive(Template)]
 #[template(path = "node_check.html")]
 struct CheckPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     name: &'a str,
     steps: Vec<(&'static str, CheckedStep)>,
 }
 
 impl<'a> CheckPage<'a> {
-    fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
+    fn new(context: &'a PageContext, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
             (step.message, step.hint) = node_text::problem(&step.message, &step.hint);
             (node_text::step(&step.step), step)
         };
-        CheckPage { look, name, steps: steps.into_iter().map(said).collect() }
+        CheckPage { context, name, steps: steps.into_iter().map(said).collect() }
     }
 
     fn is_whole(&self) -> bool {
