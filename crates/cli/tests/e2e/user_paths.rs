@@ -331,6 +331,9 @@ fn requests_and_the_engine_touch_no_files() {
     assert!(sources.join("api/submit.rs").exists(), "this test looks at the wrong place");
     let mut found = Vec::new();
     let mut places: Vec<PathBuf> = WITHOUT_FILES.iter().map(|name| sources.join(name)).collect();
+    for place in &places {
+        assert!(place.exists(), "{} is not there: this test would look at nothing", place.display());
+    }
     places.push(sources.join("../../spec/src"));
     while let Some(place) = places.pop() {
         if place.is_dir() {
