@@ -1,4 +1,4 @@
-//! The daemon: what decides is `danlu-core`; what is here stores it, carries it out and serves it.
+//! The server: stores what `danlu-core` decides, carries it out on the fleet and serves the API and the pages.
 
 pub mod api;
 pub mod auth;

@@ -1,4 +1,4 @@
-//! Moving ended tasks to the archive.
+//! `POST /archive`: moves ended tasks to the archive.
 
 use super::body::Json;
 use super::caller::{Caller, user_named};

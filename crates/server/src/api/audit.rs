@@ -1,4 +1,4 @@
-//! Who did what, newest first.
+//! `GET /audit`: the audit log, newest entry first.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! A backup of the server, as a stream; and whether its database is sound.
+//! Streams a backup of the server, and checks the integrity of its database.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! JSON in and out. What comes in is an object: fields have names, and a list of values is not taken for them.
+//! JSON request and response bodies. A request body is an object; a list of values in place of one is refused.
 
 use super::ApiError;
 use crate::api::network::Refused;

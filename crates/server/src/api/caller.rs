@@ -1,4 +1,4 @@
-//! Who asks: the OS user at the other end of the socket, or whoever has a token or a session.
+//! Authentication: the OS user at the other end of the socket, or the owner of a token or session.
 
 use super::{Api, ApiError};
 use crate::api::network::owner;

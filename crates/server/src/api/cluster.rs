@@ -1,4 +1,4 @@
-//! Nodes, GPUs and totals.
+//! Nodes, GPUs and totals of the cluster.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! One line of an administrator, in gpuman's words: the command box.
+//! The command box: one line of gpuman's administrator commands.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! The server itself: is it there, who am I to it, stop it.
+//! The server itself: version and health, stop.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,7 +1,7 @@
-//! An answer in the form its reader wants: nothing where they have it already, compressed where they take that.
+//! `ETag` and gzip for responses.
 //!
-//! Invariant: nothing that carries the word which protects a session's changes goes through here, so that the length
-//! of a compressed answer gives no secret away.
+//! Invariant: no response that contains a CSRF token is compressed, because the length of a compressed response can reveal it
+//! (BREACH).
 
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

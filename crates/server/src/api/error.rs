@@ -1,4 +1,4 @@
-//! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
+//! API errors as HTTP responses: a status and `{"error": {"code", "message", "hint"}}`.
 
 use super::chinese;
 use crate::auth::AuthError;

@@ -1,4 +1,4 @@
-//! What happens, as it happens, and what has happened since: `GET /events?after=`.
+//! `GET /events?after=`: past events, then new ones as they are committed.
 
 use super::caller::Caller;
 use super::streams::StreamPermit;

@@ -1,4 +1,4 @@
-//! Which tasks a list is about.
+//! Filters of task lists.
 
 use super::caller::Caller;
 use super::{ApiError, view};

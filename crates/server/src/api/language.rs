@@ -1,4 +1,4 @@
-//! In which language a request is answered.
+//! Chooses the language of a response.
 
 use crate::api::caller::cookie;
 use axum::http::{HeaderMap, header};

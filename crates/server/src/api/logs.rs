@@ -1,4 +1,4 @@
-//! What a run has printed: a part of it, its tail, or all that comes.
+//! Output of a run: a range, the tail, or everything as it is written.
 
 use super::caller::Caller;
 use super::streams::StreamPermit;

@@ -1,4 +1,4 @@
-//! Oneself: who one is, one's password, what one's tasks have when nothing else is said.
+//! The caller's own account: profile, password, task template.
 
 use super::body::Json;
 use super::caller::Caller;

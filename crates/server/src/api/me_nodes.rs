@@ -1,4 +1,4 @@
-//! Who I am on each machine, and my own way in by SSH.
+//! The caller's login on each machine, and the caller's own SSH key.
 
 use super::body::Json;
 use super::caller::Caller;

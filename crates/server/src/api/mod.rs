@@ -1,4 +1,4 @@
-//! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
+//! `/api/v1` over HTTP. Reads are served from the read model; changes go to the engine and are answered once committed.
 
 pub(crate) mod archive;
 pub(crate) mod audit;

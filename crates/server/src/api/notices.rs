@@ -1,4 +1,4 @@
-//! What people have to know about the server itself, and that somebody has taken note of it.
+//! Notices about the server itself, and their acknowledgement.
 
 use super::body::Json;
 use super::caller::Caller;

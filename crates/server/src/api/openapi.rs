@@ -1,4 +1,4 @@
-//! The description of the API, made from the list of its addresses.
+//! The OpenAPI description, generated from the list of endpoints.
 
 use super::routes::{Access, Endpoint, ResponseKind, all};
 use axum::http::header;

@@ -1,4 +1,4 @@
-//! What OS users are called. Directories of users may be slow, so that answers are kept for a while.
+//! Names of OS users by uid. Directory services may be slow, so answers are cached.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

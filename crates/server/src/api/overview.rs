@@ -1,4 +1,4 @@
-//! What a person wants to see first: lines for what runs, waits and has ended of late, arrays folded.
+//! `danlu ls`: tasks that run, wait or ended recently, with arrays folded into one line.
 
 use super::body::Json;
 use super::caller::Caller;

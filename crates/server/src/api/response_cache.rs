@@ -1,4 +1,4 @@
-//! Answers that many ask for at the same time, kept for a moment and made anew once something has changed.
+//! Caches responses that many clients request at once, until the read model changes.
 
 use crate::read_model::ReadModel;
 use std::collections::BTreeMap;

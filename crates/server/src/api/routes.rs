@@ -1,6 +1,6 @@
-//! Every address of `/api/v1`, once: what serves it, who may ask, what goes in and what comes out.
+//! The list of all endpoints of `/api/v1`: handler, required access, request and response.
 //!
-//! The router, the OpenAPI document and the test of permissions are made from this list.
+//! The router, the OpenAPI description and the test of permissions are generated from this list.
 
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,

@@ -1,4 +1,4 @@
-//! Sessions of browsers: log in, log out, see and end the others.
+//! Browser sessions: log in, log out, list and end sessions.
 
 use super::body::Json;
 use super::caller::{Caller, Peer, add_user, user_named};

@@ -1,4 +1,4 @@
-//! Live settings by name: shown, changed, checked.
+//! Settings that administrators change while the server runs.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! The first admin, made with the link that the server printed when there was none.
+//! Creates the first administrator with the one-time link that the server prints.
 
 use super::body::Json;
 use super::caller::Peer;

@@ -1,4 +1,4 @@
-//! Reasons and ends in words, for programs that show them as they are.
+//! Wait reasons and outcomes as text, for programs that show them unchanged.
 
 use super::view::rfc3339;
 use danlu_core::WaitReason;

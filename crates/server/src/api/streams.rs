@@ -1,4 +1,4 @@
-//! Answers that go on for long: events, followed logs, waits. How many of them one account may have at a time.
+//! Limits the number of long-lived responses (events, followed logs, waits) per account.
 
 use super::ApiError;
 use super::caller::Caller;

@@ -1,4 +1,4 @@
-//! New tasks, and new descriptions for waiting ones.
+//! Submits tasks and edits waiting ones.
 
 use super::body::{Json, TaskBody};
 use super::caller::Caller;

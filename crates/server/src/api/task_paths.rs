@@ -1,5 +1,5 @@
-//! Would a task find the directory and the files that it names? Looked at where it would run, as its user, and not for long:
-//! a file system may never answer.
+//! Checks whether the directory and files that a task names exist where it would run. A process with the rights of the
+//! user looks at them, with a deadline, because a file system may never answer.
 
 use super::{Api, ApiError};
 use crate::fleet::launch_order;

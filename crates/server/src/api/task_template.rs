@@ -1,4 +1,4 @@
-//! What tasks have when nothing else is said: fields of `POST /tasks`.
+//! Templates: the default values of a user's tasks, as fields of `POST /tasks`.
 
 use danlu_messages::errors;
 use danlu_spec::field::InTemplate;

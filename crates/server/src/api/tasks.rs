@@ -1,4 +1,4 @@
-//! Tasks: lists, single ones, and what people do with them.
+//! Tasks: lists, single tasks, and actions on them.
 
 use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;

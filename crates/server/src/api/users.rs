@@ -1,4 +1,4 @@
-//! Users: who there is, what is theirs, and what admins change about them.
+//! User accounts: list, add, change, remove.
 
 use super::body::Json;
 use super::caller::{Caller, user_named};

@@ -1,4 +1,4 @@
-//! How rows are shown: from the read model to the bodies of the API.
+//! Converts rows of the read model to response bodies.
 
 use crate::read_model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;

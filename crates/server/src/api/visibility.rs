@@ -1,5 +1,5 @@
-//! What somebody sees of what is not theirs: all of it, or, with `visibility = own`, that a GPU is in use and that a
-//! task waits, but not whose, not which and not what it runs.
+//! What a caller sees of other users: everything, or, with `visibility = own`, only that a GPU is in use or a task waits;
+//! never whose task it is or what it runs.
 
 use super::ApiError;
 use super::caller::Caller;

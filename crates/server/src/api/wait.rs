@@ -1,4 +1,4 @@
-//! Long polls: answered when tasks have reached a state.
+//! Long polling: answers when tasks have reached a state.
 
 use super::body::Json;
 use super::caller::Caller;

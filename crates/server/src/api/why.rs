@@ -1,4 +1,4 @@
-//! Why a task waits, in full: for one task at a time.
+//! The full explanation why one task waits.
 
 use super::caller::Caller;
 use super::tasks::{LONGEST_READ, visible};

@@ -1,7 +1,7 @@
-//! Attempts that failed: whoever guesses is answered later each time, up to some seconds; nobody is ever locked out.
+//! Slows down password guessing: each failure delays the next answer, up to some seconds. Accounts are never locked.
 //!
-//! The right password comes in at any time, after the same pause: so that others who guess at an account, or from the same
-//! address, cannot keep its owner out.
+//! The right password is accepted at any time after the same delay, so guessing at an account, or from the same address,
+//! cannot lock its owner out.
 
 use super::secret::SecretHash;
 use std::collections::HashMap;

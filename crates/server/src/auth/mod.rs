@@ -1,6 +1,6 @@
-//! Who comes over the network: passwords, sessions of browsers, tokens of programs.
+//! Accounts over the network: passwords, browser sessions, API tokens.
 //!
-//! Invariant: what this says is durable; a change is committed first and known afterwards.
+//! Invariant: a change is committed before it takes effect here.
 
 mod attempts;
 mod password;

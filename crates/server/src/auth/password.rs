@@ -1,4 +1,4 @@
-//! Passwords: which are good enough, and how they are kept (argon2id).
+//! Passwords: the minimum requirements, and hashing (argon2id).
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;

@@ -1,4 +1,4 @@
-//! Passwords that were right a moment ago, so that who says theirs with every request does not wait every time.
+//! Caches passwords that were verified recently, for clients that send theirs with every request.
 
 use super::SecretHash;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! What is known about people who come over the network: passwords, tokens, sessions, what they want to be told.
+//! The stored records of accounts: passwords, tokens, sessions, notification settings.
 //!
-//! Secrets themselves are never kept, only what they can be checked against.
+//! Secrets are stored as hashes only.
 
 use super::secret::SecretHash;
 use crate::store::{RecordChange, Store, StoreError};

@@ -1,4 +1,4 @@
-//! Secrets that we make ourselves: long enough that nobody guesses them, so that a plain hash of them is safe to keep.
+//! Generated secrets. They have enough entropy that a plain hash of them is safe to store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

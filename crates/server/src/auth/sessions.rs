@@ -1,4 +1,4 @@
-//! Sessions of browsers: they end when nobody uses them, and after some weeks in any case.
+//! Browser sessions: they expire when unused, and after some weeks in any case.
 
 use super::records::{AccountChange, Session};
 use super::secret::SecretHash;

@@ -1,4 +1,4 @@
-//! How often somebody unknown may ask, by address.
+//! Rate limit of unauthenticated requests, by address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

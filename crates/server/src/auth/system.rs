@@ -1,4 +1,4 @@
-//! The password that somebody has on this machine, asked of the machine itself (PAM), where that is configured.
+//! Verifies passwords of OS users through PAM, where that is configured.
 
 use std::sync::Arc;
 use tokio::sync::Semaphore;

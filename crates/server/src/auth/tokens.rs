@@ -1,4 +1,4 @@
-//! Tokens of programs. Only what they can be checked against is kept.
+//! API tokens. Only their hashes are stored.
 
 use super::records::{AccountChange, Token};
 use super::secret::SecretHash;

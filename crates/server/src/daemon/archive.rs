@@ -1,6 +1,6 @@
-//! Ended tasks that nobody needs in the lists any more: one JSON line each in `archive.jsonl` of the data directory.
+//! Moves old ended tasks out of the lists: one JSON line each in `archive.jsonl` of the data directory.
 //!
-//! A line is written before the task leaves the lists. After a crash in between a task may have two lines; none is lost.
+//! The line is written before the task leaves the lists. After a crash in between, a task may have two lines; none is lost.
 
 use crate::api::{Api, ApiError, view};
 use crate::daemon::handle::{AskError, Asker, NotNow};

@@ -1,4 +1,4 @@
-//! What the audit log says about an input of a person.
+//! The audit log entry for an input.
 
 use crate::daemon::handle::Asker;
 use crate::store::Deed;

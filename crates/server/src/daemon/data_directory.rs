@@ -1,4 +1,4 @@
-//! The directory that holds everything of one server: made, checked to be ours, and locked.
+//! The data directory of a server: created, checked for ownership, and locked.
 
 use danlu_messages::errors;
 use danlu_node::private;

@@ -1,4 +1,4 @@
-//! How everything else reaches the engine.
+//! The handle through which all other code reaches the engine.
 
 use crate::daemon::clock;
 use crate::daemon::notices::Notices;

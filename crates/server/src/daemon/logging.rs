@@ -1,4 +1,4 @@
-//! The server's own log: to standard error, and to a file that does not grow for ever.
+//! The server's own log: to standard error, and to a file of bounded size.
 
 use danlu_node::private;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! The daemon process: configuration, the engine's thread, start and end, backups, what administrators are told.
+//! The daemon process: start and stop, configuration, the engine thread, backups, notices to administrators.
 
 pub(crate) mod archive;
 mod audit_entry;

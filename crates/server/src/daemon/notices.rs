@@ -1,4 +1,4 @@
-//! What people have to know about the server itself, kept in the database until somebody acknowledges it.
+//! Notices about the server itself, kept in the database until an administrator acknowledges them.
 
 use crate::api::view::rfc3339;
 use crate::store::restore_guard::Loss;

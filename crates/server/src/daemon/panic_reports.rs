@@ -1,4 +1,4 @@
-//! Reports of bugs of ours that made the core panic, in files.
+//! Writes a report file when the core panics.
 
 use crate::api::view::rfc3339;
 use crate::daemon::clock;

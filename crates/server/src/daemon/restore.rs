@@ -1,4 +1,4 @@
-//! A backup takes the place of what a stopped server has. What was there is kept aside.
+//! Restores a backup to the data directory of a stopped server. The previous files are kept aside.
 
 use crate::daemon::backup::{
     CONFIGURATION, DATABASE, Digesting, FILES, FORMAT, LOGS, MANIFEST, Manifest, highest, in_digits,

@@ -1,4 +1,4 @@
-//! The daemon from start to end.
+//! The daemon from start to stop.
 
 use crate::api::network::{self, ConnectionLimits, Network, Socket, told_to_end};
 use crate::api::response_cache::ResponseCache;

@@ -1,4 +1,4 @@
-//! Tells systemd, where it started us, that requests are accepted or that we are about to end.
+//! Tells systemd that the service is ready or stopping (`sd_notify`).
 
 use std::os::unix::net::UnixDatagram;
 

@@ -1,4 +1,4 @@
-//! Encrypted connections: with the lab's certificate, or with one that is made at the first start.
+//! TLS: with a configured certificate, or with a self-signed one that is created at the first start.
 
 use crate::daemon::config::{Config, TlsFiles};
 use danlu_messages::errors;

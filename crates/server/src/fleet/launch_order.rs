@@ -1,4 +1,4 @@
-//! From a decision of the core to an order for a node.
+//! Makes the launch order that a node receives from a decision of the core.
 
 use crate::fleet::logins::Logins;
 use crate::store::environment;

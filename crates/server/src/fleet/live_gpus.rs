@@ -1,4 +1,4 @@
-//! What was seen last of all GPUs, for people.
+//! The latest readings of all GPUs, for display.
 
 use super::gpu_history::{History, Sample};
 use arc_swap::ArcSwap;

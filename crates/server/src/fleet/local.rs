@@ -1,4 +1,4 @@
-//! The machine the daemon runs on: the same agent as everywhere, in this process.
+//! The node that the daemon runs on: the same agent as on other machines, within this process.
 
 use super::LiveGpus;
 use crate::daemon::clock;

@@ -1,4 +1,4 @@
-//! Carries decisions to nodes and brings back what they say. Knows no store and decides nothing.
+//! Sends the effects of the core to the nodes, local and remote. Makes no decisions.
 
 mod gpu_history;
 pub(crate) mod launch_order;

@@ -1,4 +1,4 @@
-//! What runs have printed, wherever it lies.
+//! Opens and reads the output of runs, on this machine or another.
 
 use crate::api::part_gpu_ids;
 use crate::fleet::launch_order;

@@ -1,4 +1,4 @@
-//! What most lists ask of a task, in a few bytes.
+//! The few bytes of a task that most lists need.
 
 use danlu_core::task::{ArrayElement, Outcome, TaskState};
 use danlu_core::{Task, UserId};

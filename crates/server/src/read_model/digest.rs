@@ -1,4 +1,4 @@
-//! Kept up to date with every change, so that an overview need not go through all tasks.
+//! Counts and ids for the overview, updated with every change, so that it need not go through all tasks.
 
 use super::brief::{Brief, BriefState};
 use danlu_core::{TaskId, UserId};

@@ -1,6 +1,6 @@
-//! Tells what the rows alone do not: why a task waits, when it is expected to start. Without asking the engine.
+//! Answers from a state of the core what rows alone do not tell: why a task waits, when it is expected to start.
 //!
-//! A state of the core follows the read model: whoever asks applies what has changed since somebody asked last.
+//! The state follows the read model: each reader applies the changes since the last one, without asking the engine.
 
 use super::{ReadModel, Reader};
 use danlu_core::State;

@@ -1,4 +1,4 @@
-//! What readers see: the rows as of the last commit, in maps that share what has not changed.
+//! The read model: the rows as of the last commit, in persistent maps that share unchanged parts.
 //!
 //! Readers never wait for the engine, nor the engine for readers.
 

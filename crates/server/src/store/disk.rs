@@ -1,7 +1,7 @@
-//! Whether there is room for more, and room that is set aside: what is accepted can always be finished.
+//! Checks free disk space and keeps a reserve file, so that whatever was accepted can be finished.
 //!
-//! A file of the data directory takes space that nobody else gets. When the disk is full it is given up, so that ends,
-//! cancels and removals can be recorded; it is made again when there is room.
+//! When the disk is full, the reserve file is deleted so that ends, cancellations and removals can still be recorded. It is
+//! created again when there is space.
 
 use crate::daemon::handle::NotNow;
 use danlu_messages::errors;

@@ -1,4 +1,4 @@
-//! A submitter's environment: packed for the store, named by its hash.
+//! A submitter's environment variables, compressed for the store and named by their hash.
 
 use crate::store::Environment;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! What can be wrong with the database, and what to do about it.
+//! Errors of the database, with hints.
 
 use crate::store::disk;
 use danlu_messages::errors;

@@ -1,4 +1,4 @@
-//! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
+//! The durable store: SQLite, written by the engine thread only, one transaction per batch.
 
 mod audit;
 pub mod disk;

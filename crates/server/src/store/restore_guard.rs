@@ -1,5 +1,6 @@
-//! Which life of the store this is, and whether the database is as new as it was. A file beside it tells: what a copy of
-//! the database alone does not bring back.
+//! Detects a database that was replaced by an older copy, and chooses the epoch.
+//!
+//! A file beside the database records the newest event and ids, because a copy of the database alone does not bring them back.
 
 use crate::store::{Store, StoreError};
 use danlu_core::Epoch;

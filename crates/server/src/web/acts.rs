@@ -1,4 +1,4 @@
-//! What people do with tasks from a page. What cannot be undone is asked about first.
+//! Actions on tasks from a page. Those that cannot be undone ask for confirmation.
 
 use super::form::Sent;
 use super::page::{PageError, PageResult, page};

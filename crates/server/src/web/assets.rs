@@ -1,4 +1,4 @@
-//! Styles and scripts: in the program itself, under addresses that change with their content.
+//! Styles and scripts: embedded in the program, at addresses that change with their content.
 
 use crate::api::encoding::{FOR_EVER, Forms, Wish};
 use axum::body::Bytes;

@@ -1,4 +1,4 @@
-//! Forms that pages send: their fields, and the proof that it was one of our pages.
+//! Submitted forms: their fields, and the check of the CSRF token.
 
 use super::page::PageError;
 use super::page_context::Visit;

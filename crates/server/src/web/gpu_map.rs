@@ -1,4 +1,4 @@
-//! Every GPU of every node as one small field: whose it is, how busy, what is wrong with it.
+//! The map of all GPUs: owner, utilization and problems of each.
 
 use super::amounts;
 use super::page_context::Visit;

@@ -1,4 +1,4 @@
-//! Nodes and GPUs in full; admins choose here which GPUs are given out.
+//! All nodes and GPUs in detail; administrators enable and disable GPUs here.
 
 use super::acts::done;
 use super::charts::spark_line;

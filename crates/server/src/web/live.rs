@@ -1,4 +1,4 @@
-//! Tells open pages that something has changed, so that they fetch what they show anew.
+//! Tells open pages that something has changed, so that they reload their contents.
 
 use super::page_context::Visit;
 use crate::api::{Api, ApiError};

@@ -1,4 +1,4 @@
-//! What a run has printed: as a file to keep, and its end as plain text for browsers without scripts.
+//! The output of a run: as a download, and its end as plain text for browsers without JavaScript.
 
 use super::page::PageResult;
 use super::page_context::Visit;

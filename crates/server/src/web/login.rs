@@ -1,4 +1,4 @@
-//! The page for logging in.
+//! The log-in page.
 
 use super::form::Sent;
 use super::form::{encode, is_of_another_site, own_path};

@@ -1,4 +1,4 @@
-//! One's own page: password, language, machines, template, tokens, sessions.
+//! The reader's own account: password, language, machines, template, tokens, sessions.
 
 use super::acts::done;
 use super::form::Sent;

@@ -1,4 +1,4 @@
-//! The pages that people see in a browser: rendered here, live where JavaScript is there.
+//! The web pages: rendered by the server, updated by JavaScript where it is available.
 
 mod acts;
 mod admin;

@@ -1,4 +1,4 @@
-//! The first page: is a GPU free, are my tasks fine, when do I start?
+//! The start page: free GPUs, the reader's tasks, the next expected start.
 
 use super::gpu_map::{self, NodeMap};
 use super::moment::Moment;

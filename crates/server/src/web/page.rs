@@ -1,4 +1,4 @@
-//! Templates as answers, and problems as pages that say what to do next.
+//! Templates as responses, and errors as pages that say what to do next.
 
 use super::page_context::{PageContext, Visit};
 use crate::api::ApiError;

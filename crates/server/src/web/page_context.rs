@@ -1,4 +1,4 @@
-//! What every page needs to know about its reader: who, in which language, light or dark.
+//! What every page needs to know about its reader: account, language, theme.
 
 use super::page::PageError;
 use crate::api::caller::{Peer, cookie};

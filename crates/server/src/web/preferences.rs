@@ -1,4 +1,4 @@
-//! Language and light: kept by the browser, so that they hold before anybody has logged in.
+//! Language and theme, kept in cookies so that they also hold before log-in.
 
 use super::form::own_path;
 use axum::extract::Form;

@@ -1,4 +1,4 @@
-//! Why a task waits, as a row of a table says it, and in full on its own page.
+//! Why a task waits: short in lists, in full on its own page.
 
 use super::moment::Moment;
 use super::page_context::PageContext;

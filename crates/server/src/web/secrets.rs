@@ -1,4 +1,4 @@
-//! Passwords and tokens that were made: told this once.
+//! Shows generated passwords and tokens, once.
 
 use super::page::page;
 use super::page_context::PageContext;

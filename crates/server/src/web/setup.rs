@@ -1,4 +1,4 @@
-//! The page behind the link that the server prints while there is no admin.
+//! The page behind the set-up link that the server prints while there is no administrator.
 
 use super::form::is_of_another_site;
 use super::page::{PageError, PageResult, page};

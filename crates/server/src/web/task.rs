@@ -1,4 +1,4 @@
-//! One task: what it is, how it fares, what it prints.
+//! The page of one task: description, state, output.
 
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};

@@ -1,4 +1,4 @@
-//! The list of tasks: filters in the address, acts on many.
+//! The list of tasks: filters in the address, actions on several tasks.
 
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};

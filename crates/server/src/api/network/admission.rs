@@ -1,7 +1,7 @@
-//! Who is connected through one door (the machine's socket, or the network), and who has to leave when there are too many.
+//! Limits connections, per listener (local socket or network) and per source, and chooses which one is closed to make room.
 //!
-//! A connection that only waits for its client to send something makes room for a newer one; one that is being answered
-//! stays. So connections that say nothing keep nobody out, wherever they come from.
+//! A connection that waits for its client to send something makes room for a newer one; one that is being answered stays. So
+//! idle connections cannot lock other clients out.
 
 use crate::api::ApiError;
 use danlu_messages::errors;

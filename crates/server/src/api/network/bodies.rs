@@ -1,5 +1,4 @@
-//! Request bodies on their way in, and long answers on their way out: how many bytes of them there may be at a time, and how slow
-//! requests may come.
+//! Limits for request and response bodies: bytes in memory at a time, and the minimum speed of requests.
 
 use super::admission::{ConnectionState, Source};
 use crate::api::ApiError;

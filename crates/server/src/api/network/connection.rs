@@ -1,4 +1,4 @@
-//! One connection from its first byte to its last.
+//! One HTTP connection from its first byte to its last.
 
 use super::admission::{ConnectionSlot, ConnectionState, Full, Source};
 use super::bodies::{Bodies, Counted, Share};

@@ -1,5 +1,4 @@
-//! How the descriptors that the system lets us have are shared out: connections never take those that the database, the
-//! agent and the ends of tasks need.
+//! Shares out file descriptors: connections never take those that the database, the agent and the ends of tasks need.
 
 use crate::daemon::config::Limits;
 use nix::sys::resource::{Resource, getrlimit};

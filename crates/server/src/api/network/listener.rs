@@ -1,4 +1,4 @@
-//! Takes connections from a socket, as long as there is room for them.
+//! Accepts connections from a socket, within the limits.
 
 use super::admission::{Admission, Full, Source};
 use super::connection::{self, Serving};

@@ -1,9 +1,9 @@
-//! The threads that serve the network, and the doors that everybody comes through.
+//! The threads that serve the network, and the limits that all connections share.
 //!
-//! Who comes over the network, agents among them, does not keep people on this machine waiting: their one thread has nothing to
-//! share, and answers soonest. Each thread here has a runtime of its own and takes connections from all addresses; a connection
-//! stays where it was taken. (A runtime of several threads would do floating-point statistics, and need a library for them that
-//! every start of the program would have to load.)
+//! Connections over the network, those of agents included, do not delay users of the local socket: that has a thread of its own.
+//! Each network thread has a runtime of its own and accepts from all addresses; a connection stays on the thread that accepted it.
+//! (A multi-threaded runtime uses floating-point statistics, and would need a library that every start of the program has to
+//! load.)
 
 mod admission;
 mod bodies;

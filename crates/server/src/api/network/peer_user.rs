@@ -1,6 +1,6 @@
-//! Which OS user is at the other end of a connection within this machine, as the kernel knows it.
+//! Finds the OS user at the other end of a TCP connection within this machine.
 //!
-//! The kernel is asked about that one socket (`sock_diag(7)`); it answers at once, whatever else is open.
+//! Asks the kernel for that one socket (`sock_diag(7)`), which takes the same time however many sockets are open.
 
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,

@@ -1,4 +1,4 @@
-//! How far one gets on the way to a machine.
+//! `danlu node check`: the steps of connecting to a machine, and which of them fails.
 
 use super::{id_of, unknown};
 use crate::api::{Api, ApiError, Caller};

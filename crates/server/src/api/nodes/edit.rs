@@ -1,4 +1,4 @@
-//! A machine is reached in another way from now on. What runs there goes on.
+//! Changes how a machine is reached. Runs on it continue.
 
 use super::{answer, deed, id_of};
 use crate::api::body::Json;

@@ -1,4 +1,4 @@
-//! Machines: what there is of them, and what admins do with them.
+//! Machines: their state, and what administrators do with them.
 
 mod check;
 mod edit;

@@ -1,4 +1,4 @@
-//! gpuman's commands for administrators. Each answer says what was done, in the reader's language.
+//! gpuman's administrator commands. Answers are in the reader's language.
 
 use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, archive, cluster, daemon, settings, users};

@@ -1,4 +1,4 @@
-//! Tasks and users as gpuman lists them.
+//! Lists of tasks and users in gpuman's format.
 
 use super::tasks::{email, file_name};
 use crate::api::caller::Caller;

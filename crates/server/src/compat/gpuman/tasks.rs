@@ -1,4 +1,4 @@
-//! gpuman's tasks, as ours.
+//! Converts gpuman's task fields to Danlu's.
 
 use super::GpumanBody;
 use crate::api::caller::Caller;

@@ -1,4 +1,4 @@
-//! `[auth]`: who comes in over the network, and for how long.
+//! `[auth]`: log-in over the network and lifetime of sessions.
 
 use super::ConfigError;
 use danlu_core::Span;

@@ -1,4 +1,4 @@
-//! `[limits]`: how much of the server one user or one address may have at a time.
+//! `[limits]`: how much of the server one user or one address may use at a time.
 
 use super::ConfigError;
 use crate::given::amount::parse_bytes;

@@ -1,4 +1,4 @@
-//! What was configured, and where each value comes from: flag, variable, file or default.
+//! The configuration and the origin of each value: flag, environment variable, file or default.
 
 mod auth;
 mod limits;

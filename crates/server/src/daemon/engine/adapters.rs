@@ -1,4 +1,4 @@
-//! What the engine needs, for real: the database and its disk, the machines, the clock, people, readers.
+//! The production implementations of `Store`, `Fleet`, `Clock`, `People` and `Watch` of the engine.
 
 use crate::daemon::audit_entry;
 use crate::daemon::clock;

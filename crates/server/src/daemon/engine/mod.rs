@@ -1,4 +1,4 @@
-//! The thread that drives the engine: gives it what has come, and wakes it when something is due.
+//! The engine thread: passes messages to the engine and wakes it when something is due.
 
 mod adapters;
 

@@ -1,8 +1,8 @@
-//! Who people are on other machines: the OS user that an admin names for each, and a way in by SSH of their own.
+//! Users' logins on other machines: the OS user that an administrator assigns, and the user's own SSH login.
 //!
-//! Invariant: an OS user is named by admins alone, for an agent with root would become anybody. What people say
+//! Invariant: only administrators assign an OS user, because an agent with root can become any user. A login that users name
 //! themselves counts only for a connection that their own key opens.
-//! Invariant: keys are files that only the server's user can read; no record, log, message or answer has one.
+//! Invariant: keys are files that only the server's user can read; no record, log, message or response contains one.
 
 mod private_key;
 

@@ -1,4 +1,4 @@
-//! Private keys that people give: what one must look like, and the file that it is kept in.
+//! Private SSH keys of users: checks their format and stores them in files.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};

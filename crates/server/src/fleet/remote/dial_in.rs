@@ -1,6 +1,6 @@
-//! Machines that connect by themselves, over a WebSocket, from wherever they are.
+//! Machines that connect to the server over a WebSocket.
 //!
-//! The token says which machine it may be; the first machine that comes with it is the one.
+//! The token is bound to the first machine that connects with it.
 
 use super::reconnect::Ended;
 use super::ssh::{Step, Unreachable};

@@ -1,4 +1,4 @@
-//! One machine under two names: what can be told of that before its GPUs show it.
+//! Detects one machine under two names before its GPUs show it.
 
 use super::{LinkState, NodeRecord, NodeRoute, Nodes};
 

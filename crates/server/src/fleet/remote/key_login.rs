@@ -1,6 +1,6 @@
-//! Whether people's own keys mean anything on a machine, as far as that is known right now.
+//! Whether users' own keys can be used on a machine.
 //!
-//! Invariant: unknown is no. Only an agent that is connected and has said that it is not root makes a key worth having.
+//! Invariant: unknown means no. Keys are accepted only while an agent is connected that has said it is not root.
 
 use super::{NodeRecord, NodeRoute, Nodes};
 use danlu_core::{NodeId, UserId};

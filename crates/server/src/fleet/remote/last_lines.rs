@@ -1,4 +1,4 @@
-//! The last lines of what runs elsewhere, kept for while its machine is away.
+//! Keeps the last lines of running tasks on other machines, to be shown while the machine is away.
 
 use super::Nodes;
 use crate::daemon::clock;

@@ -1,4 +1,4 @@
-//! What is known of the way to a machine.
+//! Status of the connection to a machine.
 
 use super::ssh::Unreachable;
 use danlu_core::Time;

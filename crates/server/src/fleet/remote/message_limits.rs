@@ -1,5 +1,5 @@
-//! What an agent tells is held to what a machine can have, before anybody stores or shows it: words are short and in one
-//! line without control characters, lists have an end.
+//! Limits what an agent sends before it is stored or shown: short texts in one line without control characters, bounded
+//! lists.
 
 use danlu_core::gpu::{GpuCondition, GpuReport};
 use danlu_core::input::NodeReport;

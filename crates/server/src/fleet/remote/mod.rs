@@ -1,6 +1,6 @@
-//! Machines other than the server's own: how they are reached, and what is known of the way there.
+//! Machines other than the server's own: their entries, connections and status.
 //!
-//! Each has a task of its own that connects, speaks and connects again, so that one that hangs slows nobody.
+//! Each machine has a task of its own that connects and reconnects, so that one that hangs does not delay the others.
 
 mod dial_in;
 mod duplicate_machines;

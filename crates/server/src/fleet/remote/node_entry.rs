@@ -1,4 +1,4 @@
-//! How a machine is reached: what administrators have said about it.
+//! A machine's entry: how it is reached, as administrators configured it.
 
 use crate::auth::SecretHash;
 use danlu_messages::errors;

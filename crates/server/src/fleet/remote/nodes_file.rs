@@ -1,7 +1,6 @@
-//! Machines that stand in a file: `[[node]]` in the configuration file, or in `nodes.toml` beside it.
+//! Machines that are configured in a file: `[[node]]` in the configuration file, or in `nodes.toml` beside it.
 //!
-//! The file is watched: what is added, changed or taken out there happens here a moment later. What makes no sense
-//! changes nothing.
+//! The file is watched: additions, changes and removals take effect at once. Invalid entries are ignored and logged.
 
 use super::{BadNode, NodeRecord, NodeRoute, Nodes, put_record, remove_record};
 use crate::daemon::config::Config;

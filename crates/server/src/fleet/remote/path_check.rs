@@ -1,4 +1,4 @@
-//! Would a task find on another machine what it names?
+//! Asks an agent whether the paths that a task names exist on its machine.
 
 use super::Nodes;
 use danlu_core::{NodeId, UserId};

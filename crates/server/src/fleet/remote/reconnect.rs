@@ -1,4 +1,4 @@
-//! One task for each machine that is reached by SSH: connects, speaks until the connection is gone, and connects again.
+//! One task for each machine that is reached by SSH: connects, serves the connection until it ends, and reconnects.
 
 use super::session::{Far, NotGreeted, Present};
 use super::ssh::{self, Step, Unreachable};

@@ -1,4 +1,4 @@
-//! A log that lies on another machine, read a part at a time.
+//! Reads a log on another machine, a part at a time.
 
 use super::Nodes;
 use super::user_agents::UserAgent;

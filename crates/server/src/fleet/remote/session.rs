@@ -1,4 +1,4 @@
-//! What a server and an agent say to each other, from hello to the end of the connection.
+//! The conversation between server and agent, from the greeting to the end of the connection.
 
 use super::message_limits;
 use super::remote_log::Asks;

@@ -1,8 +1,8 @@
-//! To a machine by the system's own `ssh`: so that its configuration, jumps, agents and known hosts are the administrator's usual ones.
-//! How a person's own connection is opened instead: `user_ssh.rs`.
+//! Connects to a machine with the system's `ssh`, so that the administrator's configuration, jump hosts, agents and known hosts
+//! apply. How a user's own connection is opened: `user_ssh.rs`.
 //!
-//! Nothing that a person has written reaches a shell: the far side gets one fixed line, and hears all else from the
-//! agent that this line starts.
+//! No text that a user wrote reaches a shell: the far side gets one fixed command line and receives the rest from the agent that
+//! it starts.
 
 use super::node_entry::SshTarget;
 use super::ssh_error::{HostKeyPlace, explain};

@@ -1,4 +1,4 @@
-//! What `ssh` complained of, in our own words, and what to do about it.
+//! Interprets the error messages of `ssh`: cause and remedy.
 
 use super::message_limits;
 use super::node_entry::SshTarget;

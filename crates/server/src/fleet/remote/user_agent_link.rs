@@ -1,9 +1,9 @@
-//! One person's own connection to a machine whose agent is not root: opened by that person's key, with an agent that runs
-//! that person's tasks and nobody else's.
+//! A user's own connection to a machine whose agent is not root: it is opened with that user's key, and its agent runs only
+//! that user's tasks.
 //!
-//! Invariant: an owner's agent is heard about its owner's runs alone.
-//! Invariant: nothing is said to an agent before it is sure that it is no root, has the login that its owner has named,
-//! and is on the machine that the server's own connection has reached.
+//! Invariant: a user's agent is heard only about that user's runs.
+//! Invariant: no order is sent to an agent before it is certain that it is not root, has the login that its user named, and is
+//! on the machine that the server's own connection has reached.
 
 use super::Nodes;
 use super::node_entry::{NodeRecord, NodeRoute, SshTarget};

@@ -1,9 +1,9 @@
-//! People's own connections to a machine whose agent is not root, as the machine's own connection sees them.
+//! Users' own agents on a machine whose main agent is not root.
 //!
-//! To the core they are one machine. Invariant: it hears a report only when all who may have something running there
-//! have reported; and when one of those is lost, so is the machine.
-//! Invariant: no two people share a login there, nor does anybody share that of the machine's own agent: agents of one
-//! login would end each other.
+//! The core sees one node. Invariant: it gets a report only when every agent that may have something running has reported; when
+//! one of those is lost, the node is lost.
+//! Invariant: no two users share a login there, nor does a user share that of the main agent: agents of one login would end each
+//! other.
 
 use super::remote_log::Asks;
 use super::ssh::{Step, Unreachable};

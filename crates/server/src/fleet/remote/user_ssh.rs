@@ -1,10 +1,10 @@
-//! How a person's own connection is opened: by that person's key alone, and with nothing of the server's but the way there.
+//! The `ssh` command line of a user's own connection: only that user's key, and nothing of the server's but the route.
 //!
-//! No configuration file is read, no other key, certificate or agent is offered, and no host key is trusted that the
-//! server's own connection would not trust. The administrator's configuration still says where the machine is and what
-//! lies between: that much is asked of it (`ssh -G`), as for the server's own connection and never with a name that a
-//! person has chosen. A jump host is a hop of the network: the server logs in to it as itself and lets one connection
-//! through; inside that connection, the machine sees nobody but the person.
+//! No configuration file is read, no other key, certificate or agent is offered, and no host key is trusted that the server's
+//! own connection would not trust. The administrator's configuration still says where the machine is and what lies between:
+//! `ssh -G` is asked for that, as for the server's own connection and never with a name that a user has chosen. A jump host is
+//! a hop of the network: the server logs in to it as itself and forwards one connection, inside which the machine sees only the
+//! user.
 
 use super::node_entry::SshTarget;
 use super::ssh::{self, Step, Unreachable};

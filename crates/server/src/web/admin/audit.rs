@@ -1,4 +1,4 @@
-//! Who did what, newest first.
+//! The audit log page.
 
 use crate::api::{Api, audit};
 use crate::web::moment::Moment;

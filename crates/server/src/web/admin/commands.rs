@@ -1,4 +1,4 @@
-//! The command box: one line in gpuman's words, and what came of it.
+//! The command box: one line of gpuman's administrator commands, and its result.
 
 use crate::api::Api;
 use crate::compat::gpuman;

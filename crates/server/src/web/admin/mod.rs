@@ -1,4 +1,4 @@
-//! What admins do: users, settings, commands, the audit log.
+//! Pages for administrators: users, settings, commands, audit log.
 
 pub(super) mod audit;
 pub(super) mod commands;

@@ -1,4 +1,4 @@
-//! How much users and projects may have, and how much of it they have now.
+//! Quotas of users and projects, and their current use.
 
 use crate::api::{Api, ApiError, settings};
 use crate::web::acts::done;

@@ -1,4 +1,4 @@
-//! What each setting is for, in one sentence.
+//! A one-sentence description of each setting.
 
 use danlu_messages::web::admin as msg;
 

@@ -1,4 +1,4 @@
-//! Settings by name, the announcement, the queue.
+//! Settings, the announcement, and pausing the queue.
 
 use super::setting_help::about;
 use crate::api::{Api, settings};

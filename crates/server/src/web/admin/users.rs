@@ -1,4 +1,4 @@
-//! Accounts: added one by one or many at once, changed, locked, removed.
+//! User accounts: added singly or in bulk, changed, locked, removed.
 
 use crate::api::caller::user_named;
 use crate::api::{Api, ApiError, users};

@@ -1,5 +1,5 @@
-//! The API for people: every address with who may ask, what goes in, what comes out and how to try it, from the same
-//! description that programs read.
+//! The API reference for people: every endpoint with its access, request, response and an example, from the OpenAPI
+//! description.
 
 mod examples;
 

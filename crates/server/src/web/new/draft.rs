@@ -1,4 +1,4 @@
-//! The form as it was typed. What is empty takes its default.
+//! The form as it was typed. An empty field takes its default.
 
 use super::super::form::Sent;
 use danlu_spec::field::{Form, InForm, ON};

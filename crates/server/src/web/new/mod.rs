@@ -1,4 +1,4 @@
-//! The form for a new task, a copy of one, or another description for one that waits.
+//! The form for a new task, a copy of a task, or an edit of a waiting one.
 
 mod describe;
 mod draft;

@@ -1,4 +1,4 @@
-//! A pasted script on the page: its lines count as the command line counts them, under what somebody typed.
+//! A pasted script in the form: its lines count as on the command line, below what was typed.
 
 use super::draft::Draft;
 use crate::api::{Api, ApiError};

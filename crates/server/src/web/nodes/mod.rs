@@ -1,4 +1,4 @@
-//! Machines: how each one fares, what it runs, and what admins do with it.
+//! Machines: state, running tasks, and actions for administrators.
 
 mod node_text;
 

@@ -1,4 +1,4 @@
-//! What is said about machines, in both languages.
+//! Texts about machines.
 
 pub(super) use danlu_messages::machines::problem;
 use danlu_messages::web::nodes as msg;
