@@ -332,7 +332,11 @@ fn requests_and_the_engine_touch_no_files() {
     let mut found = Vec::new();
     let mut places: Vec<PathBuf> = WITHOUT_FILES.iter().map(|name| sources.join(name)).collect();
     for place in &places {
-        assert!(place.exists(), "{} is not there: this test would look at nothing", place.display());
+        assert!(
+            place.exists(),
+            "{} is not there: this test would look at nothing",
+            place.display()
+        );
     }
     places.push(sources.join("../../spec/src"));
     while let Some(place) = places.pop() {

@@ -119,7 +119,9 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         },
         "security": match route.who {
             Access::Anybody => json!([]),
-            _ => json!([{ "token": [] }, { "session": [] }]),
+            Access::Reader | Access::Submitter | Access::Person | Access::Admin => {
+                json!([{ "token": [] }, { "session": [] }])
+            }
         },
     });
     if route.path == "/tasks" && route.method == "post" {

@@ -56,7 +56,7 @@ pub(crate) async fn accept(
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
         Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
-        _ => Err(ApiError::new(
+        Reply::Done | Reply::Node(_) | Reply::User(_) => Err(ApiError::new(
             ErrorCode::Internal,
             errors::a_submit_got_another_answer(),
             errors::report_this(),

@@ -40,7 +40,10 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         started_at: run.and_then(started_at).map(rfc3339),
         ended_at: match &task.state {
             TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
-            _ => None,
+            TaskState::Held
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Active { .. } => None,
         },
         exit_code: run.filter(|_| over).and_then(exit_code),
         failure: task.outcome().and_then(|outcome| failure(outcome, run)),
@@ -282,11 +285,17 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         exit_code: exit_code(run),
         exit: match &run.state {
             RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
-            _ => None,
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. } => None,
         },
         failure: match &run.state {
             RunState::Ended { failure, .. } => failure.as_ref().map(told),
-            _ => None,
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. } => None,
         },
     }
 }
@@ -362,7 +371,7 @@ pub(crate) fn started_at(run: &Run) -> Option<Time> {
 fn ended_at(run: &Run) -> Option<Time> {
     let end = |part: &RunPart| match part.state {
         PartState::Ended { at, .. } => Some(at),
-        _ => None,
+        PartState::Launching { .. } | PartState::Alive { .. } => None,
     };
     run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
 }
@@ -391,7 +400,10 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
     let last = run.and_then(|run| match &run.state {
         RunState::Ended { failure, .. } => failure.as_ref().map(told),
-        _ => None,
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping { .. } => None,
     });
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,

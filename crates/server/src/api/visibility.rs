@@ -43,7 +43,7 @@ impl Caller {
                     errors::keep_it_until_that_has_ended(),
                 )
             }
-            error => error.into(),
+            error @ (AskError::Refused(_) | AskError::NotNow(_)) => error.into(),
         }
     }
 }
@@ -108,7 +108,29 @@ impl Visible<'_> {
             }
             WaitReason::Behind { first } if !self.task(first) => WaitReason::Outranked,
             WaitReason::WouldDelay { first, .. } if !self.task(first) => WaitReason::Outranked,
-            wait => wait,
+            wait @ (WaitReason::Held
+            | WaitReason::Begins { .. }
+            | WaitReason::RetryAt { .. }
+            | WaitReason::Dependencies { .. }
+            | WaitReason::NoNodes
+            | WaitReason::NeverFits
+            | WaitReason::NodesUnavailable { .. }
+            | WaitReason::NodesUnfit { .. }
+            | WaitReason::GpusOnSeveralNodes { .. }
+            | WaitReason::InDoubt { .. }
+            | WaitReason::GpusUnavailable { .. }
+            | WaitReason::GpusDisabled { .. }
+            | WaitReason::NodesShortOfMemory { .. }
+            | WaitReason::Settling
+            | WaitReason::GpusBusy
+            | WaitReason::NamedResources { .. }
+            | WaitReason::QueuePaused
+            | WaitReason::ArrayLimit { .. }
+            | WaitReason::Behind { .. }
+            | WaitReason::WouldDelay { .. }
+            | WaitReason::Quota(_)
+            | WaitReason::Outranked
+            | WaitReason::AboutToStart) => wait,
         }
     }
 
@@ -153,24 +175,44 @@ impl Visible<'_> {
         runs.into_iter().filter(|run| self.run(*run)).collect()
     }
 
-    /// `None` where it is none of their business.
+    /// `None` if the caller may not see the event.
     pub(crate) fn event(&self, event: Event) -> Option<Event> {
         use Event::*;
         if self.only.is_none() {
             return Some(event);
         }
-        let seen = match &event {
-            Booted { .. } | SettingsChanged => true,
-            NodeAdded { .. } | NodeRemoved { .. } | NodeConnected { .. } | NodeReady { .. } => true,
-            NodeLost { .. } | NodeResourcesChanged { .. } | NodeDraining { .. } => true,
-            NodeLabelsChanged { .. } | NodeUnfit { .. } | NodeFit { .. } => true,
-            NodeUndrained { .. } | GpusChanged { .. } | GpuQuarantined { .. } => true,
-            NodeHasStrays { .. } | RunsDeclaredLost { .. } | IdsSkipped => false,
-            NodeHasUnknownRuns { .. } | UnknownRunsStopping { .. } | UnknownRunsEnded { .. } => {
-                false
+        match event {
+            GpuQuarantined { node, gpu, why, owners: _ } => {
+                Some(GpuQuarantined { node, gpu, why, owners: Vec::new() })
             }
-            LateMessageIgnored { .. } | ProjectCharged { .. } | LogDropped { .. } => false,
-            UserAdded { user } | UserChanged { user } => self.user(*user),
+            TasksMoved { mut tasks } => {
+                tasks.retain(|id| self.task(*id));
+                (!tasks.is_empty()).then_some(TasksMoved { tasks })
+            }
+            Booted { .. }
+            | SettingsChanged
+            | NodeAdded { .. }
+            | NodeRemoved { .. }
+            | NodeConnected { .. }
+            | NodeReady { .. }
+            | NodeLost { .. }
+            | NodeResourcesChanged { .. }
+            | NodeDraining { .. }
+            | NodeLabelsChanged { .. }
+            | NodeUnfit { .. }
+            | NodeFit { .. }
+            | NodeUndrained { .. }
+            | GpusChanged { .. } => Some(event),
+            NodeHasStrays { .. }
+            | RunsDeclaredLost { .. }
+            | IdsSkipped
+            | NodeHasUnknownRuns { .. }
+            | UnknownRunsStopping { .. }
+            | UnknownRunsEnded { .. }
+            | LateMessageIgnored { .. }
+            | ProjectCharged { .. }
+            | LogDropped { .. } => None,
+            UserAdded { user } | UserChanged { user } => self.user(user).then_some(event),
             TaskSubmitted { task, .. }
             | TaskHeld { task }
             | TaskInDoubt { task, .. }
@@ -185,26 +227,12 @@ impl Visible<'_> {
             | TaskRemoved { task, .. }
             | RunLaunched { task, .. }
             | RunEnded { task, .. }
-            | DecisionRejected { task, .. } => self.task(*task),
-            TasksMoved { tasks } => tasks.iter().any(|task| self.task(*task)),
+            | DecisionRejected { task, .. } => self.task(task).then_some(event),
             PartStarted { run, .. }
             | RunPaused { run }
             | RunResumed { run }
             | RunStopping { run, .. }
-            | PartEnded { run, .. } => self.run(*run),
-        };
-        seen.then(|| self.without_others(event))
-    }
-
-    fn without_others(&self, event: Event) -> Event {
-        match event {
-            Event::TasksMoved { tasks } => {
-                Event::TasksMoved { tasks: tasks.into_iter().filter(|id| self.task(*id)).collect() }
-            }
-            Event::GpuQuarantined { node, gpu, why, .. } => {
-                Event::GpuQuarantined { node, gpu, why, owners: Vec::new() }
-            }
-            event => event,
+            | PartEnded { run, .. } => self.run(run).then_some(event),
         }
     }
 }

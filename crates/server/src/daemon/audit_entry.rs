@@ -83,7 +83,7 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
 pub(crate) fn with_reply(deed: Deed, reply: Reply) -> Deed {
     match reply {
         Reply::Task(id) if deed.target.is_empty() => Deed { target: format!("task {id}"), ..deed },
-        _ => deed,
+        Reply::Task(_) | Reply::Done | Reply::Node(_) | Reply::User(_) => deed,
     }
 }
 

@@ -89,12 +89,17 @@ pub(crate) mod on_purpose {
         LazyLock::new(|| std::env::var_os("DANLU_TEST_PANIC"));
 
     pub(crate) fn for_input(input: &Input) {
-        match input {
-            Input::Submit { spec, .. } if spec.name == "boom" => strike("submit"),
-            Input::Node { message: NodeMessage::Started { .. }, .. } => strike("started"),
-            Input::Node { message: NodeMessage::Report(_), .. } => strike("report"),
-            Input::Schedule => strike("schedule"),
-            _ => {}
+        if matches!(input, Input::Submit { spec, .. } if spec.name == "boom") {
+            strike("submit");
+        }
+        if matches!(input, Input::Node { message: NodeMessage::Started { .. }, .. }) {
+            strike("started");
+        }
+        if matches!(input, Input::Node { message: NodeMessage::Report(_), .. }) {
+            strike("report");
+        }
+        if matches!(input, Input::Schedule) {
+            strike("schedule");
         }
     }
 

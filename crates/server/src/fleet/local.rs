@@ -105,7 +105,16 @@ impl EngineSink {
                 }
             }
             // Before the first connection nobody listens; its report will tell everything.
-            said => {
+            said @ (FromAgent::Report(_)
+            | FromAgent::Started { .. }
+            | FromAgent::Ended { .. }
+            | FromAgent::LogDropped { .. }
+            | FromAgent::Gpus(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Fitness { .. }
+            | FromAgent::Facts(_)
+            | FromAgent::Log(_)
+            | FromAgent::Paths(_)) => {
                 if let (Some((node, session)), Some(message)) =
                     (*connection, said.into_node_message())
                 {

@@ -18,9 +18,10 @@ const MOST_IDS: usize = 1_000;
 
 pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     let wanted = wanted(&sent).map_err(sent.visit.no())?;
-    let final_act = matches!(wanted.act, ActName::Cancel | ActName::Remove);
-    if final_act && sent.field("sure").is_empty() {
-        return confirmation(&api, &sent, &wanted).await;
+    if let Some(act) = FinalAct::of(wanted.act)
+        && sent.field("sure").is_empty()
+    {
+        return confirmation(&api, &sent, &wanted, act).await;
     }
     let ids = wanted.ids.clone();
     let removed = wanted.act == ActName::Remove;
@@ -55,7 +56,31 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }
 
-/// What cannot be undone is asked about first.
+/// An action that cannot be undone: the page asks for confirmation first.
+#[derive(Debug, Clone, Copy)]
+enum FinalAct {
+    Cancel,
+    Remove,
+}
+
+impl FinalAct {
+    fn of(act: ActName) -> Option<FinalAct> {
+        match act {
+            ActName::Cancel => Some(FinalAct::Cancel),
+            ActName::Remove => Some(FinalAct::Remove),
+            ActName::Hold
+            | ActName::Release
+            | ActName::Pause
+            | ActName::Resume
+            | ActName::Retry
+            | ActName::Start
+            | ActName::Move
+            | ActName::Extend
+            | ActName::Requeue => None,
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub(super) struct ConfirmPage<'a> {
@@ -75,20 +100,20 @@ pub(super) struct ConfirmPage<'a> {
     pub(super) waiting: Vec<u64>,
 }
 
-async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
+async fn confirmation(api: &Api, sent: &Sent, wanted: &Act, act: FinalAct) -> PageResult {
     let context = &sent.visit.context;
     let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
     waiting.retain(|id| sent.visit.caller.visibility(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
         context,
-        question: question(wanted),
-        consequence: consequence(wanted.act),
+        question: question(&wanted.ids, act),
+        consequence: consequence(act),
         action: String::from("/tasks/act"),
         act: sent.field("act"),
-        button: match wanted.act {
-            ActName::Remove => msg::remove(),
-            _ => msg::cancel_for_good(),
+        button: match act {
+            FinalAct::Remove => msg::remove(),
+            FinalAct::Cancel => msg::cancel_for_good(),
         },
         fields: wanted.ids.iter().map(|id| ("id", id.to_string())).collect(),
         no: msg::keep_it(),
@@ -97,21 +122,21 @@ async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     }))
 }
 
-fn question(wanted: &Act) -> String {
-    let what = match wanted.ids.as_slice() {
+fn question(ids: &[u64], act: FinalAct) -> String {
+    let what = match ids {
         [id] => msg::task_id(&id),
         ids => msg::ids_tasks(&ids.len()),
     };
-    match wanted.act {
-        ActName::Remove => msg::remove_what(&what),
-        _ => msg::cancel_what(&what),
+    match act {
+        FinalAct::Remove => msg::remove_what(&what),
+        FinalAct::Cancel => msg::cancel_what(&what),
     }
 }
 
-fn consequence(act: ActName) -> &'static str {
+fn consequence(act: FinalAct) -> &'static str {
     match act {
-        ActName::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
-        _ => msg::what_waits_does_not_start_what_runs_is_ended(),
+        FinalAct::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
+        FinalAct::Cancel => msg::what_waits_does_not_start_what_runs_is_ended(),
     }
 }
 

@@ -21,7 +21,28 @@ pub(super) fn reason(wait: &WaitReason, context: &PageContext) -> (String, Optio
             let words = reasons::reason(&unknown, marked);
             (words, starts_at.as_ref().and_then(moment))
         }
-        wait => (reasons::reason(wait, marked), None),
+        wait @ (WaitReason::Held
+        | WaitReason::Dependencies { .. }
+        | WaitReason::NoNodes
+        | WaitReason::NeverFits
+        | WaitReason::NodesUnavailable { .. }
+        | WaitReason::NodesUnfit { .. }
+        | WaitReason::GpusOnSeveralNodes { .. }
+        | WaitReason::InDoubt { .. }
+        | WaitReason::GpusUnavailable { .. }
+        | WaitReason::GpusDisabled { .. }
+        | WaitReason::NodesShortOfMemory { .. }
+        | WaitReason::Settling
+        | WaitReason::GpusBusy
+        | WaitReason::Resources { .. }
+        | WaitReason::TooFewNodes { .. }
+        | WaitReason::NamedResources { .. }
+        | WaitReason::QueuePaused
+        | WaitReason::ArrayLimit { .. }
+        | WaitReason::Behind { .. }
+        | WaitReason::Quota(_)
+        | WaitReason::Outranked
+        | WaitReason::AboutToStart) => (reasons::reason(wait, marked), None),
     }
 }
 

@@ -151,7 +151,16 @@ impl Nodes {
                 owners.ask_for_reports();
                 None
             }
-            other => run_of(other).and_then(|run| owners.with(run)),
+            ToAgent::Stop { run, .. }
+            | ToAgent::Pause { run }
+            | ToAgent::Resume { run }
+            | ToAgent::SetLimit { run, .. }
+            | ToAgent::Forget { run }
+            | ToAgent::DropLog { run } => owners.with(*run),
+            ToAgent::Hello(_)
+            | ToAgent::AskFacts
+            | ToAgent::ReadLog(_)
+            | ToAgent::CheckPaths(_) => None,
         };
         // Who does not listen any more is found out by its own task.
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
@@ -282,19 +291,6 @@ impl Nodes {
 
     fn connections(&self) -> MutexGuard<'_, BTreeMap<NodeId, Connection>> {
         self.0.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What an order is about.
-fn run_of(order: &ToAgent) -> Option<RunId> {
-    match order {
-        ToAgent::Stop { run, .. }
-        | ToAgent::Pause { run }
-        | ToAgent::Resume { run }
-        | ToAgent::SetLimit { run, .. }
-        | ToAgent::Forget { run }
-        | ToAgent::DropLog { run } => Some(*run),
-        _ => None,
     }
 }
 

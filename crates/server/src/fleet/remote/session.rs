@@ -231,7 +231,7 @@ impl Far<'_> {
                             held = self.report(session, report, &owners);
                             continue;
                         }
-                        said => self.hear(session, said, &asks),
+                        said @ (FromAgent::Hello(_) | FromAgent::Started { .. } | FromAgent::Ended { .. } | FromAgent::LogDropped { .. } | FromAgent::Gpus(_) | FromAgent::Details(_) | FromAgent::Memory { .. } | FromAgent::Fitness { .. } | FromAgent::Facts(_) | FromAgent::Log(_) | FromAgent::Paths(_)) => self.hear(session, said, &asks),
                     }
                     ahead += 1;
                     if ahead >= AHEAD {
@@ -298,7 +298,14 @@ impl Far<'_> {
             }
             FromAgent::Log(piece) => asks.answer(piece),
             FromAgent::Paths(checked) => asks.answer_check(checked),
-            said => {
+            said @ (FromAgent::Hello(_)
+            | FromAgent::Report(_)
+            | FromAgent::Started { .. }
+            | FromAgent::Ended { .. }
+            | FromAgent::LogDropped { .. }
+            | FromAgent::Gpus(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Fitness { .. }) => {
                 if let Some(message) = said.into_node_message() {
                     self.tell(session, message);
                 }
