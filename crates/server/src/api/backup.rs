@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 
-/// On the way to whoever reads.
+/// Chunks on their way to the client.
 const PIECE: usize = 256 << 10;
 const MOST_PIECES: usize = 4;
 

@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// What somebody says about a task.
+/// The description of a task in a request.
 #[derive(Debug)]
 pub(super) struct TaskBody(pub(super) Patch);
 

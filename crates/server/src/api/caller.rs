@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
-/// A browser sends this one over encrypted connections alone, and lets nobody but this host set it.
+/// A browser sends this cookie over encrypted connections only, and only this host can set it.
 const HOST_COOKIE: &str = "__Host-danlu_session";
-/// Goes to every port of the host: whoever has it may look, from the same address, and change nothing.
+/// Sent to every port of the host: it allows reading, from the same address, and no changes.
 pub(super) const PLAIN_COOKIE: &str = "danlu_session";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
-/// Whether somebody whose answer goes on for long is still let in.
+/// Whether the caller of a long-lived response is still accepted.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Where a request comes from.
@@ -33,7 +33,7 @@ pub enum Peer {
     Network {
         address: IpAddr,
         encrypted: bool,
-        /// Theirs and ours, where nobody stands in between.
+        /// The addresses of client and server, if no proxy stands in between.
         ends: Option<(SocketAddr, SocketAddr)>,
     },
 }
@@ -97,15 +97,15 @@ pub(crate) struct Caller {
     pub(crate) scope: Scope,
     /// Of the session, if it is a browser's: what every change has to come with.
     pub(crate) csrf: Option<String>,
-    /// Nobody else gets what is in the cookie.
+    /// The content of the cookie stays secret.
     encrypted: bool,
     pub(crate) session: Option<SecretHash>,
     token: Option<SecretHash>,
-    /// Somebody else has chosen the password.
+    /// Another person chose the password, so it must be changed.
     pub(crate) must_change_password: bool,
     /// Came through the machine's own socket: the kernel says who it is.
     pub(crate) local: bool,
-    /// Root, or the user that the server runs as: an admin whatever the account says.
+    /// Root, or the user that the server runs as: always an administrator.
     powerful: bool,
     address: Option<IpAddr>,
 }
@@ -193,7 +193,7 @@ impl Caller {
         ))
     }
 
-    /// Who it is, whatever is asked for. From here on they are answered in their language.
+    /// Identifies the caller of any request. From here on the response is in the caller's language.
     pub(crate) async fn identify(parts: &Parts, api: &Api) -> Result<Caller, ApiError> {
         let caller = Caller::known(parts, api).await?;
         let model = api.handle.model();
@@ -254,7 +254,7 @@ impl Caller {
         })
     }
 
-    /// Somebody who has said their password with the request.
+    /// A caller who sent a password with the request.
     pub(crate) fn with_password(
         api: &Api,
         id: UserId,
@@ -302,7 +302,7 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
-        // Whoever looked at the rule of the address has left it there.
+        // The guard has stored it there.
         if let Some(caller) = parts.extensions.remove::<Caller>() {
             return Ok(caller);
         }
@@ -329,7 +329,7 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     let powerful = uid == 0 || uid == api.own_uid;
     let name = api.accounts.name(uid).await;
     let id = match user_named(api, &name) {
-        // What it submits runs as somebody else, who is the one to say what.
+        // Its tasks would run as another OS user, who has not authorised them.
         Some(user) if user.os_name() != name && !powerful => {
             return Err(of_another_os_user(&user));
         }
@@ -389,7 +389,7 @@ pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserI
     let input = Input::AddUser { by: Actor::Daemon, name: name.to_owned(), admin };
     match api.handle.ask(input).await {
         Ok(Reply::User(id)) => Ok(id),
-        // Somebody with the same name was faster.
+        // Another request created the account first.
         _ => {
             let _ = api.handle.read(|_| ()).await;
             user_named(api, name).map(|user| user.id).ok_or_else(|| {
@@ -441,7 +441,7 @@ mod tests {
         check("10.0.0.9", &[], "1.2.3.4", "10.0.0.9");
         check("10.0.0.9", &["10.0.0.1"], "1.2.3.4", "10.0.0.9");
         check("10.0.0.1", &["10.0.0.1"], "1.2.3.4", "1.2.3.4");
-        // Whatever the client has made up stands to the left.
+        // Forged entries of the client stand to the left.
         check("10.0.0.1", &["10.0.0.1"], "6.6.6.6, 1.2.3.4", "1.2.3.4");
         check("10.0.0.1", &["10.0.0.1", "10.0.0.2"], "1.2.3.4, 10.0.0.2", "1.2.3.4");
         check("10.0.0.1", &["10.0.0.1"], "nonsense", "10.0.0.1");

@@ -73,11 +73,11 @@ pub(super) async fn stop(
 }
 
 pub(crate) fn stop_soon(api: &Api) {
-    // Full means that somebody has asked already.
+    // A full channel means that a stop was already requested.
     let _ = api.stop.try_send(());
 }
 
-/// Goes on to the end even if whoever asked has gone.
+/// Runs to its end even if the caller has gone.
 pub(crate) fn cancel_and_stop(api: &Api, caller: &Caller) -> tokio::task::JoinHandle<usize> {
     let (api, caller) = (api.clone(), caller.clone());
     tokio::spawn(async move {
@@ -107,7 +107,7 @@ async fn cancel_running(api: &Api, caller: &Caller) -> usize {
 
 async fn wait_until_over(api: &Api, tasks: &[TaskId]) {
     let mut news = api.handle.reader().news();
-    // A machine that is away is told when it is back: nobody knows when that is.
+    // A machine that is away gets the order when it is back, which may take any time.
     let over = |id: &TaskId| {
         let model = api.handle.model();
         let lost = |run: &danlu_core::Run| super::view::is_lost(&model, run);

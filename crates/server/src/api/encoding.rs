@@ -16,10 +16,10 @@ use std::sync::{Arc, OnceLock};
 
 /// Shorter ones fit into one packet anyway.
 const TINY: usize = 1_024;
-/// Longer ones are not compressed on the thread that serves everybody.
+/// Longer responses are not compressed on the thread that serves all requests.
 const LONG: usize = 64 << 10;
 
-/// What is somebody's own is kept by nobody else, and asked for again each time.
+/// Private responses must not be cached by proxies, and are revalidated each time.
 const OWN: &str = "private, no-cache";
 pub(crate) const FOR_EVER: &str = "public, max-age=31536000, immutable";
 

@@ -72,7 +72,7 @@ fn follow(
                     }
                 }
             }
-            // What happens, from the one who has it at hand: not every stream asks the engine.
+            // New events come from the read model's publisher, so that not every stream asks the engine.
             loop {
                 let piece = tokio::select! {
                     piece = news.recv() => piece,

@@ -62,7 +62,7 @@ pub(super) async fn logs(
     let log = open_part(&api, TaskId(id), run, which).await?;
     let mut log = log;
     let start = match wanted.start(&mut log).await {
-        // Whoever follows hears more when it is back.
+        // A follower gets more when the machine is back.
         Err(error) if follow && error.kind() == ErrorKind::NotConnected => {
             wanted.offset.unwrap_or(0)
         }

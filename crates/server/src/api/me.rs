@@ -113,7 +113,7 @@ pub(super) async fn show_template(
     Json(Document::new(Template { template: template_of(&api, &caller) }))
 }
 
-/// What the configuration says for everybody, and what they say themselves on top of it.
+/// The template of the configuration, overridden by the user's own.
 pub(crate) fn template_of(api: &Api, caller: &Caller) -> Patch {
     let model = api.handle.model();
     let own = model.users.get(&caller.id).and_then(|user| user.profile.template.as_deref());

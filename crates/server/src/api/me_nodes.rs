@@ -111,7 +111,7 @@ fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     ))
 }
 
-/// An agent that is root becomes whom an admin names; nobody can choose there whom it becomes.
+/// An agent that is root becomes the OS user that an administrator assigns; users cannot choose it.
 fn no_keys(no: NoKeys, name: &str) -> ApiError {
     let ask_admin = |message: String| {
         ApiError::refused(message, &errors::an_administrator_can_name_your_os_user_there(&name))

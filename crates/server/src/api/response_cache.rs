@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How busy GPUs are, and for how long somebody waits, changes without a commit.
+/// Utilization of GPUs and waiting times change without a commit.
 const LONGEST: Duration = Duration::from_secs(1);
 const MOST: usize = 256;
 
-/// By what was asked for and by whom.
+/// By request and caller.
 #[derive(Debug)]
 pub(crate) struct ResponseCache<Key, Body> {
     parts: Mutex<BTreeMap<Key, Part<Body>>>,

@@ -88,7 +88,7 @@ impl Endpoint {
     }
 }
 
-/// For those who are not known yet: nobody's name and password are long.
+/// For unauthenticated requests: names and passwords are short.
 fn short(handler: MethodRouter<Api>) -> MethodRouter<Api> {
     handler.layer(DefaultBodyLimit::max(super::session::MOST_BYTES))
 }

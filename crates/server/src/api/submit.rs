@@ -64,7 +64,7 @@ pub(crate) async fn accept(
     }
 }
 
-/// What somebody may not see, they cannot wait for either.
+/// A task that the caller may not see cannot be a dependency either.
 fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let there = |id| model.tasks.contains_key(&id);
@@ -79,7 +79,7 @@ async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
+/// On the socket the kernel names the OS user; other accounts may not exist on this machine.
 async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     if caller.local || api.own_uid != 0 {
         return Ok(());
@@ -180,7 +180,7 @@ pub(crate) async fn replace(
     Ok(())
 }
 
-/// Machines that keep data and run no tasks are not waited for. Names that nobody has are refused by the core.
+/// Machines that only keep data cannot be requested. Unknown names are refused by the core.
 fn check_for_data(api: &Api, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let chosen = |node: &&danlu_core::Node| {
@@ -303,7 +303,7 @@ fn sharing(body: &Patch) -> Result<Sharing, ApiError> {
     }
 }
 
-/// The description of a task as somebody could have submitted it.
+/// The description with which the task could be submitted again.
 pub(crate) fn described(task: &Task) -> Patch {
     let spec = (*task.spec).clone();
     let begin = spec.begin.map(super::view::rfc3339);

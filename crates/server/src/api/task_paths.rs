@@ -64,7 +64,7 @@ pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) 
 }
 
 enum PathVerdict<'a> {
-    /// At least on one of them, or nobody could look.
+    /// On at least one machine, or no machine could check.
     Good,
     /// Wherever it was looked at.
     Wrong(&'a Node, PathProblem),

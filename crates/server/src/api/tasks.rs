@@ -123,7 +123,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
     Ok(task)
 }
 
-/// Somebody else's is not there for who may not see it.
+/// A task that the caller may not see is answered as one that does not exist.
 pub(super) async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
     let model = api.handle.model();
     let hidden = !caller.visibility(&model).task(id);
@@ -202,7 +202,7 @@ pub(super) async fn act_on_many(
     Ok(Json(Document::new(Acted { results: results.collect() })))
 }
 
-/// Machines that a task still runs on, as far as anybody knows, and that cannot be told anything now.
+/// Machines on which a task still runs as far as is known, and that cannot be reached now.
 fn away(model: &crate::read_model::ReadModel, task: TaskId) -> Vec<String> {
     let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
     let nodes =
@@ -342,7 +342,7 @@ async fn inside(api: &Api, task: &Task) -> Result<view::PrivateDetails, ApiError
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
     let question = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
-    // The engine may wait for the disk; whoever looks at a task does not.
+    // The engine may wait for the disk; readers do not.
     let environment = timeout(LONGEST_READ, api.handle.read(question)).await.unwrap_or(Ok(None))?;
     Ok(view::PrivateDetails {
         variables: launch.variables.clone(),

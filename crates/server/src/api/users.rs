@@ -138,7 +138,7 @@ pub(super) async fn password(
     Ok(Json(Document::new(PasswordSet { user: name, one_time_password })))
 }
 
-/// Of somebody else: they have to change it. What was made is told.
+/// Sets another user's password, which they have to change. A generated one is returned.
 pub(crate) async fn set_password(
     api: &Api,
     caller: &Caller,

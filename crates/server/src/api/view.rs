@@ -170,7 +170,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
     node.gpus.iter().map(view).collect()
 }
 
-/// The other machines that claim a GPU: they list it, and nobody has disabled it there, or somebody is still on it.
+/// The other machines that claim a GPU: they list it, and it is not disabled there or is still in use.
 fn also_on(model: &ReadModel, gpu: &danlu_core::gpu::Gpu, node: &Node) -> Vec<String> {
     let is_held = |on: &Node| {
         let parts = model.active_runs().filter_map(|run| run.part_on(on.id));

@@ -27,7 +27,7 @@ impl Caller {
 }
 
 impl Caller {
-    /// What somebody may not see is not there for them, whatever they ask of it.
+    /// A task that the caller may not see is answered as one that does not exist.
     pub(crate) fn look_for(&self, model: &ReadModel, id: TaskId) -> Result<(), ApiError> {
         if self.visibility(model).task(id) { Ok(()) } else { Err(Refusal::NoSuchTask(id).into()) }
     }
@@ -58,7 +58,7 @@ impl Visible<'_> {
         self.only.is_none_or(|me| me == user)
     }
 
-    /// One that is gone is nobody's any more.
+    /// A removed task has no owner.
     pub(crate) fn task(&self, id: TaskId) -> bool {
         let owner = self.model.briefs.get(&id).map(|brief| brief.owner);
         self.only.is_none_or(|me| owner == Some(me))
@@ -101,7 +101,7 @@ impl Visible<'_> {
             }
             WaitReason::NamedResources { wanted, held_by } if !held_by.is_empty() => {
                 match self.runs(held_by) {
-                    // Nobody at all would mean that no node has as many.
+                    // An empty list would mean that no node has as many.
                     held_by if held_by.is_empty() => WaitReason::Resources { held_by },
                     held_by => WaitReason::NamedResources { wanted, held_by },
                 }

@@ -62,7 +62,7 @@ pub(crate) async fn explained(
         let starts_at = danlu_core::expected_start(state, id, now);
         Some((Scene::of(state, id, now)?, needs, starts_at))
     };
-    // The engine knows ended tasks too. It may wait for the disk; whoever asks does not.
+    // The engine knows ended tasks too. It may wait for the disk; readers do not.
     let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| question(state, now)));
     let found = match asked.await {
         Ok(Ok(found)) => found,

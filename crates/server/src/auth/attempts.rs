@@ -20,7 +20,7 @@ const WAITING_EACH: usize = 16;
 /// Of everybody.
 const WAITING: usize = 1_024;
 
-/// What is counted, known by its digest: names are as long as whoever guesses likes.
+/// What is counted, by its hash: names in guesses may be of any length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct AttemptKey(SecretHash);
 

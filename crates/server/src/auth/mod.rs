@@ -43,7 +43,7 @@ pub struct Auth {
     book: RwLock<Book>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
-    /// Somebody may not be let in any more.
+    /// Notified when an account may no longer be accepted.
     changed: watch::Sender<()>,
     attempts: Attempts,
     pub(crate) strangers: Strangers,
@@ -104,7 +104,7 @@ impl Auth {
         self.read().passwords.contains_key(&user)
     }
 
-    /// Counts the attempt, and answers whoever guesses later each time.
+    /// Counts the attempt, and delays each further guess.
     pub(crate) async fn check_password(
         &self,
         user: Option<&User>,
@@ -180,7 +180,7 @@ impl Auth {
         secret::one_time_password().map_err(|_| AuthError::NoRandomness)
     }
 
-    /// A locked or removed account has nothing left that lets anybody in.
+    /// Deletes the credentials of a locked or removed account.
     pub(crate) async fn throw_out(
         &self,
         handle: &Handle,
@@ -198,7 +198,7 @@ impl Auth {
         if changes.is_empty() { Ok(()) } else { self.change(handle, changes, None).await }
     }
 
-    /// About what somebody wants mail.
+    /// What a user wants mail about.
     pub(crate) fn notify(&self, user: UserId) -> Notify {
         self.read().notices.get(&user).copied().unwrap_or_default()
     }
@@ -258,7 +258,7 @@ impl Auth {
         self.changed.send_replace(());
     }
 
-    /// Not on the thread that serves everybody.
+    /// Not on the thread that serves all requests.
     async fn hash<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -16,7 +16,7 @@ pub(crate) struct Password {
     pub(crate) user: UserId,
     /// As argon2id writes it, with its salt and cost.
     pub(crate) hash: String,
-    /// Somebody else has chosen it.
+    /// Another person chose it, so it must be changed.
     #[serde(default)]
     pub(crate) must_change: bool,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Session {
     pub(crate) seen_at: Time,
     pub(crate) origin: String,
     pub(crate) browser: String,
-    /// Of this machine, if it began there and without encryption: nobody else can use it.
+    /// The OS user of a session that began on this machine without encryption: no other user can use it.
     #[serde(default)]
     pub(crate) os_user: Option<u32>,
 }
@@ -102,7 +102,7 @@ impl Book {
 }
 
 impl AccountChange {
-    /// Somebody who was let in may not be any more.
+    /// Whether a credential ends, so that open connections have to be checked again.
     pub(crate) fn ends_something(&self) -> bool {
         match self {
             AccountChange::NoPassword(_)

@@ -81,7 +81,7 @@ impl Auth {
         oldest_first(book.sessions.values().filter(|it| it.user == user), |it| it.created_at)
     }
 
-    /// Those that still let somebody in.
+    /// Sessions that are still valid.
     pub(crate) fn open_sessions_of(&self, user: UserId) -> Vec<Session> {
         let now = clock::now();
         let mut sessions = self.sessions_of(user);

@@ -17,7 +17,7 @@ pub(crate) struct Strangers {
 }
 
 impl Strangers {
-    /// The seconds to wait, if that was too often. On the machine's own socket nobody is a stranger.
+    /// The seconds to wait, if the limit was exceeded. Callers on the local socket are always known.
     pub(crate) fn count(&self, address: Option<IpAddr>) -> Result<(), u64> {
         let (Some(address), Ok(mut counts)) = (address, self.counts.lock()) else { return Ok(()) };
         if counts.len() >= MOST_ADDRESSES {

@@ -108,7 +108,7 @@ fn unwritable(error: io::Error) -> ApiError {
     ApiError::new(ErrorCode::Unavailable, message, errors::see_that_there_is_room_on_the_disk())
 }
 
-/// Of everybody the oldest part, if there are too many in all.
+/// The oldest part of every user's tasks, if there are too many in total.
 pub(crate) fn overdue(model: &ReadModel) -> Vec<TaskId> {
     let settings = &model.ledger.settings.archive;
     let most = usize::try_from(settings.above).unwrap_or(usize::MAX);
@@ -124,7 +124,7 @@ pub(crate) fn overdue(model: &ReadModel) -> Vec<TaskId> {
     }
     let oldest = |ids: Vec<TaskId>| {
         let count = settings.share.of(ids.len() as u64);
-        // Everybody keeps their last one.
+        // Each user keeps their newest task.
         let count = usize::try_from(count).unwrap_or(0).min(ids.len() - 1);
         ids.into_iter().take(count)
     };

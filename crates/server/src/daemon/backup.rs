@@ -80,7 +80,7 @@ impl Drop for Spool {
     }
 }
 
-/// Goes to its end also if whoever asked is gone: the database must not stay frozen.
+/// Runs to its end even if the caller has gone: the database must not stay frozen.
 pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupError> {
     let (handle, data) = (handle.clone(), data.to_owned());
     let made = tokio::spawn(async move {
@@ -168,7 +168,7 @@ impl<W: Write> Archive<W> {
         Ok(())
     }
 
-    /// As long as it is now, whatever is added to it meanwhile. One that is missing is left out.
+    /// Its current length; what is appended meanwhile is not copied. A missing file is left out.
     fn add(&mut self, name: &str, path: &Path) -> io::Result<()> {
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let file = match File::options().read(true).custom_flags(flags).open(path) {

@@ -56,7 +56,7 @@ pub fn lock(data: &Path) -> Result<File, DirectoryError> {
     }
 }
 
-/// Where the socket is made. One that nobody answers on is left from a server that was killed, and is removed.
+/// Where the socket is created. A socket without a listener is left over from a killed server, and is removed.
 pub(crate) fn place_for_socket(path: &Path, for_everybody: bool) -> Result<(), DirectoryError> {
     if let Some(parent) = path.parent() {
         own(parent, if for_everybody { 0o755 } else { private::PASSABLE })?;

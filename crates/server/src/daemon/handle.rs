@@ -28,7 +28,7 @@ pub(crate) enum Message {
     },
     /// What the core knows nothing of.
     Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<EngineReply> },
-    /// Something that a node said. Nobody waits for an answer.
+    /// A message of a node. It gets no reply.
     Node(Input),
     /// A question that the read model cannot answer.
     Look(Question),
@@ -93,7 +93,7 @@ impl Handle {
         by: Option<Asker>,
     ) -> Asked {
         let (reply, answer) = oneshot::channel();
-        // If nobody is there, the reply is dropped and the answer says so.
+        // If the engine has ended, the reply is dropped and the answer says so.
         let _ = self.send(Message::Ask { input, environment, by, reply });
         Asked { answer }
     }
@@ -113,7 +113,7 @@ impl Handle {
     }
 
     pub(crate) fn tell(&self, input: Input) {
-        // After the engine has ended, nodes speak to nobody; the next one asks them again.
+        // After the engine has ended, messages of nodes are dropped; the next engine asks for reports.
         let _ = self.inbox.send(Message::Node(input));
     }
 
@@ -203,7 +203,7 @@ impl NotNow {
         NotNow::new(|| (errors::stopping().to_owned(), errors::start_again()))
     }
 
-    /// `words` makes message and hint. They are made where nobody knows who will read them.
+    /// `words` makes message and hint, in both languages because the reader is not known yet.
     pub(crate) fn new(words: impl Fn() -> (String, &'static str)) -> NotNow {
         NotNow {
             english: Language::English.within(&words),

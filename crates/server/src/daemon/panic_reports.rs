@@ -17,7 +17,7 @@ const MOST_REPORTS: usize = 20;
 /// Longer inputs are only named.
 const MOST_BYTES: usize = 1 << 20;
 
-/// For whoever mends it: the input without environments. Where it is, or would have been.
+/// For debugging: the input without environments. Returns the path, even if the file could not be written.
 pub(crate) fn report(data: &Path, panic: &Panic, input: Option<&Input>) -> PathBuf {
     let directory = data.join("reports");
     let now = clock::now();

@@ -134,7 +134,7 @@ fn is_expected(name: &str) -> bool {
     }
 }
 
-/// Logs belong to whoever the task ran as.
+/// Logs belong to the OS user that the task ran as.
 fn write(
     content: &mut impl Read,
     path: &Path,

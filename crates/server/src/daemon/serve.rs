@@ -114,7 +114,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
     let served = runtime.block_on(async {
-        // Before anybody is told that we are there, and could ask us to stop.
+        // Before readiness is announced, and a client could ask the server to stop.
         let mut signals = Signals::catch().map_err(file("catch signals for", &config.data))?;
         add_local_node(&handle, &config.node_name).await?;
         hear_from_node(&handle, &config.node_name).await;

@@ -7,7 +7,7 @@ use danlu_wire::gpu::GpuDetails;
 use imbl::OrdMap;
 use std::sync::Arc;
 
-/// Copies show the same.
+/// Clones share the same data.
 #[derive(Debug, Clone, Default)]
 pub struct LiveGpus {
     nodes: Arc<ArcSwap<OrdMap<NodeId, GpuReadings>>>,
@@ -31,7 +31,7 @@ impl LiveGpus {
         });
     }
 
-    /// The node cannot be asked: nobody knows how its GPUs are.
+    /// The node is not connected: the readings of its GPUs are unknown.
     pub(crate) fn forget(&self, node: NodeId) {
         self.nodes.rcu(|nodes| {
             let mut nodes = OrdMap::clone(nodes);

@@ -20,19 +20,19 @@ pub struct Local {
     sink: Arc<EngineSink>,
 }
 
-/// What the station says goes to the engine, on the connection it was said on.
+/// Forwards messages of the local agent to the engine, with the connection they belong to.
 #[derive(Debug, Default)]
 struct EngineSink {
     handle: OnceLock<Handle>,
     connection: Mutex<Option<(NodeId, SessionId)>>,
     node: OnceLock<NodeId>,
     live: LiveGpus,
-    /// Of the GPUs, said before it was known which node this is.
+    /// Readings of the GPUs from before the node id was known.
     early: Mutex<Vec<GpuDetails>>,
 }
 
 impl Local {
-    /// Adopts what runs already, before the process has other threads.
+    /// Adopts running tasks. Must be called before the process has other threads.
     pub fn start(name: &str, config: &StationConfig, live: LiveGpus) -> Result<Local, AgentError> {
         let sink = Arc::new(EngineSink { live, ..EngineSink::default() });
         let speaker = Arc::clone(&sink);
@@ -40,7 +40,7 @@ impl Local {
         Ok(Local { name: name.to_owned(), station, connection: None, sink })
     }
 
-    /// From now on what it says reaches the engine.
+    /// From now on its messages reach the engine.
     pub fn attach(&self, handle: &Handle) {
         // Attached once, when the engine starts.
         let _ = self.sink.handle.set(handle.clone());
@@ -54,7 +54,7 @@ impl Local {
         self.connection
     }
 
-    /// A new connection: what the agent says is of the old one until it has heard of the new one.
+    /// Opens a new connection: messages of the agent belong to the old one until it has received the new greeting.
     pub(super) fn connect(&mut self, node: NodeId, last: SessionId) {
         let before = self.connection.map_or(0, |(_, session)| session.0);
         let session = SessionId(last.0.max(before) + 1);
@@ -66,7 +66,7 @@ impl Local {
         self.send(ToAgent::AskReport);
     }
 
-    /// A launch, on this machine or another, of which there is no order.
+    /// A launch, on this machine or another, for which no order could be made.
     pub(super) fn not_started(
         &self,
         (node, session): (NodeId, SessionId),
@@ -97,14 +97,14 @@ impl EngineSink {
                 self.tell(*node, session, NodeMessage::Connected);
             }
             FromAgent::Details(details) => {
-                // Both are looked at by `connect`, the node first.
+                // `connect` reads both, the node first.
                 let mut early = self.early();
                 match self.node.get() {
                     Some(node) => self.live.note(*node, &details),
                     None => *early = details,
                 }
             }
-            // Before the first connection nobody listens; its report will tell everything.
+            // Before the first connection there is no receiver; the report after it contains everything.
             said @ (FromAgent::Report(_)
             | FromAgent::Started { .. }
             | FromAgent::Ended { .. }

@@ -21,7 +21,7 @@ use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 use launch_order::StartError;
 
-/// The nodes that can be reached from here.
+/// All nodes, local and remote.
 #[derive(Debug)]
 pub struct Backends {
     local: Option<Local>,
@@ -62,7 +62,7 @@ impl Backends {
         }
     }
 
-    /// Here, a server without root runs everything as itself. Elsewhere tasks run as their owners or not at all.
+    /// On this machine, a server without root runs everything as itself. Elsewhere tasks run as their owners or not at all.
     fn order(
         &self,
         state: &State,
@@ -89,7 +89,7 @@ impl Backends {
         Ok(order)
     }
 
-    /// The node hears nothing of it; the core hears that the run has ended.
+    /// Reports to the core that the run has ended, without the node.
     fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
         match (&self.local, &self.remote) {
             (Some(local), _) => local.not_started(to, run, why),
@@ -98,7 +98,7 @@ impl Backends {
         }
     }
 
-    /// New connections to all nodes, as after a start of the daemon.
+    /// Reconnects all nodes, as after a start of the daemon.
     pub(crate) fn reconnect(&mut self, state: &State) {
         if let Some(local) = &mut self.local {
             let node = state.nodes.values().find(|node| node.name == local.name());
@@ -111,7 +111,7 @@ impl Backends {
         }
     }
 
-    /// A new connection to this one alone: it is to say anew what it has.
+    /// Reconnects one node, which then sends a new report.
     pub(crate) fn reconnect_one(&mut self, state: &State, node: NodeId) {
         let Some(node) = state.nodes.get(&node) else { return };
         match (&mut self.local, &self.remote) {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Which of the two streams.
+/// Standard output or standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Which {
@@ -31,7 +31,7 @@ pub(crate) enum Which {
     Stderr,
 }
 
-/// Where a stream of a run goes, on this node of several.
+/// Where a stream of a run is written on a node.
 pub(crate) fn place_of(
     model: &ReadModel,
     logins: &Logins,
@@ -45,7 +45,7 @@ pub(crate) fn place_of(
     let node = node.and_then(|node| model.nodes.get(&node));
     let node = node.map_or("", |node| node.name.as_str());
     let gpus = part.map_or_else(Vec::new, |part| part_gpu_ids(model, part));
-    // They stand in the names of files.
+    // Their values may be part of file names.
     let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
     let owner = model.users.get(&task.owner);
     let owner = owner.map_or_else(String::new, |owner| launch_order::runs_as(logins, owner, node));
@@ -66,13 +66,13 @@ pub(crate) fn place_of(
     LogPlace { run: id, sink, directory, owner, ended }
 }
 
-/// A log that would stay on its machine goes to a directory that the server has, too.
+/// The sink for a log in a directory that the machine shares with the server.
 pub(crate) fn shared(directory: &Path, run: RunId) -> Sink {
     let path = directory.join(format!("danlu-{run}.log")).display().to_string();
     Sink::File { path, append: true, task_in_directory: None, own: true }
 }
 
-/// One log, open for reading.
+/// An open log.
 #[derive(Debug)]
 pub(crate) enum RunLog {
     Here(Box<WatchedLog>),
@@ -88,14 +88,14 @@ pub(crate) struct WatchedLog {
     watch: Option<EventStream<[u8; 1024]>>,
 }
 
-/// A file of a user's, which a process that is this user reads.
+/// A file of a user, read by a process with the user's rights.
 #[derive(Debug)]
 pub(crate) struct UserLog {
     files: UserFiles,
-    /// `None` where the server runs everything as itself.
+    /// `None` if the server runs everything as itself.
     user: Option<String>,
     place: LogPlace,
-    /// Before it is looked at again.
+    /// Pause before the next look at the file.
     pause: Duration,
 }
 
@@ -224,7 +224,7 @@ impl RunLog {
     }
 }
 
-/// Files may be slow, on somebody's network disk for one: nobody else waits for them.
+/// Files may be slow, for example on a network disk: no other request waits for them.
 async fn aside<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

@@ -46,7 +46,7 @@ pub(crate) struct Publisher {
     news: broadcast::Sender<Arc<News>>,
 }
 
-/// Everybody else's side.
+/// The readers' side.
 #[derive(Debug, Clone)]
 pub struct Reader {
     shared: Arc<ArcSwap<ReadModel>>,
@@ -70,7 +70,7 @@ impl News {
         self.newest - self.events.len() as i64 + 1
     }
 
-    /// In the words of `encode`, which has to be the same for everybody.
+    /// Encoded by `encode`, which must be the same function for all readers.
     pub(crate) fn encoded(
         &self,
         encode: impl Fn(Time, &Event) -> Option<String>,
@@ -117,7 +117,7 @@ impl Publisher {
             }
         }
         self.shared.store(Arc::new(self.current.clone()));
-        // Nobody may be listening.
+        // There may be no receiver.
         let (events, encoded) = (batch.events.clone(), OnceLock::new());
         let _ = self.news.send(Arc::new(News { newest, events, encoded }));
     }

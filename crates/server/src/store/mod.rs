@@ -30,7 +30,7 @@ pub struct Store {
     path: PathBuf,
     connection: Connection,
     newest_event: i64,
-    /// No checkpoint is made: somebody copies the file.
+    /// No checkpoint is made while the file is copied.
     frozen: Cell<bool>,
     /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
     file: Arc<File>,

@@ -28,7 +28,7 @@ pub struct Life {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Loss {
-    /// Somebody said to go on without it.
+    /// An administrator accepted the loss (`up --accept-loss`).
     Accepted { known: i64, found: i64 },
     /// By `danlu restore`, from a backup that was begun then.
     Restored { backup_at: String },

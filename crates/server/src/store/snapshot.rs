@@ -34,7 +34,7 @@ pub struct Contents {
 }
 
 impl Store {
-    /// The file stays as it is until `thaw`. `None` while somebody else has it frozen.
+    /// The file does not change until `thaw`. `None` while another copy has it frozen.
     pub(crate) fn freeze(&self) -> Result<Option<Snapshot>, StoreError> {
         if self.frozen.get() {
             return Ok(None);

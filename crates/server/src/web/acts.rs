@@ -13,7 +13,7 @@ use danlu_messages::web::acts as msg;
 use danlu_messages::web::pages;
 use danlu_wire::api::{Act, ActName};
 
-/// More are acted on with the command line.
+/// The command line can act on more.
 const MOST_IDS: usize = 1_000;
 
 pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-/// Nobody reads faster.
+/// Updates more often than this cannot be read.
 const AT_MOST_EVERY: Duration = Duration::from_millis(500);
 /// Proxies close what is quiet for a minute.
 const STILL_THERE: Duration = Duration::from_secs(45);

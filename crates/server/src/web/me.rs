@@ -23,7 +23,7 @@ use danlu_wire::api::{
 struct MePage<'a> {
     context: &'a PageContext,
     me: Me,
-    /// Through the machine's own socket nobody has logged in.
+    /// There is no session on the local socket.
     local: bool,
     template: Vec<(&'static str, String)>,
     nodes: Vec<MyNode>,

@@ -101,7 +101,7 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
 
 struct Read {
     mine: Overview,
-    /// What waits, of everybody.
+    /// Waiting tasks of all users.
     queue: Vec<Line>,
     queue_not_shown: usize,
     starts: BTreeMap<u64, Time>,

@@ -11,7 +11,7 @@ use danlu_wire::api::ErrorCode;
 
 pub(super) type PageResult = Result<Response, PageError>;
 
-/// Pages show what is true now and what is somebody's own: nobody keeps them.
+/// Pages show the current state and private data: they must not be cached.
 pub(super) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => (HTML, html).into_response(),

@@ -12,7 +12,7 @@ use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 
-/// Somebody with an account who looks at a page.
+/// A request for a page by a known account.
 #[derive(Debug, Clone)]
 pub(super) struct Visit {
     pub(super) caller: Caller,

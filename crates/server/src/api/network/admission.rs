@@ -77,7 +77,7 @@ pub(crate) struct ConnectionSlot {
     pub(crate) line: Arc<ConnectionState>,
 }
 
-/// Nobody could be sent away.
+/// No connection could be closed to make room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     /// All that one source may have.
@@ -101,7 +101,7 @@ impl Admission {
         self.most_each.store(most_each, Ordering::Relaxed);
     }
 
-    /// `shared`: many people come from there, and only the limit for everybody counts.
+    /// `shared`: a proxy of many users, so only the total limit applies.
     pub(crate) fn enter(
         self: &Arc<Admission>,
         source: Source,
@@ -123,12 +123,12 @@ impl Admission {
         Ok(ConnectionSlot { door: Arc::clone(self), source, number, line })
     }
 
-    /// Somebody who waits goes, whatever the limits are. Whether there was one.
+    /// Closes one waiting connection, regardless of limits. Returns whether there was one.
     pub(crate) fn make_room(&self) -> bool {
         self.inside().send_away_one()
     }
 
-    /// To tell somebody that there is no room; `None`: too many are being told already.
+    /// A permit to send the error response that the limit is reached; `None`: too many are being sent already.
     pub(crate) fn telling(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
         Arc::clone(&self.telling).try_acquire_owned().ok()
     }
@@ -152,7 +152,7 @@ impl OpenConnections {
         true
     }
 
-    /// Of whoever has the most connections.
+    /// Closes one of the source with the most connections.
     fn send_away_one(&mut self) -> bool {
         let largest = self.of.iter().max_by_key(|(_, lines)| lines.len()).map(|(it, _)| *it);
         if largest.is_some_and(|source| self.send_away_one_of(source)) {

@@ -134,7 +134,7 @@ impl HttpBody for Counted {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Refused>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-            // Whoever is slow to send makes room for others.
+            // A client that is slow to send makes room for others.
             self.line.end_answer();
             return self.poll_lateness(context).map(|()| Some(Err(Refused::TooSlow)));
         };
@@ -190,7 +190,7 @@ impl fmt::Display for Refused {
 impl Error for Refused {}
 
 impl Refused {
-    /// Behind an error of whoever has read the body.
+    /// Finds the cause within the error of the body's reader.
     pub(crate) fn behind<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Refused> {
         let mut next = Some(error);
         while let Some(error) = next {

@@ -36,7 +36,7 @@ impl Shares {
         let connections = descriptors - reserve;
         let network = limits.connections.min(connections / 2).max(1);
         let local = MOST_LOCAL.min(connections - network).max(1);
-        // Nobody can have all of them.
+        // One user cannot have all of them.
         let some = |most: usize, of: usize| most.min(of.div_ceil(2));
         Shares {
             network,

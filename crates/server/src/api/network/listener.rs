@@ -33,7 +33,7 @@ enum AcceptedStream {
     Network(TcpStream, Option<TlsAcceptor>),
 }
 
-/// Until told to end, and until everybody who was let in has been answered.
+/// Serves until told to end, then until all accepted requests have been answered.
 pub(crate) async fn serve(
     socket: Socket,
     api: Api,
@@ -116,7 +116,7 @@ fn take(
     }
 }
 
-/// Tells somebody that there is no room, unless many are being told that already.
+/// Sends an error response that the limit is reached, unless many are being sent already.
 fn tell(stream: AcceptedStream, full: Full, door: &Admission) {
     debug!(?full, "no room for a connection");
     let Some(turn) = door.telling() else { return };
@@ -140,7 +140,7 @@ impl Socket {
         match self {
             Socket::Local(listener) => Ok(AcceptedStream::Local(listener.accept().await?.0)),
             Socket::Network(listener, acceptor) => {
-                // Who has work does that first, and leaves the next connection to a thread that has not.
+                // A busy thread does its work first, and leaves the next connection to an idle thread.
                 tokio::task::yield_now().await;
                 let (stream, _) = listener.accept().await?;
                 // Small answers are sent at once. It is only slower where that cannot be had.
@@ -170,7 +170,7 @@ impl AcceptedStream {
         match self {
             AcceptedStream::Local(stream) => {
                 let uid = stream.peer_cred().map(|credentials| credentials.uid()).ok();
-                // One that the kernel does not know is refused by whoever asks who it is.
+                // A user that the kernel does not know is refused when the caller is identified.
                 (Peer::Local { uid }, Source::User(uid.unwrap_or(u32::MAX)))
             }
             AcceptedStream::Network(stream, acceptor) => {

@@ -34,7 +34,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 const THREADS: usize = 2;
-/// Connections that nobody has taken yet.
+/// Connections that are not accepted yet.
 const WAITING: u32 = 1024;
 
 pub(crate) struct Network {

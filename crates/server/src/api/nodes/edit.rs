@@ -43,7 +43,7 @@ pub(in crate::api) async fn edit(
     let deed = deed(&caller, "edit", &name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     let is_elsewhere = record.address() != before.address();
-    // From here on nobody knows who answers there, until somebody does.
+    // The machine at the new address is unknown until it answers.
     api.nodes.add(record);
     if is_elsewhere {
         api.logins.drop_ssh(&api.handle, &name).await?;

@@ -295,7 +295,7 @@ pub(crate) enum NodeAct {
     /// Nothing new; what runs goes on.
     Drain,
     Undrain,
-    /// Whatever machine answers at its address is the one from now on.
+    /// Accepts the machine that answers at its address from now on.
     Accept,
     /// Runs there that the server does not know are ended.
     EndUnknown,
@@ -422,7 +422,7 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     Ok(())
 }
 
-/// Whatever answers next will be taken for it; but so far nothing has.
+/// The next machine that answers is accepted; so far none has.
 fn not_reached(name: &str, problem: &Unreachable) -> ApiError {
     let (message, hint) = danlu_messages::machines::problem(&problem.message, &problem.hint);
     ApiError::new(ErrorCode::Unavailable, errors::still_not_reached(&name, &message), hint)

@@ -110,7 +110,7 @@ fn text<'a>(body: &'a GpumanBody, key: &str) -> &'a str {
     body.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// One's own, or as an admin somebody's. The password of the OS user is not needed and not kept.
+/// Their own, or for administrators any user's. The password of the OS user is not needed and not kept.
 async fn setting(
     api: &Api,
     caller: &Caller,

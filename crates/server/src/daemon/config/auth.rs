@@ -61,5 +61,5 @@ impl AuthInFile {
     }
 }
 
-/// Nobody could read a page in less.
+/// Less time than this does not suffice to read a page.
 const SHORTEST_SESSION: Span = Span::from_secs(1);

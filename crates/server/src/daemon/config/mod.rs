@@ -285,7 +285,7 @@ impl Config {
         now.filter(|entry| !before.contains(entry)).collect()
     }
 
-    /// On the machine itself nobody listens in; elsewhere only where that was asked for.
+    /// Unencrypted on this machine, where connections cannot be intercepted; elsewhere only if configured.
     pub fn is_encrypted(&self, address: &SocketAddr) -> bool {
         !address.ip().is_loopback() && !self.plain_http
     }
@@ -386,7 +386,7 @@ fn place_of_file(named: Option<&Path>) -> PathBuf {
     named.map(Path::to_owned).or_else(by_variable).unwrap_or_else(usual_place)
 }
 
-/// With its text, for who has to say where something stands.
+/// With its text, for error messages that name the line.
 fn read<T: Default + serde::de::DeserializeOwned>(
     path: &Path,
     may_be_missing: bool,

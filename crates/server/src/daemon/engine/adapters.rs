@@ -156,7 +156,7 @@ impl People for Shell {
                 Err(NotNow::new(words).into())
             }
         };
-        // Whoever asked may have gone; what was asked for has happened all the same.
+        // The caller may have gone; the change is committed all the same.
         let _ = caller.reply.send(answer);
     }
 

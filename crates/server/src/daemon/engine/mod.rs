@@ -88,7 +88,7 @@ impl Engine {
         let _ = done.send(());
     }
 
-    /// `None` when something is due before one comes, `Err` when nobody is left who could send one.
+    /// `None` when something is due before a message comes, `Err` when all senders are gone.
     fn next_message(&mut self) -> Result<Option<Message>, RecvTimeoutError> {
         let due = self.engine.due_in(&mut self.shell);
         let Some(wait) = [due, self.shell.due_in()].into_iter().flatten().min() else {
@@ -108,7 +108,7 @@ impl Engine {
             Message::Ask { input, environment, by, reply } => {
                 let adds = matches!(input, Input::Submit { .. });
                 if let Some(full) = adds.then(|| self.shell.disk.full()).flatten() {
-                    // Whoever asked may have gone.
+                    // The caller may have gone.
                     let _ = reply.send(Err(full.into()));
                     return;
                 }

@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use thiserror::Error;
 use tracing::info;
 
-/// Copies are the same.
+/// Clones share the same data.
 #[derive(Debug, Clone)]
 pub struct Logins(Arc<LoginTable>);
 
@@ -42,7 +42,7 @@ type LoginMap = BTreeMap<(UserId, String), Login>;
 pub struct Login {
     pub user: UserId,
     pub node: String,
-    /// Whom their tasks run as there, as an admin says.
+    /// The OS user that their tasks run as there, assigned by an administrator.
     #[serde(default)]
     pub os_user: Option<String>,
     #[serde(default)]
@@ -98,7 +98,7 @@ impl Logins {
         Ok(Logins(Arc::new(LoginTable { known, changing, data: data.to_owned() })))
     }
 
-    /// Whom somebody's tasks run as on a machine, where an admin has said so.
+    /// The OS user that a user's tasks run as on a machine, if an administrator assigned one.
     pub(crate) fn os_user(&self, user: UserId, node: &str) -> Option<String> {
         self.read().get(&(user, node.to_owned()))?.os_user.clone()
     }
@@ -126,7 +126,7 @@ impl Logins {
         Some((login, place))
     }
 
-    /// Who has a way in of their own.
+    /// Users with an SSH key of their own for a machine.
     pub(crate) fn with_keys_on(&self, node: &str) -> Vec<UserId> {
         let known = self.read();
         let there = known.values().filter(|login| login.node == node && login.ssh.is_some());
@@ -267,7 +267,7 @@ impl Logins {
         Ok(())
     }
 
-    /// It is in the store already.
+    /// Its entry is in the store already.
     fn put(&self, login: Login) {
         let place = (login.user, login.node.clone());
         let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -312,7 +312,7 @@ fn id(login: &Login) -> String {
     format!("{}/{}", login.user, login.node)
 }
 
-/// Nothing that `ssh` or a shell could take for something else.
+/// Contains nothing that `ssh` or a shell would interpret.
 fn check_name(name: &str) -> Result<(), LoginError> {
     let plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
     // Accounts of machines end with a dollar sign.

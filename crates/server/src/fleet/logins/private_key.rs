@@ -103,7 +103,7 @@ fn is_plain(kind: &str) -> bool {
         && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-@.".contains(&byte))
 }
 
-/// Where somebody's key for a machine is. Names of machines are plain.
+/// The file of a user's key for a machine. Names of machines contain no separators.
 pub(super) fn place(data: &Path, user: u32, node: &str) -> PathBuf {
     data.join("keys").join(user.to_string()).join(node)
 }
@@ -114,7 +114,7 @@ pub(super) fn write(place: &Path, key: &str) -> Result<(), (PathBuf, io::Error)>
     let keys = directory.parent().unwrap_or(directory);
     for place in [keys, directory] {
         let failed = |error| (place.to_owned(), error);
-        // One that others could look into may have shown them a key: somebody has to know.
+        // A directory that others could read may have exposed a key: log it.
         if place.symlink_metadata().is_ok() {
             is_private(place).map_err(failed)?;
         }
@@ -131,7 +131,7 @@ pub(super) fn remove(place: &Path) {
     }
 }
 
-/// Nobody but the server's user may look at it.
+/// Readable by the server's user only.
 pub(super) fn is_private(path: &Path) -> io::Result<()> {
     let facts = fs::symlink_metadata(path)?;
     let own = facts.uid() == nix::unistd::geteuid().as_raw();

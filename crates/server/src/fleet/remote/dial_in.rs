@@ -93,7 +93,7 @@ impl Nodes {
         let _ = give.send(task.abort_handle());
     }
 
-    /// As long as the right one is there, nobody need know of the other.
+    /// While the right machine is connected, the refusal of another one is not recorded.
     fn note_refusal(&self, name: &str, reason: Option<Unreachable>) {
         let is_there = self.status(name).is_some_and(|(_, now)| now.is_connected());
         if let Some(reason) = reason.filter(|_| !is_there) {

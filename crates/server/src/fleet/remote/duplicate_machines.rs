@@ -3,7 +3,7 @@
 use super::{LinkState, NodeRecord, NodeRoute, Nodes};
 
 impl Nodes {
-    /// Others that are, or may be, the machine of this name. Containers and cloned disks look like that as well.
+    /// Other nodes that are, or may be, the same machine. Containers and cloned disks look the same.
     pub(crate) fn same_as(&self, name: &str, server: &str) -> Vec<String> {
         let known = self.known();
         let here = Some(danlu_node::boot_id().to_owned());
@@ -25,7 +25,7 @@ impl Nodes {
         same
     }
 
-    /// The one that has taken over its runs: agents with one directory end each other, and would do so for ever.
+    /// The node that has taken over its runs: two agents with one directory would end each other for ever.
     pub(super) fn in_its_place(&self, record: &NodeRecord) -> Option<String> {
         let (machine, data) = (record.machine.as_ref()?, record.data.as_ref()?);
         let known = self.known();

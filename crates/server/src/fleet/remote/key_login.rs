@@ -5,12 +5,12 @@
 use super::{NodeRecord, NodeRoute, Nodes};
 use danlu_core::{NodeId, UserId};
 
-/// A machine that takes keys.
+/// A machine on which users' own keys can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyLogin {
     /// The server's own login there.
     pub(crate) login: String,
-    /// Which machine it is and how it is reached: a key is for this way alone.
+    /// Identifies the machine and the route to it: a key counts for this route only.
     pub(crate) way: String,
 }
 
@@ -18,17 +18,17 @@ pub(crate) struct KeyLogin {
 pub(crate) enum NoKeys {
     NotBySsh,
     Root,
-    /// It is not connected, so that nobody knows as whom the server would be there.
+    /// It is not connected, so the server's login there is unknown.
     Unknown,
 }
 
 impl NodeRecord {
-    /// Another one of these is another machine, or another login there.
+    /// A different value means another machine, or another login there.
     pub(crate) fn way(&self, machine: &str) -> String {
         format!("{} {machine}", self.address())
     }
 
-    /// What an administrator changes when the machine is to be another one.
+    /// The address, which an administrator changes to replace the machine.
     pub(crate) fn address(&self) -> String {
         let sudo = if self.sudo { " sudo" } else { "" };
         format!("{}{sudo}", self.route)
@@ -48,14 +48,14 @@ impl Nodes {
         Ok(KeyLogin { login: machine.login.clone(), way: record.way(&machine.id) })
     }
 
-    /// Somebody's own key has changed: their connection is opened anew, and nobody else's.
+    /// A user's key has changed: only that user's connection is opened again.
     pub(crate) fn take_over_key(&self, name: &str, user: UserId) {
         if let Some(connection) = self.node_id(name).and_then(|node| self.connection(node)) {
             connection.owners.key_changed(user);
         }
     }
 
-    /// Why somebody's own connection is not there, if it should be.
+    /// Why a user's own connection is not established, if it should be.
     pub(crate) fn own_problem(&self, name: &str, user: UserId) -> Option<String> {
         self.connection(self.node_id(name)?)?.owners.problem(user)
     }

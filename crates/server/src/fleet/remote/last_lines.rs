@@ -17,27 +17,27 @@ use tracing::warn;
 
 const LINES: u64 = 20;
 const BYTES: u64 = 8 << 10;
-/// Of one machine, at a time.
+/// Maximum number of runs per machine.
 const RUNS: usize = 256;
 
-/// In memory while the machine is there, in files while it is not.
+/// In memory while the machine is connected, in files while it is away.
 #[derive(Debug)]
 pub(super) struct LastLines {
     directory: PathBuf,
     kept: Mutex<BTreeMap<RunId, LastOutput>>,
 }
 
-/// As they were when the machine was last asked.
+/// The lines at the time the machine was last asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LastOutput {
     pub(crate) at: Time,
-    /// Where they begin in the log.
+    /// Their offset in the log.
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl LastOutput {
-    /// No more than the last so many lines.
+    /// At most the last `lines` lines.
     pub(crate) fn tail(self, lines: u64) -> LastOutput {
         let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let breaks = whole.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
@@ -65,13 +65,13 @@ impl LastLines {
         self.directory.join(run.to_string())
     }
 
-    /// What has ended is read from its machine or not at all.
+    /// Logs of ended runs are read from their machine only.
     fn forget_ended(&self, model: &ReadModel) {
         let ended = |run: &RunId| model.runs.get(run).is_none_or(|run| run.is_ended());
         let gone: Vec<RunId> = self.kept().keys().copied().filter(ended).collect();
         for run in gone {
             self.kept().remove(&run);
-            // It was written only if the machine was away.
+            // The file exists only if the machine was away.
             let _ = fs::remove_file(self.path(run));
         }
     }

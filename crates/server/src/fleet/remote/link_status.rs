@@ -8,19 +8,19 @@ use std::net::IpAddr;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) link: LinkState,
-    /// Why it could not be reached last, as long as it is not.
+    /// Why the last attempt failed, while it is not connected.
     pub(crate) problem: Option<Unreachable>,
     pub(crate) version: Option<String>,
-    /// What the agent has said of itself when it was last connected.
+    /// What the agent reported about its machine when it was last connected.
     pub(crate) machine: Option<Machine>,
     pub(crate) boot_id: Option<String>,
     pub(crate) facts: Option<Facts>,
-    /// How far its clock is ahead of ours, in milliseconds.
+    /// Milliseconds by which its clock is ahead of the server's.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) last_contact_at: Option<Time>,
-    /// Where a machine that has dialled in came from.
+    /// The address of a dial-in machine.
     pub(crate) seen_at: Option<IpAddr>,
-    /// How many ended tries there have been, so that one can wait for the next.
+    /// The number of finished attempts, so that callers can wait for the next.
     pub(crate) tries: u64,
 }
 
@@ -29,7 +29,7 @@ impl Status {
         self.link == LinkState::Connected
     }
 
-    /// The agent that is connected now. What one that has gone said counts for nothing.
+    /// The machine of the agent that is connected now.
     pub(crate) fn answering(&self) -> Option<&Machine> {
         self.machine.as_ref().filter(|_| self.is_connected())
     }
@@ -40,6 +40,6 @@ pub(crate) enum LinkState {
     #[default]
     Connecting,
     Connected,
-    /// The next try comes by itself.
+    /// The next attempt is scheduled.
     Away,
 }

@@ -12,21 +12,21 @@ use danlu_wire::agent::{
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello};
 
-/// Characters of what is a sentence, at most.
+/// Maximum length of a sentence, in characters.
 const SENTENCE: usize = 300;
-/// Characters of what is a name, at most.
+/// Maximum length of a name, in characters.
 const NAME: usize = 128;
-/// Of processes on a GPU, samples and the like.
+/// Maximum length of lists such as processes on a GPU.
 const LIST: usize = 1_000;
-/// Run directories that a machine can have.
+/// Maximum number of runs in a report.
 const RUNS: usize = 200_000;
 
-/// A sentence that came from a machine.
+/// Cleans a sentence that a machine sent.
 pub(super) fn line(words: &str) -> String {
     cut(words, SENTENCE)
 }
 
-/// An error where so much is wrong that the agent is none.
+/// An error if the message exceeds limits that no real agent exceeds.
 pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
     Ok(match said {
         FromAgent::Hello(hello) => FromAgent::Hello(clean_hello(hello)),
@@ -46,7 +46,7 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         FromAgent::Paths(PathsChecked { ask, seen }) => {
             FromAgent::Paths(PathsChecked { ask, seen: clean_seen(seen) })
         }
-        // Numbers only; what a run has printed is shown as it is.
+        // Numbers only, or output of runs, which is shown unchanged.
         said @ (FromAgent::Started { .. }
         | FromAgent::LogDropped { .. }
         | FromAgent::Memory { .. }
@@ -173,7 +173,7 @@ fn clean_facts(mut facts: Facts) -> Facts {
     facts
 }
 
-/// More than a machine can have is a lie or a mistake, and hurts nobody but who says it.
+/// More than a machine can have is an error of the agent, which only its own connection pays for.
 fn count(gpus: usize) -> Result<(), String> {
     if gpus > limits::GPUS_PER_NODE {
         return Err(format!("it says that it has {gpus} GPUs"));

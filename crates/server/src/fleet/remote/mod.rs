@@ -47,17 +47,17 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 use user_agents::UserAgents;
 
-/// Copies are the same.
+/// Clones share the same data.
 #[derive(Debug, Clone)]
 pub struct Nodes(Arc<NodeTable>);
 
 #[derive(Debug)]
 struct NodeTable {
-    /// By the name of the node.
+    /// By node name.
     known: Mutex<BTreeMap<String, KnownNode>>,
-    /// Those that can be spoken to now.
+    /// The open connections.
     connections: Mutex<BTreeMap<NodeId, Connection>>,
-    /// The highest number that a connection to each has had.
+    /// The highest session number so far.
     sessions: Mutex<BTreeMap<NodeId, u64>>,
     live: LiveGpus,
     handle: OnceLock<Handle>,
@@ -71,26 +71,26 @@ struct NodeTable {
 struct KnownNode {
     record: NodeRecord,
     status: Status,
-    /// Try again now.
+    /// Notified to try again at once.
     poke: Arc<Notify>,
-    /// How many ended tries there have been, for who waits for the next.
+    /// The number of finished attempts, for callers that wait for the next.
     tries: watch::Sender<u64>,
-    /// What keeps it connected, or the connection of a machine that has dialled in.
+    /// The reconnecting task, or the connection of a dial-in machine.
     task: Option<AbortHandle>,
 }
 
-/// To the agent of a node.
+/// A connection to the agent of a node.
 #[derive(Debug, Clone)]
 struct Connection {
     session: SessionId,
-    /// The one that both understand.
+    /// The protocol version that both sides support.
     protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
     owners: UserAgents,
 }
 
-/// Of what is in the store.
+/// The kind of these records in the store.
 pub(crate) const KIND: &str = "node";
 
 impl Nodes {
@@ -117,7 +117,7 @@ impl Nodes {
         })))
     }
 
-    /// Begins to connect. Within the runtime.
+    /// Starts connecting. Must be called within the runtime.
     pub fn start(&self, handle: &Handle) {
         let _ = self.0.handle.set(handle.clone());
         let names: Vec<String> = self.known().keys().cloned().collect();
@@ -126,7 +126,7 @@ impl Nodes {
         }
     }
 
-    /// What was decided for a connection that is gone is dropped.
+    /// An order for a connection that is gone is dropped.
     pub(crate) fn send(&self, node: NodeId, session: SessionId, order: ToAgent) {
         let connection = self.connection(node).filter(|it| it.session == session);
         let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
@@ -162,18 +162,18 @@ impl Nodes {
             | ToAgent::ReadLog(_)
             | ToAgent::CheckPaths(_) => None,
         };
-        // Who does not listen any more is found out by its own task.
+        // A closed connection is noticed by its own task.
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
     }
 
-    /// A launch of which there is no order.
+    /// A launch for which no order could be made.
     pub(crate) fn not_started(&self, to: (NodeId, SessionId), run: RunId, why: String) {
         if let Some(handle) = self.0.handle.get() {
             user_agent_link::not_started(handle, to, run, why);
         }
     }
 
-    /// Where people have agents of their own, the log is with its owner's.
+    /// Where users have their own agents, the log is with the owner's agent.
     pub(crate) fn drop_log(&self, (node, session): (NodeId, SessionId), run: RunId, owner: UserId) {
         let connection = self.connection(node).filter(|it| it.session == session);
         let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
@@ -201,7 +201,7 @@ impl Nodes {
         model.nodes.get(&node).is_some_and(|node| known.contains_key(&node.name))
     }
 
-    /// Where other machines find it.
+    /// The address at which other machines reach it.
     pub(crate) fn address(&self, name: &str) -> Option<String> {
         let known = self.known();
         let KnownNode { record, status, .. } = known.get(name)?;
@@ -211,7 +211,7 @@ impl Nodes {
         }
     }
 
-    /// Where a machine writes logs that the server can read, too.
+    /// The directory for logs that the machine shares with the server.
     pub(crate) fn shared_logs(&self, name: &str) -> Option<PathBuf> {
         self.known().get(name)?.record.logs.as_ref().map(PathBuf::from)
     }
@@ -225,7 +225,7 @@ impl Nodes {
         known.get(name).map(|known| (known.record.clone(), known.status.clone()))
     }
 
-    /// It is in the store already.
+    /// Its entry is in the store already.
     pub(crate) fn add(&self, record: NodeRecord) {
         let name = record.name.clone();
         let before = self.known().insert(name.clone(), KnownNode::new(record));
@@ -248,7 +248,7 @@ impl Nodes {
         }
     }
 
-    /// Comes back when another try to connect has ended than the first so many, or the node is gone.
+    /// Returns when an attempt after the first `before` has finished, or the node is gone.
     pub(crate) async fn tried(&self, name: &str, before: u64) {
         let tries = self.known().get(name).map(|known| known.tries.subscribe());
         if let Some(mut tries) = tries {
@@ -274,12 +274,12 @@ impl Nodes {
         self.connections().get(&node).cloned()
     }
 
-    /// Reading all of it takes a moment, once.
+    /// Read once and kept: it is a large file.
     async fn program(&self) -> std::io::Result<&Program> {
         if self.0.program.get().is_none() {
             let read = tokio::task::spawn_blocking(Program::this);
             let program = read.await.map_err(std::io::Error::other)??;
-            // Another may have been quicker.
+            // Another task may have read it first.
             let _ = self.0.program.set(program);
         }
         self.0.program.get().ok_or_else(|| std::io::ErrorKind::Other.into())

@@ -10,44 +10,44 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Kept beside the core's own node of that name.
+/// Stored beside the core's node of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NodeRecord {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) route: NodeRoute,
-    /// Become root there by `sudo -n`.
+    /// Become root there with `sudo -n`.
     #[serde(default)]
     pub(crate) sudo: bool,
     #[serde(default)]
     pub(crate) data: Option<String>,
-    /// The program to ask about GPUs.
+    /// The GPU probe program.
     #[serde(default)]
     pub(crate) probe: Option<String>,
-    /// Fewer are worth a warning.
+    /// Fewer GPUs cause a warning.
     #[serde(default)]
     pub(crate) expect_gpus: Option<u32>,
     #[serde(default)]
     pub(crate) sim_gpus: Option<u32>,
-    /// Which machine answered when it was first reached. Another one with this address is not trusted.
+    /// The id of the machine that answered first. Another machine at this address is not trusted.
     #[serde(default)]
     pub(crate) machine: Option<String>,
     #[serde(default)]
     pub(crate) role: NodeRole,
-    /// A directory that it shares with the server, for logs.
+    /// A directory for logs that it shares with the server.
     #[serde(default)]
     pub(crate) logs: Option<String>,
-    /// It stands in a file, and goes when it is taken out of there.
+    /// It is configured in a file, and removed when it is removed there.
     #[serde(default)]
     pub(crate) from_file: bool,
 }
 
-/// Who begins a connection, and how.
+/// How the connection is made: from the server, or by the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NodeRoute {
     Ssh(SshTarget),
-    /// The machine itself, with a token that is known by this. `None` where it was revoked.
+    /// The machine connects with a token of this hash; `None` if the token was revoked.
     DialIn(Option<SecretHash>),
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct SshTarget {
     pub(crate) port: Option<u16>,
     #[serde(default)]
     pub(crate) identity: Option<PathBuf>,
-    /// Take the key that the machine shows the first time. A changed one is refused all the same.
+    /// Accept the host key at the first connection. A changed key is refused all the same.
     #[serde(default)]
     pub(crate) accept_new: bool,
 }
@@ -147,7 +147,7 @@ impl NodeRoute {
     }
 }
 
-/// Nothing that `ssh` or a shell could take for something else.
+/// Contains nothing that `ssh` or a shell would interpret.
 fn is_word(it: &str, more: &str) -> bool {
     !it.is_empty()
         && it.len() <= 255
@@ -155,7 +155,7 @@ fn is_word(it: &str, more: &str) -> bool {
         && it.chars().all(|it| it.is_ascii_alphanumeric() || more.contains(it))
 }
 
-/// It becomes the name of a directory there.
+/// The name becomes a directory name there.
 fn check_name(name: &str) -> Result<(), BadNode> {
     let plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
     if name.is_empty()
@@ -171,7 +171,7 @@ fn check_name(name: &str) -> Result<(), BadNode> {
     Ok(())
 }
 
-/// `user@host:port`, where only the host must be there.
+/// `user@host:port`; only the host is required.
 impl std::str::FromStr for SshTarget {
     type Err = BadNode;
 
@@ -225,7 +225,7 @@ impl std::fmt::Display for SshTarget {
     }
 }
 
-/// A private key that others can read is none.
+/// Refuses a private key that others can read.
 fn checked_identity(path: &str) -> Result<PathBuf, BadNode> {
     let hint = errors::give_the_private_keys_file_readable_by_the();
     let path = Path::new(path);

@@ -12,14 +12,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
-/// Between two tries: little at first, more for a machine that stays away.
+/// Wait between attempts: short at first, longer for a machine that stays away.
 const LEAST_WAIT: Duration = Duration::from_millis(500);
 const MOST_WAIT: Duration = Duration::from_secs(30);
-/// From the first word of `ssh` to the agent's.
+/// Timeout from the start of `ssh` to the agent's greeting.
 pub(super) const LONGEST_TRY: Duration = Duration::from_secs(120);
-/// One that has lasted so long was a good one.
+/// A connection that lasted this long was stable.
 const STEADY: Duration = Duration::from_secs(20);
-/// What comes and goes may still be a network that does: it is tried again after some seconds.
+/// An unstable connection counts as at most this many failed attempts, so that it is tried again after some seconds.
 const OFTEN: u32 = 3;
 
 impl Nodes {
@@ -41,7 +41,7 @@ impl Nodes {
         }
     }
 
-    /// From the first word of a connection to its last. `began` is called when it is sure who speaks.
+    /// Serves a connection to its end. `began` is called once the machine is identified.
     pub(super) async fn speak_with(
         &self,
         name: &str,
@@ -63,7 +63,7 @@ impl Nodes {
             Err(NotGreeted::Wrong(reason)) => return Some(Ended::Never(Some(reason))),
         };
         if greeted.machine.is_root {
-            // Whom root becomes is for administrators to say: no key that somebody gave means anything there.
+            // Only administrators assign the OS users of an agent with root: users' own keys do not count there.
             let dropped = self.0.logins.drop_ssh(&handle, name).await;
             if dropped.is_err() {
                 warn!(node = name, "people's own keys could not be removed; they are not used");
@@ -95,9 +95,9 @@ impl Nodes {
     }
 }
 
-/// Why a connection is over, where it is not the way itself that has failed.
+/// Why a connection ended, if the transport itself did not fail.
 pub(super) enum Ended {
-    /// It was connected.
+    /// It had been connected.
     Lost(Option<Unreachable>),
     Never(Option<Unreachable>),
 }
@@ -117,7 +117,7 @@ async fn keep(nodes: Nodes, name: String, poke: Arc<Notify>) {
     }
 }
 
-/// A connection that is lost as soon as it is there counts as a try in vain: else it would come and go all the time.
+/// A connection that is lost at once counts as a failed attempt: otherwise it would reconnect all the time.
 pub(super) fn next_try(tries: u32, was_there: bool, began: Instant) -> u32 {
     let next = tries.saturating_add(1);
     match was_there {
@@ -127,7 +127,7 @@ pub(super) fn next_try(tries: u32, was_there: bool, began: Instant) -> u32 {
     }
 }
 
-/// Before the next try, after so many in vain. Not all at once after the network was down.
+/// Waits before the next attempt, with jitter, so that machines do not all reconnect at once after a network failure.
 pub(super) async fn pause(tries: u32) {
     let wait = LEAST_WAIT.saturating_mul(1 << tries.min(10)).min(MOST_WAIT);
     let jitter = f64::from(u16::from_le_bytes(random())) / f64::from(u16::MAX);
@@ -136,12 +136,12 @@ pub(super) async fn pause(tries: u32) {
 
 fn random() -> [u8; 2] {
     let mut bytes = [0; 2];
-    // Without randomness all wait equally long.
+    // Without randomness all wait the same time.
     let _ = getrandom::fill(&mut bytes);
     bytes
 }
 
-/// Whether it was connected, and why it is not any more. `None` when there is no such node any more.
+/// Whether it was connected, and why it no longer is. `None` if the node was removed.
 async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
     let NodeRoute::Ssh(target) = &record.route else { return None };

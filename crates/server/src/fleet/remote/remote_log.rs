@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// For a part of a log; a wait for more takes longer.
+/// Timeout for a part of a log; waiting for more takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONG_PATIENCE: Duration = Duration::from_secs(90);
-/// Before the next try to reach a machine that is away.
+/// Pause before asking a machine again that is away.
 const AWAY: Duration = Duration::from_secs(1);
 
 type LogReply = Result<LogContent, LogProblem>;
 
-/// What was asked and has not been answered. Gone with its connection.
+/// Requests without an answer yet. Dropped with the connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asks(Arc<Mutex<PendingAsks>>);
 
@@ -38,7 +38,7 @@ impl Asks {
     fn open(&self) -> (u64, oneshot::Receiver<LogReply>) {
         let (answer, answered) = oneshot::channel();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who has gone does not wait any more.
+        // Forget callers that have gone.
         open.waiting.retain(|_, waiting| !waiting.is_closed());
         open.last += 1;
         let ask = open.last;
@@ -46,7 +46,7 @@ impl Asks {
         (ask, answered)
     }
 
-    /// The same for paths that a task names.
+    /// The same for a check of paths.
     pub(super) fn open_check(&self) -> (u64, oneshot::Receiver<PathsSeen>) {
         let (answer, answered) = oneshot::channel();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +116,7 @@ impl RemoteLog {
         let mut log = self.place.clone();
         let (orders, asks) = match theirs {
             Some(UserAgent { orders, asks, login }) => {
-                // Their agent reads with their own rights, as the login that it was seen to have.
+                // The user's agent reads with the user's rights, as the login that it reported.
                 log.owner = login;
                 (orders, asks)
             }

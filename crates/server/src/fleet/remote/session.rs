@@ -21,16 +21,16 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
-/// An agent first adopts what runs there, and looks at its GPUs.
+/// Timeout of the greeting: an agent first adopts runs and probes its GPUs.
 const GREETING: Duration = Duration::from_secs(60);
-/// How often it is asked how it is.
+/// Interval of heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// After this long a silence the connection counts as gone.
+/// A connection that is silent for this long counts as lost.
 const SILENCE: Duration = Duration::from_secs(25);
-/// After so many messages the engine must have dealt with them before more are read.
+/// Back-pressure: after this many messages the engine must have handled them before more are read.
 const AHEAD: usize = 256;
 
-/// A machine at the far end of a connection.
+/// A machine at the other end of a connection.
 pub(super) struct Far<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) handle: &'a Handle,
@@ -38,7 +38,7 @@ pub(super) struct Far<'a> {
     pub(super) record: &'a NodeRecord,
 }
 
-/// A machine counts as connected for as long as this is there, however it ends.
+/// Marks a machine as connected until it is dropped.
 pub(super) struct Present<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) handle: &'a Handle,
@@ -50,7 +50,7 @@ impl Drop for Present<'_> {
     fn drop(&mut self) {
         let Present { node, session, .. } = *self;
         let mut connections = self.nodes.connections();
-        // Another connection may have come in its place.
+        // Another connection may have replaced it.
         if connections.get(&node).is_some_and(|connection| connection.session == session) {
             connections.remove(&node);
             self.nodes.0.live.forget(node);
@@ -69,9 +69,9 @@ pub(super) struct Greeted {
     /// Milliseconds.
     pub(super) clock_ahead: i64,
     pub(super) messages: Messages,
-    /// Which boot of its machine it lives in.
+    /// The boot id of its machine.
     pub(super) boot_id: Option<String>,
-    /// Of its GPUs, which it looks at first.
+    /// Readings of its GPUs, which it sends first.
     details: Vec<GpuDetails>,
 }
 
@@ -135,7 +135,7 @@ impl Far<'_> {
         Ok(Greeted { session, protocol, version, machine, clock_ahead, messages, boot_id, details })
     }
 
-    /// Higher than any before, whatever has not been committed yet.
+    /// Higher than any before, including numbers that are not committed yet.
     pub(super) fn next_session(&self) -> SessionId {
         let model = self.handle.model();
         let stored = model.nodes.get(&self.node).map_or(0, |node| node.session.0);
@@ -189,7 +189,7 @@ impl Far<'_> {
             write(to, &first).await.ok()?;
         }
         self.hear(session, FromAgent::Details(details), &asks);
-        // Root runs tasks as anybody; any other login only its own.
+        // Root runs tasks as any OS user; any other login only as itself.
         let mut own = (!machine.is_root).then(|| {
             let all = NodeLinkContext {
                 nodes: self.nodes.clone(),
@@ -265,7 +265,7 @@ impl Far<'_> {
         }
     }
 
-    /// Tells the core what is there, once everybody has said it. Returns what is to be told later.
+    /// Reports to the core once all agents have reported. Returns the report if it has to wait.
     fn report(
         &self,
         session: SessionId,

@@ -123,7 +123,7 @@ const MOST_COMPLAINTS: u64 = 16 << 10;
 /// Followed by the number and the name of the user there.
 const READY: &str = "danlu: ready ";
 
-/// As whom the far side has let somebody in, before anything is said to the agent there.
+/// The login on the far side, known before any order is sent to the agent there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) uid: u32,
@@ -189,7 +189,7 @@ pub(super) async fn connect(
     }
 }
 
-/// What holds for every connection, whoever opens it.
+/// Options of every connection, the server's own and users'.
 pub(super) const ALWAYS: [&str; 9] = [
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -220,7 +220,7 @@ pub(super) fn command(target: &SshTarget, known_hosts: &Path) -> Command {
     ssh
 }
 
-/// As whom, and at which port, where the administrator has said so.
+/// User and port, where the administrator configured them.
 pub(super) fn name_login(ssh: &mut Command, target: &SshTarget) {
     if let Some(user) = &target.user {
         ssh.arg("-l").arg(user);
@@ -245,7 +245,7 @@ pub(super) fn bare() -> Command {
     ssh
 }
 
-/// Keeps the end of it, and reads on to the end so that nobody waits.
+/// Keeps the last part, and reads to the end so that the writer never blocks.
 async fn listen_to_complaints(mut from: impl AsyncRead + Unpin) -> String {
     let mut all = Vec::new();
     let mut block = [0; 4096];
@@ -267,7 +267,7 @@ impl Channel {
         (count > 0).then(|| String::from_utf8_lossy(&line).trim_end().to_owned())
     }
 
-    /// Why there is nobody at the far end, once that is so.
+    /// Ends `ssh` and says why the connection failed.
     pub(super) async fn reason(mut self, step: Step) -> Unreachable {
         let _ = self.child.start_kill();
         let code = self.child.wait().await.ok().and_then(|status| status.code());

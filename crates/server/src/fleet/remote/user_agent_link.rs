@@ -31,12 +31,12 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::{info, warn};
 
-/// Before the next try after a refusal: it stays one until the machine or the key is changed, and that is tried at once.
+/// Pause after a refusal. A changed machine or key is tried at once.
 const REFUSED: Duration = Duration::from_secs(600);
-/// After so many messages the engine must have dealt with them before more are read.
+/// Back-pressure: after this many messages the engine must have handled them before more are read.
 const AHEAD: usize = 256;
 
-/// What all own connections to one machine have in common.
+/// What all users' connections to one machine share.
 pub(super) struct NodeLinkContext {
     pub(super) nodes: Nodes,
     pub(super) handle: Handle,
@@ -47,13 +47,13 @@ pub(super) struct NodeLinkContext {
     pub(super) owners: UserAgents,
 }
 
-/// Who has answered the server's own connection.
+/// The machine that answered the server's own connection.
 pub(super) struct Answered {
     pub(super) machine: Machine,
     pub(super) boot_id: Option<String>,
 }
 
-/// All of them; they end with it.
+/// All users' connections of a machine; dropped together.
 pub(super) struct UserAgentLinks {
     shared: Arc<NodeLinkContext>,
     tasks: JoinSet<()>,
@@ -75,7 +75,7 @@ impl UserAgentLinks {
         self.kept.insert(user, self.tasks.spawn(own.keep()));
     }
 
-    /// Who has another key is connected anew; who has none any more is not.
+    /// Reconnects users whose key has changed, and drops those without a key.
     pub(super) fn take_over_keys(&mut self) {
         let shared = Arc::clone(&self.shared);
         for user in shared.owners.take_changed() {
@@ -85,7 +85,7 @@ impl UserAgentLinks {
             }
             let is_lost = shared.owners.links().get(&user).is_some_and(|link| link.is_lost);
             if is_lost {
-                // All begins anew, and finds out what runs there.
+                // The whole node reconnects, and reports what runs there.
                 return;
             }
             shared.owners.links().remove(&user);
@@ -115,7 +115,7 @@ impl NodeLinkContext {
     }
 }
 
-/// A launch that reached nobody has ended.
+/// Reports a launch that reached no agent as ended.
 pub(super) fn not_started(
     handle: &Handle,
     (node, session): (NodeId, SessionId),
@@ -136,7 +136,7 @@ struct UserAgentLink {
 enum Closed {
     Lost(Unreachable),
     Never(Unreachable),
-    /// Whoever answered is not whom it was opened for.
+    /// The login that answered is not the one it was opened for.
     Refused(Unreachable),
 }
 
@@ -342,7 +342,7 @@ impl UserAgentLink {
         }
     }
 
-    /// What nobody knows is reported too: it must not run there.
+    /// Unknown runs are reported too: they must not run there.
     fn is_theirs(&self, run: RunId) -> bool {
         let model = self.shared.handle.model();
         let Some(run) = model.runs.get(&run) else { return true };

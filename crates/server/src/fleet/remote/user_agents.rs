@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 
-/// Copies are the same. Empty for a machine whose agent is root.
+/// Clones share the same data. Empty for a machine whose agent is root.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UserAgents {
     links: Arc<Mutex<BTreeMap<UserId, Link>>>,
     /// Whose key has changed since that was last looked at.
     changed: Arc<Mutex<BTreeSet<UserId>>>,
-    /// Somebody has reported, is lost, or has another key.
+    /// Notified when a user's agent has reported, is lost, or has another key.
     news: Arc<Notify>,
 }
 
@@ -30,24 +30,24 @@ pub(super) struct Link {
     /// `None` while it is not connected.
     pub(super) orders: Option<mpsc::UnboundedSender<ToAgent>>,
     pub(super) asks: Asks,
-    /// As whom the machine has let it in: said there, not by the person.
+    /// The login, as the machine reports it and not as the user names it.
     pub(super) login: Option<String>,
-    /// What was started there, or was there already.
+    /// Runs that were started by this agent or that it adopted.
     pub(super) runs: BTreeSet<RunId>,
     pub(super) reported: Option<Vec<RunReport>>,
-    /// Why it is not connected; `None` while that is still being tried.
+    /// Why it is not connected; `None` while it is still connecting.
     pub(super) problem: Option<String>,
-    /// To be started as soon as it is.
+    /// Launches that wait for the connection.
     pub(super) waiting: Vec<LaunchOrder>,
-    /// Logs that it was told to delete.
+    /// Logs that it was ordered to delete.
     pub(super) dropping: BTreeSet<RunId>,
-    /// Something ran there when it went.
+    /// It had running tasks when its connection was lost.
     pub(super) is_lost: bool,
-    /// It has reported for the first time.
+    /// It has just sent its first report.
     pub(super) is_new: bool,
 }
 
-/// An owner's own agent.
+/// A connected agent of a user.
 pub(super) struct UserAgent {
     pub(super) orders: mpsc::UnboundedSender<ToAgent>,
     pub(super) asks: Asks,
@@ -61,10 +61,10 @@ impl Link {
     }
 }
 
-/// What the core hears of a machine with several agents.
+/// The report of a machine with several agents.
 pub(super) enum MergedReport {
     Report(NodeReport),
-    /// Somebody has not reported yet.
+    /// An agent has not reported yet.
     NotYet(NodeReport),
 }
 
@@ -85,22 +85,22 @@ impl UserAgents {
         self.news.notify_one();
     }
 
-    /// Whom to ask about a run, if not the machine's own agent.
+    /// The user's agent that has a run; `None` for the main agent.
     pub(super) fn with(&self, run: RunId) -> Option<UserAgent> {
         self.links().values().find(|link| link.runs.contains(&run))?.theirs()
     }
 
-    /// The same for a log, which lies there long after.
+    /// The same by user, for logs of ended runs.
     pub(super) fn of(&self, user: UserId) -> Option<UserAgent> {
         self.links().get(&user)?.theirs()
     }
 
-    /// Why somebody's own connection is not there, if it should be.
+    /// Why a user's own connection is not established, if it should be.
     pub(super) fn problem(&self, user: UserId) -> Option<String> {
         self.links().get(&user)?.problem.clone()
     }
 
-    /// To be opened anew, or not at all any more.
+    /// The connection is opened again with the new key, or closed.
     pub(super) fn key_changed(&self, user: UserId) {
         self.changed().insert(user);
         self.tell_news();
@@ -110,7 +110,7 @@ impl UserAgents {
         std::mem::take(&mut *self.changed())
     }
 
-    /// Before anything is said to the agent there. An error where somebody else has this login already.
+    /// Claims a login before any order is sent to its agent. An error if another user has it already.
     pub(super) fn claim(&self, user: UserId, login: &str) -> Result<(), ()> {
         let mut links = self.links();
         let taken = |(other, link): (&UserId, &Link)| {
@@ -125,16 +125,16 @@ impl UserAgents {
         Ok(())
     }
 
-    /// `None` where it is for the machine's own agent to start; an error where its owner's cannot.
+    /// `None` if the main agent starts it; an error if the user's agent cannot.
     pub(super) fn launch(&self, user: UserId, order: &LaunchOrder) -> Option<Result<(), String>> {
         let mut links = self.links();
         let link = links.get_mut(&user)?;
-        // The agent there is its owner.
+        // The agent runs as the owner already.
         let order = LaunchOrder { user: None, ..order.clone() };
         match (&link.orders, &link.problem) {
             (Some(orders), _) => {
                 link.runs.insert(order.run);
-                // Who does not listen any more is found out by its own task.
+                // A closed connection is noticed by its own task.
                 let _ = orders.send(ToAgent::Launch(Box::new(order)));
             }
             (None, None) => link.waiting.push(order),
@@ -143,7 +143,7 @@ impl UserAgents {
         Some(Ok(()))
     }
 
-    /// False where it is for the machine's own agent to do. While theirs is away, nothing is confirmed.
+    /// False if the main agent does it. While the user's agent is away, the deletion stays unconfirmed.
     pub(super) fn drop_log(&self, user: UserId, run: RunId) -> bool {
         let mut links = self.links();
         let Some(link) = links.get_mut(&user) else { return false };
@@ -154,7 +154,7 @@ impl UserAgents {
         true
     }
 
-    /// All are asked what they have; what they said before does not count any more.
+    /// Asks all agents for a report; earlier reports no longer count.
     pub(super) fn ask_for_reports(&self) {
         for link in self.links().values_mut() {
             link.reported = None;
@@ -164,7 +164,7 @@ impl UserAgents {
         }
     }
 
-    /// Whether somebody has come who may have something that nobody knows of.
+    /// Whether an agent has connected that may have unknown runs.
     pub(super) fn take_newcomers(&self) -> bool {
         let mut links = self.links();
         links.values_mut().filter(|link| link.is_new).map(|link| link.is_new = false).count() > 0
@@ -179,7 +179,7 @@ impl UserAgents {
         Some(Unreachable::new(Step::Greet, message, "it is opened again by itself"))
     }
 
-    /// With what everybody has. `busy` are those who may have something running.
+    /// Merges the reports of all agents. `busy` are the users that may have something running.
     pub(super) fn together(&self, mut report: NodeReport, busy: &BTreeSet<UserId>) -> MergedReport {
         let links = self.links();
         let waits = |(user, link): (&UserId, &Link)| {

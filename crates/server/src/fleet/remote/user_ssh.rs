@@ -13,25 +13,25 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// For `ssh` to read its configuration.
+/// Timeout of `ssh -G`.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whose connection it is.
+/// The user of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Person<'a> {
     pub(super) login: &'a str,
     pub(super) key: &'a Path,
 }
 
-/// The way to a machine, as the administrator's configuration has it.
+/// The route to a machine, from the administrator's SSH configuration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SshRoute {
-    /// Options and their values, of those that say where a machine is.
+    /// The options that say where a machine is.
     options: Vec<(&'static str, String)>,
     proxy: Option<String>,
 }
 
-/// By the names under which `ssh -G` tells them.
+/// By the names that `ssh -G` prints.
 const WHERE: [(&str, &str); 4] = [
     ("hostname", "HostName"),
     ("port", "Port"),

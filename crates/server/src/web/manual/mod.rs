@@ -50,7 +50,7 @@ struct Field {
     about: String,
 }
 
-/// Anybody may read it, as they may read the description itself.
+/// Readable without an account, as the API description itself.
 pub(super) async fn manual(State(api): State<Api>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let context = match Visit::from_request_parts(&mut parts, &api).await {
