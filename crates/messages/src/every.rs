@@ -131,7 +131,7 @@ const ENGLISH_WORDS: &[&str] = &[];
 /// Rust files outside this crate that may have Chinese characters outside of tests, and why.
 const CHINESE_ELSEWHERE: &[&str] = &[
     // The words of gpuman's interface are its protocol.
-    "server/src/gpuman/",
+    "server/src/compat/gpuman/",
     // An answer that people may type.
     "cli/src/screen/confirm.rs",
     // Refusals of the core, until it carries values only.

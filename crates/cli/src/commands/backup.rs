@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use danlu_messages::cli::backup as msg;
 use danlu_node::private;
-use danlu_server::restore;
+use danlu_server::daemon::restore;
 
 use crate::{
     client::Client,

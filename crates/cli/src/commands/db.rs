@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use danlu_messages::cli::db as msg;
-use danlu_server::{data_directory::DirectoryError, restore, restore::RestoreError};
+use danlu_server::daemon::{data_directory::DirectoryError, restore, restore::RestoreError};
 use danlu_wire::api::{DatabaseCheck, Document};
 
 use super::restore::configured;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use danlu_messages::cli::notices as msg;
-use danlu_server::notices::{Notice, words};
+use danlu_server::daemon::notices::{Notice, words};
 use danlu_wire::api::{Document, NoticeList};
 use serde_json::json;
 

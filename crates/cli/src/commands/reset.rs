@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use danlu_messages::cli::reset as msg;
-use danlu_server::data_directory;
+use danlu_server::daemon::data_directory;
 
 use super::restore::configured;
 use crate::{

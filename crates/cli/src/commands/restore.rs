@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use danlu_messages::cli::restore as msg;
-use danlu_server::{
+use danlu_server::daemon::{
     config::{Config, Flags},
     restore::{self, Restored},
 };

@@ -3,8 +3,8 @@
 use crate::failure::{Exit, Failure};
 use clap::Args;
 use danlu_messages::cli::up as msg;
-use danlu_server::config::Flags;
-use danlu_server::serve::{Ready, serve};
+use danlu_server::daemon::config::Flags;
+use danlu_server::daemon::serve::{Ready, serve};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! Moving ended tasks to the archive.
+//! `POST /archive`: moves ended tasks to the archive.
 
 use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::{Api, ApiError};
-use crate::archive;
+use crate::daemon::archive;
 use axum::extract::State;
 use danlu_core::{Refusal, Span, Task, TaskId, Time};
 use danlu_wire::api::{Archive, Archived, Document};
@@ -18,7 +18,7 @@ pub(super) async fn archive(
     Ok(Json(Document::new(Archived { archived })))
 }
 
-/// Ended ones only; one's own, unless an admin says whose.
+/// Ended tasks only: the caller's own, or for administrators those of a named user.
 pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<usize, ApiError> {
     let model = api.handle.model();
     let owner = match wanted.user.as_deref() {
@@ -35,7 +35,7 @@ pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<
         caller.may_see_inside(&model, task)?;
     }
     let before = wanted.older_than.map(|seconds| {
-        let now = crate::clock::now();
+        let now = crate::daemon::clock::now();
         Time(now.0 - i64::try_from(Span::from_secs(seconds).0).unwrap_or(i64::MAX).min(now.0))
     });
     let is_wanted = |task: &Task| {

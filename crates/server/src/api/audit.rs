@@ -1,4 +1,4 @@
-//! Who did what, newest first.
+//! `GET /audit`: the audit log, newest entry first.
 
 use super::body::Json;
 use super::caller::Caller;
@@ -16,7 +16,7 @@ const MOST: u32 = 1_000;
 
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct AuditQuery {
     pub(crate) cursor: Option<i64>,
     pub(crate) limit: Option<u32>,
     /// Such as `task 12` or `user ann`.
@@ -26,20 +26,20 @@ pub(crate) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Json<Document<Audit>>, ApiError> {
-    let Query(wanted) = wanted?;
-    Ok(Json(Document::new(read(&api, &caller, wanted).await?)))
+    let Query(query) = query?;
+    Ok(Json(Document::new(read(&api, &caller, query).await?)))
 }
 
-pub(crate) async fn read(api: &Api, caller: &Caller, wanted: Wanted) -> Result<Audit, ApiError> {
+pub(crate) async fn read(api: &Api, caller: &Caller, query: AuditQuery) -> Result<Audit, ApiError> {
     caller.require_admin()?;
-    let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
-    let look = move |store: &Store| {
-        store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
+    let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let question = move |store: &Store| {
+        store.audit(query.cursor.unwrap_or(i64::MAX), limit, query.target.as_deref())
     };
-    let entries = api.handle.read(look).await?;
-    let entries = entries.map_err(|error| crate::handle::NotNow::from(&error))?;
+    let entries = api.handle.read(question).await?;
+    let entries = entries.map_err(|error| crate::daemon::handle::NotNow::from(&error))?;
     let full = entries.len() == limit as usize;
     let next_cursor = entries.last().filter(|_| full).map(|entry| entry.number);
     Ok(Audit { entries: entries.into_iter().map(view).collect(), next_cursor })

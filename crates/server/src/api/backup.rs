@@ -1,9 +1,9 @@
-//! A backup of the server, as a stream; and whether its database is sound.
+//! Streams a backup of the server, and checks the integrity of its database.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::backup::{self, BackupError, Spool};
+use crate::daemon::backup::{self, BackupError, Spool};
 use crate::store::Deed;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -17,14 +17,14 @@ use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 
-/// On the way to whoever reads.
+/// Chunks on their way to the client.
 const PIECE: usize = 256 << 10;
 const MOST_PIECES: usize = 4;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "BackupWanted")]
-pub(super) struct Wanted {
+pub(super) struct BackupQuery {
     /// With what tasks have printed.
     logs: bool,
 }
@@ -32,10 +32,10 @@ pub(super) struct Wanted {
 pub(super) async fn backup(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<BackupQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     caller.require_admin()?;
-    let Query(Wanted { logs }) = wanted?;
+    let Query(BackupQuery { logs }) = query?;
     let spool = backup::spool(&api.handle, &api.config.data).await?;
     let asker = caller.asker();
     let deed = Deed {
@@ -67,7 +67,7 @@ fn write(api: &Api, spool: &Spool, logs: bool, sender: &mpsc::Sender<io::Result<
         Ok(()) => info!("a backup was made"),
         Err(cause) => {
             warn!(%cause, "a backup could not be made to its end");
-            // The other side sees that it is not whole.
+            // The client notices that the archive is incomplete.
             let _ = sender.blocking_send(Err(cause));
         }
     }

@@ -1,7 +1,7 @@
-//! JSON in and out. What comes in is an object: fields have names, and a list of values is not taken for them.
+//! JSON request and response bodies. A request body is an object; a list of values in place of one is refused.
 
 use super::ApiError;
-use crate::network::Refused;
+use crate::api::network::Refused;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, Request};
@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// What somebody says about a task.
+/// The description of a task in a request.
 #[derive(Debug)]
 pub(super) struct TaskBody(pub(super) Patch);
 
@@ -44,7 +44,7 @@ impl<S: Send + Sync> FromRequest<S> for TaskBody {
 }
 
 async fn object<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
-    // A form of another site can be sent without asking us first; JSON cannot.
+    // Browsers send cross-site forms without a preflight request; JSON they do not.
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {

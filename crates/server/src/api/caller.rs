@@ -1,10 +1,10 @@
-//! Who asks: the OS user at the other end of the socket, or whoever has a token or a session.
+//! Authentication: the OS user at the other end of the socket, or the owner of a token or session.
 
 use super::{Api, ApiError};
-use crate::auth::{Digest, Session, origin};
-use crate::handle::{Answer, Asked, Asker};
-use crate::model::ReadModel;
-use crate::network::owner;
+use crate::api::network::owner;
+use crate::auth::{SecretHash, Session, origin};
+use crate::daemon::handle::{Asked, Asker, EngineReply};
+use crate::read_model::ReadModel;
 use crate::store::Environment;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
-/// A browser sends this one over encrypted connections alone, and lets nobody but this host set it.
+/// A browser sends this cookie over encrypted connections only, and only this host can set it.
 const HOST_COOKIE: &str = "__Host-danlu_session";
-/// Goes to every port of the host: whoever has it may look, from the same address, and change nothing.
+/// Sent to every port of the host: it allows reading, from the same address, and no changes.
 pub(super) const PLAIN_COOKIE: &str = "danlu_session";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
-/// Whether somebody whose answer goes on for long is still let in.
+/// Whether the caller of a long-lived response is still accepted.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Where a request comes from.
@@ -33,7 +33,7 @@ pub enum Peer {
     Network {
         address: IpAddr,
         encrypted: bool,
-        /// Theirs and ours, where nobody stands in between.
+        /// The addresses of client and server, if no proxy stands in between.
         ends: Option<(SocketAddr, SocketAddr)>,
     },
 }
@@ -56,7 +56,7 @@ impl Peer {
         if self.is_encrypted() { HOST_COOKIE } else { PLAIN_COOKIE }
     }
 
-    /// As a proxy that is trusted tells it.
+    /// The address, as a trusted proxy reports it.
     pub(crate) fn behind(self, proxies: &[IpAddr], headers: &HeaderMap) -> Peer {
         let is_proxy = |address: &IpAddr| proxies.contains(&address.to_canonical());
         let Peer::Network { address, .. } = self else { return self };
@@ -73,7 +73,7 @@ impl Peer {
         Peer::Network { address: client.unwrap_or(address), encrypted, ends: None }
     }
 
-    /// Which OS user of this machine it is, where the cookie of a session would go to every port of it.
+    /// The OS user of this machine that is at the other end, where the session cookie is sent to every port of the host.
     pub(crate) fn os_user(self) -> Option<u32> {
         match self {
             Peer::Network { encrypted: false, ends: Some((theirs, ours)), .. } => {
@@ -95,17 +95,17 @@ pub(crate) struct Caller {
     pub(crate) name: String,
     pub(crate) admin: bool,
     pub(crate) scope: Scope,
-    /// Of the session, if it is a browser's: what every change has to come with.
+    /// The CSRF token of a browser session, required with every change.
     pub(crate) csrf: Option<String>,
-    /// Nobody else gets what is in the cookie.
+    /// The content of the cookie stays secret.
     encrypted: bool,
-    pub(crate) session: Option<Digest>,
-    token: Option<Digest>,
-    /// Somebody else has chosen the password.
+    pub(crate) session: Option<SecretHash>,
+    token: Option<SecretHash>,
+    /// Another person chose the password, so it must be changed.
     pub(crate) must_change_password: bool,
-    /// Came through the machine's own socket: the kernel says who it is.
+    /// Connected through the local socket: identified by the kernel.
     pub(crate) local: bool,
-    /// Root, or the user that the server runs as: an admin whatever the account says.
+    /// Root, or the user that the server runs as: always an administrator.
     powerful: bool,
     address: Option<IpAddr>,
 }
@@ -122,13 +122,13 @@ impl Caller {
         }
     }
 
-    /// As the audit log knows them.
+    /// The caller as named in the audit log.
     pub(crate) fn asker(&self) -> Asker {
         Asker { name: self.name.clone(), origin: origin(self.address) }
     }
 
-    /// Answers when it is durable; the audit log says who asked.
-    pub(crate) async fn ask(&self, api: &Api, input: Input) -> Answer {
+    /// Returns when it is committed; the audit log names the caller.
+    pub(crate) async fn ask(&self, api: &Api, input: Input) -> EngineReply {
         self.begin(api, input).wait().await
     }
 
@@ -137,7 +137,7 @@ impl Caller {
         api: &Api,
         input: Input,
         environment: Option<Environment>,
-    ) -> Answer {
+    ) -> EngineReply {
         api.handle.begin(input, environment, Some(self.asker())).wait().await
     }
 
@@ -145,7 +145,7 @@ impl Caller {
         api.handle.begin(input, None, Some(self.asker()))
     }
 
-    /// Logs and environments are for the owner and admins.
+    /// Logs and environments are visible to the owner and administrators.
     pub(crate) fn sees_inside(&self, task: &Task) -> bool {
         self.admin || task.owner == self.id
     }
@@ -158,7 +158,7 @@ impl Caller {
         Err(Refusal::NotPermitted.into())
     }
 
-    /// For answers that go on for long: not locked, not logged out, the token not revoked, and no less than they were.
+    /// For long-lived responses: the account is not locked, the session or token is valid, and no right was withdrawn.
     pub(crate) fn is_still_in(&self, api: &Api) -> bool {
         let model = api.handle.model();
         let Some(user) = model.users.get(&self.id).filter(|user| user.is_active()) else {
@@ -169,11 +169,11 @@ impl Caller {
             && self.token.as_ref().is_none_or(|token| api.auth.has_token(token))
     }
 
-    /// Returns when they are not let in any more.
+    /// Returns when the caller is no longer accepted.
     pub(crate) async fn thrown_out(&self, api: &Api) {
         let mut changes = api.auth.changes();
         while self.is_still_in(api) {
-            // Some end by the clock alone.
+            // Some expire by time alone.
             let _ = tokio::time::timeout(LOOK_AGAIN, changes.changed()).await;
         }
     }
@@ -182,7 +182,7 @@ impl Caller {
         if self.admin { Ok(()) } else { Err(Refusal::AdminOnly.into()) }
     }
 
-    /// Accounts are not changed with a token that was given less than its owner may do.
+    /// A token with a limited scope cannot change accounts.
     pub(crate) fn require_person(&self) -> Result<(), ApiError> {
         if self.scope == Scope::Admin {
             return Ok(());
@@ -193,12 +193,12 @@ impl Caller {
         ))
     }
 
-    /// Who it is, whatever is asked for. From here on they are answered in their language.
+    /// Identifies the caller of any request. From here on the response is in the caller's language.
     pub(crate) async fn identify(parts: &Parts, api: &Api) -> Result<Caller, ApiError> {
         let caller = Caller::known(parts, api).await?;
         let model = api.handle.model();
         let account = model.users.get(&caller.id).and_then(|user| user.profile.language.as_deref());
-        crate::language::prefer(account, &parts.headers, caller.session.is_some());
+        crate::api::language::prefer(account, &parts.headers, caller.session.is_some());
         Ok(caller)
     }
 
@@ -254,7 +254,7 @@ impl Caller {
         })
     }
 
-    /// Somebody who has said their password with the request.
+    /// A caller who sent a password with the request.
     pub(crate) fn with_password(
         api: &Api,
         id: UserId,
@@ -265,8 +265,8 @@ impl Caller {
         Ok(caller)
     }
 
-    /// A browser sends its cookie with every request, whoever made it ask: changes come with what only our own pages
-    /// know.
+    /// A browser sends its cookie with every request, also with those of other sites: so changes must contain the CSRF token,
+    /// which only pages of this server have.
     pub(crate) fn check_csrf(&self, given: Option<&str>) -> Result<(), ApiError> {
         match self.csrf.as_deref() {
             Some(csrf) if given != Some(csrf) => Err(ApiError::of_another_site()),
@@ -274,8 +274,8 @@ impl Caller {
         }
     }
 
-    /// For pages to send with every change. Without encryption a browser gets it when it logs in and keeps it for this port:
-    /// a page would give it to whoever has the cookie, which goes to every port of the host.
+    /// The CSRF token for pages. Without encryption a browser gets it at log-in and keeps it for this port instead: a page
+    /// would reveal it to every holder of the cookie, which is sent to every port of the host.
     pub(crate) fn csrf_on_pages(&self) -> Option<&str> {
         self.csrf.as_deref().filter(|_| self.encrypted)
     }
@@ -302,7 +302,7 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Caller, ApiError> {
-        // Whoever looked at the rule of the address has left it there.
+        // The guard has stored it there.
         if let Some(caller) = parts.extensions.remove::<Caller>() {
             return Ok(caller);
         }
@@ -329,7 +329,7 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     let powerful = uid == 0 || uid == api.own_uid;
     let name = api.accounts.name(uid).await;
     let id = match user_named(api, &name) {
-        // What it submits runs as somebody else, who is the one to say what.
+        // Its tasks would run as another OS user, who has not authorised them.
         Some(user) if user.os_name() != name && !powerful => {
             return Err(of_another_os_user(&user));
         }
@@ -365,7 +365,7 @@ fn is_at(session: &Session, peer: Peer) -> bool {
     began.map(one) == address.map(one)
 }
 
-/// Tells open answers to look again whenever an account has changed.
+/// Makes long-lived responses check their caller again whenever an account has changed.
 pub(crate) async fn watch_accounts(api: Api) {
     let mut news = api.handle.reader().news();
     let is_of_account =
@@ -379,7 +379,7 @@ pub(crate) async fn watch_accounts(api: Api) {
     }
 }
 
-/// Not one that is gone.
+/// Not a removed account.
 pub(crate) fn user_named(api: &Api, name: &str) -> Option<Arc<User>> {
     let model = api.handle.model();
     model.users.values().find(|user| user.name == name && !user.removed).cloned()
@@ -389,8 +389,8 @@ pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserI
     let input = Input::AddUser { by: Actor::Daemon, name: name.to_owned(), admin };
     match api.handle.ask(input).await {
         Ok(Reply::User(id)) => Ok(id),
-        // Somebody with the same name was faster.
-        _ => {
+        // Another request created the account first.
+        Ok(Reply::Done | Reply::Task(_) | Reply::Node(_)) | Err(_) => {
             let _ = api.handle.read(|_| ()).await;
             user_named(api, name).map(|user| user.id).ok_or_else(|| {
                 ApiError::new(
@@ -441,7 +441,7 @@ mod tests {
         check("10.0.0.9", &[], "1.2.3.4", "10.0.0.9");
         check("10.0.0.9", &["10.0.0.1"], "1.2.3.4", "10.0.0.9");
         check("10.0.0.1", &["10.0.0.1"], "1.2.3.4", "1.2.3.4");
-        // Whatever the client has made up stands to the left.
+        // Forged entries of the client stand to the left.
         check("10.0.0.1", &["10.0.0.1"], "6.6.6.6, 1.2.3.4", "1.2.3.4");
         check("10.0.0.1", &["10.0.0.1", "10.0.0.2"], "1.2.3.4, 10.0.0.2", "1.2.3.4");
         check("10.0.0.1", &["10.0.0.1"], "nonsense", "10.0.0.1");

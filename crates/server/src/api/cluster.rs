@@ -1,9 +1,9 @@
-//! Nodes, GPUs and totals.
+//! Nodes, GPUs and totals of the cluster.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
-use crate::backend::LiveGpus;
+use crate::fleet::LiveGpus;
 use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
@@ -13,15 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Document<Gpus>> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let gpus = model.nodes.values().flat_map(|node| {
         let gpus = view::gpus(&model, node).into_iter();
-        gpus.map(|gpu| sight.gpu(with_live(&api.live, node.id, gpu)))
+        gpus.map(|gpu| visibility.gpu(with_live(&api.live, node.id, gpu)))
     });
     Json(Document::new(Gpus { gpus: gpus.collect() }))
 }
 
-/// Which GPUs are given out, and to how many tasks at once. Answers with all of them.
+/// Enables and disables GPUs and sets their slots. Returns all GPUs.
 pub(super) async fn manage(
     State(api): State<Api>,
     caller: Caller,
@@ -106,8 +106,8 @@ pub(super) async fn status(
     for id in model.briefs.keys() {
         *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
     }
-    let sight = caller.sight(&model);
-    let running = model.active_runs().map(|run| run.task).filter(|task| sight.task(*task));
+    let visibility = caller.visibility(&model);
+    let running = model.active_runs().map(|run| run.task).filter(|task| visibility.task(*task));
     let running: BTreeSet<TaskId> = running.collect();
     let running = running.into_iter().take(MOST_ROWS).collect();
     let running = super::tasks::views(&api, &caller, running).await?;

@@ -1,9 +1,9 @@
-//! One line of an administrator, in gpuman's words: the command box.
+//! The command box: one line of gpuman's administrator commands.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::gpuman;
+use crate::compat::gpuman;
 use axum::extract::State;
 use danlu_wire::api::Document;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The server itself: is it there, who am I to it, stop it.
+//! The server itself: version and health, stop.
 
 use super::body::Json;
 use super::caller::Caller;
@@ -39,7 +39,7 @@ pub(super) async fn reload(
         let hint = errors::correct_the_file_the_server_goes_on_as_it_was();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
-    crate::serve::configure_node(&api.handle, &newer).await?;
+    crate::daemon::serve::configure_node(&api.handle, &newer).await?;
     api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
@@ -73,11 +73,11 @@ pub(super) async fn stop(
 }
 
 pub(crate) fn stop_soon(api: &Api) {
-    // Full means that somebody has asked already.
+    // A full channel means that a stop was already requested.
     let _ = api.stop.try_send(());
 }
 
-/// Goes on to the end even if whoever asked has gone.
+/// Runs to its end even if the caller has gone.
 pub(crate) fn cancel_and_stop(api: &Api, caller: &Caller) -> tokio::task::JoinHandle<usize> {
     let (api, caller) = (api.clone(), caller.clone());
     tokio::spawn(async move {
@@ -87,18 +87,18 @@ pub(crate) fn cancel_and_stop(api: &Api, caller: &Caller) -> tokio::task::JoinHa
     })
 }
 
-/// Nothing is started in their place.
+/// No other tasks are started in their place.
 async fn cancel_running(api: &Api, caller: &Caller) -> usize {
     let by = caller.actor();
     api.handle.close_queue();
-    // An answer of the engine: what was started before has been published.
+    // After a reply of the engine, all earlier launches have been published.
     let _ = api.handle.read(|_| ()).await;
     let model = api.handle.model();
     let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
     let asked: Vec<_> =
         running.iter().map(|task| caller.begin(api, Input::Cancel { by, task: *task })).collect();
     for answer in asked {
-        // One that has ended meanwhile need not be cancelled.
+        // A task that has ended meanwhile need not be cancelled.
         let _ = answer.wait().await;
     }
     wait_until_over(api, &running).await;
@@ -107,7 +107,7 @@ async fn cancel_running(api: &Api, caller: &Caller) -> usize {
 
 async fn wait_until_over(api: &Api, tasks: &[TaskId]) {
     let mut news = api.handle.reader().news();
-    // A machine that is away is told when it is back: nobody knows when that is.
+    // A machine that is away gets the order when it is back, which may take any time.
     let over = |id: &TaskId| {
         let model = api.handle.model();
         let lost = |run: &danlu_core::Run| super::view::is_lost(&model, run);

@@ -1,8 +1,8 @@
-//! A "no" as an HTTP answer: a status and `{"error": {"code", "message", "hint"}}`.
+//! API errors as HTTP responses: a status and `{"error": {"code", "message", "hint"}}`.
 
 use super::chinese;
 use crate::auth::AuthError;
-use crate::handle::{AskError, NotNow};
+use crate::daemon::handle::{AskError, NotNow};
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
@@ -36,7 +36,7 @@ impl ApiError {
         ApiError::new(ErrorCode::BadRequest, message, hint)
     }
 
-    /// It is well said, but cannot be.
+    /// The request is well-formed, but refused.
     pub(crate) fn refused(message: impl Into<String>, hint: &str) -> ApiError {
         ApiError::new(ErrorCode::Refused, message, hint)
     }

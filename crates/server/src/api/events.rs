@@ -1,10 +1,10 @@
-//! What happens, as it happens, and what has happened since: `GET /events?after=`.
+//! `GET /events?after=`: past events, then new ones as they are committed.
 
 use super::caller::Caller;
-use super::streams::Stream;
+use super::streams::StreamPermit;
 use super::view::rfc3339;
 use super::{Api, ApiError};
-use crate::model::News;
+use crate::read_model::News;
 use crate::store::{Store, StoredEvent};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -23,7 +23,7 @@ const PAGE: u32 = 500;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct EventsQuery {
     /// The id of the last one that is known; 0 for all that are kept. Unless told, what happens from now on.
     after: Option<i64>,
 }
@@ -32,10 +32,10 @@ pub(super) async fn stream(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let Query(Wanted { after }) = wanted?;
-    // A browser that was cut off says where.
+    let Query(EventsQuery { after }) = query?;
+    // A reconnecting browser says where it stopped.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = match last.or(after) {
         Some(after) => after,
@@ -49,12 +49,12 @@ fn follow(
     api: Api,
     caller: Caller,
     mut after: i64,
-    open: Stream,
+    open: StreamPermit,
 ) -> impl futures_core::Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
         let (watched, watching) = (api.clone(), caller.clone());
         let mut thrown_out = pin!(watching.thrown_out(&watched));
-        // Before the store is read: what comes in between is heard too.
+        // Subscribed before the store is read, so that no event is missed.
         let mut news = api.handle.reader().news();
         loop {
             // What has happened before.
@@ -72,7 +72,7 @@ fn follow(
                     }
                 }
             }
-            // What happens, from the one who has it at hand: not every stream asks the engine.
+            // New events come from the read model's publisher, so that not every stream asks the engine.
             loop {
                 let piece = tokio::select! {
                     piece = news.recv() => piece,
@@ -93,7 +93,7 @@ fn follow(
                     yield Ok(Event::default().id(number.to_string()).data(data));
                 }
                 after = after.max(piece.first() + piece.events.len() as i64 - 1);
-                // Many streams take what has come meanwhile in one go.
+                // Many streams send the events of an interval together.
                 if let Some(pause) = open.pause() {
                     tokio::time::sleep(pause).await;
                 }
@@ -104,22 +104,22 @@ fn follow(
 
 fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
     let model = api.handle.model();
-    let event = caller.sight(&model).event(stored.event)?;
+    let event = caller.visibility(&model).event(stored.event)?;
     let data = encoded(stored.at, &event)?;
     Some(Event::default().id(stored.number.to_string()).data(data))
 }
 
-/// Those after the number that are the caller's business.
+/// The events after the number that the caller may see.
 fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, String)> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let numbered = (news.first()..).zip(&news.events).enumerate();
     let new = numbered.filter(|(_, (number, _))| *number > after);
     let told = new.filter_map(|(index, (number, (at, event)))| {
-        let data = if sight.is_whole() {
+        let data = if visibility.is_whole() {
             news.encoded(encoded).get(index)?.clone()
         } else {
-            encoded(*at, &sight.event(event.clone())?)
+            encoded(*at, &visibility.event(event.clone())?)
         };
         Some((number, data?))
     });

@@ -1,8 +1,8 @@
-//! Which tasks a list is about.
+//! Filters of task lists.
 
 use super::caller::Caller;
 use super::{ApiError, view};
-use crate::model::{Brief, BriefState, ReadModel};
+use crate::read_model::{Brief, BriefState, ReadModel};
 use danlu_core::settings::Visibility;
 use danlu_core::{Task, TaskId, UserId};
 use danlu_messages::errors;
@@ -29,7 +29,7 @@ pub(crate) struct Filter {
     pub(crate) oldest_first: bool,
     pub(crate) cursor: Option<u64>,
     pub(crate) limit: usize,
-    /// Theirs alone, whatever they ask for.
+    /// Limits the list to the tasks of this user.
     #[serde(skip)]
     pub(crate) only: Option<UserId>,
 }
@@ -51,17 +51,17 @@ impl Default for Filter {
     }
 }
 
-/// The filter in terms of the model.
-pub(super) struct Wanted<'a> {
+/// A filter, resolved against the read model.
+pub(super) struct TaskSelection<'a> {
     model: &'a ReadModel,
     filter: &'a Filter,
     states: Option<Vec<TaskStateName>>,
-    /// `None` for everybody; somebody unknown has no tasks.
+    /// `None` for all users, `Some(None)` for an unknown user, who has no tasks.
     owner: Option<Option<UserId>>,
 }
 
 impl Filter {
-    /// With the name of who asks, and no more than they may see.
+    /// Replaces `me` with the caller's name, and limits the filter to what the caller may see.
     pub(super) fn of(mut self, caller: &Caller, model: &ReadModel) -> Filter {
         let own = model.ledger.settings.visibility == Visibility::Own;
         self.only = (own && !caller.admin).then_some(caller.id);
@@ -71,12 +71,15 @@ impl Filter {
         self
     }
 
-    pub(super) fn wanted<'a>(&'a self, model: &'a ReadModel) -> Result<Wanted<'a>, ApiError> {
+    pub(super) fn wanted<'a>(
+        &'a self,
+        model: &'a ReadModel,
+    ) -> Result<TaskSelection<'a>, ApiError> {
         let id = |name: &String| {
             let named = || model.users.values().filter(|user| user.name == *name);
             named().find(|user| !user.removed).or_else(|| named().next()).map(|user| user.id)
         };
-        Ok(Wanted {
+        Ok(TaskSelection {
             model,
             filter: self,
             states: self.states()?,
@@ -103,14 +106,14 @@ impl Filter {
     }
 }
 
-impl Wanted<'_> {
-    /// Tasks that have a run are few, however many there are in all.
+impl TaskSelection<'_> {
+    /// Tasks with an active run are few, however many there are in total.
     pub(super) fn only_active(&self) -> bool {
         let active = |state: &TaskStateName| !state.is_waiting() && !state.is_over();
         self.states.as_ref().is_some_and(|states| states.iter().all(active))
     }
 
-    /// What needs no look at the task itself comes first: most are told by that.
+    /// Checks that do not need the task's row come first and decide most cases.
     pub(super) fn lets_through(&self, id: TaskId, brief: &Brief) -> bool {
         let state = |states: &Vec<TaskStateName>| match brief.state {
             BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),

@@ -1,8 +1,8 @@
-//! Who may ask for an address at all, looked at before anything else of the request is.
+//! Whether the caller may use an address at all; checked before anything else of the request.
 
 use super::caller::{Caller, Peer};
-use super::forms::{Wish, shaped};
-use super::routes::Who;
+use super::encoding::{ContentNegotiation, shaped};
+use super::routes::Access;
 use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::Method;
@@ -19,7 +19,7 @@ use tower_service::Service;
 #[derive(Debug, Clone)]
 pub(super) struct Guard {
     pub(super) api: Api,
-    pub(super) who: Who,
+    pub(super) who: Access,
 }
 
 #[derive(Debug, Clone)]
@@ -53,8 +53,9 @@ where
         let Guarded { guard: Guard { api, who }, mut inner } = self.clone();
         Box::pin(async move {
             let (mut parts, body) = request.into_parts();
-            let wish = (parts.method == Method::GET).then(|| Wish::of(&parts.headers));
-            if who != Who::Anybody {
+            let wish =
+                (parts.method == Method::GET).then(|| ContentNegotiation::of(&parts.headers));
+            if who != Access::Anybody {
                 match admitted(&api, who, &mut parts).await {
                     Ok(caller) => drop(parts.extensions.insert(caller)),
                     Err(error) => return Ok(error.into_response()),
@@ -71,14 +72,14 @@ where
 
 async fn admitted(
     api: &Api,
-    who: Who,
+    who: Access,
     parts: &mut axum::http::request::Parts,
 ) -> Result<Caller, ApiError> {
     let address = Peer::of(parts).and_then(Peer::address);
     let caller = match Caller::from_request_parts(parts, api).await {
         Ok(caller) => caller,
         Err(error) if error.0.code == ErrorCode::Unauthenticated => {
-            api.auth.strangers.count(address).map_err(|wait| {
+            api.auth.unknown_callers.count(address).map_err(|wait| {
                 let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
                 ApiError::new(ErrorCode::TooOften, message, errors::log_in_or_send_a_token())
             })?;
@@ -87,16 +88,16 @@ async fn admitted(
         Err(error) => return Err(error),
     };
     match who {
-        Who::Anybody | Who::Reader => {}
-        Who::Submitter if caller.scope == Scope::Read => {
+        Access::Anybody | Access::Reader => {}
+        Access::Submitter if caller.scope == Scope::Read => {
             return Err(ApiError::not_permitted(
                 errors::this_token_may_only_read(),
                 errors::make_one_of_scope_submit_danlu_token_new_name(),
             ));
         }
-        Who::Submitter => {}
-        Who::Person => caller.require_person()?,
-        Who::Admin => caller.require_admin()?,
+        Access::Submitter => {}
+        Access::Person => caller.require_person()?,
+        Access::Admin => caller.require_admin()?,
     }
     Ok(caller)
 }

@@ -1,11 +1,11 @@
-//! What a run has printed: a part of it, its tail, or all that comes.
+//! Output of a run: a range, the tail, or everything as it is written.
 
 use super::caller::Caller;
-use super::streams::Stream as OpenStream;
+use super::streams::StreamPermit;
 use super::{Api, ApiError};
-use crate::logs::{self as store, Log, Which};
-use crate::model::News;
-use crate::nodes::KeptLines;
+use crate::fleet::remote::LastOutput;
+use crate::fleet::run_logs::{self as store, RunLog, Which};
+use crate::read_model::News;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -31,7 +31,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct LogQuery {
     /// The attempt, 1 for the first; the last unless told.
     run: Option<u32>,
     /// Which part of a run on several machines; the first unless told.
@@ -47,26 +47,26 @@ pub(super) async fn logs(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<LogQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = path?;
-    let Query(mut wanted) = wanted?;
-    // A browser that was cut off says where.
+    let Query(mut query) = query?;
+    // A reconnecting browser says where it stopped.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    wanted.offset = last.or(wanted.offset);
-    let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
-    let part = wanted.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
-    let which = (wanted.stream.unwrap_or_default(), part);
+    query.offset = last.or(query.offset);
+    let run = find_run(&api, &caller, TaskId(id), query.run)?;
+    let part = query.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
+    let which = (query.stream.unwrap_or_default(), part);
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open_part(&api, TaskId(id), run, which).await?;
     let mut log = log;
-    let start = match wanted.start(&mut log).await {
-        // Whoever follows hears more when it is back.
+    let start = match query.start(&mut log).await {
+        // A follower gets more when the machine is back.
         Err(error) if follow && error.kind() == ErrorKind::NotConnected => {
-            wanted.offset.unwrap_or(0)
+            query.offset.unwrap_or(0)
         }
-        Err(error) => return last_lines(&api, run, &wanted, error),
+        Err(error) => return last_lines(&api, run, &query, error),
         Ok(start) => start,
     };
     if follow {
@@ -75,23 +75,23 @@ pub(super) async fn logs(
         return Ok(Sse::new(log).into_response());
     }
     let over = is_over(&api, run);
-    match wanted.part(log, start, over).await {
+    match query.part(log, start, over).await {
         Ok(answer) => Ok(answer),
-        Err(error) => last_lines(&api, run, &wanted, error),
+        Err(error) => last_lines(&api, run, &query, error),
     }
 }
 
-/// What was kept of a log whose machine is away.
+/// The saved last lines of a log whose machine is away.
 fn last_lines(
     api: &Api,
     run: RunId,
-    wanted: &Wanted,
+    query: &LogQuery,
     error: std::io::Error,
 ) -> Result<Response, ApiError> {
     let away = error.kind() == ErrorKind::NotConnected;
     let kept = away.then(|| api.nodes.last_lines(run)).flatten();
-    let Some(KeptLines { at, offset, bytes }) =
-        kept.map(|kept| match (wanted.offset, wanted.tail) {
+    let Some(LastOutput { at, offset, bytes }) =
+        kept.map(|kept| match (query.offset, query.tail) {
             (None, Some(lines)) => kept.tail(lines),
             (Some(_), _) | (None, None) => kept,
         })
@@ -99,7 +99,7 @@ fn last_lines(
         return Err(unreadable(error));
     };
     let end = offset + bytes.len() as u64;
-    let from = wanted.offset.unwrap_or(0).clamp(offset, end);
+    let from = query.offset.unwrap_or(0).clamp(offset, end);
     let skipped = usize::try_from(from - offset).unwrap_or(bytes.len());
     let answer = Response::builder()
         .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
@@ -115,19 +115,20 @@ fn last_lines(
 pub(super) async fn of_server(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<LogQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     if !caller.admin {
         return Err(Refusal::AdminOnly.into());
     }
-    let Query(wanted) = wanted?;
-    let mut log = Log::file(crate::logging::path(&api.config.data)).await.map_err(unreadable)?;
-    let start = wanted.start(&mut log).await.map_err(unreadable)?;
-    wanted.part(log, start, false).await.map_err(unreadable)
+    let Query(query) = query?;
+    let mut log =
+        RunLog::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
+    let start = query.start(&mut log).await.map_err(unreadable)?;
+    query.part(log, start, false).await.map_err(unreadable)
 }
 
-impl Wanted {
-    async fn start(&self, log: &mut Log) -> std::io::Result<u64> {
+impl LogQuery {
+    async fn start(&self, log: &mut RunLog) -> std::io::Result<u64> {
         let from = match (self.offset, self.tail) {
             (Some(offset), _) => LogStart::Offset(offset),
             (None, Some(lines)) => LogStart::Tail(lines),
@@ -136,7 +137,7 @@ impl Wanted {
         log.start(from).await
     }
 
-    async fn part(&self, mut log: Log, start: u64, over: bool) -> std::io::Result<Response> {
+    async fn part(&self, mut log: RunLog, start: u64, over: bool) -> std::io::Result<Response> {
         let limit = self.limit.unwrap_or(MOST_BYTES).min(MOST_BYTES);
         let (bytes, size) = log.read(start, limit).await?;
         let answer = Response::builder()
@@ -158,8 +159,8 @@ pub(crate) fn find_run(
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     caller.may_see_inside(&model, task)?;
-    let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
-    let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
+    let query = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
+    let run = model.runs_of(id).filter(query).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {
         None => ApiError::not_found(
             errors::task_id_has_not_run_yet(&id),
@@ -191,7 +192,7 @@ pub(crate) async fn open(
     task: TaskId,
     run: RunId,
     which: Which,
-) -> Result<Log, ApiError> {
+) -> Result<RunLog, ApiError> {
     open_part(api, task, run, (which, None)).await
 }
 
@@ -200,7 +201,7 @@ async fn open_part(
     task: TaskId,
     run: RunId,
     (which, part): (Which, Option<NodeId>),
-) -> Result<Log, ApiError> {
+) -> Result<RunLog, ApiError> {
     let (node, place, shared) = {
         let model = api.handle.model();
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
@@ -219,7 +220,7 @@ async fn open_part(
         // The run's user may be another one here. One that began before the directory was shared is on its machine.
         if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
             match log.read(LogStart::Offset(0), 0).await {
-                Ok(_) => return Ok(Log::There(log)),
+                Ok(_) => return Ok(RunLog::There(log)),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     return Err(unreadable(error));
                 }
@@ -228,28 +229,28 @@ async fn open_part(
         }
     }
     match (node, &place.sink) {
-        (Some(node), _) => Ok(Log::There(api.nodes.log(node, place))),
+        (Some(node), _) => Ok(RunLog::There(api.nodes.log(node, place))),
         (None, Sink::File { .. }) => open_theirs(api, place).await.map_err(unreadable),
         (None, Sink::Log | Sink::Discard) => {
-            Log::here(&api.files, &place).await.map_err(unreadable)
+            RunLog::here(&api.files, &place).await.map_err(unreadable)
         }
     }
 }
 
 /// A server without root runs everything as itself.
-async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<Log> {
+async fn open_theirs(api: &Api, place: LogPlace) -> std::io::Result<RunLog> {
     let user = (api.own_uid == 0).then(|| place.owner.clone());
-    Log::theirs(&api.user_files, user, place).await
+    RunLog::theirs(&api.user_files, user, place).await
 }
 
 #[allow(clippy::too_many_arguments, reason = "where the log is and how far it has been read")]
 fn follow_log(
     api: Api,
-    (caller, open): (Caller, OpenStream),
+    (caller, open): (Caller, StreamPermit),
     task: TaskId,
     run: RunId,
     which: (Which, Option<NodeId>),
-    mut log: Log,
+    mut log: RunLog,
     mut offset: u64,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     async_stream::stream! {
@@ -258,11 +259,11 @@ fn follow_log(
         let mut thrown_out = pin!(watching.thrown_out(&watched));
         let mut news = api.handle.reader().news();
         loop {
-            // Asked before the file is read: what is printed in between comes with the next round.
+            // Checked before the file is read: output in between comes with the next round.
             let over = is_over(&api, run);
             log.start_watching();
             loop {
-                // A machine that is away comes back.
+                // The machine may come back.
                 let (bytes, _) = log.read(offset, MOST_BYTES).await.unwrap_or_default();
                 if bytes.is_empty() {
                     break;
@@ -297,7 +298,7 @@ fn follow_log(
     }
 }
 
-/// Returns when something has happened to the task, or may have.
+/// Returns when the task has changed, or may have.
 async fn news_of(news: &mut broadcast::Receiver<Arc<News>>, task: TaskId) {
     let is_of_task = |event: &danlu_core::Event| event.rows().contains(&RowKey::Task(task));
     while let Ok(piece) = news.recv().await {

@@ -1,9 +1,9 @@
-//! Oneself: who one is, one's password, what one's tasks have when nothing else is said.
+//! The caller's own account: profile, password, task template.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::template;
+use crate::api::task_template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Refusal};
@@ -42,7 +42,7 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "ProfileChange")]
-pub(crate) struct Change {
+pub(crate) struct ProfileChange {
     pub(crate) email: Option<String>,
     pub(crate) language: Option<String>,
     /// Mail is sent once the lab has set it up; what is wanted is kept.
@@ -52,9 +52,9 @@ pub(crate) struct Change {
 pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Change>, ApiError>,
+    body: Result<Json<ProfileChange>, ApiError>,
 ) -> Result<Json<Document<Me>>, ApiError> {
-    let Json(Change { email, language, notify }) = body?;
+    let Json(ProfileChange { email, language, notify }) = body?;
     caller.require_person()?;
     if let Some(notify) = notify {
         api.auth.set_notify(&api.handle, caller.id, notify, &caller.asker()).await?;
@@ -88,7 +88,7 @@ pub(super) async fn password(
     Ok(Json(Document::new(PasswordSet { user: caller.name, one_time_password: None })))
 }
 
-/// The kernel knows who comes through the socket; others say the old one first.
+/// Callers on the socket are identified by the kernel; others give the old password.
 pub(crate) async fn set_password(
     api: &Api,
     caller: &Caller,
@@ -113,7 +113,7 @@ pub(super) async fn show_template(
     Json(Document::new(Template { template: template_of(&api, &caller) }))
 }
 
-/// What the configuration says for everybody, and what they say themselves on top of it.
+/// The template of the configuration, overridden by the user's own.
 pub(crate) fn template_of(api: &Api, caller: &Caller) -> Patch {
     let model = api.handle.model();
     let own = model.users.get(&caller.id).and_then(|user| user.profile.template.as_deref());
@@ -123,7 +123,7 @@ pub(crate) fn template_of(api: &Api, caller: &Caller) -> Patch {
     whole
 }
 
-/// Replaces one's own; an empty one leaves what the configuration says.
+/// Replaces the user's template; with an empty one the template of the configuration applies.
 pub(super) async fn set_template(
     State(api): State<Api>,
     caller: Caller,
@@ -140,7 +140,7 @@ pub(crate) async fn keep_template(
     caller: &Caller,
     template: Patch,
 ) -> Result<(), ApiError> {
-    template::check(&template).map_err(|wrong| {
+    task_template::check(&template).map_err(|wrong| {
         ApiError::refused(wrong.to_string(), errors::the_fields_of_post_tasks())
     })?;
     let text = match template.is_empty() {

@@ -1,10 +1,10 @@
-//! Who I am on each machine, and my own way in by SSH.
+//! The caller's login on each machine, and the caller's own SSH key.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::logins::{BadKey, LoginError};
-use crate::nodes::NoKeys;
+use crate::fleet::logins::{BadKey, LoginError};
+use crate::fleet::remote::NoKeys;
 use axum::extract::{Path, State};
 use danlu_core::Refusal;
 use danlu_messages::errors;
@@ -30,7 +30,7 @@ pub(crate) fn all(api: &Api, caller: &Caller) -> Result<Vec<MyNode>, ApiError> {
             os_user: os_user.unwrap_or_else(|| me.os_name().to_owned()),
             takes_keys: api.nodes.takes_keys(name).is_ok(),
             ssh_user: ssh.as_ref().map(|ssh| ssh.user.clone()),
-            problem: ssh.as_ref().and_then(|_| api.nodes.own_problem(name, caller.id)),
+            problem: ssh.as_ref().and_then(|_| api.nodes.user_agent_problem(name, caller.id)),
             key: ssh.map(|ssh| format!("{} {}", ssh.key.kind, ssh.key.fingerprint)),
         }
     };
@@ -93,7 +93,7 @@ pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {
     Err(ApiError::not_found(message, errors::danlu_nodes_lists_them()))
 }
 
-/// What runs there by their key can be reached by nothing else.
+/// Runs that were started with the key cannot be reached without it.
 fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     let model = api.handle.model();
     let Some(node) = model.nodes.values().find(|node| node.name == name) else { return Ok(()) };
@@ -111,7 +111,7 @@ fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     ))
 }
 
-/// An agent that is root becomes whom an admin names; nobody can choose there whom it becomes.
+/// An agent that is root becomes the OS user that an administrator assigns; users cannot choose it.
 fn no_keys(no: NoKeys, name: &str) -> ApiError {
     let ask_admin = |message: String| {
         ApiError::refused(message, &errors::an_administrator_can_name_your_os_user_there(&name))

@@ -1,6 +1,5 @@
-//! `/api/v1` over HTTP. Reads come from the read model; changes go to the engine and are answered when durable.
+//! `/api/v1` over HTTP. Reads are served from the read model; changes go to the engine and are answered once committed.
 
-mod accounts;
 pub(crate) mod archive;
 pub(crate) mod audit;
 mod backup;
@@ -10,49 +9,54 @@ mod chinese;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;
+pub(crate) mod encoding;
 mod error;
 mod events;
 mod filter;
-pub(crate) mod forms;
 mod guard;
+pub(crate) mod language;
 pub(crate) mod logs;
 pub(crate) mod me;
 pub(crate) mod me_nodes;
+pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod notices;
 pub mod openapi;
+mod os_users;
 pub(crate) mod overview;
 mod reports;
-mod routes;
+pub(crate) mod response_cache;
+pub(crate) mod routes;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
-mod sight;
+mod state_text;
 mod streams;
 pub(crate) mod submit;
 mod task_paths;
+pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod view;
+mod visibility;
 mod wait;
 pub(crate) mod why;
-mod words;
 
-pub use accounts::Accounts;
 pub(crate) use caller::Caller;
 pub use caller::Peer;
 pub(crate) use caller::watch_accounts;
 pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
+pub use os_users::Accounts;
 pub use streams::Streams;
 pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
+use crate::api::response_cache::ResponseCache;
 use crate::auth::Auth;
-use crate::gpuman;
-use crate::handle::Handle;
-use crate::kept::Kept;
+use crate::compat::gpuman;
+use crate::daemon::handle::Handle;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -61,55 +65,55 @@ use danlu_core::UserId;
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::MOST_BODY_BYTES;
-use forms::Forms;
+use encoding::EncodedBody;
 use guard::Guard;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
-/// What every handler can reach, shared by all of them.
+/// The state shared by all handlers.
 #[derive(Debug, Clone)]
-pub struct Api(Arc<Reach>);
+pub struct Api(Arc<ApiState>);
 
 #[derive(Debug)]
-pub struct Reach {
+pub struct ApiState {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub user_files: danlu_node::user_files::UserFiles,
-    pub nodes: crate::nodes::Nodes,
-    pub logins: crate::logins::Logins,
-    pub config: crate::config::Config,
-    pub live: crate::backend::LiveGpus,
+    pub nodes: crate::fleet::remote::Nodes,
+    pub logins: crate::fleet::logins::Logins,
+    pub config: crate::daemon::config::Config,
+    pub live: crate::fleet::LiveGpus,
     pub accounts: Accounts,
     pub auth: Auth,
-    pub doors: crate::network::Doors,
+    pub connection_limits: crate::api::network::ConnectionLimits,
     pub streams: Streams,
-    /// Lists of tasks, by who asks for what in which language.
-    pub(crate) lists: Kept<(UserId, bool, Language, String), Arc<Forms>>,
-    /// Where we listen, once we do: `http://…` or `https://…` each.
+    /// Lists of tasks, by caller, query and language.
+    pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<EncodedBody>>,
+    /// The listening addresses, once known: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
-    /// Tells the process to end.
+    /// Stops the process.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
     pub own_uid: u32,
 }
 
 impl Api {
-    pub fn new(reach: Reach) -> Api {
+    pub fn new(reach: ApiState) -> Api {
         Api(Arc::new(reach))
     }
 
-    /// For what comes from now on.
-    pub(crate) fn set_limits(&self, limits: &crate::config::Limits) {
-        self.doors.set(limits);
+    /// Changes the limits for new connections and requests.
+    pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
+        self.connection_limits.set(limits);
         self.streams.set(limits);
     }
 }
 
 impl Deref for Api {
-    type Target = Reach;
+    type Target = ApiState;
 
-    fn deref(&self) -> &Reach {
+    fn deref(&self) -> &ApiState {
         &self.0
     }
 }
@@ -133,7 +137,7 @@ pub fn router(api: Api) -> Router {
         .merge(v1)
         .route("/api/v1/{*rest}", any(no_such_address))
         .route("/healthz", get(daemon::healthz))
-        .route("/agent", get(crate::nodes::dial_in))
+        .route("/agent", get(crate::fleet::remote::dial_in))
         .merge(crate::web::router())
         .fallback(crate::web::no_such_page)
         .method_not_allowed_fallback(wrong_method)

@@ -1,9 +1,9 @@
-//! What people have to know about the server itself, and that somebody has taken note of it.
+//! Notices about the server itself, and their acknowledgement.
 
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::notices;
+use crate::daemon::notices;
 use crate::store::{Deed, RecordChange};
 use axum::extract::{Path, State};
 use danlu_messages::errors;
@@ -22,7 +22,7 @@ pub(super) async fn acknowledge(
     Ok(list(State(api), caller).await)
 }
 
-/// Scheduling that was paused is resumed by that.
+/// Also resumes scheduling that was paused by an error.
 pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
     let all = api.handle.notices().all();
@@ -45,7 +45,7 @@ pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<()
     Ok(api.handle.keep(vec![gone], Some(deed)).await?)
 }
 
-/// `resume-queue` is meant for every reason why nothing starts.
+/// `resume-queue` also ends a pause that was caused by an error.
 pub(super) async fn resume_scheduling(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     for notice in api.handle.notices().all().iter() {
         if let NoticeKind::SchedulingPaused { .. } = notice.what {

@@ -1,6 +1,6 @@
-//! The description of the API, made from the list of its addresses.
+//! The OpenAPI description, generated from the list of endpoints.
 
-use super::routes::{Answer, Route, Who, all};
+use super::routes::{Access, Endpoint, ResponseKind, all};
 use axum::http::header;
 use axum::response::IntoResponse;
 use danlu_wire::api::ErrorDocument;
@@ -54,13 +54,13 @@ fn whole() -> Value {
     document
 }
 
-/// Whole numbers end somewhere, and a set may name the same twice.
+/// Adds the bounds of integers, and removes `uniqueItems`, which is not enforced.
 fn say_what_holds(part: &mut Value) {
     match part {
         Value::Array(parts) => parts.iter_mut().for_each(say_what_holds),
         Value::Object(fields) => {
             fields.remove("uniqueItems");
-            // Names that are numbers: of GPUs.
+            // Keys that are GPU numbers.
             let numbers = fields.get_mut("patternProperties").and_then(Value::as_object_mut);
             if let Some(numbers) = numbers
                 && let Some(schema) = numbers.remove(r"^\d+$")
@@ -86,7 +86,7 @@ fn say_what_holds(part: &mut Value) {
     }
 }
 
-fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut parameters: Vec<Value> = path_parameters(route.path);
     if let Some(query) = route.query {
         let schema = resolved(query(generator).to_value(), generator);
@@ -94,32 +94,34 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     let description = "Done";
     let success = match &route.answer {
-        Answer::Json(schema) => {
+        ResponseKind::Json(schema) => {
             let schema = schema(generator);
             json!({ "description": description, "content": { "application/json": { "schema": schema } } })
         }
-        Answer::Log => json!({ "description": "The bytes as they were printed", "content": {
+        ResponseKind::Log => json!({ "description": "The bytes as they were printed", "content": {
             "text/plain": {}, "text/event-stream": {},
         } }),
-        Answer::Events => {
+        ResponseKind::Events => {
             json!({ "description": "Events as they happen", "content": { "text/event-stream": {} } })
         }
-        Answer::Archive => {
+        ResponseKind::Archive => {
             json!({ "description": "A tar archive", "content": { "application/x-tar": {} } })
         }
     };
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.summary,
-        "x-who": who(route.who),
+        "x-who": route.who.name(),
         "parameters": parameters,
         "responses": {
             route.status.to_string(): success,
             "default": { "$ref": "#/components/responses/Error" },
         },
         "security": match route.who {
-            Who::Anybody => json!([]),
-            _ => json!([{ "token": [] }, { "session": [] }]),
+            Access::Anybody => json!([]),
+            Access::Reader | Access::Submitter | Access::Person | Access::Admin => {
+                json!([{ "token": [] }, { "session": [] }])
+            }
         },
     });
     if route.path == "/tasks" && route.method == "post" {
@@ -134,28 +136,18 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     if let Some(body) = route.body {
         let schema = body(generator);
         let content = json!({ "application/json": { "schema": schema } });
-        // Most acts need nothing.
+        // Most actions need no body.
         let required = !route.path.ends_with("/{act}");
         operation["requestBody"] = json!({ "required": required, "content": content });
     }
     operation
 }
 
-fn operation_id(route: &Route) -> String {
+fn operation_id(route: &Endpoint) -> String {
     let words = route.path.split('/').filter(|word| !word.is_empty());
     let words: Vec<String> =
         words.map(|word| word.trim_matches(['{', '}']).replace(['.', '-'], "_")).collect();
     format!("{}_{}", route.method, words.join("_"))
-}
-
-pub(crate) fn who(who: Who) -> &'static str {
-    match who {
-        Who::Anybody => "anybody",
-        Who::Reader => "reader",
-        Who::Submitter => "submitter",
-        Who::Person => "person",
-        Who::Admin => "admin",
-    }
 }
 
 fn path_parameters(path: &str) -> Vec<Value> {

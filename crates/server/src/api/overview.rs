@@ -1,11 +1,11 @@
-//! What a person wants to see first: lines for what runs, waits and has ended of late, arrays folded.
+//! `danlu ls`: tasks that run, wait or ended recently, with arrays folded into one line.
 
 use super::body::Json;
 use super::caller::Caller;
-use super::filter::{Filter, Wanted};
+use super::filter::{Filter, TaskSelection};
 use super::tasks::views;
 use super::{Api, ApiError, view};
-use crate::model::{ArrayDigest, ReadModel};
+use crate::read_model::{ArrayDigest, ReadModel};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::{TaskId, Time};
@@ -71,19 +71,19 @@ pub(crate) async fn gather(
     Ok(overview)
 }
 
-struct Found {
-    lines: Vec<Folded>,
+struct OverviewLines {
+    lines: Vec<OverviewLine>,
     not_shown: usize,
 }
 
-struct Folded {
+struct OverviewLine {
     /// The task that stands for the line.
     shown: TaskId,
     array: Option<ArrayLine>,
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, most_waiting: usize) -> Found {
+fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize) -> OverviewLines {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
     let mut not_shown = 0;
     let mut put = |id: TaskId, runs: bool, count: usize| {
@@ -108,17 +108,17 @@ fn open_lines(wanted: &Wanted<'_>, model: &ReadModel, most_waiting: usize) -> Fo
     }
     arrays.for_each(|(first, array)| put(*first, !array.active.is_empty(), array.size()));
     let lines = active.into_iter().chain(waiting).map(|id| line(model, id));
-    Found { lines: lines.collect(), not_shown }
+    OverviewLines { lines: lines.collect(), not_shown }
 }
 
-fn is_wanted(wanted: &Wanted<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
+fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
     let spokesman = array.spokesman();
     let brief = spokesman.and_then(|id| model.briefs.get_key_value(&id));
     brief.is_some_and(|(id, brief)| wanted.lets_through(*id, brief))
 }
 
 /// The newest first.
-fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel, most: usize) -> Vec<Folded> {
+fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Vec<OverviewLine> {
     let digest = &model.digest;
     let mut arrays = BTreeSet::new();
     let mut lines = Vec::new();
@@ -139,11 +139,11 @@ fn ended_lines(wanted: &Wanted<'_>, model: &ReadModel, most: usize) -> Vec<Folde
 }
 
 /// Of a task, or of the array whose first element it is.
-fn line(model: &ReadModel, id: TaskId) -> Folded {
+fn line(model: &ReadModel, id: TaskId) -> OverviewLine {
     let array = model.digest.arrays.get(&id).filter(|array| array.size() > 1);
     let Some(array) = array else {
         let alone = model.digest.arrays.get(&id).and_then(ArrayDigest::spokesman);
-        return Folded { shown: alone.unwrap_or(id), array: None };
+        return OverviewLine { shown: alone.unwrap_or(id), array: None };
     };
     let mut counts: BTreeMap<TaskStateName, usize> =
         array.counts.iter().map(|(state, count)| (*state, *count)).collect();
@@ -164,7 +164,7 @@ fn line(model: &ReadModel, id: TaskId) -> Folded {
         counts,
         running_since: since.map(view::rfc3339),
     };
-    Folded { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
+    OverviewLine { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
 }
 
 /// As they were submitted, while none has been removed; then of those that are left.

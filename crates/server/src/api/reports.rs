@@ -1,4 +1,4 @@
-//! Reports over what has ended.
+//! Reports on ended tasks.
 
 use super::Api;
 use super::body::Json;

@@ -1,4 +1,4 @@
-//! Live settings by name: shown, changed, checked.
+//! Settings that administrators change while the server runs.
 
 use super::body::Json;
 use super::caller::Caller;
@@ -16,7 +16,7 @@ pub(super) async fn show(State(api): State<Api>, caller: Caller) -> Json<Value> 
     let model = api.handle.model();
     let mut document = document(&model.ledger.settings);
     let users = document["settings"]["quota"]["users"].as_object_mut();
-    if let Some(users) = users.filter(|_| !caller.sight(&model).is_whole()) {
+    if let Some(users) = users.filter(|_| !caller.visibility(&model).is_whole()) {
         users.retain(|name, _| *name == caller.name);
     }
     Json(document)
@@ -25,7 +25,7 @@ pub(super) async fn show(State(api): State<Api>, caller: Caller) -> Json<Value> 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SettingChange")]
-pub(super) struct Change {
+pub(super) struct SettingChange {
     key: String,
     value: Value,
 }
@@ -33,9 +33,9 @@ pub(super) struct Change {
 pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
-    body: Result<Json<Change>, ApiError>,
+    body: Result<Json<SettingChange>, ApiError>,
 ) -> Result<Json<Value>, ApiError> {
-    let Json(Change { key, value }) = body?;
+    let Json(SettingChange { key, value }) = body?;
     set(&api, &caller, &key, value).await?;
     Ok(Json(document(&api.handle.model().ledger.settings)))
 }

@@ -1,10 +1,10 @@
-//! The first admin, made with the link that the server printed when there was none.
+//! Creates the first administrator with the one-time link that the server prints.
 
 use super::body::Json;
 use super::caller::Peer;
 use super::{Api, ApiError};
 use crate::auth::{Auth, origin};
-use crate::handle::Asker;
+use crate::daemon::handle::Asker;
 use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use danlu_core::{Actor, Input, Reply};

@@ -1,9 +1,9 @@
-//! Answers that go on for long: events, followed logs, waits. How many of them one account may have at a time.
+//! Limits the number of long-lived responses (events, followed logs, waits) per account.
 
 use super::ApiError;
 use super::caller::Caller;
-use crate::config::Limits;
-use crate::network::Shares;
+use crate::api::network::Shares;
+use crate::daemon::config::Limits;
 use danlu_core::UserId;
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
@@ -12,31 +12,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// So many are told everything at once.
+/// Up to this many streams get events without delay.
 const FEW: u32 = 16;
-/// What one more adds to the pause of all.
+/// The delay that each further stream adds for all.
 const EACH: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
-pub struct Streams(Arc<Shared>);
+pub struct Streams(Arc<StreamTable>);
 
 #[derive(Debug)]
-struct Shared {
+struct StreamTable {
     most: AtomicUsize,
     most_each: AtomicUsize,
-    open: Mutex<Open>,
+    open: Mutex<OpenStreams>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenStreams {
     all: usize,
     of: HashMap<UserId, usize>,
 }
 
-/// One of them, until it is dropped.
+/// The permit for one stream, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct StreamPermit {
     streams: Streams,
     user: UserId,
 }
@@ -48,7 +48,7 @@ impl Streams {
     }
 
     fn with(most: usize, most_each: usize) -> Streams {
-        Streams(Arc::new(Shared {
+        Streams(Arc::new(StreamTable {
             most: most.into(),
             most_each: most_each.into(),
             open: Mutex::default(),
@@ -61,11 +61,11 @@ impl Streams {
         self.0.most_each.store(streams_per_user, Ordering::Relaxed);
     }
 
-    pub(crate) fn open(&self, caller: &Caller) -> Result<Stream, ApiError> {
+    pub(crate) fn open(&self, caller: &Caller) -> Result<StreamPermit, ApiError> {
         self.open_for(caller.id)
     }
 
-    fn open_for(&self, user: UserId) -> Result<Stream, ApiError> {
+    fn open_for(&self, user: UserId) -> Result<StreamPermit, ApiError> {
         let most = self.0.most.load(Ordering::Relaxed);
         let most_each = self.0.most_each.load(Ordering::Relaxed);
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,12 +87,12 @@ impl Streams {
         *own += 1;
         open.all += 1;
         drop(open);
-        Ok(Stream { streams: self.clone(), user })
+        Ok(StreamPermit { streams: self.clone(), user })
     }
 }
 
-impl Stream {
-    /// Between two rounds, where there are many: so that all of them together leave time for others.
+impl StreamPermit {
+    /// The delay between two rounds with many streams, so that they leave time for other requests.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let all = self.streams.0.open.lock().unwrap_or_else(PoisonError::into_inner).all;
         let all = u32::try_from(all).unwrap_or(u32::MAX);
@@ -100,7 +100,7 @@ impl Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut open = self.streams.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.all -= 1;
@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn one_account_has_its_share_and_everybody_theirs() {
         let streams = Streams::with(3, 2);
-        let ann: Vec<Stream> = (0..2).map(|_| streams.open_for(UserId(1)).expect("room")).collect();
+        let ann: Vec<StreamPermit> =
+            (0..2).map(|_| streams.open_for(UserId(1)).expect("room")).collect();
         let refused = streams.open_for(UserId(1)).expect_err("two are all");
         assert!(refused.0.message.contains("at most 2"), "{refused:?}");
         let bo = streams.open_for(UserId(2)).expect("room");

@@ -1,12 +1,12 @@
-//! New tasks, and new descriptions for waiting ones.
+//! Submits tasks and edits waiting ones.
 
 use super::body::{Json, TaskBody};
 use super::caller::Caller;
 use super::me::template_of;
 use super::nodes::is_for_data;
 use super::{Api, ApiError, task_paths};
-use crate::archive;
-use crate::environment;
+use crate::daemon::archive;
+use crate::store::environment;
 use crate::store::{Environment, Store};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -36,7 +36,7 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, Json(Document::new(submitted))).into_response())
 }
 
-/// Answers when it is durable. Without an environment of its own it has that of the task it is a copy of.
+/// Returns when it is committed. Without an environment of its own, a copy gets that of its original.
 pub(crate) async fn accept(
     api: &Api,
     caller: &Caller,
@@ -56,7 +56,7 @@ pub(crate) async fn accept(
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
         Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
-        _ => Err(ApiError::new(
+        Reply::Done | Reply::Node(_) | Reply::User(_) => Err(ApiError::new(
             ErrorCode::Internal,
             errors::a_submit_got_another_answer(),
             errors::report_this(),
@@ -64,7 +64,7 @@ pub(crate) async fn accept(
     }
 }
 
-/// What somebody may not see, they cannot wait for either.
+/// A task that the caller may not see cannot be a dependency either.
 fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let there = |id| model.tasks.contains_key(&id);
@@ -72,14 +72,14 @@ fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(),
     ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
 }
 
-/// What has ended and is archived is not waited for.
+/// Dependencies on archived tasks are resolved here.
 async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
     let after = archive::resolve(api, body.dependencies().collect()).await?;
     body.after = Said::Value(after.into_iter().map(Into::into).collect());
     Ok(())
 }
 
-/// On the socket the kernel says who it is; others have accounts that may be nobody on this machine.
+/// On the socket the kernel names the OS user; other accounts may not exist on this machine.
 async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     if caller.local || api.own_uid != 0 {
         return Ok(());
@@ -88,7 +88,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let mut named = api.logins.os_users(caller.id);
     let here = named.remove(&api.config.node_name);
     if !named.is_empty() {
-        // Their tasks can run elsewhere.
+        // Their tasks can run on other machines.
         return Ok(());
     }
     let usual = || model.users.get(&caller.id).map_or("", |user| user.os_name()).to_owned();
@@ -100,7 +100,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
             errors::no_os_user(&name, &caller.name),
             errors::an_administrator_can_name_one_danlu_user_set(),
         )),
-        // One that cannot be looked up now may be there when the task starts.
+        // A lookup that fails now may succeed when the task starts.
         _ => Ok(()),
     }
 }
@@ -116,13 +116,13 @@ pub(crate) async fn dry_run(
     task_paths::check(api, caller.id, &body).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
-    let look = move |state: &danlu_core::State, _: &Store, now| {
+    let question = move |state: &danlu_core::State, _: &Store, now| {
         danlu_core::dry_run(state, by, &spec, now).map(|forecast| WouldStart {
             learnt_gpu_memory: danlu_core::learnt_gpu_memory(state, by, &spec.command),
             ..would_start(state, &forecast)
         })
     };
-    Ok(api.handle.look(look).await??)
+    Ok(api.handle.look(question).await??)
 }
 
 fn would_start(state: &danlu_core::State, forecast: &Forecast) -> WouldStart {
@@ -153,7 +153,7 @@ pub(super) async fn edit(
     let id = TaskId(id);
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    // Before anything is said about it.
+    // Before any error about the task reveals something of it.
     caller.may_see_inside(&model, task)?;
     let mut body = described(task);
     body.replace_with(changes);
@@ -180,7 +180,7 @@ pub(crate) async fn replace(
     Ok(())
 }
 
-/// Machines that keep data and run no tasks are not waited for. Names that nobody has are refused by the core.
+/// Machines that only keep data cannot be requested. Unknown names are refused by the core.
 fn check_for_data(api: &Api, body: &Patch) -> Result<(), ApiError> {
     let model = api.handle.model();
     let chosen = |node: &&danlu_core::Node| {
@@ -204,7 +204,7 @@ fn check_for_data(api: &Api, body: &Patch) -> Result<(), ApiError> {
     Err(error)
 }
 
-/// Where what people say takes effect, with the defaults of what they do not say.
+/// Makes the task from the patch, with defaults for missing fields.
 fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
     let begin = body.begin.value().map(|begin| time(begin)).transpose()?;
@@ -221,7 +221,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
     let gpus = body.gpus.into_value().unwrap_or(u32::from(has_gpus)).max(named);
-    // One is what every task has.
+    // 1 is the default.
     let nodes = body.nodes.into_value().filter(|nodes| *nodes != 1).unwrap_or(0);
     let request = Request {
         gpus: gpus.saturating_mul(nodes.max(1)),
@@ -303,7 +303,7 @@ fn sharing(body: &Patch) -> Result<Sharing, ApiError> {
     }
 }
 
-/// The description of a task as somebody could have submitted it.
+/// The description with which the task could be submitted again.
 pub(crate) fn described(task: &Task) -> Patch {
     let spec = (*task.spec).clone();
     let begin = spec.begin.map(super::view::rfc3339);

@@ -1,9 +1,9 @@
-//! Would a task find the directory and the files that it names? Looked at where it would run, as its user, and not for long:
-//! a file system may never answer.
+//! Checks whether the directory and files that a task names exist where it would run. A process with the rights of the
+//! user looks at them, with a deadline, because a file system may never answer.
 
 use super::{Api, ApiError};
-use crate::launch;
-use crate::model::ReadModel;
+use crate::fleet::launch_order;
+use crate::read_model::ReadModel;
 use danlu_core::task::Stream;
 use danlu_core::{Node, User, UserId};
 use danlu_messages::errors;
@@ -16,9 +16,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-/// Who submits waits no longer.
+/// Timeout of the check.
 const LONGEST: Duration = Duration::from_millis(500);
-/// How many machines are asked.
+/// Maximum number of machines that are asked.
 const MOST_MACHINES: usize = 16;
 
 /// False when no file system has answered in time, and everything may be there.
@@ -34,10 +34,10 @@ pub(super) async fn check(api: &Api, owner: UserId, body: &Patch) -> Result<bool
         body.node.value().is_none_or(|wanted| wanted.matches(&node.name, &node.labels))
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
-    match look(api, &model, owner, &nodes, &paths_of(body)).await {
-        Seen::Good => Ok(true),
-        Seen::Silent => Ok(false),
-        Seen::Wrong(node, problem) => {
+    match check_on(api, &model, owner, &nodes, &paths_of(body)).await {
+        PathVerdict::Good => Ok(true),
+        PathVerdict::Silent => Ok(false),
+        PathVerdict::Wrong(node, problem) => {
             let there = api.nodes.is_remote(&model, node.id).then_some(node.name.as_str());
             Err(refusal(problem, there))
         }
@@ -54,74 +54,74 @@ pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) 
     };
     let nodes: Vec<&Arc<Node>> = model.nodes.values().filter(fits).collect();
     let paths = paths_of(body);
-    match look(api, &model, owner, &nodes, &paths).await {
-        Seen::Good | Seen::Wrong(..) => Vec::new(),
-        Seen::Silent => {
+    match check_on(api, &model, owner, &nodes, &paths).await {
+        PathVerdict::Good | PathVerdict::Wrong(..) => Vec::new(),
+        PathVerdict::Silent => {
             let outputs = paths.outputs.into_iter().map(|output| output.path);
             std::iter::once(paths.directory).chain(outputs).collect()
         }
     }
 }
 
-enum Seen<'a> {
-    /// At least on one of them, or nobody could look.
+enum PathVerdict<'a> {
+    /// On at least one machine, or no machine could check.
     Good,
-    /// Wherever it was looked at.
+    /// On every machine that answered.
     Wrong(&'a Node, PathProblem),
     Silent,
 }
 
-/// This machine first: mostly the others need not be asked then.
-async fn look<'a>(
+/// Checks this machine first; usually the others need not be asked then.
+async fn check_on<'a>(
     api: &Api,
     model: &ReadModel,
     owner: UserId,
     nodes: &[&'a Arc<Node>],
     paths: &TaskPaths,
-) -> Seen<'a> {
-    let Some(owner) = model.users.get(&owner) else { return Seen::Good };
+) -> PathVerdict<'a> {
+    let Some(owner) = model.users.get(&owner) else { return PathVerdict::Good };
     let until = Instant::now() + LONGEST;
     let (there, here): (Vec<&Arc<Node>>, Vec<&Arc<Node>>) =
         nodes.iter().copied().partition(|node: &&Arc<Node>| api.nodes.is_remote(model, node.id));
     let (mut wrong, mut is_silent) = (None, false);
     if let Some(node) = here.first() {
-        let seen = look_here(api, owner, &node.name, paths.clone());
+        let seen = check_here(api, owner, &node.name, paths.clone());
         match timeout_at(until, seen).await {
-            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Good)) => return PathVerdict::Good,
             Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((*node, problem)),
             Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
             Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
         }
     }
     let asked = there.into_iter().take(MOST_MACHINES).filter_map(|node| {
-        let name = launch::runs_as(&api.logins, owner, &node.name);
+        let name = launch_order::runs_as(&api.logins, owner, &node.name);
         let seen = api.nodes.check_paths(node.id, owner.id, name, paths.clone())?;
         Some(async move { (node, timeout_at(until, seen).await) })
     });
     let mut asked: FuturesUnordered<_> = asked.collect();
     while let Some((node, seen)) = asked.next().await {
         match seen {
-            Ok(Ok(PathsSeen::Good)) => return Seen::Good,
+            Ok(Ok(PathsSeen::Good)) => return PathVerdict::Good,
             Ok(Ok(PathsSeen::Wrong(problem))) => wrong = Some((node, problem)),
             Ok(Ok(PathsSeen::Silent)) | Err(_) => is_silent = true,
             Ok(Ok(PathsSeen::Unseen) | Err(_)) => {}
         }
     }
     match wrong {
-        Some((node, problem)) => Seen::Wrong(node, problem),
-        None if is_silent => Seen::Silent,
-        None => Seen::Good,
+        Some((node, problem)) => PathVerdict::Wrong(node, problem),
+        None if is_silent => PathVerdict::Silent,
+        None => PathVerdict::Good,
     }
 }
 
-fn look_here(
+fn check_here(
     api: &Api,
     owner: &User,
     node: &str,
     paths: TaskPaths,
 ) -> oneshot::Receiver<PathsSeen> {
     // A server without root runs everything as itself.
-    let user = (api.own_uid == 0).then(|| launch::runs_as(&api.logins, owner, node));
+    let user = (api.own_uid == 0).then(|| launch_order::runs_as(&api.logins, owner, node));
     let (answer, answered) = oneshot::channel();
     api.user_files.check(user, paths, LONGEST, move |seen| {
         let _ = answer.send(seen);
@@ -137,7 +137,7 @@ fn paths_of(body: &Patch) -> TaskPaths {
     let output = body.output();
     let all =
         [output.both.map(|path| (path, true)), stream(&output.stdout), stream(&output.stderr)];
-    // What words in a name will stand for is not known yet.
+    // The values of placeholders in names are not known yet.
     let known = all.into_iter().flatten().filter(|(path, _)| !path.contains('{'));
     let outputs = known.map(|(path, may_be_directory)| OutputPath { path, may_be_directory });
     TaskPaths { directory: body.directory().to_owned(), outputs: outputs.collect() }

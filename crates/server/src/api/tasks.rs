@@ -1,12 +1,12 @@
-//! Tasks: lists, single ones, and what people do with them.
+//! Tasks: lists, single tasks, and actions on them.
 
 use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
+use super::encoding::{ContentNegotiation, EncodedBody};
 use super::filter::Filter;
-use super::forms::{Forms, Wish};
 use super::submit::described;
 use super::{Api, ApiError, task_paths, view};
-use crate::model::Brief;
+use crate::read_model::Brief;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
-/// What is in the store alone is left out of an answer if it takes longer.
+/// Timeout of reads from the store; details are left out of the response then.
 pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 
 pub(super) async fn list(
@@ -45,12 +45,12 @@ pub(super) async fn list(
             let Query(filter) = Query::try_from_uri(uri)?;
             let tasks = Document::new(select(&api, &caller, filter).await?);
             // Texts and numbers only: they can be written.
-            let list = Arc::new(Forms::json(serde_json::to_vec(&tasks).unwrap_or_default()));
+            let list = Arc::new(EncodedBody::json(serde_json::to_vec(&tasks).unwrap_or_default()));
             api.lists.put(key, &model, Arc::clone(&list));
             list
         }
     };
-    Ok(list.answer(&Wish::of(request.headers())).await)
+    Ok(list.answer(&ContentNegotiation::of(request.headers())).await)
 }
 
 /// A part of the tasks that a filter lets through, and how many there are.
@@ -109,7 +109,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
     let mut task = visible(api, caller, id).await?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
-        // A token that may only look is given to programs that show lists.
+        // Read-only tokens are for programs that show lists.
         let inside = match caller.sees_inside(row) && caller.scope != Scope::Read {
             true => Some(inside(api, row).await?),
             false => None,
@@ -123,10 +123,10 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
     Ok(task)
 }
 
-/// Somebody else's is not there for who may not see it.
+/// A task that the caller may not see is answered as one that does not exist.
 pub(super) async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
     let model = api.handle.model();
-    let hidden = !caller.sight(&model).task(id);
+    let hidden = !caller.visibility(&model).task(id);
     let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
     let mut task = task.ok_or(danlu_core::Refusal::NoSuchTask(id))?;
     let row = model.tasks.get(&id).filter(|row| caller.sees_inside(row));
@@ -151,7 +151,7 @@ pub(super) async fn act(
             "danlu --help",
         ));
     };
-    let with = With { position: body.position, more: Span::from_secs(body.more) };
+    let with = ActArguments { position: body.position, more: Span::from_secs(body.more) };
     caller.look_for(&api.handle.model(), TaskId(id))?;
     let asked = caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await;
     asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
@@ -184,7 +184,7 @@ impl ActBody {
     }
 }
 
-/// Each is done or refused on its own.
+/// Each task is acted on or refused separately.
 pub(super) async fn act_on_many(
     State(api): State<Api>,
     caller: Caller,
@@ -202,8 +202,8 @@ pub(super) async fn act_on_many(
     Ok(Json(Document::new(Acted { results: results.collect() })))
 }
 
-/// Machines that a task still runs on, as far as anybody knows, and that cannot be told anything now.
-fn away(model: &crate::model::ReadModel, task: TaskId) -> Vec<String> {
+/// Machines on which a task still runs as far as is known, and that cannot be reached now.
+fn away(model: &crate::read_model::ReadModel, task: TaskId) -> Vec<String> {
     let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
     let nodes =
         parts.filter(|part| !part.is_ended()).filter_map(|part| model.nodes.get(&part.node));
@@ -215,7 +215,7 @@ pub(crate) async fn act_on_all(
     caller: &Caller,
     Act { act, ids, position, more, cascade }: Act,
 ) -> Result<Vec<(u64, Option<ApiError>)>, ApiError> {
-    let with = With { position, more: Span::from_secs(more) };
+    let with = ActArguments { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
         return Err(ApiError::refused(
             errors::more_than_most_ids(&MOST_IDS),
@@ -234,7 +234,7 @@ pub(crate) async fn act_on_all(
     let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
-    // All are on their way before the first is waited for, so that they share commits.
+    // All are sent before the first reply is awaited, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
         .map(|(id, act)| {
@@ -254,7 +254,7 @@ pub(crate) async fn act_on_all(
     Ok(results)
 }
 
-/// Each before what it waits for.
+/// Dependents before their dependencies.
 pub(crate) fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
     let ids: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
     let waiting = api.handle.consider(|state, _| state.waiting_for(&ids))?;
@@ -277,7 +277,7 @@ pub(super) async fn dependents(
     let Query(Named { ids }) = named?;
     let mut ids = waiting_for(&api, &numbers(&ids)?)?;
     let model = api.handle.model();
-    ids.retain(|id| caller.sight(&model).task(TaskId(*id)));
+    ids.retain(|id| caller.visibility(&model).task(TaskId(*id)));
     Ok(Json(Document::new(Dependents { ids })))
 }
 
@@ -308,7 +308,7 @@ pub(super) async fn views(
     ids: Vec<TaskId>,
 ) -> Result<Vec<TaskView>, ApiError> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
+    let visibility = caller.visibility(&model);
     let waiting: Vec<TaskId> = ids
         .iter()
         .copied()
@@ -322,7 +322,7 @@ pub(super) async fn views(
         })?;
     }
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
-    let mut wait = |id| reasons.remove(&id).map(|wait| sight.wait(wait));
+    let mut wait = |id| reasons.remove(&id).map(|wait| visibility.wait(wait));
     let view = |task: &Arc<Task>| {
         let mut view = view::task(&model, task, wait(task.id));
         if !caller.sees_inside(task) {
@@ -338,15 +338,15 @@ fn hide_evidence(failure: &mut Failure) {
     failure.evidence = None;
 }
 
-async fn inside(api: &Api, task: &Task) -> Result<view::Inside, ApiError> {
+async fn inside(api: &Api, task: &Task) -> Result<view::PrivateDetails, ApiError> {
     let launch = &task.spec.launch;
     let hash = launch.environment.clone();
-    let look = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
-    // The engine may wait for the disk; whoever looks at a task does not.
-    let environment = timeout(LONGEST_READ, api.handle.read(look)).await.unwrap_or(Ok(None))?;
-    Ok(view::Inside {
+    let question = move |store: &crate::store::Store| store.environment(&hash?).ok().flatten();
+    // The engine may wait for the disk; readers do not.
+    let environment = timeout(LONGEST_READ, api.handle.read(question)).await.unwrap_or(Ok(None))?;
+    Ok(view::PrivateDetails {
         variables: launch.variables.clone(),
-        environment: environment.map(|bytes| crate::environment::variables(&bytes)),
+        environment: environment.map(|bytes| crate::store::environment::variables(&bytes)),
     })
 }
 
@@ -357,12 +357,17 @@ fn waits(task: &Task) -> bool {
 
 /// What some acts need to know besides the task.
 #[derive(Clone, Copy)]
-struct With {
+struct ActArguments {
     position: usize,
     more: Span,
 }
 
-fn input(act: ActName, by: Actor, task: TaskId, With { position, more }: With) -> Input {
+fn input(
+    act: ActName,
+    by: Actor,
+    task: TaskId,
+    ActArguments { position, more }: ActArguments,
+) -> Input {
     match act {
         ActName::Cancel => Input::Cancel { by, task },
         ActName::Hold => Input::Hold { by, task },

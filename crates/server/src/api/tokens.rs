@@ -1,4 +1,4 @@
-//! Tokens of programs: made, listed, revoked. Each is shown once.
+//! API tokens: create, list, revoke. A token is shown once.
 
 use super::body::Json;
 use super::caller::Caller;

@@ -1,11 +1,11 @@
-//! Users: who there is, what is theirs, and what admins change about them.
+//! User accounts: list, add, change, remove.
 
 use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::me_nodes::check_node;
 use super::{Api, ApiError, settings};
 use crate::auth::Auth;
-use crate::logins::Logins;
+use crate::fleet::logins::Logins;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::user::UserChange;
@@ -26,7 +26,7 @@ pub(super) async fn list(
 ) -> Result<Json<Document<Users>>, ApiError> {
     let mut users = all(&api)?;
     let model = api.handle.model();
-    let all = caller.sight(&model).is_whole();
+    let all = caller.visibility(&model).is_whole();
     users.retain(|user| all || user.name == caller.name);
     Ok(Json(Document::new(Users { users })))
 }
@@ -42,7 +42,7 @@ pub(super) async fn change(
     State(api): State<Api>,
     caller: Caller,
     Path(name): Path<String>,
-    body: Result<Json<Change>, ApiError>,
+    body: Result<Json<UserEdit>, ApiError>,
 ) -> Result<Json<Document<OneUser>>, ApiError> {
     let Json(change) = body?;
     set(&api, &caller, &name, change).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn set(
     api: &Api,
     caller: &Caller,
     name: &str,
-    change: Change,
+    change: UserEdit,
 ) -> Result<(), ApiError> {
     caller.require_admin()?;
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
@@ -138,7 +138,7 @@ pub(super) async fn password(
     Ok(Json(Document::new(PasswordSet { user: name, one_time_password })))
 }
 
-/// Of somebody else: they have to change it. What was made is told.
+/// Sets another user's password, which they have to change. A generated one is returned.
 pub(crate) async fn set_password(
     api: &Api,
     caller: &Caller,
@@ -166,7 +166,7 @@ pub(super) async fn remove(
     Ok(Json(Document::new(Removed { removed: name })))
 }
 
-/// Their tasks are cancelled, nothing lets them in any more, their history stays.
+/// Cancels their tasks and deletes their credentials; their history stays.
 pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
@@ -184,10 +184,10 @@ async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError>
     Ok(Json(Document::new(OneUser { user })))
 }
 
-/// What is to be different; a quota of `default` is as for everybody.
+/// A change of an account; a quota of `default` is the default of all users.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
-pub(crate) struct Change {
+pub(crate) struct UserEdit {
     pub(crate) own: UserChange,
     pub(crate) quotas: Vec<(&'static str, Value)>,
     /// By machine; empty for the same as everywhere.
@@ -222,7 +222,7 @@ pub(super) struct ChangeBody {
     gpu_hours: Option<Value>,
 }
 
-/// A number, or as for everybody.
+/// A number, or `default`.
 fn quota(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u64::MAX }, { "const": "default" }, { "type": "null" }] })
 }
@@ -231,7 +231,7 @@ fn decimal(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": ["number", "null"], "minimum": -1_000_000, "maximum": 1_000_000, "multipleOf": 0.001 })
 }
 
-/// A computer's `0.1 + 0.2` is meant to be `0.3`.
+/// Rounds `0.1 + 0.2` to `0.3`.
 fn with_three_places(value: &mut Value) {
     let Some(number) = value.as_f64().filter(|_| value.is_f64()) else { return };
     let near = (number * 1_000.0).round() / 1_000.0;
@@ -242,10 +242,10 @@ fn with_three_places(value: &mut Value) {
 
 const QUOTAS: [&str; 4] = ["running_tasks", "running_gpus", "queued_tasks", "gpu_hours"];
 
-impl TryFrom<Map<String, Value>> for Change {
+impl TryFrom<Map<String, Value>> for UserEdit {
     type Error = serde_json::Error;
 
-    fn try_from(mut fields: Map<String, Value>) -> Result<Change, serde_json::Error> {
+    fn try_from(mut fields: Map<String, Value>) -> Result<UserEdit, serde_json::Error> {
         let quotas = QUOTAS.into_iter().filter_map(|which| Some((which, fields.remove(which)?)));
         let quotas = quotas.collect();
         let os_user_on = match fields.remove("os_user_on") {
@@ -255,11 +255,11 @@ impl TryFrom<Map<String, Value>> for Change {
         for field in ["priority", "weight"] {
             fields.get_mut(field).into_iter().for_each(with_three_places);
         }
-        Ok(Change { own: serde_json::from_value(Value::Object(fields))?, quotas, os_user_on })
+        Ok(UserEdit { own: serde_json::from_value(Value::Object(fields))?, quotas, os_user_on })
     }
 }
 
-impl Change {
+impl UserEdit {
     /// The settings with the quotas that are to be different.
     fn quotas(&self, settings: &Settings, name: &str) -> Result<Option<Settings>, ApiError> {
         let mut result = None;

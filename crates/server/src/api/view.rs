@@ -1,6 +1,6 @@
-//! How rows are shown: from the read model to the bodies of the API.
+//! Converts rows of the read model to response bodies.
 
-use crate::model::{BriefState, ReadModel};
+use crate::read_model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunPart, RunState};
@@ -26,8 +26,8 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         state: state_name(model, task.id),
         why: wait
             .as_ref()
-            .map(super::words::waits)
-            .or_else(|| task.outcome().and_then(super::words::ended)),
+            .map(super::state_text::waits)
+            .or_else(|| task.outcome().and_then(super::state_text::ended)),
         wait,
         command: spec.command.clone(),
         shell: spec.launch.shell,
@@ -40,7 +40,10 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         started_at: run.and_then(started_at).map(rfc3339),
         ended_at: match &task.state {
             TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
-            _ => None,
+            TaskState::Held
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Active { .. } => None,
         },
         exit_code: run.filter(|_| over).and_then(exit_code),
         failure: task.outcome().and_then(|outcome| failure(outcome, run)),
@@ -60,12 +63,16 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
 
 /// What only the owner and admins see: there may be secrets in it.
 #[derive(Default)]
-pub(crate) struct Inside {
+pub(crate) struct PrivateDetails {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) environment: Option<Vec<String>>,
 }
 
-pub(crate) fn details(model: &ReadModel, task: &Task, inside: Option<Inside>) -> TaskDetails {
+pub(crate) fn details(
+    model: &ReadModel,
+    task: &Task,
+    inside: Option<PrivateDetails>,
+) -> TaskDetails {
     let spec = &task.spec;
     let inside = inside.unwrap_or_default();
     TaskDetails {
@@ -163,7 +170,7 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
     node.gpus.iter().map(view).collect()
 }
 
-/// The other machines that claim a GPU: they list it, and nobody has disabled it there, or somebody is still on it.
+/// The other machines that claim a GPU: they list it, and it is not disabled there or is still in use.
 fn also_on(model: &ReadModel, gpu: &danlu_core::gpu::Gpu, node: &Node) -> Vec<String> {
     let is_held = |on: &Node| {
         let parts = model.active_runs().filter_map(|run| run.part_on(on.id));
@@ -235,10 +242,10 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
     }
 }
 
-/// Before what the machine itself says.
+/// Precedes what the machine reports.
 const CANNOT_START: &str = "it cannot start tasks: ";
 
-/// What makes a machine well again; it gets tasks by itself then.
+/// How to repair an unfit machine; it gets tasks again by itself.
 fn well_again(kind: TroubleKind) -> &'static str {
     match kind {
         TroubleKind::Descriptors => "raise the limit of open files there: ulimit -n",
@@ -278,11 +285,17 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         exit_code: exit_code(run),
         exit: match &run.state {
             RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
-            _ => None,
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. } => None,
         },
         failure: match &run.state {
-            RunState::Ended { failure, .. } => failure.as_ref().map(told),
-            _ => None,
+            RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. } => None,
         },
     }
 }
@@ -358,7 +371,7 @@ pub(crate) fn started_at(run: &Run) -> Option<Time> {
 fn ended_at(run: &Run) -> Option<Time> {
     let end = |part: &RunPart| match part.state {
         PartState::Ended { at, .. } => Some(at),
-        _ => None,
+        PartState::Launching { .. } | PartState::Alive { .. } => None,
     };
     run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
 }
@@ -368,7 +381,7 @@ fn exit_code(run: &Run) -> Option<i32> {
     shell_code(exit)
 }
 
-/// As a shell would tell it.
+/// As a shell reports it.
 fn shell_code(exit: &Exit) -> Option<i32> {
     match exit {
         Exit::Code(code) => Some(*code),
@@ -383,11 +396,14 @@ fn shell_code(exit: &Exit) -> Option<i32> {
     }
 }
 
-/// Of a task that has ended: as its last run did.
+/// The failure of an ended task, from its last run.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
     let last = run.and_then(|run| match &run.state {
-        RunState::Ended { failure, .. } => failure.as_ref().map(told),
-        _ => None,
+        RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping { .. } => None,
     });
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
@@ -405,10 +421,10 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
 
 /// For runs of which nothing else is known.
 fn plain(exit: &Exit) -> Option<Failure> {
-    danlu_core::Failure::of_exit(exit).as_ref().map(told)
+    danlu_core::Failure::of_exit(exit).as_ref().map(failure_view)
 }
 
-fn told(failure: &danlu_core::Failure) -> Failure {
+fn failure_view(failure: &danlu_core::Failure) -> Failure {
     let evidence = Some(failure.evidence.clone());
     Failure { class: failure.class.as_str().to_owned(), evidence }
 }

@@ -1,4 +1,4 @@
-//! Long polls: answered when tasks have reached a state.
+//! Long polling: answers when tasks have reached a state.
 
 use super::body::Json;
 use super::caller::Caller;
@@ -15,12 +15,12 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
-/// A client that waits is answered at the latest after this, and asks again.
+/// Maximum duration of one long poll.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct WaitQuery {
     /// Separated by commas.
     #[schemars(regex(pattern = r"^[0-9]{1,18}(,[0-9]{1,18})*$"))]
     ids: String,
@@ -54,9 +54,9 @@ fn states(names: &str) -> Result<Vec<TaskStateName>, ApiError> {
 pub(super) async fn wait(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<WaitQuery>, QueryRejection>,
 ) -> Result<Json<Document<Waited>>, ApiError> {
-    let Query(Wanted { ids, until, timeout_ms }) = wanted?;
+    let Query(WaitQuery { ids, until, timeout_ms }) = query?;
     let states = states(&until)?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
     let mut pending: BTreeSet<TaskId> = ids.iter().copied().collect();
@@ -68,8 +68,8 @@ pub(super) async fn wait(
     tokio::pin!(deadline);
     loop {
         let model = api.handle.model();
-        let sight = caller.sight(&model);
-        let there = |id: &TaskId| model.tasks.contains_key(id) && sight.task(*id);
+        let visibility = caller.visibility(&model);
+        let there = |id: &TaskId| model.tasks.contains_key(id) && visibility.task(*id);
         if let Some(missing) = ids.iter().find(|id| !there(id)) {
             return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
         }
@@ -86,7 +86,7 @@ pub(super) async fn wait(
             () = &mut deadline => break,
             () = &mut thrown_out => return Err(ApiError::unauthenticated()),
         }
-        // Many who wait look at what has come meanwhile in one go.
+        // With many waiting clients, changes of an interval are checked together.
         if let Some(pause) = open.pause() {
             tokio::time::sleep(pause).await;
         }

@@ -1,4 +1,4 @@
-//! Why a task waits, in full: for one task at a time.
+//! The full explanation why one task waits.
 
 use super::caller::Caller;
 use super::tasks::{LONGEST_READ, visible};
@@ -13,12 +13,12 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
-    why: Body,
+pub(super) struct WhyAnswer {
+    why: WhyBody,
 }
 
 #[derive(Debug, Serialize)]
-struct Body {
+struct WhyBody {
     task: TaskView,
     words: Option<String>,
     expected_start_at: Option<String>,
@@ -41,14 +41,14 @@ pub(super) async fn why(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-) -> Result<super::body::Json<Document<Answer>>, ApiError> {
+) -> Result<super::body::Json<Document<WhyAnswer>>, ApiError> {
     let Path(id) = path?;
     let task = visible(&api, &caller, TaskId(id)).await?;
     let more = explained(&api, &caller, TaskId(id)).await?;
     let starts_at = more.as_ref().and_then(|more| more.starts_at);
     let (words, expected_start_at) = (task.why.clone(), starts_at.map(view::rfc3339));
-    let why = Body { task, words, expected_start_at, more };
-    Ok(super::body::Json(Document::new(Answer { why })))
+    let why = WhyBody { task, words, expected_start_at, more };
+    Ok(super::body::Json(Document::new(WhyAnswer { why })))
 }
 
 /// `None` for a task that does not wait. What may be seen of it has been asked before.
@@ -57,19 +57,19 @@ pub(crate) async fn explained(
     caller: &Caller,
     id: TaskId,
 ) -> Result<Option<Explained>, ApiError> {
-    let look = move |state: &danlu_core::State, now| {
+    let question = move |state: &danlu_core::State, now| {
         let needs = state.tasks.get(&id)?.spec.request.clone();
         let starts_at = danlu_core::expected_start(state, id, now);
         Some((Scene::of(state, id, now)?, needs, starts_at))
     };
-    // The engine knows ended tasks too. It may wait for the disk; whoever asks does not.
-    let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| look(state, now)));
+    // The engine knows ended tasks too. It may wait for the disk; readers do not.
+    let asked = timeout(LONGEST_READ, api.handle.look(move |state, _, now| question(state, now)));
     let found = match asked.await {
         Ok(Ok(found)) => found,
-        Ok(Err(_)) | Err(_) => api.handle.consider(look)?,
+        Ok(Err(_)) | Err(_) => api.handle.consider(question)?,
     };
     let Some((scene, needs, starts_at)) = found else { return Ok(None) };
-    // The engine has other things to do.
+    // Not on the engine thread.
     let found = tokio::task::spawn_blocking(move || scene.why()).await;
     let why = found.map_err(|error| {
         ApiError::new(
@@ -80,6 +80,6 @@ pub(crate) async fn explained(
     })?;
     let known = |it: &Constraint| !matches!(it, Constraint::RunEnds(run) if run.ends_at.is_none());
     let starts_at = starts_at.filter(|_| why.constraints.iter().all(known));
-    let why = caller.sight(&api.handle.model()).why(why);
+    let why = caller.visibility(&api.handle.model()).why(why);
     Ok(Some(Explained { needs, starts_at, why }))
 }

@@ -1,9 +1,9 @@
-//! Attempts that failed: whoever guesses is answered later each time, up to some seconds; nobody is ever locked out.
+//! Slows down password guessing: each failure delays the next answer, up to some seconds. Accounts are never locked.
 //!
-//! The right password comes in at any time, after the same pause: so that others who guess at an account, or from the same
-//! address, cannot keep its owner out.
+//! The right password is accepted at any time after the same delay, so guessing at an account, or from the same address,
+//! cannot lock its owner out.
 
-use super::secret::Digest;
+use super::secret::SecretHash;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,20 +11,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// After so long without a failure, all is forgotten.
+/// Failures are forgotten after this time without another.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
-/// Kept in mind at most; then the oldest go.
+/// Maximum number of entries; then the oldest are dropped.
 const MOST: usize = 20_000;
 /// Attempts that wait for their pause to end, of one account from one address.
 const WAITING_EACH: usize = 16;
-/// Of everybody.
+/// Of all accounts and addresses.
 const WAITING: usize = 1_024;
 
-/// What is counted, known by its digest: names are as long as whoever guesses likes.
+/// What is counted, by its hash: names in guesses may be of any length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Who(Digest);
+struct AttemptKey(SecretHash);
 
-/// From when on it gets slower, and how slow it gets.
+/// The number of free attempts, and the longest delay.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     free: u32,
@@ -45,14 +45,14 @@ struct Failures {
 
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
-    failed: Mutex<HashMap<Who, Failures>>,
+    failed: Mutex<HashMap<AttemptKey, Failures>>,
     waiting: AtomicUsize,
 }
 
-/// One that waits; it does not any more when this is dropped.
-pub(crate) struct Turn<'a> {
+/// An attempt in its delay; dropped when the delay is over.
+pub(crate) struct DelayedAttempt<'a> {
     attempts: &'a Attempts,
-    who: Who,
+    who: AttemptKey,
     pub(crate) pause: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Attempts {
         &self,
         account: &str,
         address: Option<IpAddr>,
-    ) -> Result<Option<Turn<'_>>, Duration> {
+    ) -> Result<Option<DelayedAttempt<'_>>, Duration> {
         let mut failed = self.failed();
         let pauses = keys(account, address).into_iter().filter_map(|(who, rule)| {
             let failures = failed.get(&who).filter(|it| it.last.elapsed() < FORGOTTEN)?;
@@ -82,7 +82,7 @@ impl Attempts {
         }
         both.waiting += 1;
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(Turn { attempts: self, who, pause }))
+        Ok(Some(DelayedAttempt { attempts: self, who, pause }))
     }
 
     pub(crate) fn failed_at(&self, account: &str, address: Option<IpAddr>) {
@@ -101,19 +101,19 @@ impl Attempts {
         }
     }
 
-    /// A success at an account; what the address did elsewhere is not forgotten.
+    /// Forgets the failures of an account after a success, but not those of the address at other accounts.
     pub(crate) fn succeeded(&self, account: &str, address: Option<IpAddr>) {
         let [(who, _), ..] = keys(account, address);
         self.failed().remove(&who);
     }
 
-    fn failed(&self) -> MutexGuard<'_, HashMap<Who, Failures>> {
+    fn failed(&self) -> MutexGuard<'_, HashMap<AttemptKey, Failures>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A quarter goes, what was longest ago first, so that this is done seldom.
-fn make_room(failed: &mut HashMap<Who, Failures>) {
+/// Drops the oldest quarter, so that this is done rarely.
+fn make_room(failed: &mut HashMap<AttemptKey, Failures>) {
     failed.retain(|_, it| it.last.elapsed() < FORGOTTEN);
     if failed.len() * 4 < MOST * 3 {
         return;
@@ -125,7 +125,7 @@ fn make_room(failed: &mut HashMap<Who, Failures>) {
     failed.retain(|_, it| it.last > cut);
 }
 
-impl Drop for Turn<'_> {
+impl Drop for DelayedAttempt<'_> {
     fn drop(&mut self) {
         self.attempts.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Some(failures) = self.attempts.failed().get_mut(&self.who) {
@@ -134,9 +134,9 @@ impl Drop for Turn<'_> {
     }
 }
 
-fn keys(account: &str, address: Option<IpAddr>) -> [(Who, Rule); 3] {
+fn keys(account: &str, address: Option<IpAddr>) -> [(AttemptKey, Rule); 3] {
     let address = address.map_or_else(String::new, |address| address.to_string());
-    let who = |words: String| Who(Digest::of(&words));
+    let who = |words: String| AttemptKey(SecretHash::of(&words));
     [
         (who(format!("both\0{address}\0{account}")), BOTH),
         (who(format!("account\0{account}")), BROADLY),

@@ -1,6 +1,6 @@
-//! Who comes over the network: passwords, sessions of browsers, tokens of programs.
+//! Accounts over the network: passwords, browser sessions, API tokens.
 //!
-//! Invariant: what this says is durable; a change is committed first and known afterwards.
+//! Invariant: a change is committed before it takes effect here.
 
 mod attempts;
 mod password;
@@ -8,15 +8,15 @@ mod recent;
 mod records;
 mod secret;
 mod sessions;
-mod strangers;
 mod system;
 mod tokens;
+mod unknown_callers;
 
 pub(crate) use records::{Session, Token};
-pub(crate) use secret::{Digest, random as random_secret};
+pub(crate) use secret::{SecretHash, random as random_secret};
 
-use crate::config::AuthConfig;
-use crate::handle::{Asker, Handle, NotNow};
+use crate::daemon::config::AuthConfig;
+use crate::daemon::handle::{Asker, Handle, NotNow};
 use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::limits::NAME_BYTES;
@@ -24,35 +24,35 @@ use danlu_core::{Time, User, UserId};
 use danlu_messages::errors;
 use danlu_wire::api::Notify;
 use recent::Recent;
-use records::{Book, Change, Notice, Password};
+use records::{AccountChange, AccountRecords, Notice, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
-use strangers::Strangers;
 use system::SystemPasswords;
 use thiserror::Error;
 use tokio::sync::{Semaphore, watch};
+use unknown_callers::UnknownCallers;
 
-/// Each takes 19 MB and some milliseconds.
+/// Concurrent argon2id computations; each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
 
 #[derive(Debug)]
 pub struct Auth {
     config: AuthConfig,
     pub(crate) system: SystemPasswords,
-    book: RwLock<Book>,
-    /// One change after the other, so that what is known follows what is durable.
+    book: RwLock<AccountRecords>,
+    /// Serialises changes, so that memory follows what is committed.
     changing: tokio::sync::Mutex<()>,
-    /// Somebody may not be let in any more.
+    /// Notified when an account may no longer be accepted.
     changed: watch::Sender<()>,
     attempts: Attempts,
-    pub(crate) strangers: Strangers,
+    pub(crate) unknown_callers: UnknownCallers,
     hashing: Semaphore,
     recent: Recent,
-    /// Of this life of the server.
+    /// A random salt of this process.
     salt: String,
-    /// Of the link that makes the first admin.
-    setup: Mutex<Option<Digest>>,
+    /// The key of the set-up link.
+    setup: Mutex<Option<SecretHash>>,
 }
 
 #[derive(Debug, Error)]
@@ -84,11 +84,11 @@ impl Auth {
         Ok(Auth {
             config: config.clone(),
             system: SystemPasswords::new(config.pam.clone()),
-            book: RwLock::new(Book::load(store)?),
+            book: RwLock::new(AccountRecords::load(store)?),
             changing: tokio::sync::Mutex::default(),
             changed: watch::Sender::default(),
             attempts: Attempts::default(),
-            strangers: Strangers::default(),
+            unknown_callers: UnknownCallers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
             recent: Recent::default(),
             salt: secret::random().unwrap_or_default(),
@@ -104,7 +104,7 @@ impl Auth {
         self.read().passwords.contains_key(&user)
     }
 
-    /// Counts the attempt, and answers whoever guesses later each time.
+    /// Counts the attempt, and delays each further guess.
     pub(crate) async fn check_password(
         &self,
         user: Option<&User>,
@@ -130,7 +130,7 @@ impl Auth {
         Ok(())
     }
 
-    /// The same for who says it with every request: what was right a moment ago still is.
+    /// The same for clients that send it with every request: a recent success is remembered.
     pub(crate) async fn check_password_again(
         &self,
         user: Option<&User>,
@@ -138,7 +138,7 @@ impl Auth {
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
         let kept = user.and_then(|user| Some(self.read().passwords.get(&user.id)?.hash.clone()));
-        let proof = kept.map(|kept| Digest::of(&format!("{}\0{kept}\0{password}", self.salt)));
+        let proof = kept.map(|kept| SecretHash::of(&format!("{}\0{kept}\0{password}", self.salt)));
         if proof.as_ref().is_some_and(|proof| self.recent.knows(proof)) {
             return Ok(());
         }
@@ -154,19 +154,19 @@ impl Auth {
         (user, name): (UserId, &str),
         password: &str,
         must_change: bool,
-        (by, keep): (&Asker, Option<&Digest>),
+        (by, keep): (&Asker, Option<&SecretHash>),
     ) -> Result<(), AuthError> {
         Auth::check_new_password(name, password)?;
         let given = password.to_owned();
         let hash = self.hash(move || password::hash(&given)).await.flatten();
         let hash = hash.ok_or(AuthError::NoRandomness)?;
-        let mut changes: Vec<Change> = self
+        let mut changes: Vec<AccountChange> = self
             .sessions_of(user)
             .into_iter()
             .filter(|session| Some(&session.digest) != keep)
-            .map(|session| Change::NoSession(session.digest))
+            .map(|session| AccountChange::NoSession(session.digest))
             .collect();
-        changes.push(Change::Password(Password { user, hash, must_change }));
+        changes.push(AccountChange::Password(Password { user, hash, must_change }));
         let deed = deed((&by.name, &by.origin), "set password of", format!("user {name}"));
         Ok(self.change(handle, changes, Some(deed)).await?)
     }
@@ -175,12 +175,12 @@ impl Auth {
         password::objection(name, password).map_or(Ok(()), |what| Err(AuthError::Unfit(what)))
     }
 
-    /// One that a person types once, and has to change then.
+    /// A one-time password, which must be changed at the first log-in.
     pub(crate) fn one_time_password() -> Result<String, AuthError> {
         secret::one_time_password().map_err(|_| AuthError::NoRandomness)
     }
 
-    /// A locked or removed account has nothing left that lets anybody in.
+    /// Deletes the credentials of a locked or removed account.
     pub(crate) async fn throw_out(
         &self,
         handle: &Handle,
@@ -188,17 +188,17 @@ impl Auth {
         password_too: bool,
     ) -> Result<(), NotNow> {
         let sessions = self.sessions_of(user).into_iter();
-        let mut changes: Vec<Change> =
-            sessions.map(|session| Change::NoSession(session.digest)).collect();
+        let mut changes: Vec<AccountChange> =
+            sessions.map(|session| AccountChange::NoSession(session.digest)).collect();
         let tokens = self.tokens_of(user).into_iter();
-        changes.extend(tokens.map(|token| Change::NoToken(token.digest)));
+        changes.extend(tokens.map(|token| AccountChange::NoToken(token.digest)));
         if password_too && self.has_password(user) {
-            changes.push(Change::NoPassword(user));
+            changes.push(AccountChange::NoPassword(user));
         }
         if changes.is_empty() { Ok(()) } else { self.change(handle, changes, None).await }
     }
 
-    /// About what somebody wants mail.
+    /// What a user wants mail about.
     pub(crate) fn notify(&self, user: UserId) -> Notify {
         self.read().notices.get(&user).copied().unwrap_or_default()
     }
@@ -211,22 +211,22 @@ impl Auth {
         by: &Asker,
     ) -> Result<(), NotNow> {
         let deed = deed((&by.name, &by.origin), "choose notices of", format!("user {}", by.name));
-        self.change(handle, vec![Change::Notice(Notice { user, wanted })], Some(deed)).await
+        self.change(handle, vec![AccountChange::Notice(Notice { user, wanted })], Some(deed)).await
     }
 
     /// The key of the link with which the first admin is made.
     pub(crate) fn open_setup(&self) -> Option<String> {
         let key = random().ok()?;
-        *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(Digest::of(&key));
+        *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(SecretHash::of(&key));
         Some(key)
     }
 
     pub(crate) fn is_setup_key(&self, key: &str) -> bool {
         let setup = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
-        setup.as_ref() == Some(&Digest::of(key))
+        setup.as_ref() == Some(&SecretHash::of(key))
     }
 
-    /// It was good once.
+    /// The key is used up.
     pub(crate) fn close_setup(&self) {
         *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -234,13 +234,13 @@ impl Auth {
     async fn change(
         &self,
         handle: &Handle,
-        changes: Vec<Change>,
+        changes: Vec<AccountChange>,
         deed: Option<Deed>,
     ) -> Result<(), NotNow> {
         let _one_at_a_time = self.changing.lock().await;
-        handle.keep(changes.iter().map(Change::stored).collect(), deed).await?;
+        handle.keep(changes.iter().map(AccountChange::stored).collect(), deed).await?;
         let mut book = self.book.write().unwrap_or_else(PoisonError::into_inner);
-        let ends_something = changes.iter().any(Change::ends_something);
+        let ends_something = changes.iter().any(AccountChange::ends_something);
         changes.into_iter().for_each(|change| book.apply(change));
         drop(book);
         if ends_something {
@@ -249,7 +249,7 @@ impl Auth {
         Ok(())
     }
 
-    /// For those whose answers go on for long.
+    /// For long-lived responses.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -258,7 +258,7 @@ impl Auth {
         self.changed.send_replace(());
     }
 
-    /// Not on the thread that serves everybody.
+    /// Not on the thread that serves all requests.
     async fn hash<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -267,7 +267,7 @@ impl Auth {
         tokio::task::spawn_blocking(work).await.ok()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Book> {
+    fn read(&self) -> RwLockReadGuard<'_, AccountRecords> {
         self.book.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! Passwords that were right a moment ago, so that who says theirs with every request does not wait every time.
+//! Caches passwords that were verified recently, for clients that send theirs with every request.
 
-use super::Digest;
+use super::SecretHash;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -10,16 +10,16 @@ const MOST: usize = 1_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    proofs: Mutex<BTreeMap<Digest, Instant>>,
+    proofs: Mutex<BTreeMap<SecretHash, Instant>>,
 }
 
 impl Recent {
-    pub(crate) fn knows(&self, proof: &Digest) -> bool {
+    pub(crate) fn knows(&self, proof: &SecretHash) -> bool {
         let proofs = self.proofs.lock();
         proofs.is_ok_and(|proofs| proofs.get(proof).is_some_and(|at| at.elapsed() < GOOD_FOR))
     }
 
-    pub(crate) fn remember(&self, proof: Digest) {
+    pub(crate) fn remember(&self, proof: SecretHash) {
         if let Ok(mut proofs) = self.proofs.lock() {
             proofs.retain(|_, at| at.elapsed() < GOOD_FOR);
             if proofs.len() < MOST {

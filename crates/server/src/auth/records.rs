@@ -1,8 +1,8 @@
-//! What is known about people who come over the network: passwords, tokens, sessions, what they want to be told.
+//! The stored records of accounts: passwords, tokens, sessions, notification settings.
 //!
-//! Secrets themselves are never kept, only what they can be checked against.
+//! Secrets are stored as hashes only.
 
-use super::secret::Digest;
+use super::secret::SecretHash;
 use crate::store::{RecordChange, Store, StoreError};
 use danlu_core::{Time, UserId};
 use danlu_wire::api::{Notify, Scope};
@@ -16,14 +16,14 @@ pub(crate) struct Password {
     pub(crate) user: UserId,
     /// As argon2id writes it, with its salt and cost.
     pub(crate) hash: String,
-    /// Somebody else has chosen it.
+    /// Another person chose it, so it must be changed.
     #[serde(default)]
     pub(crate) must_change: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Token {
-    pub(crate) digest: Digest,
+    pub(crate) digest: SecretHash,
     pub(crate) user: UserId,
     pub(crate) name: String,
     pub(crate) scope: Scope,
@@ -33,15 +33,15 @@ pub(crate) struct Token {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Session {
-    pub(crate) digest: Digest,
+    pub(crate) digest: SecretHash,
     pub(crate) user: UserId,
-    /// What every change has to come with, so that other sites cannot ask for one.
+    /// The CSRF token, required with every change.
     pub(crate) csrf: String,
     pub(crate) created_at: Time,
     pub(crate) seen_at: Time,
     pub(crate) origin: String,
     pub(crate) browser: String,
-    /// Of this machine, if it began there and without encryption: nobody else can use it.
+    /// The OS user of a session that began on this machine without encryption: no other user can use it.
     #[serde(default)]
     pub(crate) os_user: Option<u32>,
 }
@@ -54,22 +54,22 @@ pub(crate) struct Notice {
 
 /// All of them, as of the last commit.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct AccountRecords {
     pub(crate) passwords: BTreeMap<UserId, Password>,
-    pub(crate) tokens: BTreeMap<Digest, Token>,
-    pub(crate) sessions: BTreeMap<Digest, Session>,
+    pub(crate) tokens: BTreeMap<SecretHash, Token>,
+    pub(crate) sessions: BTreeMap<SecretHash, Session>,
     pub(crate) notices: BTreeMap<UserId, Notify>,
 }
 
 /// One record that is new, different or gone.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
+pub(crate) enum AccountChange {
     Password(Password),
     NoPassword(UserId),
     Token(Token),
-    NoToken(Digest),
+    NoToken(SecretHash),
     Session(Session),
-    NoSession(Digest),
+    NoSession(SecretHash),
     Notice(Notice),
 }
 
@@ -78,37 +78,40 @@ const TOKEN: &str = "token";
 const SESSION: &str = "session";
 const NOTICE: &str = "notice";
 
-impl Book {
-    pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
-        let mut book = Book::default();
-        all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(Change::Password(it)));
-        all(store, TOKEN)?.into_iter().for_each(|it| book.apply(Change::Token(it)));
-        all(store, SESSION)?.into_iter().for_each(|it| book.apply(Change::Session(it)));
-        all(store, NOTICE)?.into_iter().for_each(|it| book.apply(Change::Notice(it)));
+impl AccountRecords {
+    pub(crate) fn load(store: &Store) -> Result<AccountRecords, StoreError> {
+        let mut book = AccountRecords::default();
+        all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(AccountChange::Password(it)));
+        all(store, TOKEN)?.into_iter().for_each(|it| book.apply(AccountChange::Token(it)));
+        all(store, SESSION)?.into_iter().for_each(|it| book.apply(AccountChange::Session(it)));
+        all(store, NOTICE)?.into_iter().for_each(|it| book.apply(AccountChange::Notice(it)));
         Ok(book)
     }
 
-    pub(crate) fn apply(&mut self, change: Change) {
+    pub(crate) fn apply(&mut self, change: AccountChange) {
         match change {
-            Change::Password(it) => drop(self.passwords.insert(it.user, it)),
-            Change::NoPassword(user) => drop(self.passwords.remove(&user)),
-            Change::Token(it) => drop(self.tokens.insert(it.digest.clone(), it)),
-            Change::NoToken(digest) => drop(self.tokens.remove(&digest)),
-            Change::Session(it) => drop(self.sessions.insert(it.digest.clone(), it)),
-            Change::NoSession(digest) => drop(self.sessions.remove(&digest)),
-            Change::Notice(it) => drop(self.notices.insert(it.user, it.wanted)),
+            AccountChange::Password(it) => drop(self.passwords.insert(it.user, it)),
+            AccountChange::NoPassword(user) => drop(self.passwords.remove(&user)),
+            AccountChange::Token(it) => drop(self.tokens.insert(it.digest.clone(), it)),
+            AccountChange::NoToken(digest) => drop(self.tokens.remove(&digest)),
+            AccountChange::Session(it) => drop(self.sessions.insert(it.digest.clone(), it)),
+            AccountChange::NoSession(digest) => drop(self.sessions.remove(&digest)),
+            AccountChange::Notice(it) => drop(self.notices.insert(it.user, it.wanted)),
         }
     }
 }
 
-impl Change {
-    /// Somebody who was let in may not be any more.
+impl AccountChange {
+    /// Whether a credential ends, so that open connections have to be checked again.
     pub(crate) fn ends_something(&self) -> bool {
         match self {
-            Change::NoPassword(_) | Change::NoToken(_) | Change::NoSession(_) => true,
-            Change::Password(_) | Change::Token(_) | Change::Session(_) | Change::Notice(_) => {
-                false
-            }
+            AccountChange::NoPassword(_)
+            | AccountChange::NoToken(_)
+            | AccountChange::NoSession(_) => true,
+            AccountChange::Password(_)
+            | AccountChange::Token(_)
+            | AccountChange::Session(_)
+            | AccountChange::Notice(_) => false,
         }
     }
 
@@ -121,15 +124,25 @@ impl Change {
             json: json.unwrap_or_default(),
         };
         match self {
-            Change::Password(it) => put(PASSWORD, it.user.to_string(), serde_json::to_string(it)),
-            Change::Token(it) => put(TOKEN, it.digest.to_string(), serde_json::to_string(it)),
-            Change::Session(it) => put(SESSION, it.digest.to_string(), serde_json::to_string(it)),
-            Change::Notice(it) => put(NOTICE, it.user.to_string(), serde_json::to_string(it)),
-            Change::NoPassword(user) => {
+            AccountChange::Password(it) => {
+                put(PASSWORD, it.user.to_string(), serde_json::to_string(it))
+            }
+            AccountChange::Token(it) => {
+                put(TOKEN, it.digest.to_string(), serde_json::to_string(it))
+            }
+            AccountChange::Session(it) => {
+                put(SESSION, it.digest.to_string(), serde_json::to_string(it))
+            }
+            AccountChange::Notice(it) => {
+                put(NOTICE, it.user.to_string(), serde_json::to_string(it))
+            }
+            AccountChange::NoPassword(user) => {
                 RecordChange::Delete { kind: PASSWORD, id: user.to_string() }
             }
-            Change::NoToken(digest) => RecordChange::Delete { kind: TOKEN, id: digest.to_string() },
-            Change::NoSession(digest) => {
+            AccountChange::NoToken(digest) => {
+                RecordChange::Delete { kind: TOKEN, id: digest.to_string() }
+            }
+            AccountChange::NoSession(digest) => {
                 RecordChange::Delete { kind: SESSION, id: digest.to_string() }
             }
         }

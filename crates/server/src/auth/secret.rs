@@ -1,4 +1,4 @@
-//! Secrets that we make ourselves: long enough that nobody guesses them, so that a plain hash of them is safe to keep.
+//! Generated secrets. They have enough entropy that a plain hash of them is safe to store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// What a secret is known by.
+/// The SHA-256 of a secret, which is what is stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct Digest(String);
+pub(crate) struct SecretHash(String);
 
-impl Digest {
-    pub(crate) fn of(secret: &str) -> Digest {
+impl SecretHash {
+    pub(crate) fn of(secret: &str) -> SecretHash {
         let bytes = Sha256::digest(secret.as_bytes());
-        Digest(URL_SAFE_NO_PAD.encode(bytes))
+        SecretHash(URL_SAFE_NO_PAD.encode(bytes))
     }
 
     /// Enough to tell it from the others, and no help in guessing the secret.
@@ -24,7 +24,7 @@ impl Digest {
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for SecretHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -58,10 +58,12 @@ mod tests {
     fn secrets_differ_and_are_known_by_their_digest() {
         let (a, b) = (random().expect("randomness"), random().expect("randomness"));
         assert_ne!(a, b);
-        assert_eq!(Digest::of(&a), Digest::of(&a));
-        assert_ne!(Digest::of(&a), Digest::of(&b));
+        assert_eq!(SecretHash::of(&a), SecretHash::of(&a));
+        assert_ne!(SecretHash::of(&a), SecretHash::of(&b));
         assert!((0..1_000).all(|_| !random().expect("randomness").starts_with('-')));
-        assert!((0..1_000).all(|number| !Digest::of(&number.to_string()).short().starts_with('-')));
+        assert!(
+            (0..1_000).all(|number| !SecretHash::of(&number.to_string()).short().starts_with('-'))
+        );
         assert_eq!(one_time_password().expect("randomness").len(), 16);
     }
 }

@@ -1,14 +1,14 @@
-//! Sessions of browsers: they end when nobody uses them, and after some weeks in any case.
+//! Browser sessions: they expire when unused, and after some weeks in any case.
 
-use super::records::{Change, Session};
-use super::secret::Digest;
+use super::records::{AccountChange, Session};
+use super::secret::SecretHash;
 use super::{Auth, AuthError, deed, oldest_first, origin, random};
-use crate::clock;
-use crate::handle::{Asker, Handle};
+use crate::daemon::clock;
+use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, Time, User, UserId};
 use std::net::IpAddr;
 
-/// That a session was used is written down this often, or more often where it ends soon.
+/// Interval at which the use of a session is stored; shorter for short sessions.
 const SEEN_EVERY: Span = Span::from_secs(3_600);
 const SESSIONS_PER_USER: usize = 50;
 
@@ -38,7 +38,7 @@ impl Auth {
         let secret = random()?;
         let now = clock::now();
         let session = Session {
-            digest: Digest::of(&secret),
+            digest: SecretHash::of(&secret),
             user: user.id,
             csrf: random()?,
             created_at: now,
@@ -49,28 +49,28 @@ impl Auth {
         };
         let csrf = session.csrf.clone();
         let mut changes = self.sessions_to_forget(user.id, now);
-        changes.push(Change::Session(session));
+        changes.push(AccountChange::Session(session));
         let deed = deed((&user.name, &origin), "log in", String::new());
         self.change(handle, changes, Some(deed)).await?;
         Ok(LoggedIn { secret, csrf, must_change: self.must_change_password(user.id) })
     }
 
     pub(crate) async fn session(&self, handle: &Handle, secret: &str) -> Option<Session> {
-        let session = self.read().sessions.get(&Digest::of(secret)).cloned()?;
+        let session = self.read().sessions.get(&SecretHash::of(secret)).cloned()?;
         let now = clock::now();
         if !self.is_alive(&session, now) {
             return None;
         }
         if now.since(session.seen_at) > self.seen_every() {
             let seen = Session { seen_at: now, ..session.clone() };
-            // It is good all the same if that cannot be written.
-            let _ = self.change(handle, vec![Change::Session(seen)], None).await;
+            // The session is valid even if this cannot be stored.
+            let _ = self.change(handle, vec![AccountChange::Session(seen)], None).await;
         }
         Some(session)
     }
 
-    /// Of one whose page is open: it is used, however long ago that was written down.
-    pub(crate) fn has_session(&self, session: &Digest) -> bool {
+    /// A session with an open page is in use, regardless of the stored time.
+    pub(crate) fn has_session(&self, session: &SecretHash) -> bool {
         let longest = self.config.session_longest;
         let lives = |session: &Session| clock::now().since(session.created_at) < longest;
         self.read().sessions.get(session).is_some_and(lives)
@@ -81,7 +81,7 @@ impl Auth {
         oldest_first(book.sessions.values().filter(|it| it.user == user), |it| it.created_at)
     }
 
-    /// Those that still let somebody in.
+    /// Sessions that are still valid.
     pub(crate) fn open_sessions_of(&self, user: UserId) -> Vec<Session> {
         let now = clock::now();
         let mut sessions = self.sessions_of(user);
@@ -100,7 +100,7 @@ impl Auth {
         let found = sessions.iter().find(|session| session.digest.short() == which);
         let found = found.ok_or(AuthError::NoSuchSession)?;
         let deed = deed((&by.name, &by.origin), "log out", String::new());
-        let change = Change::NoSession(found.digest.clone());
+        let change = AccountChange::NoSession(found.digest.clone());
         Ok(self.change(handle, vec![change], Some(deed)).await?)
     }
 
@@ -109,14 +109,14 @@ impl Auth {
         self.config.session_longest
     }
 
-    /// Those that are over, and the oldest if there are too many.
-    fn sessions_to_forget(&self, user: UserId, now: Time) -> Vec<Change> {
+    /// Expired sessions, and the oldest if there are too many.
+    fn sessions_to_forget(&self, user: UserId, now: Time) -> Vec<AccountChange> {
         let sessions = self.sessions_of(user);
         let (alive, over): (Vec<Session>, Vec<Session>) =
             sessions.into_iter().partition(|session| self.is_alive(session, now));
         let too_many = (alive.len() + 1).saturating_sub(SESSIONS_PER_USER);
         let gone = over.into_iter().chain(alive.into_iter().take(too_many));
-        gone.map(|session| Change::NoSession(session.digest)).collect()
+        gone.map(|session| AccountChange::NoSession(session.digest)).collect()
     }
 
     fn is_alive(&self, session: &Session, now: Time) -> bool {

@@ -1,9 +1,9 @@
-//! The password that somebody has on this machine, asked of the machine itself (PAM), where that is configured.
+//! Verifies passwords of OS users through PAM, where that is configured.
 
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A directory of users that does not answer keeps so many waiting, and no threads beyond them.
+/// Maximum number of threads that wait for a directory service.
 const ASKED_AT_ONCE: usize = 8;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl SystemPasswords {
         SystemPasswords { service, asking: Arc::new(Semaphore::new(ASKED_AT_ONCE)) }
     }
 
-    /// Whether it is the password of the OS user of that name. Root has none here: nobody is root over the network.
+    /// Whether it is the password of the OS user of that name. Root is refused: there is no root over the network.
     pub(crate) async fn fits(&self, name: &str, password: &str) -> bool {
         let Some(service) = self.service.clone() else { return false };
         if name.is_empty() || password.is_empty() {
@@ -31,7 +31,7 @@ impl SystemPasswords {
         let Ok(turn) = Arc::clone(&self.asking).acquire_owned().await else { return false };
         let (name, password) = (name.to_owned(), password.to_owned());
         let ask = move || {
-            // Kept until the answer is there, also when nobody waits for it any more.
+            // Held until the answer arrives, even if the caller has gone.
             let _turn = turn;
             let user = nix::unistd::User::from_name(&name).ok().flatten();
             user.is_some_and(|user| !user.uid.is_root()) && is_right(&service, &name, &password)

@@ -1,17 +1,17 @@
-//! Tokens of programs. Only what they can be checked against is kept.
+//! API tokens. Only their hashes are stored.
 
-use super::records::{Change, Token};
-use super::secret::Digest;
+use super::records::{AccountChange, Token};
+use super::secret::SecretHash;
 use super::{Auth, AuthError, deed, oldest_first, random};
-use crate::clock;
-use crate::handle::{Asker, Handle};
+use crate::daemon::clock;
+use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, UserId};
 use danlu_wire::api::Scope;
 
 const TOKENS_PER_USER: usize = 200;
 
 impl Auth {
-    /// The token itself is told this once.
+    /// The token itself is returned this once.
     pub(crate) async fn new_token(
         &self,
         handle: &Handle,
@@ -25,7 +25,7 @@ impl Auth {
         let secret = format!("danlu_{}", random()?);
         let created_at = clock::now();
         let token = Token {
-            digest: Digest::of(&secret),
+            digest: SecretHash::of(&secret),
             user,
             name: name.clone(),
             scope,
@@ -33,18 +33,18 @@ impl Auth {
             expires_at: lifetime.map(|span| created_at + span),
         };
         let deed = deed((&by.name, &by.origin), "make", format!("token {name}"));
-        self.change(handle, vec![Change::Token(token.clone())], Some(deed)).await?;
+        self.change(handle, vec![AccountChange::Token(token.clone())], Some(deed)).await?;
         Ok((secret, token))
     }
 
     /// Whose token it is, and what it is good for.
     pub(crate) fn token(&self, secret: &str) -> Option<Token> {
-        let token = self.read().tokens.get(&Digest::of(secret)).cloned()?;
+        let token = self.read().tokens.get(&SecretHash::of(secret)).cloned()?;
         is_good(&token).then_some(token)
     }
 
-    /// Not revoked, and not over.
-    pub(crate) fn has_token(&self, digest: &Digest) -> bool {
+    /// Neither revoked nor expired.
+    pub(crate) fn has_token(&self, digest: &SecretHash) -> bool {
         self.read().tokens.get(digest).is_some_and(is_good)
     }
 
@@ -63,8 +63,11 @@ impl Auth {
     ) -> Result<(), AuthError> {
         let tokens = self.tokens_of(user);
         let matches = |token: &&Token| token.name == which || token.digest.short() == which;
-        let found: Vec<Change> =
-            tokens.iter().filter(matches).map(|it| Change::NoToken(it.digest.clone())).collect();
+        let found: Vec<AccountChange> = tokens
+            .iter()
+            .filter(matches)
+            .map(|it| AccountChange::NoToken(it.digest.clone()))
+            .collect();
         if found.is_empty() {
             return Err(AuthError::NoSuchToken);
         }

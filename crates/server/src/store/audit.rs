@@ -1,4 +1,4 @@
-//! Who did what to what, from where.
+//! The audit log: user, origin, action, target.
 
 use super::{Store, StoreError};
 use danlu_core::Time;

@@ -1,6 +1,6 @@
-//! What can be wrong with the database, and what to do about it.
+//! Errors of the database, with hints.
 
-use crate::disk;
+use crate::store::disk;
 use danlu_messages::errors;
 use std::io;
 use std::path::{Path, PathBuf};

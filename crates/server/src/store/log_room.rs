@@ -1,8 +1,8 @@
-//! Room for SQLite's log, ahead of the commits that need it.
+//! Allocates space for SQLite's write-ahead log before commits need it.
 //!
-//! A commit that makes the log file longer has to wait for the file system's own journal as well as for its data: half as
-//! long again in the middle, and many times as long every tenth time. SQLite goes by checksums and not by the file's
-//! length, starts over at the front after each checkpoint, and so never minds the zeros behind its last frame.
+//! A commit that extends the log file also waits for the file system's journal, which adds half to the median and much more to
+//! every tenth commit. SQLite goes by checksums and not by the length of the file, and starts at its front after each checkpoint,
+//! so zeros behind the last frame do no harm.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};

@@ -1,9 +1,12 @@
-//! The one durable record: SQLite, written by the engine thread alone, one transaction per batch.
+//! The durable store: SQLite, written by the engine thread only, one transaction per batch.
 
 mod audit;
+pub mod disk;
+pub(crate) mod environment;
 mod error;
 mod log_room;
 mod records;
+pub mod restore_guard;
 mod schema;
 mod snapshot;
 
@@ -27,13 +30,13 @@ pub struct Store {
     path: PathBuf,
     connection: Connection,
     newest_event: i64,
-    /// No checkpoint is made: somebody copies the file.
+    /// No checkpoint is made while the file is copied.
     frozen: Cell<bool>,
     /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
     file: Arc<File>,
 }
 
-/// What one transaction makes durable.
+/// What one transaction commits.
 pub type Batch = danlu_engine::Batch<Extras>;
 
 /// What is stored with the rows of the core.
@@ -211,7 +214,7 @@ impl Store {
         }
     }
 
-    /// There was more.
+    /// The error for a database that lacks acknowledged events.
     pub(crate) fn behind(&self, found: i64, known: i64) -> StoreError {
         StoreError::Behind { path: self.path.clone(), found, known }
     }

@@ -1,4 +1,4 @@
-//! What the core knows nothing of: passwords, tokens and sessions, which `auth` understands, and what was archived.
+//! Records that the core does not know: passwords, tokens and sessions (read by `auth`), and archived tasks.
 
 use super::{Store, StoreError};
 use danlu_core::TaskId;

@@ -1,4 +1,4 @@
-//! What the database looks like, and how older ones become like it.
+//! The database schema and its migrations.
 
 use super::StoreError;
 use danlu_core::{RowKey, RunId};

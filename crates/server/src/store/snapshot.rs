@@ -1,7 +1,7 @@
 //! A consistent copy of the database while the engine goes on.
 //!
-//! After a checkpoint the file of the database has everything; while SQLite makes no further one, all changes go to its
-//! log and that file stays as it is. So it can be copied by anybody, at leisure, without a second connection.
+//! After a checkpoint the database file is complete; while SQLite makes no further checkpoint, all changes go to its log and the
+//! file does not change. So it can be copied slowly and without a second connection.
 
 use super::{Store, StoreError};
 use danlu_core::State;
@@ -34,7 +34,7 @@ pub struct Contents {
 }
 
 impl Store {
-    /// The file stays as it is until `thaw`. `None` while somebody else has it frozen.
+    /// The file does not change until `thaw`. `None` while another copy has it frozen.
     pub(crate) fn freeze(&self) -> Result<Option<Snapshot>, StoreError> {
         if self.frozen.get() {
             return Ok(None);

@@ -1,8 +1,8 @@
-//! What people do with tasks from a page. What cannot be undone is asked about first.
+//! Actions on tasks from a page. Those that cannot be undone ask for confirmation.
 
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::page::{PageError, PageResult, page};
+use super::page_context::{PageContext, Visit};
 use crate::api::{Api, ApiError, act_on_all, waiting_for};
 use askama::Template;
 use axum::extract::State;
@@ -13,14 +13,15 @@ use danlu_messages::web::acts as msg;
 use danlu_messages::web::pages;
 use danlu_wire::api::{Act, ActName};
 
-/// More are acted on with the command line.
+/// The command line can act on more.
 const MOST_IDS: usize = 1_000;
 
 pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     let wanted = wanted(&sent).map_err(sent.visit.no())?;
-    let final_act = matches!(wanted.act, ActName::Cancel | ActName::Remove);
-    if final_act && sent.field("sure").is_empty() {
-        return confirmation(&api, &sent, &wanted).await;
+    if let Some(act) = FinalAct::of(wanted.act)
+        && sent.field("sure").is_empty()
+    {
+        return confirmation(&api, &sent, &wanted, act).await;
     }
     let ids = wanted.ids.clone();
     let removed = wanted.act == ActName::Remove;
@@ -28,9 +29,9 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     let refused: Vec<(u64, ApiError)> =
         results.into_iter().filter_map(|(id, error)| Some((id, error?))).collect();
     if !refused.is_empty() {
-        return Ok(told(&sent.visit, sent.back(), &ids, refused));
+        return Ok(result_page(&sent.visit, sent.back(), &ids, refused));
     }
-    // The page of a task that is gone is no place to go back to.
+    // The page of a removed task does not exist any more.
     let gone = removed && ids.iter().any(|id| sent.back() == format!("/tasks/{id}"));
     Ok(Redirect::to(if gone { "/tasks" } else { sent.back() }).into_response())
 }
@@ -55,11 +56,35 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }
 
-/// What cannot be undone is asked about first.
+/// An action that cannot be undone: the page asks for confirmation first.
+#[derive(Debug, Clone, Copy)]
+enum FinalAct {
+    Cancel,
+    Remove,
+}
+
+impl FinalAct {
+    fn of(act: ActName) -> Option<FinalAct> {
+        match act {
+            ActName::Cancel => Some(FinalAct::Cancel),
+            ActName::Remove => Some(FinalAct::Remove),
+            ActName::Hold
+            | ActName::Release
+            | ActName::Pause
+            | ActName::Resume
+            | ActName::Retry
+            | ActName::Start
+            | ActName::Move
+            | ActName::Extend
+            | ActName::Requeue => None,
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub(super) struct ConfirmPage<'a> {
-    pub(super) look: &'a Look,
+    pub(super) context: &'a PageContext,
     pub(super) question: String,
     pub(super) consequence: &'static str,
     /// Where the answer goes.
@@ -68,27 +93,27 @@ pub(super) struct ConfirmPage<'a> {
     pub(super) button: &'static str,
     /// What it is about.
     pub(super) fields: Vec<(&'static str, String)>,
-    /// The way out, and where it leads.
+    /// The cancel button, and where it leads.
     pub(super) no: &'static str,
     pub(super) back: &'a str,
-    /// What waits for them.
+    /// Tasks that depend on them.
     pub(super) waiting: Vec<u64>,
 }
 
-async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
-    let look = &sent.visit.look;
+async fn confirmation(api: &Api, sent: &Sent, wanted: &Act, act: FinalAct) -> PageResult {
+    let context = &sent.visit.context;
     let mut waiting = waiting_for(api, &wanted.ids).map_err(sent.visit.no())?;
     let model = api.handle.model();
-    waiting.retain(|id| sent.visit.caller.sight(&model).task(TaskId(*id)));
+    waiting.retain(|id| sent.visit.caller.visibility(&model).task(TaskId(*id)));
     Ok(page(&ConfirmPage {
-        look,
-        question: question(wanted),
-        consequence: consequence(wanted.act),
+        context,
+        question: question(&wanted.ids, act),
+        consequence: consequence(act),
         action: String::from("/tasks/act"),
         act: sent.field("act"),
-        button: match wanted.act {
-            ActName::Remove => msg::remove(),
-            _ => msg::cancel_for_good(),
+        button: match act {
+            FinalAct::Remove => msg::remove(),
+            FinalAct::Cancel => msg::cancel_for_good(),
         },
         fields: wanted.ids.iter().map(|id| ("id", id.to_string())).collect(),
         no: msg::keep_it(),
@@ -97,34 +122,34 @@ async fn confirmation(api: &Api, sent: &Sent, wanted: &Act) -> PageResult {
     }))
 }
 
-fn question(wanted: &Act) -> String {
-    let what = match wanted.ids.as_slice() {
+fn question(ids: &[u64], act: FinalAct) -> String {
+    let what = match ids {
         [id] => msg::task_id(&id),
         ids => msg::ids_tasks(&ids.len()),
     };
-    match wanted.act {
-        ActName::Remove => msg::remove_what(&what),
-        _ => msg::cancel_what(&what),
+    match act {
+        FinalAct::Remove => msg::remove_what(&what),
+        FinalAct::Cancel => msg::cancel_what(&what),
     }
 }
 
-fn consequence(act: ActName) -> &'static str {
+fn consequence(act: FinalAct) -> &'static str {
     match act {
-        ActName::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
-        _ => msg::what_waits_does_not_start_what_runs_is_ended(),
+        FinalAct::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
+        FinalAct::Cancel => msg::what_waits_does_not_start_what_runs_is_ended(),
     }
 }
 
 #[derive(Template)]
 #[template(path = "acted.html")]
 struct ActedPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     done: usize,
     refused: Vec<(u64, String, String)>,
     back: &'a str,
 }
 
-fn told(
+fn result_page(
     visit: &Visit,
     back: &str,
     ids: &[u64],
@@ -136,13 +161,13 @@ fn told(
     };
     let refused: Vec<_> = refused.into_iter().map(why).collect();
     let done = ids.len().saturating_sub(refused.len());
-    page(&ActedPage { look: &visit.look, done, refused, back })
+    page(&ActedPage { context: &visit.context, done, refused, back })
 }
 
 /// For pages that act on one thing and have no list of refusals.
 pub(super) fn done(sent: &Sent, result: Result<(), ApiError>) -> PageResult {
     match result {
         Ok(()) => Ok(Redirect::to(sent.back()).into_response()),
-        Err(error) => Err(PageError::new(sent.visit.look.clone(), error)),
+        Err(error) => Err(PageError::new(sent.visit.context.clone(), error)),
     }
 }

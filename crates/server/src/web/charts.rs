@@ -1,9 +1,9 @@
 //! The last minutes of GPUs, for charts.
 
-use super::look::Visit;
 use super::page::PageError;
+use super::page_context::Visit;
 use crate::api::Api;
-use crate::backend::Sample;
+use crate::fleet::Sample;
 use axum::Json;
 use axum::extract::{Path, State};
 use danlu_core::{GpuId, NodeId, Refusal, TaskId};
@@ -33,7 +33,8 @@ pub(super) async fn usage(
     Path(id): Path<u64>,
 ) -> Result<Json<Usage>, PageError> {
     let model = api.handle.model();
-    let task = model.tasks.get(&TaskId(id)).filter(|task| visit.caller.sight(&model).task(task.id));
+    let task =
+        model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
     let task = task.ok_or(Refusal::NoSuchTask(TaskId(id)));
     let task = task.map_err(visit.no())?;
     let run = task.last_run.and_then(|run| model.runs.get(&run));
@@ -46,7 +47,7 @@ pub(super) async fn usage(
             gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(node.id, &gpu.id), since));
         }
     }
-    Ok(Json(Usage { now: crate::clock::now().0, gpus }))
+    Ok(Json(Usage { now: crate::daemon::clock::now().0, gpus }))
 }
 
 impl GpuUsage {

@@ -1,14 +1,14 @@
-//! Forms that pages send: their fields, and the proof that it was one of our pages.
+//! Submitted forms: their fields, and the check of the CSRF token.
 
-use super::look::Visit;
 use super::page::PageError;
+use super::page_context::Visit;
 use crate::api::caller::CSRF_HEADER;
 use crate::api::{Api, ApiError};
 use axum::extract::{Form, FromRequest, FromRequestParts as _, Request};
 use axum::http::HeaderMap;
 use danlu_messages::errors;
 
-/// What was sent, by whom. Fields may come more than once.
+/// A submitted form and its sender. Fields may occur more than once.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) visit: Visit,
@@ -26,7 +26,7 @@ impl Sent {
         self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The page to go back to: one of ours, whatever the form says.
+    /// The page to go back to. Always a page of this server, also if the form names another.
     pub(super) fn back(&self) -> &str {
         own_path(self.field("back")).unwrap_or("/")
     }
@@ -49,7 +49,7 @@ impl FromRequest<Api> for Sent {
                     rejection.body_text(),
                     errors::go_back_and_send_it_again(),
                 );
-                return Err(PageError::new(visit.look, error));
+                return Err(PageError::new(visit.context, error));
             }
         };
         let sent = Sent { visit, fields };

@@ -1,9 +1,9 @@
-//! Every GPU of every node as one small field: whose it is, how busy, what is wrong with it.
+//! The map of all GPUs: owner, utilization and problems of each.
 
 use super::amounts;
-use super::look::Visit;
+use super::page_context::Visit;
 use crate::api::{Api, cluster, view};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{Node, TaskId, UserId};
 use danlu_messages::web::gpu_map as msg;
 use danlu_wire::api::{ForeignView, GpuView};
@@ -31,9 +31,9 @@ pub(super) struct Cell {
 pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
     let model = api.handle.model();
     let map = |node: &Node| {
-        let sight = visit.caller.sight(&model);
+        let visibility = visit.caller.visibility(&model);
         let gpus = view::gpus(&model, node).into_iter();
-        let gpus = gpus.map(|gpu| sight.gpu(cluster::with_live(&api.live, node.id, gpu)));
+        let gpus = gpus.map(|gpu| visibility.gpu(cluster::with_live(&api.live, node.id, gpu)));
         NodeMap {
             name: node.name.clone(),
             about: about(node),

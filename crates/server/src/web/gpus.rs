@@ -1,11 +1,11 @@
-//! Nodes and GPUs in full; admins choose here which GPUs are given out.
+//! All nodes and GPUs in detail; administrators enable and disable GPUs here.
 
 use super::acts::done;
 use super::charts::spark_line;
 use super::form::Sent;
 use super::gpu_map::{self, Cell, NodeMap};
-use super::look::{Look, Visit};
 use super::page::{PageResult, page};
+use super::page_context::{PageContext, Visit};
 use crate::api::{Api, ApiError, cluster};
 use askama::Template;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Template)]
 #[template(path = "gpus.html")]
 struct GpusPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     nodes: Vec<NodeMap>,
     /// By node and GPU.
     lines: BTreeMap<(String, String), String>,
@@ -29,11 +29,11 @@ pub(super) async fn gpus(State(api): State<Api>, visit: Visit) -> PageResult {
     let line = |cell: &Cell| {
         let (node, uuid) = (&cell.gpu.node, &cell.gpu.uuid);
         let id = model.nodes.values().find(|one| one.name == *node)?.id;
-        let line = spark_line(&api, id, uuid, visit.look.now)?;
+        let line = spark_line(&api, id, uuid, visit.context.now)?;
         Some(((node.clone(), uuid.clone()), line))
     };
     let lines = nodes.iter().flat_map(|node| &node.cells).filter_map(line).collect();
-    Ok(page(&GpusPage { look: &visit.look, nodes, lines }))
+    Ok(page(&GpusPage { context: &visit.context, nodes, lines }))
 }
 
 impl GpusPage<'_> {

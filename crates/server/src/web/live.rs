@@ -1,6 +1,6 @@
-//! Tells open pages that something has changed, so that they fetch what they show anew.
+//! Tells open pages that something has changed, so that they reload their contents.
 
-use super::look::Visit;
+use super::page_context::Visit;
 use crate::api::{Api, ApiError};
 use async_stream::stream;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-/// Nobody reads faster.
+/// Updates more often than this cannot be read.
 const AT_MOST_EVERY: Duration = Duration::from_millis(500);
 /// Proxies close what is quiet for a minute.
 const STILL_THERE: Duration = Duration::from_secs(45);

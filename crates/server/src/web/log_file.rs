@@ -1,10 +1,10 @@
-//! What a run has printed: as a file to keep, and its end as plain text for browsers without scripts.
+//! The output of a run: as a download, and its end as plain text for browsers without JavaScript.
 
-use super::look::Visit;
 use super::page::PageResult;
+use super::page_context::Visit;
 use crate::api::logs;
 use crate::api::{Api, ApiError, Caller};
-use crate::logs::{Log, Which};
+use crate::fleet::run_logs::{RunLog, Which};
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
@@ -20,7 +20,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct LogFileQuery {
     run: Option<u32>,
 }
 
@@ -28,9 +28,9 @@ pub(super) async fn download(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<LogFileQuery>,
 ) -> PageResult {
-    let log = open(&api, &visit.caller, TaskId(id), wanted.run).await.map_err(visit.no())?;
+    let log = open(&api, &visit.caller, TaskId(id), query.run).await.map_err(visit.no())?;
     let file = format!("attachment; filename=\"danlu-{id}.log\"");
     let answer = Response::builder()
         .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
@@ -39,13 +39,18 @@ pub(super) async fn download(
     answer.map_err(|_| visit.no()(Refusal::NoSuchTask(TaskId(id))))
 }
 
-async fn open(api: &Api, caller: &Caller, id: TaskId, run: Option<u32>) -> Result<Log, ApiError> {
+async fn open(
+    api: &Api,
+    caller: &Caller,
+    id: TaskId,
+    run: Option<u32>,
+) -> Result<RunLog, ApiError> {
     let run = logs::find_run(api, caller, id, run)?;
     logs::open(api, id, run, Which::default()).await
 }
 
 /// Up to where the file ends now, a part at a time.
-fn chunks(mut log: Log) -> impl futures_core::Stream<Item = io::Result<Vec<u8>>> {
+fn chunks(mut log: RunLog) -> impl futures_core::Stream<Item = io::Result<Vec<u8>>> {
     async_stream::stream! {
         let mut offset = 0;
         loop {

@@ -1,9 +1,9 @@
-//! The page for logging in.
+//! The log-in page.
 
 use super::form::Sent;
 use super::form::{encode, is_of_another_site, own_path};
-use super::look::Look;
 use super::page::{PageResult, page};
+use super::page_context::PageContext;
 use crate::api::{Api, ApiError, Peer, session};
 use askama::Template;
 use axum::extract::{ConnectInfo, Form, Query, State};
@@ -15,24 +15,24 @@ use serde::Deserialize;
 #[derive(Template)]
 #[template(path = "login.html")]
 struct LoginPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     next: &'a str,
     name: &'a str,
     problem: Option<String>,
 }
 
-/// Tells the browser what its changes have to come with.
+/// Gives the browser its CSRF token.
 #[derive(Template)]
 #[template(path = "entered.html")]
 struct EnteredPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     key: &'a str,
     next: &'a str,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct LoginPageQuery {
     next: String,
 }
 
@@ -40,16 +40,16 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<LoginPageQuery>,
 ) -> Response {
-    let look = Look::new(&api, &headers, &uri, None);
-    let next = own_path(&wanted.next).unwrap_or("/");
-    page(&LoginPage { look: &look, next, name: "", problem: None })
+    let context = PageContext::new(&api, &headers, &uri, None);
+    let next = own_path(&query.next).unwrap_or("/");
+    page(&LoginPage { context: &context, next, name: "", problem: None })
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Given {
+pub(super) struct LoginForm {
     name: String,
     password: String,
     next: String,
@@ -60,27 +60,27 @@ pub(super) async fn log_in(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<Given>,
+    Form(form): Form<LoginForm>,
 ) -> Response {
-    let next = own_path(&given.next).unwrap_or("/");
-    let name = given.name.trim();
+    let next = own_path(&form.next).unwrap_or("/");
+    let name = form.name.trim();
     let started = match is_of_another_site(&headers) {
         true => Err(ApiError::of_another_site()),
-        false => session::start(&api, peer, &headers, (name, &given.password)).await,
+        false => session::start(&api, peer, &headers, (name, &form.password)).await,
     };
     match started {
         Ok((cookie, _)) if peer.is_encrypted() => {
             ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
         }
         Ok((cookie, logged_in)) => {
-            let look = Look::new(&api, &headers, &uri, None);
-            let entered = page(&EnteredPage { look: &look, key: &logged_in.csrf.0, next });
+            let context = PageContext::new(&api, &headers, &uri, None);
+            let entered = page(&EnteredPage { context: &context, key: &logged_in.csrf.0, next });
             ([(header::SET_COOKIE, cookie)], entered).into_response()
         }
         Err(error) => {
-            let look = Look::new(&api, &headers, &uri, None);
+            let context = PageContext::new(&api, &headers, &uri, None);
             let problem = Some(error.words().0.to_owned());
-            let shown = page(&LoginPage { look: &look, next, name, problem });
+            let shown = page(&LoginPage { context: &context, next, name, problem });
             let status = StatusCode::from_u16(error.0.code.http_status());
             (status.unwrap_or(StatusCode::FORBIDDEN), shown).into_response()
         }

@@ -1,10 +1,10 @@
-//! One's own page: password, language, machines, template, tokens, sessions.
+//! The reader's own account: password, language, machines, template, tokens, sessions.
 
 use super::acts::done;
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
+use super::page_context::{PageContext, Visit};
 use super::secrets;
 use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
 use askama::Template;
@@ -21,9 +21,9 @@ use danlu_wire::api::{
 #[derive(Template)]
 #[template(path = "me.html")]
 struct MePage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     me: Me,
-    /// Through the machine's own socket nobody has logged in.
+    /// There is no session on the local socket.
     local: bool,
     template: Vec<(&'static str, String)>,
     nodes: Vec<MyNode>,
@@ -34,7 +34,7 @@ struct MePage<'a> {
 pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
     let template = account::template_of(&api, &visit.caller);
     Ok(page(&MePage {
-        look: &visit.look,
+        context: &visit.context,
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: in_fields(&template),
@@ -55,7 +55,8 @@ fn in_fields(template: &Patch) -> Vec<(&'static str, String)> {
 
 impl MePage<'_> {
     fn time(&self, text: &str) -> Moment {
-        Moment::read(text, self.look.now).unwrap_or(Moment::new(self.look.now, self.look.now))
+        Moment::read(text, self.context.now)
+            .unwrap_or(Moment::new(self.context.now, self.context.now))
     }
 
     fn scope(&self, scope: &Scope) -> &'static str {
@@ -167,7 +168,7 @@ pub(super) async fn template(State(api): State<Api>, sent: Sent) -> PageResult {
 }
 
 pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
-    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let (caller, context) = (&sent.visit.caller, &sent.visit.context);
     let revoked = sent.field("revoke");
     if !revoked.is_empty() {
         let result = api.auth.revoke_token(&api.handle, caller.id, revoked, &caller.asker()).await;
@@ -182,8 +183,8 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let wanted = NewToken { name: sent.field("name").trim().to_owned(), scope, expires };
     let token = made::new(&api, caller, wanted).await.map_err(sent.visit.no())?;
     let words = (msg::a_new_token(), msg::copy_it_now_it_is_not_shown_again());
-    Ok(secrets::told(
-        look,
+    Ok(secrets::shown_once(
+        context,
         words,
         vec![(token.token.name, token.secret.0)],
         Vec::new(),

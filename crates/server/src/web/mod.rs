@@ -1,4 +1,4 @@
-//! The pages that people see in a browser: rendered here, live where JavaScript is there.
+//! The web pages: rendered by the server, updated by JavaScript where it is available.
 
 mod acts;
 mod admin;
@@ -11,7 +11,6 @@ mod gpus;
 mod live;
 mod log_file;
 mod login;
-mod look;
 mod manual;
 mod me;
 mod moment;
@@ -19,6 +18,7 @@ mod new;
 mod nodes;
 mod overview;
 mod page;
+mod page_context;
 mod preferences;
 mod reasons;
 mod rows;
@@ -36,8 +36,8 @@ use axum::middleware;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use look::{Look, Visit};
 use page::PageError;
+use page_context::{PageContext, Visit};
 use std::sync::Arc;
 
 /// A form: a pasted script is the largest thing in one.
@@ -52,15 +52,15 @@ pub(crate) async fn no_such_page(State(api): State<Api>, request: Request) -> Re
     if !browser || parts.uri.path().starts_with("/api") {
         return error.into_response();
     }
-    let look = match Visit::from_request_parts(&mut parts, &api).await {
-        Ok(visit) => visit.look,
-        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    let context = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.context,
+        Err(_) => PageContext::new(&api, &parts.headers, &parts.uri, None),
     };
-    security::headers(PageError::new(look, error).into_response()).await
+    security::headers(PageError::new(context, error).into_response()).await
 }
 
 pub(crate) fn router() -> Router<Api> {
-    // Those who send these are not known yet.
+    // These requests are unauthenticated, so their bodies are limited.
     let short = DefaultBodyLimit::max(crate::api::session::MOST_BYTES);
     Router::new()
         .route("/", get(overview::overview))
@@ -96,7 +96,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/docs/api", get(manual::manual))
         .route("/live", get(live::live))
         .route("/assets/{name}", get(assets::asset))
-        .layer(Extension(Arc::new(overview::Kept::default())))
+        .layer(Extension(Arc::new(overview::OverviewCache::default())))
         .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(middleware::map_response(security::headers))
 }

@@ -1,4 +1,4 @@
-//! Points in time and lengths of it. A script shows them in the zone of the reader; without one, they are in ours.
+//! Points in time and durations. A script shows them in the reader's time zone; without it they are in the server's.
 
 use crate::api::rfc3339;
 use askama::filters::HtmlSafe;

@@ -1,10 +1,10 @@
-//! The first page: is a GPU free, are my tasks fine, when do I start?
+//! The start page: free GPUs, the reader's tasks, the next expected start.
 
 use super::gpu_map::{self, NodeMap};
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
-use super::rows::{Row, row};
+use super::page_context::{PageContext, Visit};
+use super::rows::{TaskRow, row};
 use crate::api::overview::{MostLines, gather};
 use crate::api::{Api, ApiError, Filter};
 use askama::Template;
@@ -26,7 +26,7 @@ const FORECASTS: usize = 10;
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct OverviewPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     /// Written by [`Live`].
     live: &'a str,
 }
@@ -34,15 +34,15 @@ struct OverviewPage<'a> {
 #[derive(Template)]
 #[template(path = "overview_live.html")]
 struct Live {
-    figures: Figures,
+    figures: ClusterFigures,
     nodes: Vec<NodeMap>,
-    mine: Vec<Row>,
+    mine: Vec<TaskRow>,
     mine_not_shown: usize,
-    queue: Vec<Row>,
+    queue: Vec<TaskRow>,
     queue_not_shown: usize,
 }
 
-struct Figures {
+struct ClusterFigures {
     free: usize,
     gpus: usize,
     outside: usize,
@@ -54,15 +54,16 @@ struct Figures {
 }
 
 /// Who sees it, as an admin or not, and in which language.
-pub(super) type Kept = crate::kept::Kept<(UserId, bool, Language), Arc<str>>;
+pub(super) type OverviewCache =
+    crate::api::response_cache::ResponseCache<(UserId, bool, Language), Arc<str>>;
 
 pub(super) async fn overview(
     State(api): State<Api>,
-    Extension(kept): Extension<Arc<Kept>>,
+    Extension(kept): Extension<Arc<OverviewCache>>,
     visit: Visit,
 ) -> PageResult {
     let model = api.handle.model();
-    let reader = (visit.caller.id, visit.caller.admin, visit.look.language);
+    let reader = (visit.caller.id, visit.caller.admin, visit.context.language);
     let live = match kept.get(&reader, &model) {
         Some(live) => live,
         None => {
@@ -71,11 +72,11 @@ pub(super) async fn overview(
             live
         }
     };
-    Ok(page(&OverviewPage { look: &visit.look, live: &live }))
+    Ok(page(&OverviewPage { context: &visit.context, live: &live }))
 }
 
 async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
-    let read = Read::all(api, visit).await?;
+    let read = OverviewData::all(api, visit).await?;
     let model = api.handle.model();
     let rows = |lines: &[Line]| {
         let row = |line: &Line| row(line, &model, visit, read.starts.get(&line.task.id).copied());
@@ -98,16 +99,16 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
     })
 }
 
-struct Read {
+struct OverviewData {
     mine: Overview,
-    /// What waits, of everybody.
+    /// Waiting tasks of all users.
     queue: Vec<Line>,
     queue_not_shown: usize,
     starts: BTreeMap<u64, Time>,
 }
 
-impl Read {
-    async fn all(api: &Api, visit: &Visit) -> Result<Read, ApiError> {
+impl OverviewData {
+    async fn all(api: &Api, visit: &Visit) -> Result<OverviewData, ApiError> {
         let me = Filter { user: Some(ME.to_owned()), ..Filter::default() };
         let mine = gather(api, &visit.caller, me, MINE).await?;
         let waiting = [TaskStateName::Queued, TaskStateName::Blocked, TaskStateName::Held];
@@ -121,15 +122,15 @@ impl Read {
         wanted.dedup();
         wanted.truncate(FORECASTS);
         let starts = starts(api, &wanted)?;
-        Ok(Read { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
+        Ok(OverviewData { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
     }
 
-    fn figures(&self, visit: &Visit) -> Figures {
+    fn figures(&self, visit: &Visit) -> ClusterFigures {
         let count = |states: &[&str]| -> usize {
             states.iter().filter_map(|state| self.mine.gpus.get(*state)).sum()
         };
         let my_starts = self.mine.lines.iter().filter_map(|line| self.starts.get(&line.task.id));
-        Figures {
+        ClusterFigures {
             free: count(&["free"]),
             gpus: self.mine.gpus.values().sum(),
             outside: count(&["foreign"]),
@@ -137,7 +138,7 @@ impl Read {
             running: self.mine.running,
             running_gpus: self.mine.running_gpus,
             waiting: self.mine.waiting,
-            next_start: my_starts.min().map(|at| Moment::new(*at, visit.look.now)),
+            next_start: my_starts.min().map(|at| Moment::new(*at, visit.context.now)),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Templates as answers, and problems as pages that say what to do next.
+//! Templates as responses, and errors as pages that say what to do next.
 
-use super::look::{Look, Visit};
+use super::page_context::{PageContext, Visit};
 use crate::api::ApiError;
 use askama::Template;
 use axum::http::{StatusCode, header};
@@ -11,7 +11,7 @@ use danlu_wire::api::ErrorCode;
 
 pub(super) type PageResult = Result<Response, PageError>;
 
-/// Pages show what is true now and what is somebody's own: nobody keeps them.
+/// Pages show the current state and private data: they must not be cached.
 pub(super) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => (HTML, html).into_response(),
@@ -25,38 +25,38 @@ pub(super) fn page(template: &impl Template) -> Response {
 pub(super) const HTML: [(header::HeaderName, &str); 2] =
     [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
 
-/// A "no" that a person reads.
+/// An error as a page.
 #[derive(Debug)]
 pub(super) struct PageError {
-    look: Box<Look>,
+    context: Box<PageContext>,
     error: ApiError,
-    /// Where it is better to be.
+    /// The page to redirect to instead.
     elsewhere: Option<&'static str>,
 }
 
 impl PageError {
-    pub(super) fn new(look: Look, error: impl Into<ApiError>) -> PageError {
-        PageError { look: Box::new(look), error: error.into(), elsewhere: None }
+    pub(super) fn new(context: PageContext, error: impl Into<ApiError>) -> PageError {
+        PageError { context: Box::new(context), error: error.into(), elsewhere: None }
     }
 
-    pub(super) fn go_to(look: Look, elsewhere: &'static str) -> PageError {
+    pub(super) fn go_to(context: PageContext, elsewhere: &'static str) -> PageError {
         let error = ApiError::not_permitted("not yet", "");
-        PageError { look: Box::new(look), error, elsewhere: Some(elsewhere) }
+        PageError { context: Box::new(context), error, elsewhere: Some(elsewhere) }
     }
 }
 
 impl Visit {
     /// For `map_err`.
     pub(super) fn no<E: Into<ApiError>>(&self) -> impl FnOnce(E) -> PageError + use<E> {
-        let look = self.look.clone();
-        move |error| PageError::new(look, error)
+        let context = self.context.clone();
+        move |error| PageError::new(context, error)
     }
 }
 
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     title: &'a str,
     message: &'a str,
     hint: &'a str,
@@ -64,16 +64,16 @@ struct ProblemPage<'a> {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let PageError { look, error, elsewhere } = self;
+        let PageError { context, error, elsewhere } = self;
         if let Some(elsewhere) = elsewhere {
             return Redirect::to(elsewhere).into_response();
         }
         let code = error.0.code;
         if code == ErrorCode::Unauthenticated {
-            return Redirect::to(&super::login::address(&look.path)).into_response();
+            return Redirect::to(&super::login::address(&context.path)).into_response();
         }
         let (message, hint) = error.words();
-        let shown = page(&ProblemPage { look: &look, title: title(code), message, hint });
+        let shown = page(&ProblemPage { context: &context, title: title(code), message, hint });
         let status = StatusCode::from_u16(code.http_status());
         (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), shown).into_response()
     }

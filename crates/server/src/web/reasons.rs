@@ -1,7 +1,7 @@
-//! Why a task waits, as a row of a table says it, and in full on its own page.
+//! Why a task waits: short in lists, in full on its own page.
 
-use super::look::Look;
 use super::moment::Moment;
+use super::page_context::PageContext;
 use crate::api::why::Explained;
 use danlu_core::explain::why::Alternative;
 use danlu_core::{Time, WaitReason};
@@ -10,8 +10,8 @@ use danlu_messages::web::reasons as msg;
 use danlu_wire::api::TaskView;
 
 /// As text, and the moment it is about, if there is one.
-pub(super) fn reason(wait: &WaitReason, look: &Look) -> (String, Option<Moment>) {
-    let moment = |time: &Time| Some(Moment::new(*time, look.now));
+pub(super) fn reason(wait: &WaitReason, context: &PageContext) -> (String, Option<Moment>) {
+    let moment = |time: &Time| Some(Moment::new(*time, context.now));
     match wait {
         WaitReason::Begins { at } => (msg::begins_at().to_owned(), moment(at)),
         WaitReason::RetryAt { at } => (msg::failed_tried_again_at().to_owned(), moment(at)),
@@ -21,7 +21,28 @@ pub(super) fn reason(wait: &WaitReason, look: &Look) -> (String, Option<Moment>)
             let words = reasons::reason(&unknown, marked);
             (words, starts_at.as_ref().and_then(moment))
         }
-        wait => (reasons::reason(wait, marked), None),
+        wait @ (WaitReason::Held
+        | WaitReason::Dependencies { .. }
+        | WaitReason::NoNodes
+        | WaitReason::NeverFits
+        | WaitReason::NodesUnavailable { .. }
+        | WaitReason::NodesUnfit { .. }
+        | WaitReason::GpusOnSeveralNodes { .. }
+        | WaitReason::InDoubt { .. }
+        | WaitReason::GpusUnavailable { .. }
+        | WaitReason::GpusDisabled { .. }
+        | WaitReason::NodesShortOfMemory { .. }
+        | WaitReason::Settling
+        | WaitReason::GpusBusy
+        | WaitReason::Resources { .. }
+        | WaitReason::TooFewNodes { .. }
+        | WaitReason::NamedResources { .. }
+        | WaitReason::QueuePaused
+        | WaitReason::ArrayLimit { .. }
+        | WaitReason::Behind { .. }
+        | WaitReason::Quota(_)
+        | WaitReason::Outranked
+        | WaitReason::AboutToStart) => (reasons::reason(wait, marked), None),
     }
 }
 
@@ -33,30 +54,30 @@ fn marked(at: Time) -> String {
 }
 
 /// A piece of a sentence, and the moment that follows it.
-pub(super) struct Piece {
+pub(super) struct ReasonPiece {
     pub(super) text: String,
     pub(super) at: Option<Moment>,
 }
 
-fn pieces(words: &str, look: &Look) -> Vec<Piece> {
+fn pieces(words: &str, context: &PageContext) -> Vec<ReasonPiece> {
     let parts: Vec<&str> = words.split(MARK).collect();
-    let piece = |pair: &[&str]| Piece {
+    let piece = |pair: &[&str]| ReasonPiece {
         text: pair.first().copied().unwrap_or_default().to_owned(),
-        at: pair.get(1).and_then(|at| at.parse().ok()).map(|at| Moment::new(Time(at), look.now)),
+        at: pair.get(1).and_then(|at| at.parse().ok()).map(|at| Moment::new(Time(at), context.now)),
     };
     parts.chunks(2).map(piece).collect()
 }
 
 /// What has to happen, and the tasks it is about.
 pub(super) struct Clause {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<ReasonPiece>,
     pub(super) tasks: Vec<u64>,
 }
 
 impl Clause {
-    fn of(condition: &Condition, look: &Look) -> Clause {
+    fn of(condition: &Condition, context: &PageContext) -> Clause {
         let tasks = condition.tasks.iter().map(|task| task.0).collect();
-        Clause { pieces: pieces(&condition.words, look), tasks }
+        Clause { pieces: pieces(&condition.words, context), tasks }
     }
 }
 
@@ -71,7 +92,7 @@ pub(super) struct Panel {
     pub(super) alternatives: Vec<(String, String)>,
 }
 
-pub(super) fn panel(explained: &Explained, task: &TaskView, look: &Look) -> Panel {
+pub(super) fn panel(explained: &Explained, task: &TaskView, context: &PageContext) -> Panel {
     let (why, needs) = (&explained.why, &explained.needs);
     let gpus = needs.gpus_per_node();
     let alternative = |it: &Alternative| {
@@ -94,7 +115,7 @@ pub(super) fn panel(explained: &Explained, task: &TaskView, look: &Look) -> Pane
         needs: reasons::needs(needs),
         short_of: reasons::short_of(&why.short_of),
         place: why.place.map(reasons::place),
-        clauses: conditions().iter().map(|condition| Clause::of(condition, look)).collect(),
+        clauses: conditions().iter().map(|condition| Clause::of(condition, context)).collect(),
         reserved: why.reserved,
         alternatives: why.alternatives.iter().map(alternative).collect(),
     }

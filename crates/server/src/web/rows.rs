@@ -1,16 +1,16 @@
 //! A task, or an array as a whole, as one row of a table.
 
 use super::amounts;
-use super::look::Visit;
 use super::moment::{Elapsed, Moment};
+use super::page_context::Visit;
 use super::{reasons, states};
-use crate::model::ReadModel;
+use crate::read_model::ReadModel;
 use danlu_core::{Task, TaskId, Time};
 use danlu_messages::ends;
 use danlu_messages::web::rows as msg;
 use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
 
-pub(super) struct Row {
+pub(super) struct TaskRow {
     pub(super) id: u64,
     /// `412`, or `421–520`.
     pub(super) number: String,
@@ -40,24 +40,29 @@ pub(super) struct Limit {
     pub(super) words: String,
 }
 
-pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Option<Time>) -> Row {
+pub(super) fn row(
+    line: &Line,
+    model: &ReadModel,
+    visit: &Visit,
+    expected: Option<Time>,
+) -> TaskRow {
     let Line { task, array } = line;
-    let look = &visit.look;
+    let context = &visit.context;
     let state = array.as_ref().map_or(task.state, ArrayLine::state);
     let spec = model.tasks.get(&TaskId(task.id));
     let (why, why_at) = match (&task.wait, array) {
-        (Some(wait), None) => reasons::reason(wait, look),
-        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, look),
+        (Some(wait), None) => reasons::reason(wait, context),
+        (Some(wait), Some(array)) if array.counts.len() == 1 => reasons::reason(wait, context),
         (_, Some(array)) => (counts(array), None),
         _ => (ended(task), None),
     };
-    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
+    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, context.now));
     let started = match array {
         Some(array) => read(&array.running_since),
         None => read(&task.started_at).filter(|_| !task.state.is_waiting()),
     };
     let ended_at = read(&task.ended_at).filter(|_| state.is_over());
-    Row {
+    TaskRow {
         id: task.id,
         number: array
             .as_ref()
@@ -75,11 +80,11 @@ pub(super) fn row(line: &Line, model: &ReadModel, visit: &Visit, expected: Optio
         elapsed: started.map(|since| Elapsed {
             since: since.at(),
             until: ended_at.map(Moment::at),
-            now: look.now,
+            now: context.now,
         }),
-        submitted: Moment::read(&task.submitted_at, look.now),
+        submitted: Moment::read(&task.submitted_at, context.now),
         ended: ended_at,
-        expected: expected.map(|at| Moment::new(at, look.now)),
+        expected: expected.map(|at| Moment::new(at, context.now)),
         array: array.as_ref().map(|array| array.first),
         failed: matches!(state, TaskStateName::Failed | TaskStateName::TimedOut),
     }
@@ -153,7 +158,7 @@ fn ended(task: &TaskView) -> String {
 
 fn limit(task: &TaskView, since: Moment, visit: &Visit) -> Option<Limit> {
     let limit = task.time_limit?;
-    let passed = visit.look.now.0.saturating_sub(since.at().0).max(0).unsigned_abs() / 1000;
+    let passed = visit.context.now.0.saturating_sub(since.at().0).max(0).unsigned_abs() / 1000;
     let (all, left) = (amounts::length(limit), rounded(limit.saturating_sub(passed)));
     let words = msg::limit_all_left_left(&all, &left);
     Some(Limit { percent: amounts::percent(passed, limit), words })

@@ -1,7 +1,7 @@
-//! Passwords and tokens that were made: told this once.
+//! Shows generated passwords and tokens, once.
 
-use super::look::Look;
 use super::page::page;
+use super::page_context::PageContext;
 use askama::Template;
 use axum::response::Response;
 use danlu_messages::web::pages;
@@ -9,7 +9,7 @@ use danlu_messages::web::pages;
 #[derive(Template)]
 #[template(path = "secrets.html")]
 struct SecretsPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     title: &'a str,
     explanation: &'a str,
     secrets: Vec<(String, String)>,
@@ -18,12 +18,12 @@ struct SecretsPage<'a> {
 }
 
 /// Who or what each is for, and what could not be made.
-pub(super) fn told(
-    look: &Look,
+pub(super) fn shown_once(
+    context: &PageContext,
     (title, explanation): (&str, &str),
     secrets: Vec<(String, String)>,
     problems: Vec<(String, String)>,
     back: &str,
 ) -> Response {
-    page(&SecretsPage { look, title, explanation, secrets, problems, back })
+    page(&SecretsPage { context, title, explanation, secrets, problems, back })
 }

@@ -1,4 +1,4 @@
-//! Headers that tell a browser what pages may do: run our own scripts, and little else.
+//! Security headers: pages run only scripts of the server itself.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;

@@ -1,8 +1,8 @@
-//! The page behind the link that the server prints while there is no admin.
+//! The page behind the set-up link that the server prints while there is no administrator.
 
 use super::form::is_of_another_site;
-use super::look::Look;
 use super::page::{PageError, PageResult, page};
+use super::page_context::PageContext;
 use crate::api::setup::{SetUp, first_admin, used_up};
 use crate::api::{Api, ApiError, Peer};
 use askama::Template;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 #[derive(Template)]
 #[template(path = "setup.html")]
 struct SetUpPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     key: &'a str,
     name: &'a str,
     problem: Option<&'a str>,
@@ -24,7 +24,7 @@ struct SetUpPage<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Given {
+pub(super) struct SetupForm {
     key: String,
     name: String,
     password: String,
@@ -34,13 +34,13 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(given): Query<Given>,
+    Query(form): Query<SetupForm>,
 ) -> PageResult {
-    let look = Look::new(&api, &headers, &uri, None);
-    if !api.auth.is_setup_key(&given.key) {
-        return Err(PageError::new(look, used_up()));
+    let context = PageContext::new(&api, &headers, &uri, None);
+    if !api.auth.is_setup_key(&form.key) {
+        return Err(PageError::new(context, used_up()));
     }
-    Ok(page(&SetUpPage { look: &look, key: &given.key, name: "admin", problem: None }))
+    Ok(page(&SetUpPage { context: &context, key: &form.key, name: "admin", problem: None }))
 }
 
 pub(super) async fn send(
@@ -48,19 +48,19 @@ pub(super) async fn send(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<Given>,
+    Form(form): Form<SetupForm>,
 ) -> PageResult {
-    let look = Look::new(&api, &headers, &uri, None);
+    let context = PageContext::new(&api, &headers, &uri, None);
     if is_of_another_site(&headers) {
-        return Err(PageError::new(look, ApiError::of_another_site()));
+        return Err(PageError::new(context, ApiError::of_another_site()));
     }
-    let Given { key, name, password } = given;
+    let SetupForm { key, name, password } = form;
     let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
     match first_admin(&api, peer, wanted).await {
         Ok(()) => Ok(Redirect::to("/login").into_response()),
         Err(error) => {
             let problem = Some(error.words().0);
-            Ok(page(&SetUpPage { look: &look, key: &key, name: &name, problem }))
+            Ok(page(&SetUpPage { context: &context, key: &key, name: &name, problem }))
         }
     }
 }

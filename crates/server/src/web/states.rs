@@ -1,4 +1,4 @@
-//! Names and colours of states. Every colour also has its word.
+//! Names and colours of states. A colour is never used without its name.
 
 use danlu_messages::web::states as msg;
 use danlu_wire::api::TaskStateName;

@@ -1,10 +1,10 @@
-//! One task: what it is, how it fares, what it prints.
+//! The page of one task: description, state, output.
 
-use super::look::{Look, Visit};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
+use super::page_context::{PageContext, Visit};
 use super::reasons::{Panel, panel};
-use super::rows::{Row, command, row};
+use super::rows::{TaskRow, command, row};
 use super::{amounts, log_file, states};
 use crate::api::{Api, one_task, why};
 use askama::Template;
@@ -19,17 +19,17 @@ use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct TaskPageQuery {
     run: Option<u32>,
 }
 
 #[derive(Template)]
 #[template(path = "task.html")]
 struct TaskPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     task: TaskView,
     details: TaskDetails,
-    row: Row,
+    row: TaskRow,
     /// Of a task that waits.
     why: Option<Panel>,
     command: String,
@@ -61,7 +61,7 @@ pub(super) async fn task(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<TaskPageQuery>,
 ) -> PageResult {
     let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
     let model = api.handle.model();
@@ -74,20 +74,20 @@ pub(super) async fn task(
     let starts_at = explained.as_ref().and_then(|explained| explained.starts_at);
     let may_act = visit.caller.admin || task.user == visit.caller.name;
     let log = match may_act && !details.runs.is_empty() {
-        true => log_file::tail(&api, &visit.caller, TaskId(id), wanted.run).await,
+        true => log_file::tail(&api, &visit.caller, TaskId(id), query.run).await,
         false => None,
     };
     let line = Line { task: task.clone(), array: None };
     Ok(page(&TaskPage {
-        look: &visit.look,
+        context: &visit.context,
         row: row(&line, &model, &visit, starts_at),
-        why: explained.map(|explained| panel(&explained, &task, &visit.look)),
+        why: explained.map(|explained| panel(&explained, &task, &visit.context)),
         command: command(&task),
         facts: facts(&task, &details),
         after: after(&details),
         failure: failure(&task),
-        runs: details.runs.iter().rev().map(|run| attempt(run, &visit.look)).collect(),
-        run: wanted.run.or_else(|| details.runs.last().map(|run| run.attempt)),
+        runs: details.runs.iter().rev().map(|run| attempt(run, &visit.context)).collect(),
+        run: query.run.or_else(|| details.runs.last().map(|run| run.attempt)),
         may_act,
         log,
         task,
@@ -125,15 +125,18 @@ impl TaskPage<'_> {
     }
 }
 
-fn attempt(run: &RunView, look: &Look) -> Attempt {
-    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, look.now));
+fn attempt(run: &RunView, context: &PageContext) -> Attempt {
+    let read = |text: &Option<String>| text.as_deref().and_then(|it| Moment::read(it, context.now));
     let (started, ended) = (read(&run.started_at), read(&run.ended_at));
     let state = match &run.exit {
         Some(exit) => exit.clone(),
         None => states::of_run(&run.state).to_owned(),
     };
-    let elapsed =
-        |since: Moment| Elapsed { since: since.at(), until: ended.map(Moment::at), now: look.now };
+    let elapsed = |since: Moment| Elapsed {
+        since: since.at(),
+        until: ended.map(Moment::at),
+        now: context.now,
+    };
     Attempt { state, started, elapsed: started.map(elapsed), run: run.clone() }
 }
 

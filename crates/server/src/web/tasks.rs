@@ -1,8 +1,8 @@
-//! The list of tasks: filters in the address, acts on many.
+//! The list of tasks: filters in the address, actions on several tasks.
 
-use super::look::{Look, Visit};
 use super::page::{PageResult, page};
-use super::rows::{Row, row};
+use super::page_context::{PageContext, Visit};
+use super::rows::{TaskRow, row};
 use super::states;
 use crate::api::{Api, Filter, select};
 use askama::Template;
@@ -12,9 +12,9 @@ use danlu_wire::api::{Line, ME, TaskStateName};
 
 const ROWS: usize = 50;
 
-/// What the address says. Empty is as good as absent: forms send both.
+/// The filters in the address. Empty means absent: forms send both.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct TaskListQuery {
     state: String,
     user: String,
     node: String,
@@ -35,12 +35,12 @@ const GROUPS: [(&str, &str); 4] = [
 #[derive(Template)]
 #[template(path = "tasks.html")]
 struct TasksPage<'a> {
-    look: &'a Look,
-    wanted: Wanted,
+    context: &'a PageContext,
+    query: TaskListQuery,
     tabs: Vec<Tab>,
     states: Vec<(&'static str, &'static str)>,
     users: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TaskRow>,
     total: usize,
     next: Option<String>,
 }
@@ -56,44 +56,46 @@ pub(super) async fn tasks(
     visit: Visit,
     Query(given): Query<Vec<(String, String)>>,
 ) -> PageResult {
-    let wanted = Wanted::read(given);
-    let found = select(&api, &visit.caller, wanted.filter()).await.map_err(visit.no())?;
+    let query = TaskListQuery::read(given);
+    let found = select(&api, &visit.caller, query.filter()).await.map_err(visit.no())?;
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
     let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
-    let sight = visit.caller.sight(&model);
-    let users = model.users.values().filter(|user| !user.removed && sight.user(user.id));
+    let visibility = visit.caller.visibility(&model);
+    let users = model.users.values().filter(|user| !user.removed && visibility.user(user.id));
     let mut users: Vec<String> = users.map(|user| user.name.clone()).collect();
     users.sort_unstable();
     Ok(page(&TasksPage {
-        look: &visit.look,
-        tabs: tabs(&wanted),
+        context: &visit.context,
+        tabs: tabs(&query),
         states: TaskStateName::ALL.map(|state| (state.as_str(), states::word(state))).to_vec(),
         users,
         rows: rows.collect(),
         total: found.total,
-        next: found.next.map(|id| Wanted { cursor: id.to_string(), ..wanted.clone() }.address()),
-        wanted,
+        next: found
+            .next
+            .map(|id| TaskListQuery { cursor: id.to_string(), ..query.clone() }.address()),
+        query,
     }))
 }
 
-impl Wanted {
-    fn read(given: Vec<(String, String)>) -> Wanted {
-        let mut wanted = Wanted::default();
+impl TaskListQuery {
+    fn read(given: Vec<(String, String)>) -> TaskListQuery {
+        let mut query = TaskListQuery::default();
         for (name, value) in given {
             let field = match name.as_str() {
-                "state" => &mut wanted.state,
-                "user" => &mut wanted.user,
-                "node" => &mut wanted.node,
-                "project" => &mut wanted.project,
-                "label" => &mut wanted.label,
-                "array" => &mut wanted.array,
-                "cursor" => &mut wanted.cursor,
+                "state" => &mut query.state,
+                "user" => &mut query.user,
+                "node" => &mut query.node,
+                "project" => &mut query.project,
+                "label" => &mut query.label,
+                "array" => &mut query.array,
+                "cursor" => &mut query.cursor,
                 _ => continue,
             };
             value.trim().clone_into(field);
         }
-        wanted
+        query
     }
 
     fn filter(&self) -> Filter {
@@ -135,12 +137,12 @@ impl Wanted {
     }
 }
 
-fn tabs(wanted: &Wanted) -> Vec<Tab> {
+fn tabs(query: &TaskListQuery) -> Vec<Tab> {
     let all = ["", "active", "waiting", "unsuccessful", "over"];
     let words = [msg::all(), msg::running(), msg::waiting(), msg::failed(), msg::ended()];
     let tab = |(name, words): (&str, _)| {
-        let tab = Wanted { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
-        Tab { address: tab.address(), words, chosen: wanted.state == name }
+        let tab = TaskListQuery { state: name.to_owned(), cursor: String::new(), ..query.clone() };
+        Tab { address: tab.address(), words, chosen: query.state == name }
     };
     all.into_iter().zip(words).map(tab).collect()
 }

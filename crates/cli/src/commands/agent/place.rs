@@ -132,7 +132,7 @@ fn parse(url: &str) -> Result<(bool, String, u16), Failure> {
     };
     let port = match port {
         Some(port) => port.parse().map_err(|_| wrong())?,
-        None => danlu_server::config::DEFAULT_PORT,
+        None => danlu_server::daemon::config::DEFAULT_PORT,
     };
     let plain = |it: char| it.is_ascii_alphanumeric() || ".-_:%".contains(it);
     if host.is_empty() || host.len() > 255 || port == 0 || !host.chars().all(plain) {

@@ -1,17 +1,17 @@
-//! How far one gets on the way to a machine.
+//! `danlu node check`: the steps of connecting to a machine, and which of them fails.
 
 use super::{id_of, unknown};
 use crate::api::{Api, ApiError, Caller};
-use crate::nodes::{LinkState, Route, Status, Step};
+use crate::fleet::remote::{LinkState, NodeRoute, Status, Step};
 use danlu_wire::api::{CheckedStep, NodeCheck};
 use std::time::Duration;
 
 /// A clock that is this far off makes times of tasks hard to read.
 const CLOCK_OFF: i64 = 2_000;
-/// For a whole way to a machine and back.
+/// Timeout of a check.
 const CHECK: Duration = Duration::from_secs(130);
 
-/// Step by step, as far as one gets.
+/// The steps in order, up to the first that fails.
 pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<NodeCheck, ApiError> {
     caller.require_admin()?;
     id_of(api, name)?;
@@ -26,7 +26,7 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
         steps.push(ok("reach", "it is the machine that the server runs on".to_owned()));
         return Ok(NodeCheck { name: name.to_owned(), steps });
     };
-    if before.link != LinkState::Connected && matches!(record.route, Route::Ssh(_)) {
+    if before.link != LinkState::Connected && matches!(record.route, NodeRoute::Ssh(_)) {
         if before.link == LinkState::Away {
             api.nodes.poke(name);
         }
@@ -60,7 +60,7 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
     steps.extend(further(&status));
     let same_as = api.nodes.same_as(name, &api.config.node_name);
     if !same_as.is_empty() {
-        // Only a warning: containers and cloned disks look like that, too.
+        // Only a warning: containers and cloned disks look the same.
         steps.push(ok("machine", format!("looks like the same machine as {}", same_as.join(", "))));
     }
     Ok(NodeCheck { name: name.to_owned(), steps })

@@ -1,9 +1,9 @@
-//! A machine is reached in another way from now on. What runs there goes on.
+//! Changes how a machine is reached. Runs on it continue.
 
 use super::{answer, deed, id_of};
 use crate::api::body::Json;
 use crate::api::{Api, ApiError, Caller};
-use crate::nodes::{NodeRecord, Route, put_record};
+use crate::fleet::remote::{NodeRecord, NodeRoute, put_record};
 use axum::extract::{Path, State};
 use danlu_core::{Input, NodeId};
 use danlu_messages::errors;
@@ -37,13 +37,13 @@ pub(in crate::api) async fn edit(
     let role = change.role;
     let mut record = NodeRecord::new(&changed(&before, change))?;
     record.machine.clone_from(&before.machine);
-    if matches!(before.route, Route::DialIn(_)) {
+    if matches!(before.route, NodeRoute::DialIn(_)) {
         record.route.clone_from(&before.route);
     }
     let deed = deed(&caller, "edit", &name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     let is_elsewhere = record.address() != before.address();
-    // From here on nobody knows who answers there, until somebody does.
+    // The machine at the new address is unknown until it answers.
     api.nodes.add(record);
     if is_elsewhere {
         api.logins.drop_ssh(&api.handle, &name).await?;
@@ -62,7 +62,7 @@ fn is_busy(api: &Api, node: NodeId) -> bool {
     model.active_runs().any(|run| run.part_on(node).is_some_and(|part| !part.is_ended()))
 }
 
-/// What was not said stays.
+/// Missing fields keep their values.
 fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
     let mut now = NewNode {
         name: before.name.clone(),
@@ -76,15 +76,15 @@ fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
         ..NewNode::default()
     };
     match &before.route {
-        Route::Ssh(target) => {
+        NodeRoute::Ssh(target) => {
             let identity = target.identity.as_ref().map(|path| path.display().to_string());
             now.ssh = change.ssh.or_else(|| Some(target.to_string()));
             now.identity = change.identity.or(identity);
             now.accept_new_key = change.accept_new_key.unwrap_or(target.accept_new);
         }
-        Route::DialIn(_) => {
+        NodeRoute::DialIn(_) => {
             now.dial_in = true;
-            // Refused with a reason, if it makes no sense.
+            // Invalid combinations are refused with a reason.
             (now.ssh, now.identity) = (change.ssh, change.identity);
             now.accept_new_key = change.accept_new_key.unwrap_or(false);
         }

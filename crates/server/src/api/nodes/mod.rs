@@ -1,4 +1,4 @@
-//! Machines: what there is of them, and what admins do with them.
+//! Machines: their state, and what administrators do with them.
 
 mod check;
 mod edit;
@@ -9,10 +9,10 @@ pub(super) use edit::edit;
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
-use crate::auth::{Digest, random_secret};
-use crate::clock;
-use crate::nodes::{
-    BadNode, LinkState, NodeRecord, Route, Status, Unreachable, put_record, remove_record,
+use crate::auth::{SecretHash, random_secret};
+use crate::daemon::clock;
+use crate::fleet::remote::{
+    BadNode, LinkState, NodeRecord, NodeRoute, Status, Unreachable, put_record, remove_record,
 };
 use crate::store::Deed;
 use axum::extract::{Path, State};
@@ -42,14 +42,14 @@ pub(super) async fn one(
 
 pub(crate) fn views(api: &Api, caller: &Caller) -> Vec<NodeView> {
     let model = api.handle.model();
-    let sight = caller.sight(&model);
-    model.nodes.values().map(|node| sight.node(view_of(api, node))).collect()
+    let visibility = caller.visibility(&model);
+    model.nodes.values().map(|node| visibility.node(view_of(api, node))).collect()
 }
 
 pub(crate) fn named(api: &Api, caller: &Caller, name: &str) -> Result<NodeView, ApiError> {
     let model = api.handle.model();
     let node = model.nodes.values().find(|node| node.name == name).ok_or_else(|| unknown(name))?;
-    Ok(caller.sight(&model).node(view_of(api, node)))
+    Ok(caller.visibility(&model).node(view_of(api, node)))
 }
 
 fn view_of(api: &Api, node: &Node) -> NodeView {
@@ -139,8 +139,8 @@ pub(crate) async fn new(
     caller.require_admin()?;
     let mut record = NodeRecord::new(wanted)?;
     let token = match record.route {
-        Route::DialIn(_) => Some(give_token(api, &mut record)?),
-        Route::Ssh(_) => None,
+        NodeRoute::DialIn(_) => Some(give_token(api, &mut record)?),
+        NodeRoute::Ssh(_) => None,
     };
     let input = Input::AddNode {
         by: caller.actor(),
@@ -162,19 +162,19 @@ pub(crate) async fn new(
     if record.role == NodeRole::Data {
         caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
     }
-    // What people said about a machine of this name was about another one.
+    // Logins for an earlier machine of this name do not apply.
     api.logins.forget(&api.handle, |login| login.node == record.name).await?;
     api.nodes.add(record);
     Ok(token)
 }
 
-/// The old one is worth nothing from now on. Where the server's certificate is its own, the token says which.
+/// The old token becomes invalid. With a self-signed certificate, the token contains its fingerprint.
 fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
     let secret = random_secret().map_err(|error| {
         ApiError::new(ErrorCode::Internal, error.to_string(), errors::see_the_systems_randomness())
     })?;
-    record.route = Route::DialIn(Some(Digest::of(&secret)));
-    Ok(match crate::tls::own_fingerprint(&api.config) {
+    record.route = NodeRoute::DialIn(Some(SecretHash::of(&secret)));
+    Ok(match crate::daemon::tls::own_fingerprint(&api.config) {
         Some(fingerprint) => format!("{secret}.{fingerprint}"),
         None => secret,
     })
@@ -194,7 +194,7 @@ fn with_token(
     Ok(Json(Document::new(AddedNode { node, token, addresses })))
 }
 
-/// As other machines find us: by our name where we listen on all addresses.
+/// The address for other machines: the host name if the server listens on all addresses.
 fn addresses(api: &Api) -> Vec<String> {
     let bound = api.addresses.get().map_or(&[][..], Vec::as_slice);
     let name = &api.config.node_name;
@@ -219,11 +219,11 @@ async fn renew_token(
         ApiError::new(ErrorCode::Refused, message, errors::danlu_nodes_says_how_each_is_reached())
     };
     let (mut record, _) = api.nodes.status(name).ok_or_else(not_so)?;
-    if !matches!(record.route, Route::DialIn(_)) {
+    if !matches!(record.route, NodeRoute::DialIn(_)) {
         return Err(not_so());
     }
     let token = if revoke {
-        record.route = Route::DialIn(None);
+        record.route = NodeRoute::DialIn(None);
         None
     } else {
         Some(give_token(api, &mut record)?)
@@ -284,7 +284,7 @@ fn check_idle(api: &Api, node: NodeId) -> Result<(), ApiError> {
 /// Tasks in one sentence.
 const MOST_NAMED: usize = 10;
 
-/// The server's own machine is reached by nothing.
+/// The server's own machine has no entry.
 pub(crate) fn is_here(api: &Api, name: &str) -> bool {
     api.nodes.status(name).is_none()
 }
@@ -295,7 +295,7 @@ pub(crate) enum NodeAct {
     /// Nothing new; what runs goes on.
     Drain,
     Undrain,
-    /// Whatever machine answers at its address is the one from now on.
+    /// Accepts the machine that answers at its address from now on.
     Accept,
     /// Runs there that the server does not know are ended.
     EndUnknown,
@@ -336,7 +336,7 @@ pub(crate) async fn perform(
     Ok(())
 }
 
-/// Those who wait are judged by the new ones at once; what runs goes on.
+/// Waiting tasks are matched against the new labels at once; running tasks go on.
 pub(super) async fn label(
     State(api): State<Api>,
     caller: Caller,
@@ -410,7 +410,7 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     let record = NodeRecord { machine: None, ..record };
     let deed = deed(caller, "accept", name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
-    let by_ssh = matches!(record.route, Route::Ssh(_));
+    let by_ssh = matches!(record.route, NodeRoute::Ssh(_));
     api.nodes.add(record);
     api.logins.drop_ssh(&api.handle, name).await?;
     if by_ssh {
@@ -422,7 +422,7 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
     Ok(())
 }
 
-/// Whatever answers next will be taken for it; but so far nothing has.
+/// The next machine that answers is accepted; so far none has.
 fn not_reached(name: &str, problem: &Unreachable) -> ApiError {
     let (message, hint) = danlu_messages::machines::problem(&problem.message, &problem.hint);
     ApiError::new(ErrorCode::Unavailable, errors::still_not_reached(&name, &message), hint)

@@ -1,9 +1,9 @@
-//! Who did what, newest first.
+//! The audit log page.
 
 use crate::api::{Api, audit};
-use crate::web::look::{Look, Visit};
 use crate::web::moment::Moment;
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{PageContext, Visit};
 use askama::Template;
 use axum::extract::{Query, State};
 use danlu_messages::{acts, web::pages};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[derive(Template)]
 #[template(path = "admin_audit.html")]
 struct AuditPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     entries: Vec<AuditView>,
     next: Option<i64>,
     target: String,
@@ -21,7 +21,7 @@ struct AuditPage<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(in crate::web) struct Wanted {
+pub(in crate::web) struct AuditPageQuery {
     cursor: Option<i64>,
     target: String,
 }
@@ -29,13 +29,13 @@ pub(in crate::web) struct Wanted {
 pub(in crate::web) async fn list(
     State(api): State<Api>,
     visit: Visit,
-    Query(Wanted { cursor, target }): Query<Wanted>,
+    Query(AuditPageQuery { cursor, target }): Query<AuditPageQuery>,
 ) -> PageResult {
     let only = Some(target.trim().to_owned()).filter(|target| !target.is_empty());
-    let wanted = audit::Wanted { cursor, limit: None, target: only };
-    let audit = audit::read(&api, &visit.caller, wanted).await.map_err(visit.no())?;
+    let query = audit::AuditQuery { cursor, limit: None, target: only };
+    let audit = audit::read(&api, &visit.caller, query).await.map_err(visit.no())?;
     Ok(page(&AuditPage {
-        look: &visit.look,
+        context: &visit.context,
         entries: audit.entries,
         next: audit.next_cursor,
         target,
@@ -48,6 +48,7 @@ impl AuditPage<'_> {
     }
 
     fn time(&self, text: &str) -> Moment {
-        Moment::read(text, self.look.now).unwrap_or(Moment::new(self.look.now, self.look.now))
+        Moment::read(text, self.context.now)
+            .unwrap_or(Moment::new(self.context.now, self.context.now))
     }
 }

@@ -1,10 +1,10 @@
-//! The command box: one line in gpuman's words, and what came of it.
+//! The command box: one line of gpuman's administrator commands, and its result.
 
 use crate::api::Api;
-use crate::gpuman;
+use crate::compat::gpuman;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{PageContext, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_messages::web::{admin as msg, pages};
@@ -12,7 +12,7 @@ use danlu_messages::web::{admin as msg, pages};
 #[derive(Template)]
 #[template(path = "admin_commands.html")]
 struct CommandsPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     line: &'a str,
     /// What was said about the line, if there was one.
     answer: Option<String>,
@@ -21,7 +21,7 @@ struct CommandsPage<'a> {
 
 pub(in crate::web) async fn form(State(_): State<Api>, visit: Visit) -> PageResult {
     visit.caller.require_admin().map_err(visit.no())?;
-    Ok(page(&CommandsPage { look: &visit.look, line: "", answer: None, refused: false }))
+    Ok(page(&CommandsPage { context: &visit.context, line: "", answer: None, refused: false }))
 }
 
 pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
@@ -33,8 +33,8 @@ pub(in crate::web) async fn send(State(api): State<Api>, sent: Sent) -> PageResu
         let (message, hint) = error.words();
         format!("{message} ({hint})")
     });
-    let look = &sent.visit.look;
-    Ok(page(&CommandsPage { look, line, answer: Some(answer), refused }))
+    let context = &sent.visit.context;
+    Ok(page(&CommandsPage { context, line, answer: Some(answer), refused }))
 }
 
 impl CommandsPage<'_> {

@@ -1,9 +1,9 @@
-//! What admins do: users, settings, commands, the audit log.
+//! Pages for administrators: users, settings, commands, audit log.
 
 pub(super) mod audit;
 pub(super) mod commands;
 pub(super) mod notices;
 pub(super) mod quotas;
-mod setting_words;
+mod setting_help;
 pub(super) mod settings;
 pub(super) mod users;

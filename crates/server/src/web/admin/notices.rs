@@ -1,4 +1,4 @@
-//! A notice on top of the pages is acknowledged.
+//! Acknowledges a notice that is shown on top of the pages.
 
 use crate::api::{Api, notices};
 use crate::web::acts::done;

@@ -1,10 +1,10 @@
-//! How much users and projects may have, and how much of it they have now.
+//! Quotas of users and projects, and their current use.
 
 use crate::api::{Api, ApiError, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{PageContext, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_core::quota::{Load, Quota};
@@ -16,16 +16,16 @@ use serde_json::Value;
 #[derive(Template)]
 #[template(path = "admin_quotas.html")]
 struct QuotasPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     period: String,
     everybody: Quota,
-    users: Vec<Row>,
-    projects: Vec<Row>,
+    users: Vec<QuotaRow>,
+    projects: Vec<QuotaRow>,
 }
 
-struct Row {
+struct QuotaRow {
     name: String,
-    /// As it is set for this one; `None` as for everybody, or as much as there is.
+    /// The quota of this user or project; `None`: the default, or no limit.
     own: Quota,
     /// What holds.
     quota: Quota,
@@ -43,7 +43,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let (users, projects) = rows.map_err(visit.no())?;
     let quota = &api.handle.model().ledger.settings.quota;
     Ok(page(&QuotasPage {
-        look: &visit.look,
+        context: &visit.context,
         period: crate::given::duration::span(quota.period),
         everybody: quota.user,
         users,
@@ -51,9 +51,9 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     }))
 }
 
-fn users(state: &CoreState, now: Time) -> Vec<Row> {
+fn users(state: &CoreState, now: Time) -> Vec<QuotaRow> {
     let settings = &state.settings().quota;
-    let row = |user: &danlu_core::User| Row {
+    let row = |user: &danlu_core::User| QuotaRow {
         name: user.name.clone(),
         own: settings.users.get(&user.name).copied().unwrap_or_default(),
         quota: settings.of_user(&user.name),
@@ -61,21 +61,22 @@ fn users(state: &CoreState, now: Time) -> Vec<Row> {
         waiting: state.waiting_of(user.id),
         gpu_seconds: state.spent_by_user(user.id, now) / 1_000_000,
     };
-    let mut rows: Vec<Row> = state.users.values().filter(|user| !user.removed).map(row).collect();
+    let mut rows: Vec<QuotaRow> =
+        state.users.values().filter(|user| !user.removed).map(row).collect();
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     rows
 }
 
-fn projects(state: &CoreState, now: Time) -> Vec<Row> {
+fn projects(state: &CoreState, now: Time) -> Vec<QuotaRow> {
     let row = |(name, quota): (&String, &Quota)| {
         let (running, waiting) = state.load_of_project(name);
         let gpu_seconds = state.spent_by_project(name, now) / 1_000_000;
-        Row { name: name.clone(), own: *quota, quota: *quota, running, waiting, gpu_seconds }
+        QuotaRow { name: name.clone(), own: *quota, quota: *quota, running, waiting, gpu_seconds }
     };
     state.settings().quota.project.iter().map(row).collect()
 }
 
-/// Of one user, one project or everybody; what is left empty is not limited for itself.
+/// Sets the quota of one user, one project or all users; an empty field removes the limit.
 pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
     let name = sent.field("name").trim();
     let place = match sent.field("of") {
@@ -105,7 +106,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
 }
 
 impl QuotasPage<'_> {
-    fn tables(&self) -> [(&str, &'static str, &[Row]); 2] {
+    fn tables(&self) -> [(&str, &'static str, &[QuotaRow]); 2] {
         [(msg::users(), "user", &self.users), (msg::projects(), "project", &self.projects)]
     }
 
@@ -121,7 +122,7 @@ impl QuotasPage<'_> {
         }
     }
 
-    fn hours(&self, row: &Row) -> String {
+    fn hours(&self, row: &QuotaRow) -> String {
         let used = format!("{:.1}", row.gpu_seconds as f64 / 3600.0);
         match row.quota.gpu_hours {
             Some(most) => format!("{used} / {most}"),

@@ -1,11 +1,11 @@
-//! Settings by name, the announcement, the queue.
+//! Settings, the announcement, and pausing the queue.
 
-use super::setting_words::about;
+use super::setting_help::about;
 use crate::api::{Api, settings};
 use crate::web::acts::done;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{PageContext, Visit};
 use askama::Template;
 use axum::extract::State;
 use danlu_messages::web::pages;
@@ -14,7 +14,7 @@ use serde_json::Value;
 #[derive(Template)]
 #[template(path = "admin_settings.html")]
 struct SettingsPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     order: String,
     announcement: String,
     /// All others.
@@ -33,7 +33,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let value =
         |name: &str| all.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     Ok(page(&SettingsPage {
-        look: &visit.look,
+        context: &visit.context,
         order: value("order").unwrap_or_default(),
         announcement: value("announcement").unwrap_or_default(),
         settings: all.into_iter().filter(|(key, _)| !APART.contains(&key.as_str())).collect(),

@@ -1,11 +1,11 @@
-//! Accounts: added one by one or many at once, changed, locked, removed.
+//! User accounts: added singly or in bulk, changed, locked, removed.
 
 use crate::api::caller::user_named;
 use crate::api::{Api, ApiError, users};
 use crate::web::acts::done;
 use crate::web::form::Sent;
-use crate::web::look::{Look, Visit};
 use crate::web::page::{PageResult, page};
+use crate::web::page_context::{PageContext, Visit};
 use crate::web::secrets;
 use askama::Template;
 use axum::extract::State;
@@ -21,7 +21,7 @@ const MOST_NAMES: usize = 500;
 #[derive(Template)]
 #[template(path = "admin_users.html")]
 struct UsersPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     users: Vec<UserView>,
 }
 
@@ -29,7 +29,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     visit.caller.require_admin().map_err(visit.no())?;
     let mut users = users::all(&api).map_err(visit.no())?;
     users.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok(page(&UsersPage { look: &visit.look, users }))
+    Ok(page(&UsersPage { context: &visit.context, users }))
 }
 
 impl UsersPage<'_> {
@@ -51,7 +51,7 @@ impl UsersPage<'_> {
 
 /// A line is a name, and perhaps a mail address.
 pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResult {
-    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let (caller, context) = (&sent.visit.caller, &sent.visit.context);
     let lines: Vec<&str> =
         sent.field("names").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() || lines.len() > MOST_NAMES {
@@ -75,15 +75,15 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
         }
     }
     let words = (msg::accounts(), msg::hand_these_passwords_over_now_they_are_not());
-    Ok(secrets::told(look, words, made, problems, "/admin"))
+    Ok(secrets::shown_once(context, words, made, problems, "/admin"))
 }
 
 pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
-    let (caller, look) = (&sent.visit.caller, &sent.visit.look);
+    let (caller, context) = (&sent.visit.caller, &sent.visit.context);
     let name = sent.field("user");
     let set = |field: &str, value: Value| {
         let fields = Map::from_iter([(field.to_owned(), value)]);
-        users::Change::try_from(fields)
+        users::UserEdit::try_from(fields)
             .map_err(|error| ApiError::bad_request(error.to_string(), ""))
     };
     let change = match sent.field("act") {
@@ -104,7 +104,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             let secret = made.map(|secret| secret.0).unwrap_or_default();
             let words = (msg::a_new_password(), msg::hand_it_over_now_it_is_not_shown_again());
             let secrets = vec![(name.to_owned(), secret)];
-            return Ok(secrets::told(look, words, secrets, Vec::new(), "/admin"));
+            return Ok(secrets::shown_once(context, words, secrets, Vec::new(), "/admin"));
         }
         _ => fields(&sent).map(|mut change| {
             // What is not written any more is gone.
@@ -122,7 +122,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
     done(&sent, result)
 }
 
-fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
+fn fields(sent: &Sent) -> Result<users::UserEdit, ApiError> {
     let mut fields = Map::new();
     for name in ["os_user", "email", "group"] {
         fields.insert(name.to_owned(), Value::String(sent.field(name).trim().to_owned()));
@@ -146,7 +146,7 @@ fn fields(sent: &Sent) -> Result<users::Change, ApiError> {
         elsewhere.insert(node.to_owned(), name.into());
     }
     fields.insert("os_user_on".to_owned(), Value::Object(elsewhere));
-    users::Change::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
+    users::UserEdit::try_from(fields).map_err(|error| ApiError::bad_request(error.to_string(), ""))
 }
 
 fn not_a_pair(pair: &str) -> ApiError {

@@ -1,4 +1,4 @@
-//! Example bodies of requests, which the description of the API does not have.
+//! Example request bodies, which the API description does not have.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
-//! The API for people: every address with who may ask, what goes in, what comes out and how to try it, from the same
-//! description that programs read.
+//! The API reference for people: every endpoint with its access, request, response and an example, from the OpenAPI
+//! description.
 
 mod examples;
 
-use super::look::{Look, Visit};
 use super::page::{HTML, page};
+use super::page_context::{PageContext, Visit};
+use crate::api::routes::Access;
 use crate::api::{Api, openapi};
 use askama::Template;
 use axum::extract::{FromRequestParts as _, Request, State};
@@ -20,7 +21,7 @@ static DOCUMENT: LazyLock<Value> =
 #[derive(Template)]
 #[template(path = "manual.html")]
 struct ManualPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     groups: Vec<Group>,
 }
 
@@ -50,15 +51,15 @@ struct Field {
     about: String,
 }
 
-/// Anybody may read it, as they may read the description itself.
+/// Readable without an account, as the API description itself.
 pub(super) async fn manual(State(api): State<Api>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
-    let look = match Visit::from_request_parts(&mut parts, &api).await {
-        Ok(visit) => visit.look,
-        Err(_) => Look::new(&api, &parts.headers, &parts.uri, None),
+    let context = match Visit::from_request_parts(&mut parts, &api).await {
+        Ok(visit) => visit.context,
+        Err(_) => PageContext::new(&api, &parts.headers, &parts.uri, None),
     };
     let groups = groups();
-    let shown = page(&ManualPage { look: &look, groups });
+    let shown = page(&ManualPage { context: &context, groups });
     (HTML, shown).into_response()
 }
 
@@ -96,7 +97,7 @@ fn operation(path: &str, method: &str, it: &Value) -> Operation {
         path: format!("/api/v1{path}"),
         summary: addresses::summary(method, path, it["summary"].as_str().unwrap_or_default())
             .to_owned(),
-        who: who(&text(&it["x-who"])),
+        who: Access::named(&text(&it["x-who"])).map_or("", who),
         parameters: parameters.collect(),
         body: fields(body),
         answer: fields(&answer["content"]["application/json"]["schema"]),
@@ -107,13 +108,13 @@ fn operation(path: &str, method: &str, it: &Value) -> Operation {
 
 static NONE: String = String::new();
 
-fn who(rule: &str) -> &'static str {
-    match rule {
-        "anybody" => msg::anybody(),
-        "reader" => msg::any_account_any_token(),
-        "submitter" => msg::any_account_tokens_from_submit_on(),
-        "person" => msg::any_account_by_itself_tokens_of_scope_admin(),
-        _ => msg::administrators(),
+fn who(access: Access) -> &'static str {
+    match access {
+        Access::Anybody => msg::anybody(),
+        Access::Reader => msg::any_account_any_token(),
+        Access::Submitter => msg::any_account_tokens_from_submit_on(),
+        Access::Person => msg::any_account_by_itself_tokens_of_scope_admin(),
+        Access::Admin => msg::administrators(),
     }
 }
 

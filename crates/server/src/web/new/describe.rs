@@ -1,4 +1,4 @@
-//! From the fields of the form to the description of a task.
+//! Converts the fields of the form to the description of a task.
 
 use super::draft::Draft;
 use crate::api::ApiError;

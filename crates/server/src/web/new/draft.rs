@@ -1,4 +1,4 @@
-//! The form as it was typed. What is empty takes its default.
+//! The form as it was typed. An empty field takes its default.
 
 use super::super::form::Sent;
 use danlu_spec::field::{Form, InForm, ON};
@@ -26,7 +26,7 @@ impl Draft {
         draft
     }
 
-    /// A task as somebody could have typed it: one of them, of an array too.
+    /// The form filled in with a task; of an array, with one element.
     pub(super) fn of(body: &Patch) -> Draft {
         Draft {
             form: Form::of(&body.clone().only(|key| key != "array")),

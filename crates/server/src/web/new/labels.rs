@@ -1,4 +1,4 @@
-//! What the controls of the form are called: those of fields by the table, and the page's own.
+//! Labels of the form: from the table of fields, and those of the page itself.
 
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, field};

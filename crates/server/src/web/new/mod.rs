@@ -1,4 +1,4 @@
-//! The form for a new task, a copy of one, or another description for one that waits.
+//! The form for a new task, a copy of a task, or an edit of a waiting one.
 
 mod describe;
 mod draft;
@@ -6,9 +6,9 @@ mod labels;
 mod script;
 
 use super::form::Sent;
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageError, PageResult, page};
+use super::page_context::{PageContext, Visit};
 use crate::api::submit::{self, described, dry_run, replace};
 use crate::api::{Api, ApiError, me};
 use askama::Template;
@@ -44,16 +44,16 @@ pub(super) struct Filled {
 #[derive(Template)]
 #[template(path = "new.html")]
 struct NewPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     draft: Draft,
     about: About,
-    answer: Option<Answer>,
+    answer: Option<DryRunAnswer>,
     nodes: Vec<String>,
     /// The same form sent twice makes one task.
     key: String,
 }
 
-struct Answer {
+struct DryRunAnswer {
     good: bool,
     words: String,
     hint: String,
@@ -103,7 +103,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let (body, filled) = match read(&api, visit, &draft, &first, base) {
         Ok(read) => read,
         Err(error) => {
-            return Ok(shown(&api, visit, draft, about, Some(Answer::no(&error))));
+            return Ok(shown(&api, visit, draft, about, Some(DryRunAnswer::no(&error))));
         }
     };
     if keeps {
@@ -124,16 +124,16 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         };
         return match result {
             Ok(id) => Ok(Redirect::to(&format!("/tasks/{id}")).into_response()),
-            Err(error) => Ok(shown(&api, visit, draft, about, Some(Answer::no(&error)))),
+            Err(error) => Ok(shown(&api, visit, draft, about, Some(DryRunAnswer::no(&error)))),
         };
     }
     let count = count(&body);
     let answer = match dry_run(&api, &visit.caller, body).await {
-        Ok(forecast) => Answer::yes(&forecast, count, &visit.look),
-        Err(error) => Answer::no(&error),
+        Ok(forecast) => DryRunAnswer::yes(&forecast, count, &visit.context),
+        Err(error) => DryRunAnswer::no(&error),
     };
     let names: Vec<&str> = filled.iter().map(|it| danlu_spec::field::label(*it)).collect();
-    let answer = Answer { filled: names.join(msg::comma()), ..answer };
+    let answer = DryRunAnswer { filled: names.join(msg::comma()), ..answer };
     Ok(shown(&api, visit, draft, about, Some(answer)))
 }
 
@@ -190,11 +190,11 @@ fn shown(
     visit: &Visit,
     draft: Draft,
     about: About,
-    answer: Option<Answer>,
+    answer: Option<DryRunAnswer>,
 ) -> axum::response::Response {
     let nodes = api.handle.model().nodes.values().map(|node| node.name.clone()).collect();
-    let key = format!("page-{}-{}", visit.caller.id.0, crate::clock::now().0);
-    page(&NewPage { look: &visit.look, draft, about, answer, nodes, key })
+    let key = format!("page-{}-{}", visit.caller.id.0, crate::daemon::clock::now().0);
+    page(&NewPage { context: &visit.context, draft, about, answer, nodes, key })
 }
 
 fn count(body: &Patch) -> u64 {
@@ -203,10 +203,10 @@ fn count(body: &Patch) -> u64 {
     if array.indices.is_empty() { combinations as u64 } else { array.indices.len() as u64 }
 }
 
-impl Answer {
-    fn no(error: &ApiError) -> Answer {
+impl DryRunAnswer {
+    fn no(error: &ApiError) -> DryRunAnswer {
         let (words, hint) = error.words();
-        Answer {
+        DryRunAnswer {
             good: false,
             words: words.to_owned(),
             hint: hint.to_owned(),
@@ -215,10 +215,10 @@ impl Answer {
         }
     }
 
-    fn yes(forecast: &WouldStart, count: u64, look: &Look) -> Answer {
+    fn yes(forecast: &WouldStart, count: u64, context: &PageContext) -> DryRunAnswer {
         let gpus: Vec<String> = forecast.gpu_ids.iter().map(u32::to_string).collect();
         let gpus = gpus.join(", ");
-        let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, look.now));
+        let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, context.now));
         let words = match (&forecast.node, forecast.now, at) {
             (Some(node), true, _) if gpus.is_empty() => msg::it_would_start_now_on_node(&node),
             (Some(node), true, _) => msg::it_would_start_now_on_node_gpu_gpus(&node, &gpus),
@@ -229,7 +229,13 @@ impl Answer {
             0 | 1 => String::new(),
             count => msg::count_tasks_in_all(&count),
         };
-        Answer { good: true, words, hint, at: at.filter(|_| !forecast.now), filled: String::new() }
+        DryRunAnswer {
+            good: true,
+            words,
+            hint,
+            at: at.filter(|_| !forecast.now),
+            filled: String::new(),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! A pasted script on the page: its lines count as the command line counts them, under what somebody typed.
+//! A pasted script in the form: its lines count as on the command line, below what was typed.
 
 use super::draft::Draft;
 use crate::api::{Api, ApiError};
 use crate::complaint::{Complaint, ComplaintKind};
 use crate::script;
-use crate::web::look::Visit;
+use crate::web::page_context::Visit;
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, Patch, Place};
 
@@ -21,7 +21,7 @@ impl From<Complaint> for ApiError {
 
 /// What its lines say. Relative paths begin in the directory that the form names.
 pub(super) fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, ApiError> {
-    visit.look.language.within(|| {
+    visit.context.language.within(|| {
         let home = super::home(api, visit);
         let typed = draft.form.get(Field::Dir);
         let directory = if typed.starts_with('/') { typed.to_owned() } else { home.clone() };
@@ -43,8 +43,8 @@ fn own_task(api: &Api, visit: &Visit, back: u32, at: &str) -> Result<u64, ApiErr
     })
 }
 
-/// Puts what the script says where nobody has typed anything else. `first` is the form as it was at first, which
-/// nobody typed. Says which fields were filled.
+/// Fills the fields of the script into those that the user did not type. `first` is the initial form, for comparison.
+/// Returns the fields that were filled.
 pub(super) fn lay_under(said: Patch, draft: &Draft, first: &Draft, body: &mut Patch) -> Vec<Field> {
     let is_typed = |field: &Field| {
         let (now, before) = (draft.form.get(*field), first.form.get(*field));

@@ -1,15 +1,15 @@
-//! Machines: how each one fares, what it runs, and what admins do with it.
+//! Machines: state, running tasks, and actions for administrators.
 
-mod words;
+mod node_text;
 
 use super::acts::{ConfirmPage, done};
 use super::amounts;
 use super::form::{Sent, encode};
 use super::gpu_map::{self, Cell};
-use super::look::{Look, Visit};
 use super::moment::Moment;
 use super::page::{PageResult, page};
-use super::rows::{Row, row};
+use super::page_context::{PageContext, Visit};
+use super::rows::{TaskRow, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
 use crate::given::pair::parse_pair;
@@ -38,25 +38,25 @@ struct Machine {
 #[derive(Template)]
 #[template(path = "nodes.html")]
 struct NodesPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     nodes: Vec<Machine>,
 }
 
 pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
     let views = nodes::views(&api, &visit.caller).into_iter();
-    let nodes = views.map(|view| machine(view, &visit.look)).collect();
-    Ok(page(&NodesPage { look: &visit.look, nodes }))
+    let nodes = views.map(|view| machine(view, &visit.context)).collect();
+    Ok(page(&NodesPage { context: &visit.context, nodes }))
 }
 
-fn machine(view: NodeView, look: &Look) -> Machine {
-    let (class, state) = words::state(&view.state);
+fn machine(view: NodeView, context: &PageContext) -> Machine {
+    let (class, state) = node_text::state(&view.state);
     let problem = view
         .problem
         .as_deref()
-        .map(|problem| words::problem(problem, view.hint.as_deref().unwrap_or_default()));
-    let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, look.now));
+        .map(|problem| node_text::problem(problem, view.hint.as_deref().unwrap_or_default()));
+    let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, context.now));
     let since = view.since.as_deref().filter(|_| view.state == "down");
-    let down_since = since.and_then(|at| Moment::read(at, look.now));
+    let down_since = since.and_then(|at| Moment::read(at, context.now));
     Machine { view, class, state, problem, last_contact, down_since }
 }
 
@@ -95,7 +95,7 @@ impl Machine {
         if self.view.cpus == 0 { "–".to_owned() } else { self.view.cpus.to_string() }
     }
 
-    /// Only a warning: containers and cloned disks look like that, too.
+    /// Only a warning: containers and cloned disks look the same.
     fn same_as(&self) -> Option<String> {
         let others = self.view.same_as.join(", ");
         (!others.is_empty()).then(|| msg::looks_like_the_same_machine_as_others_if_it(&others))
@@ -109,11 +109,11 @@ impl Machine {
 #[derive(Template)]
 #[template(path = "node.html")]
 struct NodePage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     node: Machine,
     facts: Vec<(&'static str, String)>,
     cells: Vec<Cell>,
-    rows: Vec<Row>,
+    rows: Vec<TaskRow>,
     rows_not_shown: usize,
     /// The server's own machine cannot be taken out.
     is_here: bool,
@@ -124,7 +124,7 @@ pub(super) async fn one(
     visit: Visit,
     Path(name): Path<String>,
 ) -> PageResult {
-    let look = &visit.look;
+    let context = &visit.context;
     let view = nodes::named(&api, &visit.caller, &name).map_err(visit.no())?;
     let maps = gpu_map::nodes(&api, &visit).into_iter();
     let cells = maps.filter(|map| map.name == name).flat_map(|map| map.cells).collect();
@@ -137,11 +137,11 @@ pub(super) async fn one(
     let found = select(&api, &visit.caller, filter).await.map_err(visit.no())?;
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
-    let rows: Vec<Row> =
+    let rows: Vec<TaskRow> =
         found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None)).collect();
-    let node = machine(view, look);
+    let node = machine(view, context);
     Ok(page(&NodePage {
-        look,
+        context,
         facts: facts(&node),
         node,
         cells,
@@ -156,7 +156,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     let view = &node.view;
     let whether = if view.schedulable { msg::yes() } else { msg::no() };
     let mut facts = vec![
-        (msg::reached_by(), words::route(&view.route)),
+        (msg::reached_by(), node_text::route(&view.route)),
         (msg::gets_tasks(), whether.to_owned()),
     ];
     if view.role == NodeRole::Data {
@@ -167,7 +167,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     add(msg::system(), view.system.clone());
     add(msg::danlu(), view.version.clone());
     add(msg::asks_gpus_by(), view.probe.clone());
-    add(msg::clock(), view.clock_ahead_ms.map(words::clock));
+    add(msg::clock(), view.clock_ahead_ms.map(node_text::clock));
     let traffic = view.received.zip(view.sent).map(|(received, sent)| {
         let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
         msg::received_received_sent_sent_since_it_was(&received, &sent)
@@ -214,7 +214,7 @@ fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
     })
 }
 
-/// What is asked about first: all but looking.
+/// All actions but `check` ask for confirmation.
 pub(super) async fn act(
     State(api): State<Api>,
     Path(name): Path<String>,
@@ -225,7 +225,7 @@ pub(super) async fn act(
     caller.require_admin().map_err(sent.visit.no())?;
     if act == "check" {
         let checked = nodes::check(&api, caller, &name).await.map_err(sent.visit.no())?;
-        return Ok(page(&CheckPage::new(&sent.visit.look, &name, checked.steps)));
+        return Ok(page(&CheckPage::new(&sent.visit.context, &name, checked.steps)));
     }
     if sent.field("sure").is_empty() {
         return confirmation(&sent, &name, act);
@@ -239,14 +239,14 @@ pub(super) async fn act(
 }
 
 fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
-    let look = &sent.visit.look;
-    let Some((question, consequence, button)) = words::asked(act, name) else {
+    let context = &sent.visit.context;
+    let Some((question, consequence, button)) = node_text::asked(act, name) else {
         return done(sent, Err(no_such_act()));
     };
     let address = format!("/nodes/{}", encode(name));
     let after = if act == "remove" { "/nodes" } else { address.as_str() };
     Ok(page(&ConfirmPage {
-        look,
+        context,
         question,
         consequence,
         act,
@@ -266,18 +266,18 @@ fn no_such_act() -> ApiError {
 #[derive(Template)]
 #[template(path = "node_check.html")]
 struct CheckPage<'a> {
-    look: &'a Look,
+    context: &'a PageContext,
     name: &'a str,
     steps: Vec<(&'static str, CheckedStep)>,
 }
 
 impl<'a> CheckPage<'a> {
-    fn new(look: &'a Look, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
+    fn new(context: &'a PageContext, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
-            (step.message, step.hint) = words::problem(&step.message, &step.hint);
-            (words::step(&step.step), step)
+            (step.message, step.hint) = node_text::problem(&step.message, &step.hint);
+            (node_text::step(&step.step), step)
         };
-        CheckPage { look, name, steps: steps.into_iter().map(said).collect() }
+        CheckPage { context, name, steps: steps.into_iter().map(said).collect() }
     }
 
     fn is_whole(&self) -> bool {

@@ -1,0 +1,142 @@
+//! The audit log entry for an input.
+
+use crate::daemon::handle::Asker;
+use crate::store::Deed;
+use danlu_core::user::UserChange;
+use danlu_core::{Input, Reply, State, TaskId, UserId};
+use std::collections::BTreeMap;
+
+/// `None` for what only nodes and the engine itself send.
+pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
+    let task = |act, id: &TaskId| (act, format!("task {id}"), String::new());
+    let user = |act, id: &UserId| {
+        let name = state.users.get(id).map_or_else(|| id.to_string(), |user| user.name.clone());
+        (act, format!("user {name}"), String::new())
+    };
+    let node = |act, id| {
+        let name = state.nodes.get(id).map_or("", |node| node.name.as_str());
+        (act, format!("node {name}"), String::new())
+    };
+    let (act, target, detail) = match input {
+        Input::Submit { spec, .. } => {
+            let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
+            let many = if count > 1 { format!("{count} tasks") } else { String::new() };
+            ("submit", String::new(), many)
+        }
+        Input::Cancel { task: id, .. } => task("cancel", id),
+        Input::Hold { task: id, .. } => task("hold", id),
+        Input::Release { task: id, .. } => task("release", id),
+        Input::Retry { task: id, .. } => task("retry", id),
+        Input::Requeue { task: id, .. } => task("requeue", id),
+        Input::Pause { task: id, .. } => task("pause", id),
+        Input::Resume { task: id, .. } => task("resume", id),
+        Input::Edit { task: id, .. } => task("edit", id),
+        Input::Extend { task: id, more, .. } => {
+            ("extend", format!("task {id}"), format!("by {}", more.in_words()))
+        }
+        Input::Move { task: id, position, .. } => {
+            ("move", format!("task {id}"), format!("to place {position}"))
+        }
+        Input::Start { task: id, .. } => task("start", id),
+        Input::Remove { task: id, .. } => task("remove", id),
+        Input::Abandon { run, .. } => ("abandon", format!("run {run}"), String::new()),
+        Input::AddUser { name, admin, .. } => {
+            let role = if *admin { "admin" } else { "user" };
+            ("add", format!("user {name}"), role.to_owned())
+        }
+        Input::SetUser { user: id, change, .. } => {
+            let (act, target, _) = user("change", id);
+            let template = change.template.as_ref().map(|_| String::from("…"));
+            (act, target, in_words(&UserChange { template, ..change.clone() }))
+        }
+        Input::RemoveUser { user: id, .. } => user("remove", id),
+        Input::AddNode { name, .. } => ("add", format!("node {name}"), String::new()),
+        Input::RemoveNode { node: id, .. } => node("remove", id),
+        Input::Drain { node: id, .. } => node("drain", id),
+        Input::Undrain { node: id, .. } => node("undrain", id),
+        Input::ManageGpus { node: id, change, .. } => {
+            let (act, target, _) = node("change GPUs of", id);
+            (act, target, in_words(change))
+        }
+        Input::SetLabels { node: id, change, .. } => {
+            let (act, target, _) = node("label", id);
+            (act, target, labels_in_words(change))
+        }
+        Input::DeclareLost { node: id, force, .. } => {
+            let (act, target, _) = node("declare lost the runs of", id);
+            (act, target, if *force { String::from("by force") } else { String::new() })
+        }
+        Input::EndUnknownRuns { node: id, .. } => node("end the unknown runs of", id),
+        Input::SetResources { node: id, resources, .. } => {
+            let (act, target, _) = node("change resources of", id);
+            (act, target, in_words(resources))
+        }
+        Input::Configure { settings, .. } => {
+            ("change", String::from("settings"), difference(state.settings(), settings))
+        }
+        Input::Boot { .. } | Input::Node { .. } | Input::Schedule => return None,
+    };
+    Some(Deed { user: by.name, origin: by.origin, act, target, detail })
+}
+
+/// Which task it became.
+pub(crate) fn with_reply(deed: Deed, reply: Reply) -> Deed {
+    match reply {
+        Reply::Task(id) if deed.target.is_empty() => Deed { target: format!("task {id}"), ..deed },
+        Reply::Task(_) | Reply::Done | Reply::Node(_) | Reply::User(_) => deed,
+    }
+}
+
+/// Longer ones are cut; the log tells who and what, not everything.
+const MOST_BYTES: usize = 1_000;
+
+/// `room = b12, old is gone`.
+fn labels_in_words(change: &BTreeMap<String, Option<String>>) -> String {
+    let words = change.iter().map(|(key, value)| match value {
+        Some(value) => format!("{key} = {value}"),
+        None => format!("{key} is gone"),
+    });
+    cut(&words.collect::<Vec<String>>())
+}
+
+/// What is set in it.
+fn in_words(change: &impl serde::Serialize) -> String {
+    let whole = serde_json::to_value(change).unwrap_or_default();
+    let given = whole.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let given: Vec<String> = given.map(|(name, value)| format!("{name} = {value}")).collect();
+    cut(&given)
+}
+
+fn difference(before: &impl serde::Serialize, after: &impl serde::Serialize) -> String {
+    let flat = |settings: serde_json::Value| {
+        let mut found = Vec::new();
+        flatten(&settings, String::new(), &mut found);
+        found
+    };
+    let before = flat(serde_json::to_value(before).unwrap_or_default());
+    let after = flat(serde_json::to_value(after).unwrap_or_default());
+    let new = after.iter().filter(|entry| !before.contains(entry));
+    let gone = before.iter().filter(|(key, _)| !after.iter().any(|(kept, _)| kept == key));
+    let new = new.map(|(key, value)| format!("{key} = {value}"));
+    let all: Vec<String> = new.chain(gone.map(|(key, _)| format!("{key} is gone"))).collect();
+    cut(&all)
+}
+
+fn flatten(value: &serde_json::Value, key: String, found: &mut Vec<(String, String)>) {
+    let serde_json::Value::Object(fields) = value else {
+        return found.push((key, value.to_string()));
+    };
+    for (name, value) in fields {
+        let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+        flatten(value, key, found);
+    }
+}
+
+fn cut(parts: &[String]) -> String {
+    let mut text = parts.join(", ");
+    if text.len() > MOST_BYTES {
+        text.truncate(text.floor_char_boundary(MOST_BYTES));
+        text.push('…');
+    }
+    text
+}

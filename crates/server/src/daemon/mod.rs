@@ -1,0 +1,17 @@
+//! The daemon process: start and stop, configuration, the engine thread, backups, notices to administrators.
+
+pub(crate) mod archive;
+mod audit_entry;
+pub(crate) mod backup;
+pub(crate) mod clock;
+pub mod config;
+pub mod data_directory;
+pub mod engine;
+pub mod handle;
+pub(crate) mod logging;
+pub mod notices;
+mod panic_reports;
+pub mod restore;
+pub mod serve;
+mod systemd;
+pub mod tls;

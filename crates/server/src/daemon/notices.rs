@@ -1,0 +1,134 @@
+//! Notices about the server itself, kept in the database until an administrator acknowledges them.
+
+use crate::api::view::rfc3339;
+use crate::store::restore_guard::Loss;
+use crate::store::{Deed, RecordChange, Store, StoreError};
+use arc_swap::ArcSwap;
+use danlu_core::Time;
+use danlu_messages::server::daemon as msg;
+pub use danlu_wire::api::{Notice, NoticeKind};
+use std::sync::Arc;
+
+/// The kind of these records in the store.
+pub(crate) const KIND: &str = "notice";
+
+/// The notices in the database. Clones share the same data.
+#[derive(Debug, Clone, Default)]
+pub struct Notices(Arc<ArcSwap<Vec<Notice>>>);
+
+impl Notices {
+    /// Notices about problems of an earlier process are obsolete; the `Vec` has the records to delete.
+    pub(crate) fn load(store: &Store) -> Result<(Notices, Vec<RecordChange>), StoreError> {
+        let read = |json: &String| serde_json::from_str::<Notice>(json).ok();
+        let found: Vec<Notice> = store.records(KIND)?.iter().filter_map(read).collect();
+        let (over, left): (Vec<Notice>, Vec<Notice>) =
+            found.into_iter().partition(|notice| notice.what.ends_with_the_server());
+        let over =
+            over.into_iter().map(|notice| RecordChange::Delete { kind: KIND, id: notice.id });
+        Ok((Notices(Arc::new(ArcSwap::from_pointee(left))), over.collect()))
+    }
+
+    pub fn all(&self) -> Arc<Vec<Notice>> {
+        self.0.load_full()
+    }
+
+    pub(crate) fn seen_by(&self, admin: bool) -> Vec<Notice> {
+        let all = self.all();
+        all.iter().filter(|notice| admin || notice.what.is_for_everybody()).cloned().collect()
+    }
+
+    /// After a commit.
+    pub(crate) fn take_over(&self, changes: &[RecordChange]) {
+        for change in changes {
+            match change {
+                RecordChange::Put { kind: KIND, json, .. } => {
+                    if let Ok(notice) = serde_json::from_str::<Notice>(json) {
+                        self.change(|all| all.push(notice.clone()));
+                    }
+                }
+                RecordChange::Delete { kind: KIND, id } => {
+                    self.change(|all| all.retain(|notice| notice.id != *id));
+                }
+                RecordChange::Put { .. } | RecordChange::Delete { .. } => {}
+            }
+        }
+    }
+
+    fn change(&self, change: impl Fn(&mut Vec<Notice>)) {
+        self.0.rcu(|all| {
+            let mut all = Vec::clone(all);
+            change(&mut all);
+            all
+        });
+    }
+}
+
+/// A new one, as it is stored, and what the audit log says of it.
+pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
+    let name = match &what {
+        NoticeKind::DataLost { .. } => "data-lost",
+        NoticeKind::Restored { .. } => "restored",
+        NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
+        NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
+    };
+    let id = format!("{name}-{}", now.0);
+    let notice = Notice { id: id.clone(), at: rfc3339(now), what };
+    let (detail, _) = danlu_messages::Language::English.within(|| words(&notice));
+    let deed = Deed {
+        user: "danlu".into(),
+        origin: "automatic".into(),
+        act: "note",
+        target: name.into(),
+        detail,
+    };
+    let json = serde_json::to_string(&notice).unwrap_or_default();
+    (RecordChange::Put { kind: KIND, id, json }, deed)
+}
+
+impl From<&Loss> for NoticeKind {
+    fn from(loss: &Loss) -> NoticeKind {
+        match loss {
+            Loss::Accepted { known, found } => {
+                NoticeKind::DataLost { known_events: *known, found_events: *found }
+            }
+            Loss::Restored { backup_at } => NoticeKind::Restored { backup_at: backup_at.clone() },
+        }
+    }
+}
+
+/// What happened, and what to do, in the reader's language.
+pub fn words(notice: &Notice) -> (String, String) {
+    let at = &notice.at;
+    let acknowledge = {
+        let id = &notice.id;
+        msg::then_danlu_notices_acknowledge_id(&id)
+    };
+    match &notice.what {
+        NoticeKind::DataLost { known_events, found_events } => {
+            let lost = known_events - found_events;
+            (
+                msg::the_database_was_older_than_expected_at_at(&at, &lost, &known_events),
+                msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
+            )
+        }
+        NoticeKind::Restored { backup_at } => (
+            msg::restored_at_at_from_the_backup_of_backup_at(&at, &backup_at),
+            msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
+        ),
+        NoticeKind::SchedulingPaused { report } => (
+            msg::scheduling_is_paused_since_at_an_internal(&at),
+            msg::an_admin_can_resume_it_danlu_resume_queue(&report),
+        ),
+        NoticeKind::MachineDistrusted { node, report } => (
+            msg::machine_node_is_not_used_since_at_an_internal(&node, &at),
+            msg::report_report_acknowledge(&report, &acknowledge),
+        ),
+    }
+}
+
+/// One line each, for the top of a page or a list.
+pub fn line(notice: &Notice) -> String {
+    let (what, hint) = words(notice);
+    let (label, colon) = (msg::hint(), msg::colon());
+    format!("{what} ({label}{colon}{hint})")
+}

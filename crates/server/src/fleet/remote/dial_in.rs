@@ -1,0 +1,140 @@
+//! Machines that connect to the server over a WebSocket.
+//!
+//! The token is bound to the first machine that connects with it.
+
+use super::reconnect::Ended;
+use super::ssh::{Step, Unreachable};
+use super::{NodeRoute, Nodes};
+use crate::api::{Api, ApiError, Peer};
+use crate::auth::SecretHash;
+use axum::body::Bytes;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use danlu_messages::errors;
+use danlu_wire::api::ErrorCode;
+use futures_util::{SinkExt as _, StreamExt as _};
+use std::net::IpAddr;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::sync::oneshot;
+
+/// What is on its way in each direction.
+const UNDERWAY: usize = 64 << 10;
+/// Of one piece of the stream; messages have a limit of their own.
+const MOST_BYTES: usize = 1 << 20;
+
+/// `GET /agent`, with the token of a node.
+pub(crate) async fn connect(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, ApiError> {
+    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(SecretHash::of);
+    let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
+        api.auth.unknown_callers.count(peer.address()).map_err(|wait| {
+            let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+            ApiError::new(ErrorCode::TooOften, message, errors::see_the_token())
+        })?;
+        let hint = errors::an_admin_gets_a_new_one_by_danlu_node_token();
+        return Err(ApiError::new(
+            ErrorCode::Unauthenticated,
+            errors::no_machine_has_this_token(),
+            hint,
+        ));
+    };
+    let nodes = api.nodes.clone();
+    Ok(upgrade
+        .max_message_size(MOST_BYTES)
+        .max_frame_size(MOST_BYTES)
+        .on_upgrade(async move |socket| nodes.welcome(name, socket, peer.address())))
+}
+
+impl Nodes {
+    fn named_by(&self, token: &SecretHash) -> Option<String> {
+        let known = self.known();
+        let has = |route: &NodeRoute| matches!(route, NodeRoute::DialIn(Some(own)) if own == token);
+        known.values().find(|one| has(&one.record.route)).map(|one| one.record.name.clone())
+    }
+
+    /// The connection of a machine that has not shown who it is does not end the one that has.
+    fn welcome(&self, name: String, socket: WebSocket, address: Option<IpAddr>) {
+        let (nodes, (give, given)) = (self.clone(), oneshot::channel());
+        let task = tokio::spawn(async move {
+            let Ok(this) = given.await else { return };
+            let (near, far) = duplex(UNDERWAY);
+            let relay = tokio::spawn(relay(socket, far));
+            // Ends with this task.
+            let _relay = AbortOnDrop(relay.abort_handle());
+            let (mut from, mut to) = tokio::io::split(near);
+            let began = || {
+                if let Some(known) = nodes.known().get_mut(&name) {
+                    known.status.seen_at = address;
+                    let before = known.task.replace(this);
+                    before.inspect(tokio::task::AbortHandle::abort);
+                }
+            };
+            let Some(ended) = nodes.speak_with(&name, &mut from, &mut to, began).await else {
+                return;
+            };
+            match ended {
+                Ended::Lost(reason) => {
+                    let closed = || {
+                        let hint = "see its agent: it dials in again by itself";
+                        Unreachable::new(Step::Greet, "the connection was closed", hint)
+                    };
+                    nodes.note_end(&name, reason.unwrap_or_else(closed));
+                }
+                Ended::Never(reason) => nodes.note_refusal(&name, reason),
+            }
+        });
+        let _ = give.send(task.abort_handle());
+    }
+
+    /// While the right machine is connected, the refusal of another one is not recorded.
+    fn note_refusal(&self, name: &str, reason: Option<Unreachable>) {
+        let is_there = self.status(name).is_some_and(|(_, now)| now.is_connected());
+        if let Some(reason) = reason.filter(|_| !is_there) {
+            self.note_end(name, reason);
+        }
+    }
+}
+
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Until one side ends. Each direction goes on while the other waits.
+async fn relay(socket: WebSocket, near: DuplexStream) {
+    let (mut to_far, mut from_far) = socket.split();
+    let (mut from_near, mut to_near) = tokio::io::split(near);
+    let inward = async {
+        while let Some(Ok(message)) = from_far.next().await {
+            match message {
+                Message::Binary(bytes) if to_near.write_all(&bytes).await.is_ok() => {}
+                Message::Ping(_) | Message::Pong(_) => {}
+                Message::Binary(_) | Message::Text(_) | Message::Close(_) => break,
+            }
+        }
+    };
+    let outward = async {
+        let mut piece = vec![0; UNDERWAY];
+        while let Ok(count @ 1..) = from_near.read(&mut piece).await {
+            let message = Message::Binary(Bytes::copy_from_slice(&piece[..count]));
+            if to_far.send(message).await.is_err() {
+                break;
+            }
+        }
+        let _ = to_far.close().await;
+    };
+    tokio::select! {
+        () = inward => {}
+        () = outward => {}
+    }
+}

@@ -1,0 +1,50 @@
+//! The few bytes of a task that most lists need.
+
+use danlu_core::task::{ArrayElement, Outcome, TaskState};
+use danlu_core::{Task, UserId};
+use danlu_wire::api::TaskStateName;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brief {
+    pub owner: UserId,
+    pub array: Option<ArrayElement>,
+    pub state: BriefState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BriefState {
+    Waiting(TaskStateName),
+    /// Its run tells more.
+    Active,
+    Ended(TaskStateName),
+}
+
+impl Brief {
+    pub(super) fn of(task: &Task) -> Brief {
+        let state = match &task.state {
+            TaskState::Held => BriefState::Waiting(TaskStateName::Held),
+            TaskState::Blocked { .. } => BriefState::Waiting(TaskStateName::Blocked),
+            TaskState::Queued { .. } => BriefState::Waiting(TaskStateName::Queued),
+            TaskState::Active { .. } => BriefState::Active,
+            TaskState::Finished { outcome, .. } => BriefState::Ended(match outcome {
+                Outcome::Succeeded => TaskStateName::Succeeded,
+                Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
+                    TaskStateName::Failed
+                }
+                Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => {
+                    TaskStateName::Cancelled
+                }
+                Outcome::TimedOut => TaskStateName::TimedOut,
+            }),
+        };
+        Brief { owner: task.owner, array: task.array, state }
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, BriefState::Ended(_))
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, BriefState::Waiting(_))
+    }
+}

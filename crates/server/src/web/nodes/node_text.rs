@@ -1,0 +1,74 @@
+//! Texts about machines.
+
+pub(super) use danlu_messages::machines::problem;
+use danlu_messages::web::nodes as msg;
+
+/// The colour and the word.
+pub(super) fn state(state: &str) -> (&'static str, &'static str) {
+    match state {
+        "ready" => ("good", msg::ready()),
+        "draining" => ("warns", msg::draining()),
+        "unverified" => ("warns", msg::connecting()),
+        "unfit" => ("warns", msg::unfit()),
+        _ => ("failed", msg::not_reachable()),
+    }
+}
+
+pub(super) fn route(route: &str) -> String {
+    match route {
+        "local" => msg::it_is_the_servers_own_machine().to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+pub(super) fn clock(ahead_ms: i64) -> String {
+    let off = ahead_ms.unsigned_abs();
+    match ahead_ms {
+        -50..=50 => msg::as_the_servers().to_owned(),
+        51.. => msg::off_ms_ahead_of_the_servers(&off),
+        _ => msg::off_ms_behind_the_servers(&off),
+    }
+}
+
+pub(super) fn step(step: &str) -> &'static str {
+    match step {
+        "reach" => msg::reach_it(),
+        "upload" => msg::bring_the_program(),
+        "start" => msg::start_it(),
+        "greet" => msg::be_greeted(),
+        "login" => msg::log_in(),
+        "clock" => msg::clock(),
+        "disk" => msg::disk(),
+        "gpus" => "GPU",
+        "machine" => msg::identity(),
+        _ => msg::step(),
+    }
+}
+
+/// The question, what follows from it, and the button.
+pub(super) fn asked(act: &str, name: &str) -> Option<(String, &'static str, &'static str)> {
+    let words = match act {
+        "drain" => (
+            msg::drain_name(&name),
+            msg::nothing_new_starts_there_what_runs_goes_on_to(),
+            msg::drain(),
+        ),
+        "undrain" => (
+            msg::give_name_tasks_again(&name),
+            msg::what_waits_for_it_may_start_at_once(),
+            msg::give_it_tasks(),
+        ),
+        "accept" => (
+            msg::take_the_machine_that_answers_now_for_name(&name),
+            msg::do_this_only_after_the_machine_was_replaced(),
+            msg::accept_it(),
+        ),
+        "remove" => (
+            msg::take_name_out(&name),
+            msg::it_gets_no_tasks_any_more_and_keys_that(),
+            msg::take_it_out(),
+        ),
+        _ => return None,
+    };
+    Some(words)
+}
