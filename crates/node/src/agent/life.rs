@@ -145,7 +145,7 @@ impl Life {
             ToAgent::Forget { run } => self.runs.forget(run),
             ToAgent::DropLog { run } => self.runs.drop_log(run),
             ToAgent::AskReport => self.report(),
-            // For the station around this agent.
+            // For the host around this agent.
             ToAgent::AskFacts | ToAgent::ReadLog(_) | ToAgent::CheckPaths(_) => {}
         }
     }

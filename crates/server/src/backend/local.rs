@@ -5,7 +5,7 @@ use crate::clock;
 use crate::handle::Handle;
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
-use danlu_node::{AgentError, Station, StationConfig};
+use danlu_node::{AgentError, Host, HostConfig};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,7 +14,7 @@ use tracing::error;
 #[derive(Debug)]
 pub struct Local {
     name: String,
-    station: Station,
+    station: Host,
     /// The newest connection.
     connection: Option<(NodeId, SessionId)>,
     mouth: Arc<Mouth>,
@@ -33,10 +33,10 @@ struct Mouth {
 
 impl Local {
     /// Adopts what runs already, before the process has other threads.
-    pub fn start(name: &str, config: &StationConfig, live: LiveGpus) -> Result<Local, AgentError> {
+    pub fn start(name: &str, config: &HostConfig, live: LiveGpus) -> Result<Local, AgentError> {
         let mouth = Arc::new(Mouth { live, ..Mouth::default() });
         let speaker = Arc::clone(&mouth);
-        let station = Station::start(config, move |said| speaker.say(said))?;
+        let station = Host::start(config, move |said| speaker.say(said))?;
         Ok(Local { name: name.to_owned(), station, connection: None, mouth })
     }
 

@@ -25,7 +25,7 @@ use tenants::Tenants;
 use tracing::warn;
 
 #[derive(Debug, Clone)]
-pub struct StationConfig {
+pub struct HostConfig {
     /// Where the run directories are: a directory on a local disk, of this machine alone.
     pub root: PathBuf,
     pub cgroups: bool,
@@ -34,7 +34,7 @@ pub struct StationConfig {
 
 /// When it is dropped it ends; its runs go on.
 #[derive(Debug)]
-pub struct Station {
+pub struct Host {
     agent: Agent,
     watch: Arc<Watch>,
     seen: Seen,
@@ -48,13 +48,13 @@ struct Watch {
     tenants: Tenants,
 }
 
-impl Station {
+impl Host {
     /// Starts the agent, which adopts what runs already; best before the process has other threads. `say` gets all that
     /// there is to say, from two threads, and must not wait for long.
     pub fn start(
-        config: &StationConfig,
+        config: &HostConfig,
         say: impl Fn(FromAgent) + Send + Sync + 'static,
-    ) -> Result<Station, AgentError> {
+    ) -> Result<Host, AgentError> {
         let say = Arc::new(say);
         let simulated = config.gpus.kind == Some(ProbeKind::Sim);
         let watch = Arc::new(Watch { simulated, ..Watch::default() });
@@ -74,7 +74,7 @@ impl Station {
         let tenants = watch.tenants.clone();
         let probe = probe::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
         let _ = watch.probe.set(probe);
-        Ok(Station { agent, watch, seen })
+        Ok(Host { agent, watch, seen })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.

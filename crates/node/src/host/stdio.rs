@@ -1,9 +1,9 @@
-//! `danlu agent --stdio`: a station at the end of a connection, which is this process's standard input and output.
+//! `danlu agent --stdio`: a host at the end of a connection, which is this process's standard input and output.
 //!
-//! It ends with the connection. Its runs go on, and the station of the next connection adopts them.
+//! It ends with the connection. Its runs go on, and the host of the next connection adopts them.
 
 use super::takeover::{self, NoPlace};
-use super::{Station, StationConfig, facts, logs};
+use super::{Host, HostConfig, facts, logs};
 use crate::agent::AgentError;
 use crate::gpu::ProbeConfig;
 use crate::private;
@@ -51,7 +51,7 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     let order = hello.station.clone().unwrap_or_default();
     let root = takeover::place(&order)?;
     takeover::take_over(&root)?;
-    let config = StationConfig {
+    let config = HostConfig {
         root: root.clone(),
         cgroups: !order.without_cgroups,
         gpus: probe_config(&order, &root),
@@ -59,7 +59,7 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     let (said, unsaid) = sync_channel(UNSAID);
     let mouth = Mouth { said, machine: facts::machine() };
     let speaker = mouth.clone();
-    let station = Station::start(&config, move |said| speaker.say(said))?;
+    let host = Host::start(&config, move |said| speaker.say(said))?;
     let files = UserFiles::default();
     let runs = RunRoot::open(&root).map_err(AgentError::from)?;
     let logs = logs::start(runs, files.clone(), mouth.clone());
@@ -67,12 +67,12 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
         .name("to-server".into())
         .spawn(move || write_all(&unsaid, output))?;
     drop(writer);
-    let send = |order| station.send(order).map_err(io::Error::other);
+    let send = |order| host.send(order).map_err(io::Error::other);
     send(ToAgent::Hello(hello))?;
     while let Some(order) = orders.next()? {
         match order {
             ToAgent::AskFacts => {
-                mouth.say(FromAgent::Facts(facts::facts(&root, &station.probe_in_words())));
+                mouth.say(FromAgent::Facts(facts::facts(&root, &host.probe_in_words())));
             }
             ToAgent::ReadLog(wanted) => logs.read(wanted),
             ToAgent::CheckPaths(CheckPaths { ask, owner, paths }) => {
@@ -100,7 +100,7 @@ fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
     }
 }
 
-/// Speaks for the station and for whoever reads logs.
+/// Speaks for the host and for whoever reads logs.
 #[derive(Debug, Clone)]
 pub(super) struct Mouth {
     said: SyncSender<FromAgent>,

@@ -1,4 +1,4 @@
-//! Where a station keeps its runs, and that there is never more than one of them.
+//! Where a host keeps its runs, and that there is never more than one of them.
 
 use crate::boot::boot_id;
 use crate::filesystem::network;
@@ -82,14 +82,14 @@ fn usable(directories: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// The process that is the station here.
+/// The process that is the host here.
 #[derive(Serialize, Deserialize)]
 struct Occupant {
     process: ProcessMark,
     boot_id: String,
 }
 
-/// The station of a connection that is dead, but has not noticed yet, must not keep the new one out. It is told to end,
+/// The host of a connection that is dead, but has not noticed yet, must not keep the new one out. It is told to end,
 /// and waited for; what it may have begun is adopted.
 pub(super) fn take_over(root: &Path) -> io::Result<()> {
     let path = root.join("station.json");
