@@ -59,7 +59,7 @@ fn per_second(begun: Instant) -> f64 {
     tasks / begun.elapsed().as_secs_f64()
 }
 
-/// Milliseconds that this process, its nursery and all its runs have used; they are in one control group.
+/// Milliseconds that this process, its launcher and all its runs have used; they are in one control group.
 fn processor_time() -> Option<f64> {
     let own = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).ok()?;
     let milliseconds = |time: nix::sys::time::TimeVal| {

@@ -4,7 +4,7 @@
 //! group where that tree has the memory controller, else in the version 1 tree (the "hybrid" layout).
 //!
 //! ```text
-//!     <tree>/danlu/shims           the nursery and all shims: no service manager counts them to the daemon
+//!     <tree>/danlu/shims           the launcher and all shims: no service manager counts them to the daemon
 //!     <tree>/danlu/<root>-<run>    one run
 //!     <memory tree>/…/danlu-<root>-<run>    its memory, below where the daemon is, and only if it is limited
 //! ```
@@ -21,7 +21,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where runs get their groups; found once, by the nursery.
+/// Where runs get their groups; found once, by the launcher.
 #[derive(Debug, Default)]
 pub(crate) struct Cgroups {
     unified: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What runs on a GPU host: the agent, the nursery and its shims, run directories, GPU probes.
+//! What runs on a GPU host: the agent, the launcher and its shims, run directories, GPU probes.
 //!
 //! [`dispatch`] must be the first call in `main`; [`Agent`] is what a server talks to.
 #![allow(
@@ -18,9 +18,9 @@ mod fork;
 pub mod gpu;
 mod host;
 mod launch;
+mod launcher;
 mod leftovers;
 pub mod logs;
-mod nursery;
 mod owner;
 #[cfg(feature = "pam")]
 pub mod pam;
@@ -40,6 +40,6 @@ pub use boot::boot_id;
 pub use filesystem::{Network, network};
 pub use host::facts;
 pub use host::{Host, HostConfig, StdioError, serve as serve_agent};
-pub use nursery::dispatch;
+pub use launcher::dispatch;
 pub use owner::run_of_process;
 pub use rundir::{RootError, RunRoot};

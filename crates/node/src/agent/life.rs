@@ -4,7 +4,7 @@ use super::Inventory;
 use super::fitness::Fitness;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
-use crate::nursery::{Answer, Link, ShimNews};
+use crate::launcher::{Answer, Link, ShimNews};
 use crate::rundir::RunRoot;
 use crate::shim::notices::Notice;
 use crate::shim::refusal::Refusal;
@@ -99,7 +99,7 @@ impl Life {
             for event in &events[..count] {
                 match Token(event.data()) {
                     ORDERS => go_on = self.obey(),
-                    ANSWERS => self.hear_nursery(),
+                    ANSWERS => self.hear_launcher(),
                     NEWS => {}
                     shim => self.runs.shim_ended(shim),
                 }
@@ -205,9 +205,9 @@ impl Life {
     fn try_out(&mut self) -> Result<(), Refusal> {
         let tried = self.runs.root().try_out();
         tried.map_err(|error| Refusal::run_directory("make a run directory", &error))?;
-        let failed = |error: io::Error| Refusal::nursery(&error);
+        let failed = |error: io::Error| Refusal::launcher(&error);
         if self.link.is_none() {
-            return self.start_nursery().map_err(failed);
+            return self.start_launcher().map_err(failed);
         }
         let root = self.runs.root().path();
         Link::start(root, self.with_cgroups, &self.news).map(Link::end).map_err(failed)
@@ -222,30 +222,30 @@ impl Life {
         }
     }
 
-    fn hear_nursery(&mut self) {
+    fn hear_launcher(&mut self) {
         while let Some(link) = &self.link {
             match link.answer() {
                 Answer::Nothing => return,
                 Answer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
                 Answer::Failed { run, error } => self.runs.not_forked(run, &error),
-                Answer::Gone => self.replace_nursery(),
+                Answer::Gone => self.replace_launcher(),
             }
         }
     }
 
-    /// Tasks do not notice. What the nursery was about to start is started by the next one.
-    fn replace_nursery(&mut self) {
+    /// Tasks do not notice. What the launcher was about to start is started by the next one.
+    fn replace_launcher(&mut self) {
         if let Some(link) = self.link.take() {
             link.end();
         }
-        if let Err(error) = self.start_nursery() {
-            self.runs.refuse_unborn(&error);
+        if let Err(error) = self.start_launcher() {
+            self.runs.refuse_forking(&error);
             return;
         }
-        self.runs.requeue_unborn();
+        self.runs.requeue_forking();
     }
 
-    fn start_nursery(&mut self) -> io::Result<()> {
+    fn start_launcher(&mut self) -> io::Result<()> {
         let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
         listen(&self.epoll, link.socket(), ANSWERS)?;
         self.link = Some(link);
@@ -255,7 +255,7 @@ impl Life {
     fn launch_queued(&mut self) {
         if self.link.is_none()
             && self.runs.has_queued()
-            && let Err(error) = self.start_nursery()
+            && let Err(error) = self.start_launcher()
         {
             self.runs.refuse_queued(&error);
         }

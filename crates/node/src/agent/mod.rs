@@ -6,7 +6,7 @@ mod fitness;
 mod life;
 mod runs;
 
-use crate::nursery::{Link, ShimNews};
+use crate::launcher::{Link, ShimNews};
 use crate::private;
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
@@ -33,7 +33,7 @@ pub struct Agent {
     waiting: Arc<AtomicUsize>,
     wake: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
-    nursery: u32,
+    launcher: u32,
 }
 
 pub struct Settings {
@@ -90,8 +90,9 @@ impl Agent {
         let lock = lock(&root)?;
         root.drop_spares().map_err(system("empty the directory for spare ones"))?;
         let news = ShimNews::new().map_err(system("make a pipe"))?;
-        let link = Link::start(root.path(), cgroups, &news).map_err(system("start the nursery"))?;
-        let nursery = link.pid();
+        let link =
+            Link::start(root.path(), cgroups, &news).map_err(system("start the launcher"))?;
+        let launcher = link.pid();
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| system("make an event")(error.into()))?;
         let wake = Arc::new(wake);
@@ -108,7 +109,7 @@ impl Agent {
                 drop(lock);
             })
             .map_err(system("start a thread"))?;
-        Ok(Agent { orders: Some(orders), waiting, wake, thread: Some(thread), nursery })
+        Ok(Agent { orders: Some(orders), waiting, wake, thread: Some(thread), launcher })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
@@ -125,9 +126,9 @@ impl Agent {
         Ok(())
     }
 
-    /// The process id of the first nursery, for tests and curious people.
-    pub fn nursery(&self) -> u32 {
-        self.nursery
+    /// The process id of the first launcher, for tests and curious people.
+    pub fn launcher(&self) -> u32 {
+        self.launcher
     }
 }
 

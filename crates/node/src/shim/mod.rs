@@ -23,7 +23,7 @@ mod watch;
 use crate::boot::boot_id;
 use crate::cgroup::Cgroups;
 use crate::launch::command_line;
-use crate::nursery::handover::{self, Handover};
+use crate::launcher::handover::{self, Handover};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::shim::identity::{Identity, NoIdentity};
@@ -52,7 +52,7 @@ use std::time::Duration;
 /// As which a shim with a run is listed among the processes.
 pub(crate) const NAME: &CStr = c"danlu-shim";
 
-/// What the nursery gives to a shim.
+/// What the launcher gives to a shim.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub(crate) run: RunId,
@@ -93,7 +93,7 @@ impl Prepared {
     /// Waits, without a run, for something to come by the link. False when this process is told to end instead.
     pub(crate) fn wait_for(&self, link: BorrowedFd<'_>) -> bool {
         let Ok(Ready { signals, .. }) = &self.0 else { return true };
-        let _ = nix::sys::prctl::set_name(c"danlu-spare");
+        let _ = nix::sys::prctl::set_name(c"danlu-idle");
         loop {
             let mut both = [link, signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
             let _ = poll(&mut both, PollTimeout::NONE);

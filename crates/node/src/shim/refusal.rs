@@ -31,7 +31,7 @@ impl Refusal {
     }
 
     /// There is nobody to start it.
-    pub(crate) fn nursery(error: &io::Error) -> Refusal {
+    pub(crate) fn launcher(error: &io::Error) -> Refusal {
         let refusal = Refusal::process(error);
         Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Nursery)), ..refusal }
     }

@@ -81,8 +81,8 @@ impl AgentProcess {
         self.notices.recv_timeout(wait).ok()
     }
 
-    /// The process id of its nursery, which is its only child.
-    pub(crate) fn nursery(&self) -> u32 {
+    /// The process id of its launcher, which is its only child.
+    pub(crate) fn launcher(&self) -> u32 {
         let agent = format!("\nPPid:\t{}\n", self.child.id());
         std::fs::read_dir("/proc")
             .unwrap()

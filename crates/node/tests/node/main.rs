@@ -1,4 +1,4 @@
-//! The node side with real processes. The program that these tests are in is also the one that nurseries are made of, so
+//! The node side with real processes. The program that these tests are in is also the one that launchers are made of, so
 //! it has a `main` of its own.
 #![allow(
     clippy::unwrap_used,
@@ -9,9 +9,9 @@ mod agent_process;
 mod environment;
 mod exits;
 mod harness;
+mod launcher;
 mod many;
 mod memory;
-mod nursery;
 mod output;
 mod pause;
 mod removed_directory;
@@ -56,11 +56,11 @@ fn main() -> ExitCode {
         many::a_group_of_the_same_name_is_of_nobody,
         many::idle_agent_sleeps,
         memory::limit_is_kept,
-        nursery::killed_nursery_is_replaced,
-        nursery::nursery_ends_with_its_agent,
-        nursery::shims_get_one_run_after_the_other,
-        nursery::late_stop_hits_nobody_else,
-        nursery::idle_shims_can_be_told_to_end,
+        launcher::killed_launcher_is_replaced,
+        launcher::launcher_ends_with_its_agent,
+        launcher::shims_get_one_run_after_the_other,
+        launcher::late_stop_hits_nobody_else,
+        launcher::idle_shims_can_be_told_to_end,
         output::both_streams_in_one_log,
         output::separate_files,
         output::appended_and_truncated,

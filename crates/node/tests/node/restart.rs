@@ -145,7 +145,7 @@ pub(crate) fn agent_killed_at_any_moment() {
     assert!(report.len() > 20, "hardly anything was started");
 }
 
-/// The order lies in the socket of a nursery that sleeps, and its lock with it: the next agent must not think that it
+/// The order lies in the socket of a launcher that sleeps, and its lock with it: the next agent must not think that it
 /// will never start.
 pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     let mut world = World::new();
@@ -154,8 +154,8 @@ pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     let order = world.shell("echo ran >> ran; exit 5");
     let mut agent = AgentProcess::start(&world.root_path());
     assert!(state_of(&mut agent).is_empty());
-    let nursery = agent.nursery();
-    kill(nursery, Signal::SIGSTOP);
+    let launcher = agent.launcher();
+    kill(launcher, Signal::SIGSTOP);
     agent.send(&ToAgent::Launch(Box::new(order.clone())));
     // A report that is asked for at once may come before the launch.
     while state_of(&mut agent).is_empty() {}
@@ -166,7 +166,7 @@ pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     assert!(matches!(report.get(&order.run), Some(ReportedState::Alive { .. })), "{report:?}");
     said.check_falls_silent();
     assert!(matches!(state_of(&mut agent)[&order.run], ReportedState::Alive { .. }));
-    kill(nursery, Signal::SIGCONT);
+    kill(launcher, Signal::SIGCONT);
     assert_eq!(ended(&agent, order.run).exit, Exit::Code(5));
     agent.kill();
     assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");

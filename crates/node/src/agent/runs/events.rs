@@ -1,4 +1,4 @@
-//! What nurseries and shims do, and what becomes of them.
+//! What launchers and shims do, and what becomes of them.
 
 use super::orders::MOST_TRIES;
 use super::{Phase, Runs, Token};
@@ -14,11 +14,11 @@ use std::io;
 
 impl Runs {
     pub(in crate::agent) fn forked(&mut self, run: RunId, shim: Option<Pidfd>) {
-        let Some(Phase::Unborn { since, said, ordered, over, .. }) = self.all.get(&run) else {
+        let Some(Phase::Forking { since, said, ordered, over, .. }) = self.all.get(&run) else {
             return;
         };
         let (since, said, ordered) = (*since, *said, *ordered);
-        self.unborn -= 1;
+        self.forking -= 1;
         match shim {
             // The shim may have another run already.
             _ if *over => return self.settle(run),
@@ -31,8 +31,8 @@ impl Runs {
     }
 
     pub(in crate::agent) fn not_forked(&mut self, run: RunId, error: &io::Error) {
-        if let Some(Phase::Unborn { .. }) = self.all.get(&run) {
-            self.unborn -= 1;
+        if let Some(Phase::Forking { .. }) = self.all.get(&run) {
+            self.forking -= 1;
             self.end(run, &record::refused(&Refusal::process(error)));
         }
     }
@@ -40,7 +40,7 @@ impl Runs {
     pub(in crate::agent) fn started(&mut self, run: RunId, at: Time, leader: u32) {
         let (since, said) = match self.all.get_mut(&run) {
             Some(Phase::Watched(watched)) => (&mut watched.since, &mut watched.said),
-            Some(Phase::Unborn { since, said, .. } | Phase::Unclear { since, said }) => {
+            Some(Phase::Forking { since, said, .. } | Phase::Unclear { since, said }) => {
                 (since, said)
             }
             _ => return,
@@ -58,7 +58,7 @@ impl Runs {
                 let token = watched.token;
                 self.shim_ended(token);
             }
-            Some(Phase::Unborn { over, .. }) => *over = true,
+            Some(Phase::Forking { over, .. }) => *over = true,
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ impl Runs {
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
         let Some(run) = self.by_token.remove(&token) else { return };
         if let Some(Phase::Watched(watched)) = self.all.get(&run) {
-            // Closing it is not enough: the nursery has it open too, for the next run.
+            // Closing it is not enough: the launcher has it open too, for the next run.
             let _ = self.epoll.delete(&watched.shim);
         }
         self.settle(run);
@@ -94,9 +94,9 @@ impl Runs {
         }
     }
 
-    /// The nursery is gone. What it has forked lives; the rest is to be forked by the next.
-    pub(in crate::agent) fn requeue_unborn(&mut self) {
-        for Unborn { run, order, since, said, tries } in self.take_unborn() {
+    /// The launcher is gone. What it has forked lives; the rest is to be forked by the next.
+    pub(in crate::agent) fn requeue_forking(&mut self) {
+        for Forking { run, order, since, said, tries } in self.take_forking() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) if tries < MOST_TRIES => {
                     let _ = self.root.remove(run);
@@ -104,20 +104,20 @@ impl Runs {
                     self.queue.push_back(run);
                 }
                 Ok(Found::NeverStarted) => {
-                    let error = io::Error::other("the nursery dies again and again");
-                    self.end(run, &record::refused(&Refusal::nursery(&error)));
+                    let error = io::Error::other("the launcher dies again and again");
+                    self.end(run, &record::refused(&Refusal::launcher(&error)));
                 }
                 _ => self.look(run, since, said),
             }
         }
     }
 
-    /// There is no nursery, and no new one can be started.
-    pub(in crate::agent) fn refuse_unborn(&mut self, error: &io::Error) {
-        for Unborn { run, since, said, .. } in self.take_unborn() {
+    /// There is no launcher, and no new one can be started.
+    pub(in crate::agent) fn refuse_forking(&mut self, error: &io::Error) {
+        for Forking { run, since, said, .. } in self.take_forking() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) => {
-                    self.end(run, &record::refused(&Refusal::nursery(error)));
+                    self.end(run, &record::refused(&Refusal::launcher(error)));
                 }
                 _ => self.look(run, since, said),
             }
@@ -126,18 +126,18 @@ impl Runs {
 
     pub(in crate::agent) fn refuse_queued(&mut self, error: &io::Error) {
         for run in std::mem::take(&mut self.queue) {
-            self.end(run, &record::refused(&Refusal::nursery(error)));
+            self.end(run, &record::refused(&Refusal::launcher(error)));
         }
     }
 
-    fn take_unborn(&mut self) -> Vec<Unborn> {
-        self.unborn = 0;
-        let unborn = |_: &RunId, phase: &mut Phase| matches!(phase, Phase::Unborn { .. });
+    fn take_forking(&mut self) -> Vec<Forking> {
+        self.forking = 0;
+        let forking = |_: &RunId, phase: &mut Phase| matches!(phase, Phase::Forking { .. });
         self.all
-            .extract_if(.., unborn)
+            .extract_if(.., forking)
             .filter_map(|(run, phase)| match phase {
-                Phase::Unborn { order, since, said, tries, .. } => {
-                    Some(Unborn { run, order, since, said, tries })
+                Phase::Forking { order, since, said, tries, .. } => {
+                    Some(Forking { run, order, since, said, tries })
                 }
                 _ => None,
             })
@@ -145,8 +145,8 @@ impl Runs {
     }
 }
 
-/// A run that the nursery was to fork when it died.
-struct Unborn {
+/// A run that the launcher was to fork when it died.
+struct Forking {
     run: RunId,
     order: Box<LaunchOrder>,
     since: Time,

@@ -29,8 +29,8 @@ pub(super) struct Runs {
     next_token: Token,
     /// In phase `Queued`, in order.
     queue: VecDeque<RunId>,
-    /// How many are in phase `Unborn`.
-    unborn: usize,
+    /// How many are in phase `Forking`.
+    forking: usize,
     /// In a phase that is to be looked at again, and when.
     unsettled: Vec<RunId>,
     look_again_at: Option<Instant>,
@@ -62,16 +62,16 @@ enum Phase {
         order: Box<LaunchOrder>,
         tries: u32,
     },
-    /// With the nursery, which has not said anything yet.
-    Unborn {
+    /// With the launcher, which has not said anything yet.
+    Forking {
         order: Box<LaunchOrder>,
         since: Time,
-        /// It has been said that the command runs: its shim was quicker than the nursery.
+        /// It has been said that the command runs: its shim was quicker than the launcher.
         said: bool,
         tries: u32,
         /// There is a `control.json` that the shim is to be told of.
         ordered: bool,
-        /// Its shim was quicker than the nursery in this too: the result is there.
+        /// Its shim was quicker than the launcher in this too: the result is there.
         over: bool,
     },
     Watched(Watched),
@@ -117,7 +117,7 @@ impl Runs {
             by_token: BTreeMap::new(),
             next_token: FIRST_TOKEN,
             queue: VecDeque::new(),
-            unborn: 0,
+            forking: 0,
             unsettled: Vec::new(),
             look_again_at: None,
             forgotten: Vec::new(),
@@ -147,7 +147,7 @@ impl Runs {
         let state = |phase: &Phase| match phase {
             // It may still come to nothing, and then nothing ran.
             Phase::Queued { .. } => None,
-            Phase::Unborn { since, .. } | Phase::Unclear { since, .. } => {
+            Phase::Forking { since, .. } | Phase::Unclear { since, .. } => {
                 alive(*since, false, None)
             }
             Phase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),

@@ -1,7 +1,7 @@
 //! What the server wants done.
 
 use super::{Phase, Runs, Work};
-use crate::nursery::Link;
+use crate::launcher::Link;
 use crate::rundir::RunRoot;
 use crate::shim::refusal::Refusal;
 use crate::{clock, record};
@@ -13,8 +13,8 @@ use std::collections::btree_map::Entry;
 use std::io;
 
 /// Forks under way: enough to keep every core busy, few enough to fit in a socket.
-const MOST_UNBORN: usize = 128;
-/// How often a run is given to a nursery that then dies.
+const MOST_FORKING: usize = 128;
+/// How often a run is given to a launcher that then dies.
 pub(super) const MOST_TRIES: u32 = 3;
 
 impl Runs {
@@ -39,7 +39,7 @@ impl Runs {
     }
 
     pub(in crate::agent) fn launch_queued(&mut self, link: &Link) {
-        while self.unborn < MOST_UNBORN {
+        while self.forking < MOST_FORKING {
             let Some(run) = self.queue.pop_front() else { return };
             let (mut order, tries) = match self.all.remove(&run) {
                 Some(Phase::Queued { order, tries }) => (order, tries + 1),
@@ -50,11 +50,11 @@ impl Runs {
             };
             match begin(&self.root, &mut order, link) {
                 Ok(Begun::Given) => {
-                    self.unborn += 1;
+                    self.forking += 1;
                     let since = clock::now();
                     self.all.insert(
                         run,
-                        Phase::Unborn {
+                        Phase::Forking {
                             order,
                             since,
                             said: false,
@@ -73,8 +73,8 @@ impl Runs {
                         self.queue.push_back(run);
                     }
                 }
-                // The next nursery gets it.
-                Ok(Begun::NoNursery) => {
+                // The next launcher gets it.
+                Ok(Begun::NoLauncher) => {
                     let _ = self.root.remove(run);
                     self.all.insert(run, Phase::Queued { order, tries });
                     self.queue.push_front(run);
@@ -144,7 +144,7 @@ impl Runs {
 
     fn control(&mut self, run: RunId, change: impl FnOnce(&mut Control)) {
         let Some(phase) = self.all.get_mut(&run) else { return };
-        if !matches!(phase, Phase::Unborn { .. } | Phase::Watched(_) | Phase::Unclear { .. }) {
+        if !matches!(phase, Phase::Forking { .. } | Phase::Watched(_) | Phase::Unclear { .. }) {
             return;
         }
         // On a full disk, or without a descriptor to spare, the order is lost, and comes again with the next report.
@@ -155,7 +155,7 @@ impl Runs {
         if dir.write(&control).is_ok() {
             match phase {
                 Phase::Watched(watched) => watched.heed(&control),
-                Phase::Unborn { ordered, .. } => *ordered = true,
+                Phase::Forking { ordered, .. } => *ordered = true,
                 _ => {}
             }
         }
@@ -175,7 +175,7 @@ enum Begun {
     Given,
     /// Its directory was there.
     Before,
-    NoNursery,
+    NoLauncher,
 }
 
 fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &Link) -> io::Result<Begun> {
@@ -185,7 +185,7 @@ fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &Link) -> io::Result<Beg
     }
     match link.launch(order, &dir) {
         Ok(()) => Ok(Begun::Given),
-        Err(error) if is_closed(&error) => Ok(Begun::NoNursery),
+        Err(error) if is_closed(&error) => Ok(Begun::NoLauncher),
         Err(error) => Err(error),
     }
 }

@@ -17,21 +17,21 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-/// It waits for a run, or has one. When the nursery is gone, it goes when it is through.
-pub(super) struct Spare {
+/// It waits for a run, or has one. When the launcher is gone, it goes when it is through.
+pub(super) struct IdleShim {
     link: OwnedFd,
     process: Pidfd,
 }
 
 /// Those that have a run, and will be free again.
 #[derive(Default)]
-pub(super) struct Busy(VecDeque<Spare>);
+pub(super) struct BusyShims(VecDeque<IdleShim>);
 
 /// More at a time are not kept: they end with their runs.
 const MOST_KEPT: usize = 8;
 
 /// What a shim is to do.
-pub(super) struct Errand {
+pub(super) struct LaunchRequest {
     pub(super) note: Note,
     /// Locked.
     pub(super) dir: RunDir,
@@ -45,26 +45,26 @@ pub(super) struct Note {
 }
 
 pub(super) enum Side {
-    Nursery(Spare),
-    /// The end of the link that the errand comes from.
+    Launcher(IdleShim),
+    /// The end of the link that the request comes from.
     Shim(OwnedFd),
 }
 
-impl Spare {
+impl IdleShim {
     pub(super) fn fork() -> io::Result<Side> {
         let (link, shim_link) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
-        // SAFETY: a nursery has no threads.
+        // SAFETY: a launcher has no threads.
         Ok(match unsafe { fork(None) }? {
             Fork::Child { .. } => Side::Shim(shim_link),
-            Fork::Parent { pidfd, .. } => Side::Nursery(Spare { link, process: pidfd }),
+            Fork::Parent { pidfd, .. } => Side::Launcher(IdleShim { link, process: pidfd }),
         })
     }
 
-    /// An error when it is gone, or the errand is too large to be sent: nothing has begun then.
-    pub(super) fn send(&self, errand: &Errand) -> io::Result<()> {
-        let note = serde_json::to_vec(&errand.note)?;
-        let fds = [errand.dir.as_fd().as_raw_fd(), errand.order.as_fd().as_raw_fd()];
+    /// An error when it is gone, or the request is too large to be sent: nothing has begun then.
+    pub(super) fn send(&self, request: &LaunchRequest) -> io::Result<()> {
+        let note = serde_json::to_vec(&request.note)?;
+        let fds = [request.dir.as_fd().as_raw_fd(), request.order.as_fd().as_raw_fd()];
         Ok(send_message(self.link.as_fd(), &note, &fds)?)
     }
 
@@ -73,35 +73,35 @@ impl Spare {
     }
 }
 
-impl Busy {
-    pub(super) fn keep(&mut self, spare: Spare) {
+impl BusyShims {
+    pub(super) fn keep(&mut self, shim: IdleShim) {
         if self.0.len() < MOST_KEPT {
-            self.0.push_back(spare);
+            self.0.push_back(shim);
         }
     }
 
     /// One that is through with its run. The dead are dropped.
-    pub(super) fn take_free(&mut self) -> Option<Spare> {
+    pub(super) fn take_free(&mut self) -> Option<IdleShim> {
         let mut links: Vec<PollFd<'_>> =
-            self.0.iter().map(|spare| PollFd::new(spare.link.as_fd(), PollFlags::POLLIN)).collect();
+            self.0.iter().map(|shim| PollFd::new(shim.link.as_fd(), PollFlags::POLLIN)).collect();
         poll(&mut links, PollTimeout::ZERO).ok().filter(|&count| count > 0)?;
         let heard: Vec<bool> = links.iter().map(|link| link.any() == Some(true)).collect();
         let free = heard.iter().position(|&heard| heard)?;
-        let spare = self.0.remove(free)?;
-        match receive_message(spare.link.as_fd(), MsgFlags::MSG_DONTWAIT) {
-            Ok(Some(_)) => Some(spare),
+        let shim = self.0.remove(free)?;
+        match receive_message(shim.link.as_fd(), MsgFlags::MSG_DONTWAIT) {
+            Ok(Some(_)) => Some(shim),
             _ => self.take_free(),
         }
     }
 }
 
-/// The spare's side: it is through with its run. False when nobody wants to know.
+/// The shim's side: it is through with its run. False when nobody wants to know.
 pub(super) fn is_free_again(link: &OwnedFd) -> bool {
     send_message(link.as_fd(), b"free", &[]).is_ok()
 }
 
-/// The spare's side. `None` when there will be no errand.
-pub(super) fn receive(link: &OwnedFd, prepared: &Prepared) -> Option<Errand> {
+/// The shim's side. `None` when there will be no request.
+pub(super) fn receive(link: &OwnedFd, prepared: &Prepared) -> Option<LaunchRequest> {
     loop {
         if !prepared.wait_for(link.as_fd()) {
             return None;
@@ -112,6 +112,6 @@ pub(super) fn receive(link: &OwnedFd, prepared: &Prepared) -> Option<Errand> {
         };
         let [dir, order] = <[OwnedFd; 2]>::try_from(fds).ok()?;
         let note = serde_json::from_slice(&message).ok()?;
-        return Some(Errand { note, dir: RunDir::from_fd(dir), order: File::from(order) });
+        return Some(LaunchRequest { note, dir: RunDir::from_fd(dir), order: File::from(order) });
     }
 }

@@ -42,12 +42,12 @@ fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
         },
     };
     let (mut answer, mut teller) = io::pipe().map_err(failed)?;
-    // SAFETY: a nursery has no threads.
+    // SAFETY: a launcher has no threads.
     match unsafe { fork(None) }.map_err(failed)? {
         Fork::Child { .. } => {
             let told = serde_json::to_vec(&Identity::find(name)).unwrap_or_default();
             let _ = teller.write_all(&told);
-            // SAFETY: ends the process at once; nothing of the nursery's is flushed or torn down here.
+            // SAFETY: ends the process at once; nothing of the launcher's is flushed or torn down here.
             unsafe { libc::_exit(0) }
         }
         Fork::Parent { .. } => {

@@ -1,4 +1,4 @@
-//! What agent and nursery say to each other, with descriptors in hand.
+//! What agent and launcher say to each other, with descriptors in hand.
 
 use super::{ARGUMENT, WITHOUT_CGROUPS, handover};
 use crate::process::Pidfd;
@@ -29,11 +29,11 @@ pub(crate) struct Link {
     child: Child,
 }
 
-/// What shims say of the starts and ends of their commands. One for the whole life of an agent: shims outlive their nursery.
+/// What shims say of the starts and ends of their commands. One for the whole life of an agent: shims outlive their launcher.
 #[derive(Debug)]
 pub(crate) struct ShimNews {
     reader: File,
-    /// For the next nursery.
+    /// For the next launcher.
     writer: OwnedFd,
     /// The beginning of a line that has not come whole.
     partial: Vec<u8>,
@@ -66,7 +66,7 @@ pub(crate) enum Answer {
     },
     /// Nothing more for now.
     Nothing,
-    /// The nursery is gone.
+    /// The launcher is gone.
     Gone,
 }
 
@@ -77,7 +77,7 @@ impl Link {
     /// Starts this very program anew, even if its file has been replaced meanwhile.
     pub(crate) fn start(root: &Path, with_cgroups: bool, news: &ShimNews) -> io::Result<Link> {
         let flags = SockFlag::SOCK_CLOEXEC;
-        let (socket, nursery_socket) =
+        let (socket, launcher_socket) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
         let mut command = Command::new("/proc/self/exe");
         command.arg0("danlu").arg(ARGUMENT).arg(root);
@@ -87,7 +87,7 @@ impl Link {
         let child = command
             .env_clear()
             .current_dir("/")
-            .stdin(Stdio::from(nursery_socket))
+            .stdin(Stdio::from(launcher_socket))
             .stdout(Stdio::from(news.writer.try_clone()?))
             .spawn()?;
         Ok(Link { socket, child })
@@ -102,7 +102,7 @@ impl Link {
         Ok(send_message(self.socket.as_fd(), &message, &fds)?)
     }
 
-    /// What the nursery says, without waiting for it.
+    /// What the launcher says, without waiting for it.
     pub(crate) fn answer(&self) -> Answer {
         loop {
             let (message, mut fds) =
@@ -131,7 +131,7 @@ impl Link {
         self.child.id()
     }
 
-    /// After this, every shim there will ever be of this nursery is there.
+    /// After this, every shim there will ever be of this launcher is there.
     pub(crate) fn end(mut self) {
         let Link { socket, child, .. } = &mut self;
         let _ = nix::sys::socket::shutdown(socket.as_raw_fd(), nix::sys::socket::Shutdown::Both);
@@ -174,7 +174,7 @@ pub(super) fn is_waiting(socket: &OwnedFd) -> bool {
     poll(&mut request, PollTimeout::ZERO).is_ok_and(|count| count > 0)
 }
 
-/// The nursery's side. `None` when the agent is gone.
+/// The launcher's side. `None` when the agent is gone.
 pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(Request, RunDir, File)>> {
     loop {
         let (message, fds) = match receive_message(socket.as_fd(), MsgFlags::empty()) {
