@@ -33,7 +33,7 @@ impl Refusal {
     /// There is nobody to start it.
     pub(crate) fn launcher(error: &io::Error) -> Refusal {
         let refusal = Refusal::process(error);
-        Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Nursery)), ..refusal }
+        Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Launcher)), ..refusal }
     }
 
     /// Before it said who it is: nothing ran.
