@@ -412,7 +412,7 @@ mod tests {
         let dir = root.create(RUN).unwrap().unwrap();
         for message in ["x".repeat(100), "y".repeat(9_000), "z".repeat(10)] {
             let exit = danlu_core::run::Exit::Launch { message };
-            let record = crate::record::ended(exit.clone(), None);
+            let record = crate::exit_record::ended(exit.clone(), None);
             dir.write(&record).unwrap();
             assert_eq!(dir.read::<ExitRecord>().unwrap().unwrap().exit, exit);
         }

@@ -2,8 +2,8 @@
 //!
 //! The agent has no memory of its own: the run directories are the truth, and it adopts all of them when it starts.
 
+mod event_loop;
 mod fitness;
-mod life;
 mod runs;
 
 use crate::launcher::{Link, ShimNews};
@@ -12,7 +12,7 @@ use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
-use life::{Inbox, Life};
+use event_loop::{EventLoop, Inbox};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -99,13 +99,20 @@ impl Agent {
         let (orders, received) = channel();
         let waiting = Arc::default();
         let inbox = Inbox { orders: received, waiting: Arc::clone(&waiting) };
-        let life =
-            Life::new(root, cgroups, (link, news), Arc::clone(&wake), inbox, inventory, notice)
-                .map_err(system("adopt the run directories"))?;
+        let event_loop = EventLoop::new(
+            root,
+            cgroups,
+            (link, news),
+            Arc::clone(&wake),
+            inbox,
+            inventory,
+            notice,
+        )
+        .map_err(system("adopt the run directories"))?;
         let thread = std::thread::Builder::new()
             .name("danlu-agent".to_owned())
             .spawn(move || {
-                life.run();
+                event_loop.run();
                 drop(lock);
             })
             .map_err(system("start a thread"))?;

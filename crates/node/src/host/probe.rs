@@ -7,8 +7,8 @@ use crate::boot::boot_id;
 use crate::gpu::{
     Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
 };
-use crate::owner::run_of_process;
 use crate::private;
+use crate::run_of_process::run_of_process;
 use crate::rundir::RunRoot;
 use danlu_core::gpu::GpuReport;
 use danlu_wire::FromAgent;

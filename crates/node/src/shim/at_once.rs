@@ -1,6 +1,6 @@
 //! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
 
-use super::launching::{Obstacle, number_of, stage_of};
+use super::launch_progress::{Obstacle, number_of, stage_of};
 use super::steps::{Steps, end_after};
 use crate::process::Process;
 use crate::vfork::{self, Stack, vfork};

@@ -7,7 +7,7 @@ mod at_once;
 mod file_target;
 pub(crate) mod identity;
 mod kernel;
-mod launching;
+mod launch_progress;
 mod log_watch;
 mod note;
 pub(crate) mod notices;
@@ -22,19 +22,19 @@ mod watch;
 
 use crate::boot::boot_id;
 use crate::cgroup::Cgroups;
-use crate::launch::command_line;
+use crate::launch_command::command_line;
 use crate::launcher::handover::{self, Handover};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::shim::identity::{Identity, NoIdentity};
-use crate::shim::launching::Launching;
+use crate::shim::launch_progress::LaunchProgress;
 use crate::shim::notices::Notices;
 use crate::shim::refusal::Refusal;
 use crate::shim::spawn::Plan;
 use crate::shim::tree::{NoChildren, Tree, reap};
 use crate::shim::watch::Watch;
 use crate::vfork::Stack;
-use crate::{clock, record, signals};
+use crate::{clock, exit_record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
 use danlu_wire::rundir::{ExitRecord, ProcessMark, ShimState, V1};
@@ -118,7 +118,7 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     let mut notices = Notices::new(notices);
     let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
         Ok(launched) => Watch::new(launched, &dir, &mut notices).until_the_end(),
-        Err(refusal) => record::refused(&refusal),
+        Err(refusal) => exit_record::refused(&refusal),
     };
     let left = leave(&dir, &record);
     // Whoever hears of the end may want to use the directory again.
@@ -146,7 +146,7 @@ struct Launched<'a> {
     order: LaunchOrder,
     tree: Tree,
     leader: Pid,
-    launching: Launching,
+    progress: LaunchProgress,
     signals: &'a SignalFd,
     started_at: Time,
     identity: Identity,
@@ -196,12 +196,12 @@ fn launch<'a>(
     let started = Plan::new(&order, &line, &identity, &cgroup, dir)
         .and_then(|plan| plan.start(stack, announce));
     match started {
-        Ok((leader, launching)) => Ok(Launched {
+        Ok((leader, progress)) => Ok(Launched {
             run,
             order,
             tree: Tree { cgroup },
             leader,
-            launching,
+            progress,
             signals,
             started_at,
             identity,

@@ -2,7 +2,7 @@
 
 use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
-use crate::shim::launching::Problem;
+use crate::shim::launch_progress::Problem;
 use crate::trouble;
 use danlu_core::task::PythonEnvironment;
 use danlu_core::{Trouble, TroubleKind};

@@ -7,12 +7,12 @@
 use crate::activation;
 use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
-use crate::launch::CommandLine;
+use crate::launch_command::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::at_once::AtOnce;
 use crate::shim::file_target::FileTarget;
 use crate::shim::identity::Identity;
-use crate::shim::launching::{self, Launching, Obstacle, Problem};
+use crate::shim::launch_progress::{self, LaunchProgress, Obstacle, Problem};
 use crate::shim::program;
 use crate::shim::refusal::Refusal;
 use crate::shim::steps::{self, Steps};
@@ -103,12 +103,12 @@ impl<'a> Plan<'a> {
         self,
         stack: &Stack,
         announce: impl Fn(Option<Pid>) -> Result<(), Refusal>,
-    ) -> Result<(Pid, Launching), Refusal> {
+    ) -> Result<(Pid, LaunchProgress), Refusal> {
         if let Some(streams) = self.streams_at_once() {
             announce(None)?;
-            if let Some((leader, launching)) = self.start_at_once(stack, streams) {
+            if let Some((leader, progress)) = self.start_at_once(stack, streams) {
                 announce(Some(leader))?;
-                return Ok((leader, launching));
+                return Ok((leader, progress));
             }
         }
         let (leader, mut link) = self.spawn().map_err(|error| Refusal::process(&error))?;
@@ -116,8 +116,8 @@ impl<'a> Plan<'a> {
         announce(Some(leader))?;
         // A child that has died already is noticed as any other.
         let _ = link.write_all(&[1]);
-        let launching = Launching::awaited(link).map_err(|error| Refusal::process(&error))?;
-        Ok((leader, launching))
+        let progress = LaunchProgress::awaited(link).map_err(|error| Refusal::process(&error))?;
+        Ok((leader, progress))
     }
 
     /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
     }
 
     /// `None` where that cannot be done, or takes long: nothing runs then.
-    fn start_at_once(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, Launching)> {
+    fn start_at_once(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, LaunchProgress)> {
         let group = self.cgroup.open();
         if !self.cgroup.is_entered_by_birth_in(group.as_ref()) {
             return None;
@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
         let steps = self.steps(&self.program, Some(&self.directory), streams, false);
         let (leader, begun) =
             AtOnce::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), AT_ONCE)?;
-        Some((leader, Launching::known(begun)))
+        Some((leader, LaunchProgress::known(begun)))
     }
 
     fn steps<'b>(
@@ -180,7 +180,7 @@ impl<'a> Plan<'a> {
             && let Err(problem) =
                 ready.map_err(Problem::Met).and_then(|()| self.begin_as_user(&mut link))
         {
-            launching::complain(&mut link, &problem);
+            launch_progress::complain(&mut link, &problem);
         }
         vfork::exit()
     }
@@ -190,16 +190,16 @@ impl<'a> Plan<'a> {
         umask(Mode::from_bits_truncate(self.umask));
         let program = match self.python {
             Some(python) => {
-                launching::tell_stage(link, LaunchStage::Environment);
+                launch_progress::tell_stage(link, LaunchStage::Environment);
                 Some(self.activated(python)?)
             }
             None => None,
         };
-        launching::tell_stage(link, LaunchStage::Directory);
+        launch_progress::tell_stage(link, LaunchStage::Directory);
         steps::change_directory(&self.directory).map_err(Problem::Met)?;
         let streams = self.open_streams(link).map_err(Problem::Met)?;
         mark_others().map_err(|error| Problem::Met((LaunchStage::Process, error)))?;
-        launching::tell_stage(link, LaunchStage::Command);
+        launch_progress::tell_stage(link, LaunchStage::Command);
         let program = program.as_ref().unwrap_or(&self.program);
         let fds = [self.nothing.as_raw_fd(), streams[0].as_raw_fd(), streams[1].as_raw_fd()];
         Err(Problem::Met(self.steps(program, None, fds, true).begin()))
@@ -215,9 +215,9 @@ impl<'a> Plan<'a> {
 
     /// For output and errors.
     fn open_streams(&self, link: &mut UnixStream) -> Result<[OwnedFd; 2], Obstacle> {
-        launching::tell_stage(link, LaunchStage::Stdout);
+        launch_progress::tell_stage(link, LaunchStage::Stdout);
         let stdout = self.stdout.open().map_err(|error| (LaunchStage::Stdout, error))?;
-        launching::tell_stage(link, LaunchStage::Stderr);
+        launch_progress::tell_stage(link, LaunchStage::Stderr);
         let stderr = match &self.stderr {
             Some(own) => own.open(),
             None => stdout.try_clone().map_err(|error| errno(&error)),
@@ -232,7 +232,7 @@ impl<'a> Plan<'a> {
         let appends = |target: &Target| matches!(target, Target::Path(file) if file.appends());
         if appends(&self.stdout) || self.stderr.as_ref().is_some_and(appends) {
             let size = |fd: &OwnedFd| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
-            launching::tell_starts(link, streams.each_ref().map(size));
+            launch_progress::tell_starts(link, streams.each_ref().map(size));
         }
     }
 }

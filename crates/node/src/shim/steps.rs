@@ -5,7 +5,7 @@
 //! System calls are made directly: the C library's functions for users and groups would speak to other threads.
 
 use super::identity::Identity;
-use super::launching::Obstacle;
+use super::launch_progress::Obstacle;
 use super::program::Words;
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;

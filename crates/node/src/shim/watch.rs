@@ -1,6 +1,6 @@
 //! Watches over a command until nothing of it is left.
 
-use super::launching::Problem;
+use super::launch_progress::Problem;
 use super::log_watch::LogWatch;
 use super::note::note;
 use super::notices::Notices;
@@ -11,7 +11,7 @@ use super::tree::{Ended, NoChildren, Reaped, reap};
 use super::{Launched, kernel};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
-use crate::{clock, record, signals};
+use crate::{clock, exit_record, signals};
 use danlu_core::Failure;
 use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
             PollTimeout::try_from(wait.min(60_000)).unwrap_or(PollTimeout::MAX)
         });
         let signals = self.launched.signals.as_fd();
-        let child = self.launched.launching.awaits().filter(|_| self.undecided);
+        let child = self.launched.progress.awaits().filter(|_| self.undecided);
         let mut both =
             [signals, child.unwrap_or(signals)].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         let count = if child.is_some() { 2 } else { 1 };
@@ -152,7 +152,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The kernel hides memory in which somebody has become another user, as our child has. While both used the same memory that was
-    /// right. Later an agent without power over all processes must see what this one holds open (`cut_off`).
+    /// right. Later an agent without power over all processes must see what this one holds open (`orphan_shims`).
     fn come_out(&mut self, now: Instant) {
         if self.hidden_until.is_none_or(|until| now < until) {
             return;
@@ -166,7 +166,7 @@ impl<'a> Watch<'a> {
 
     /// How long the child may wait for a file system of its user's before something is done about it.
     fn patience(&self) -> Option<Instant> {
-        let (stage, since) = self.launched.launching.waits.filter(|_| self.undecided)?;
+        let (stage, since) = self.launched.progress.waits.filter(|_| self.undecided)?;
         if self.told != Some(stage) {
             return Some(since + SOON);
         }
@@ -175,7 +175,7 @@ impl<'a> Watch<'a> {
 
     /// Its owner is told, and may stop it.
     fn see_how_long(&mut self, now: Instant) {
-        let Some((stage, _)) = self.launched.launching.waits else { return };
+        let Some((stage, _)) = self.launched.progress.waits else { return };
         if self.patience().is_none_or(|until| now < until) {
             return;
         }
@@ -196,7 +196,7 @@ impl<'a> Watch<'a> {
                 Ok(number) if number == signals::LOOK as i32 => self.obey(),
                 Ok(number) if number == Signal::SIGTERM as i32 => {
                     self.interrupted = true;
-                    self.stop_if_cut_off();
+                    self.stop_if_directory_removed();
                 }
                 _ => {}
             }
@@ -205,7 +205,9 @@ impl<'a> Watch<'a> {
 
     fn obey(&mut self) {
         // What cannot be read now is ordered again with the next report.
-        let Ok(Some(control)) = self.dir.read::<Control>() else { return self.stop_if_cut_off() };
+        let Ok(Some(control)) = self.dir.read::<Control>() else {
+            return self.stop_if_directory_removed();
+        };
         let now = Instant::now();
         if let Some(limit) = control.limit {
             self.stop.set_limit(clock::duration(limit));
@@ -225,7 +227,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Without a run directory there is no way to leave an order, so that any signal is the order to stop.
-    fn stop_if_cut_off(&mut self) {
+    fn stop_if_directory_removed(&mut self) {
         if self.dir.is_removed() {
             self.stop.ask(Instant::now(), clock::duration(self.launched.order.grace));
         }
@@ -235,7 +237,7 @@ impl<'a> Watch<'a> {
         if !self.undecided {
             return;
         }
-        match self.launched.launching.outcome() {
+        match self.launched.progress.outcome() {
             None => {}
             Some(Ok(())) => {
                 self.undecided = false;
@@ -272,7 +274,7 @@ impl<'a> Watch<'a> {
 
     fn record(self, used: RunUsage) -> ExitRecord {
         let begun = if let Some(refusal) = &self.refusal {
-            record::refused(refusal)
+            exit_record::refused(refusal)
         } else {
             let exit = match self.leader_ended {
                 _ if self.stop.timed_out() => Exit::TimedOut,
@@ -280,7 +282,7 @@ impl<'a> Watch<'a> {
                 Some(Ended::Signal(signal)) => Exit::Signal(signal),
                 None => unreachable!("a watch ends after its leader"),
             };
-            record::ended(exit, Some(self.launched.started_at))
+            exit_record::ended(exit, Some(self.launched.started_at))
         };
         let (stopped, interrupted) = (self.stop.was_asked(), self.interrupted);
         let failure = match &begun.failure {
@@ -296,8 +298,8 @@ impl<'a> Watch<'a> {
         if !matches!(exit, Exit::Code(_) | Exit::Signal(_)) || exit.is_success() {
             return None;
         }
-        let Launched { order, identity, launching, leader, .. } = &self.launched;
-        let log = tail(order, self.dir, identity, launching.starts);
+        let Launched { order, identity, progress, leader, .. } = &self.launched;
+        let log = tail(order, self.dir, identity, progress.starts);
         let signs = ["Killed", "SIGKILL", "signal 9", "exitcode: -9"];
         let subject = kernel::Subject {
             since: kernel::stamp(self.begun.elapsed()),

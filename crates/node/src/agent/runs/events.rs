@@ -6,7 +6,7 @@ use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::process::Pidfd;
 use crate::shim::refusal::Refusal;
-use crate::{clock, record};
+use crate::{clock, exit_record};
 use danlu_core::{RunId, Time};
 use danlu_wire::rundir::{ExitRecord, ShimState};
 use danlu_wire::{FromAgent, LaunchOrder};
@@ -33,7 +33,7 @@ impl Runs {
     pub(in crate::agent) fn not_forked(&mut self, run: RunId, error: &io::Error) {
         if let Some(Phase::Forking { .. }) = self.all.get(&run) {
             self.forking -= 1;
-            self.end(run, &record::refused(&Refusal::process(error)));
+            self.end(run, &exit_record::refused(&Refusal::process(error)));
         }
     }
 
@@ -80,14 +80,14 @@ impl Runs {
             Ok((None, Some(state))) => self.clean(run, state),
             // Killed before it said who it is: nothing ran.
             Ok((None, None)) => {
-                self.end(run, &record::refused(&Refusal::shim_killed()));
+                self.end(run, &exit_record::refused(&Refusal::shim_killed()));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let stopped = match self.all.get(&run) {
-                    Some(Phase::Watched(watched)) => watched.stopped_cut_off,
+                    Some(Phase::Watched(watched)) => watched.stopped_without_directory,
                     _ => false,
                 };
-                self.end_by(run, &ExitRecord { stopped, ..record::unknown() });
+                self.end_by(run, &ExitRecord { stopped, ..exit_record::unknown() });
             }
             // It cannot be read now, and is to be read later.
             Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),
@@ -105,7 +105,7 @@ impl Runs {
                 }
                 Ok(Found::NeverStarted) => {
                     let error = io::Error::other("the launcher dies again and again");
-                    self.end(run, &record::refused(&Refusal::launcher(&error)));
+                    self.end(run, &exit_record::refused(&Refusal::launcher(&error)));
                 }
                 _ => self.look(run, since, said),
             }
@@ -117,7 +117,7 @@ impl Runs {
         for Forking { run, since, said, .. } in self.take_forking() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) => {
-                    self.end(run, &record::refused(&Refusal::launcher(error)));
+                    self.end(run, &exit_record::refused(&Refusal::launcher(error)));
                 }
                 _ => self.look(run, since, said),
             }
@@ -126,7 +126,7 @@ impl Runs {
 
     pub(in crate::agent) fn refuse_queued(&mut self, error: &io::Error) {
         for run in std::mem::take(&mut self.queue) {
-            self.end(run, &record::refused(&Refusal::launcher(error)));
+            self.end(run, &exit_record::refused(&Refusal::launcher(error)));
         }
     }
 

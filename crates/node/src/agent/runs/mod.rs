@@ -4,9 +4,9 @@ mod events;
 mod orders;
 mod unsettled;
 
-use super::life::listen;
+use super::event_loop::listen;
 use crate::boot::boot_id;
-use crate::cut_off;
+use crate::orphan_shims;
 use crate::process::Pidfd;
 use crate::rundir::RunRoot;
 use crate::{clock, signals};
@@ -101,7 +101,7 @@ struct Watched {
     /// As it was last told.
     limit: Option<Span>,
     /// It was told to stop without an order that could be left in its directory, which is gone.
-    stopped_cut_off: bool,
+    stopped_without_directory: bool,
 }
 
 /// Tokens below are for other things.
@@ -129,7 +129,7 @@ impl Runs {
         for run in found {
             runs.look(run, clock::now(), false);
         }
-        for (run, shim) in cut_off::find(&runs.root) {
+        for (run, shim) in orphan_shims::find(&runs.root) {
             runs.watch(run, shim, clock::now(), true);
         }
         // Who connects asks for a report, which says all of this.
@@ -175,8 +175,9 @@ impl Runs {
             return;
         }
         self.by_token.insert(token, run);
-        let (paused, stopped_cut_off) = (false, false);
-        let watched = Watched { shim, token, since, said, paused, limit: None, stopped_cut_off };
+        let (paused, stopped_without_directory) = (false, false);
+        let watched =
+            Watched { shim, token, since, said, paused, limit: None, stopped_without_directory };
         self.all.insert(run, Phase::Watched(watched));
     }
 
@@ -220,8 +221,8 @@ impl Watched {
         self.shim.signal(signals::LOOK);
     }
 
-    fn stop_cut_off(&mut self) {
-        self.stopped_cut_off = true;
+    fn stop_without_directory(&mut self) {
+        self.stopped_without_directory = true;
         self.shim.signal(signals::LOOK);
     }
 }

@@ -4,7 +4,7 @@ use super::{Phase, Runs, Work};
 use crate::launcher::Link;
 use crate::rundir::RunRoot;
 use crate::shim::refusal::Refusal;
-use crate::{clock, record};
+use crate::{clock, exit_record};
 use danlu_core::run::Exit;
 use danlu_core::{RunId, Span};
 use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
@@ -83,7 +83,7 @@ impl Runs {
                 Err(error) => {
                     let refusal = Refusal::run_directory("make the run directory", &error);
                     let _ = self.root.remove(run);
-                    self.end(run, &record::refused(&refusal));
+                    self.end(run, &exit_record::refused(&refusal));
                 }
             }
         }
@@ -92,14 +92,14 @@ impl Runs {
     pub(in crate::agent) fn stop(&mut self, run: RunId, why: StopWhy, grace: Span) {
         if let Some(Phase::Queued { .. }) = self.all.get(&run) {
             self.queue.retain(|queued| *queued != run);
-            let never = record::ended(Exit::NeverStarted, None);
+            let never = exit_record::ended(Exit::NeverStarted, None);
             self.end(run, &ExitRecord { stopped: true, ..never });
             return;
         }
         if self.root.is_missing(run)
             && let Some(Phase::Watched(watched)) = self.all.get_mut(&run)
         {
-            return watched.stop_cut_off();
+            return watched.stop_without_directory();
         }
         let preempted = why == StopWhy::Preempted;
         self.control(run, |control| {

@@ -4,7 +4,7 @@ use super::{Phase, Runs, Work};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::rundir::RunDir;
-use crate::{leftovers, record};
+use crate::{exit_record, orphan_processes};
 use danlu_core::{RunId, Time};
 use danlu_wire::FromAgent;
 use danlu_wire::rundir::ShimState;
@@ -80,8 +80,8 @@ impl Runs {
 
     pub(super) fn clean(&mut self, run: RunId, state: ShimState) {
         let rebooted = state.boot_id != boot_id();
-        if rebooted || leftovers::kill(&state, &self.root.run_path(run)) {
-            self.end(run, &record::vanished(Some(&state)));
+        if rebooted || orphan_processes::kill(&state, &self.root.run_path(run)) {
+            self.end(run, &exit_record::vanished(Some(&state)));
         } else {
             self.unsettle(run, Phase::Orphaned { state });
         }

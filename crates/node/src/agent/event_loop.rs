@@ -28,7 +28,7 @@ pub(super) struct Inbox {
     pub(super) waiting: Arc<AtomicUsize>,
 }
 
-pub(super) struct Life {
+pub(super) struct EventLoop {
     epoll: Arc<Epoll>,
     wake: Arc<EventFd>,
     inbox: Inbox,
@@ -48,7 +48,7 @@ const ORDERS: Token = Token(0);
 const ANSWERS: Token = Token(1);
 const NEWS: Token = Token(2);
 
-impl Life {
+impl EventLoop {
     pub(super) fn new(
         root: RunRoot,
         with_cgroups: bool,
@@ -57,7 +57,7 @@ impl Life {
         inbox: Inbox,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
         notice: Box<dyn FnMut(FromAgent) + Send>,
-    ) -> io::Result<Life> {
+    ) -> io::Result<EventLoop> {
         let epoll = Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
         listen(&epoll, wake.as_fd(), ORDERS)?;
         listen(&epoll, link.socket(), ANSWERS)?;
@@ -65,7 +65,7 @@ impl Life {
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
         let (fitness, protocol) = (Fitness::default(), PROTOCOL);
-        Ok(Life {
+        Ok(EventLoop {
             epoll,
             wake,
             inbox,

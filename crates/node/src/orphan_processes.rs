@@ -1,7 +1,7 @@
 //! What is left of a run whose shim was killed.
 
 use crate::cgroup::RunCgroup;
-use crate::launch::PREEMPT_FILE;
+use crate::launch_command::PREEMPT_FILE;
 use crate::process::{Process, descendants};
 use crate::rundir::PREEMPT;
 use danlu_wire::rundir::ShimState;

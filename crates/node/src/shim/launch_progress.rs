@@ -21,7 +21,7 @@ pub(super) enum Problem {
 
 /// A command that has been given the word.
 #[derive(Debug)]
-pub(super) struct Launching {
+pub(super) struct LaunchProgress {
     news: News,
     /// Where the files of its streams ended, if others have written there too.
     pub(super) starts: Starts,
@@ -111,15 +111,15 @@ fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
     let _ = link.write_all(&message);
 }
 
-impl Launching {
-    pub(super) fn known(outcome: Result<(), Obstacle>) -> Launching {
-        Launching { news: News::Known(outcome), starts: [0; 2], waits: None }
+impl LaunchProgress {
+    pub(super) fn known(outcome: Result<(), Obstacle>) -> LaunchProgress {
+        LaunchProgress { news: News::Known(outcome), starts: [0; 2], waits: None }
     }
 
-    pub(super) fn awaited(link: UnixStream) -> io::Result<Launching> {
+    pub(super) fn awaited(link: UnixStream) -> io::Result<LaunchProgress> {
         link.set_nonblocking(true)?;
         let news = News::Awaited { link, heard: Vec::new() };
-        Ok(Launching { news, starts: [0; 2], waits: None })
+        Ok(LaunchProgress { news, starts: [0; 2], waits: None })
     }
 
     /// Where there will be more to hear.
@@ -188,24 +188,24 @@ mod tests {
     #[test]
     fn a_child_is_understood_whatever_it_says() {
         let (mut child, link) = UnixStream::pair().unwrap();
-        let mut launching = Launching::awaited(link).unwrap();
-        assert_eq!(launching.outcome(), None);
+        let mut progress = LaunchProgress::awaited(link).unwrap();
+        assert_eq!(progress.outcome(), None);
         tell_stage(&mut child, LaunchStage::Environment);
         tell_starts(&mut child, [5, 1 << 40]);
-        assert_eq!(launching.outcome(), None);
-        assert_eq!(launching.starts, [5, 1 << 40]);
-        assert_eq!(launching.waits.unwrap().0, LaunchStage::Environment);
+        assert_eq!(progress.outcome(), None);
+        assert_eq!(progress.starts, [5, 1 << 40]);
+        assert_eq!(progress.waits.unwrap().0, LaunchStage::Environment);
         for problem in [
             Problem::Met((LaunchStage::Stderr, Errno::EACCES)),
             Problem::Missing(Missing("there is no conda".to_owned())),
         ] {
             complain(&mut child, &problem);
-            assert_eq!(launching.outcome(), Some(Err(problem)));
+            assert_eq!(progress.outcome(), Some(Err(problem)));
         }
         drop(child);
         // Children of other tests may have it for a moment.
         let deadline = Instant::now() + std::time::Duration::from_secs(10);
-        while launching.outcome() != Some(Ok(())) {
+        while progress.outcome() != Some(Ok(())) {
             assert!(Instant::now() < deadline, "it has begun");
             std::thread::yield_now();
         }
