@@ -4,7 +4,7 @@ use super::Inventory;
 use super::fitness::Fitness;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
-use crate::launcher::{Answer, Link, ShimNews};
+use crate::launcher::{LauncherAnswer, LauncherLink, ShimNews};
 use crate::rundir::RunRoot;
 use crate::shim::notices::Notice;
 use crate::shim::refusal::Refusal;
@@ -33,7 +33,7 @@ pub(super) struct EventLoop {
     wake: Arc<EventFd>,
     inbox: Inbox,
     /// `None` after a new one could not be started.
-    link: Option<Link>,
+    link: Option<LauncherLink>,
     news: ShimNews,
     with_cgroups: bool,
     runs: Runs,
@@ -52,7 +52,7 @@ impl EventLoop {
     pub(super) fn new(
         root: RunRoot,
         with_cgroups: bool,
-        (link, news): (Link, ShimNews),
+        (link, news): (LauncherLink, ShimNews),
         wake: Arc<EventFd>,
         inbox: Inbox,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
@@ -210,7 +210,9 @@ impl EventLoop {
             return self.start_launcher().map_err(failed);
         }
         let root = self.runs.root().path();
-        Link::start(root, self.with_cgroups, &self.news).map(Link::end).map_err(failed)
+        LauncherLink::start(root, self.with_cgroups, &self.news)
+            .map(LauncherLink::end)
+            .map_err(failed)
     }
 
     fn hear_shims(&mut self) {
@@ -225,10 +227,10 @@ impl EventLoop {
     fn hear_launcher(&mut self) {
         while let Some(link) = &self.link {
             match link.answer() {
-                Answer::Nothing => return,
-                Answer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
-                Answer::Failed { run, error } => self.runs.not_forked(run, &error),
-                Answer::Gone => self.replace_launcher(),
+                LauncherAnswer::Nothing => return,
+                LauncherAnswer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
+                LauncherAnswer::Failed { run, error } => self.runs.not_forked(run, &error),
+                LauncherAnswer::Gone => self.replace_launcher(),
             }
         }
     }
@@ -246,7 +248,7 @@ impl EventLoop {
     }
 
     fn start_launcher(&mut self) -> io::Result<()> {
-        let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
+        let link = LauncherLink::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
         listen(&self.epoll, link.socket(), ANSWERS)?;
         self.link = Some(link);
         Ok(())

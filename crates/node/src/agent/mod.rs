@@ -6,7 +6,7 @@ mod event_loop;
 mod fitness;
 mod runs;
 
-use crate::launcher::{Link, ShimNews};
+use crate::launcher::{LauncherLink, ShimNews};
 use crate::private;
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
@@ -90,8 +90,8 @@ impl Agent {
         let lock = lock(&root)?;
         root.drop_spares().map_err(system("empty the directory for spare ones"))?;
         let news = ShimNews::new().map_err(system("make a pipe"))?;
-        let link =
-            Link::start(root.path(), cgroups, &news).map_err(system("start the launcher"))?;
+        let link = LauncherLink::start(root.path(), cgroups, &news)
+            .map_err(system("start the launcher"))?;
         let launcher = link.pid();
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| system("make an event")(error.into()))?;

@@ -3,7 +3,7 @@
 use super::baseline::Baselines;
 use super::error::ProbeError;
 use super::history::History;
-use super::identity::{Identities, Identity};
+use super::process_identity::{Identities, ProcessIdentity};
 use super::sample::{GpuProcess, GpuSample, Live, ProcessKind};
 use super::{Probe, Reading};
 use danlu_core::gpu::{ForeignProcess, GpuCondition, GpuReport, GpuUsage, GpuVendor, RunMemory};
@@ -267,7 +267,7 @@ impl Monitor {
         }
         self.strangers.insert(pid);
         let seen_before = self.known_strangers.contains(&pid);
-        seen_before.then(|| foreign(pid, memory, Identity::unknown()))
+        seen_before.then(|| foreign(pid, memory, ProcessIdentity::unknown()))
     }
 }
 
@@ -302,7 +302,7 @@ fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
     }
 }
 
-fn foreign(pid: u32, memory: Option<u64>, who: Identity) -> ForeignDetails {
-    let Identity { user, command, container, stopped } = who;
+fn foreign(pid: u32, memory: Option<u64>, who: ProcessIdentity) -> ForeignDetails {
+    let ProcessIdentity { user, command, container, stopped } = who;
     ForeignDetails { pid, user, command, memory, container, stopped }
 }

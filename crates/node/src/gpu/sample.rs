@@ -1,8 +1,8 @@
 //! What a probe saw of one GPU at one moment.
 
 use super::error::ProbeError;
-use super::identity::Identity;
 use super::pci::PciAddress;
+use super::process_identity::ProcessIdentity;
 use danlu_core::ids::GpuId;
 pub(crate) use danlu_wire::gpu::{Health, Mig, Vendor};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct GpuProcess {
     pub memory: Option<u64>,
     pub kind: ProcessKind,
     /// Who it is, when the probe itself knows: then `/proc` is not asked.
-    pub told: Option<Identity>,
+    pub told: Option<ProcessIdentity>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

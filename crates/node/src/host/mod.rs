@@ -3,9 +3,9 @@
 //! The same on the server's own machine, at the end of a connection by SSH, and of an agent that dials in.
 
 mod facts;
+mod gpu_watcher;
 mod logs;
 mod memory;
-mod probe;
 mod stdio;
 mod takeover;
 mod tenants;
@@ -18,7 +18,7 @@ use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
-use probe::{ProbeThread, Seen};
+use gpu_watcher::{LatestReading, ProbeThread};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tenants::Tenants;
@@ -36,12 +36,12 @@ pub struct HostConfig {
 #[derive(Debug)]
 pub struct Host {
     agent: Agent,
-    watch: Arc<Watch>,
-    seen: Seen,
+    relay: Arc<EventRelay>,
+    seen: LatestReading,
 }
 
 #[derive(Debug, Default)]
-struct Watch {
+struct EventRelay {
     probe: OnceLock<ProbeThread>,
     simulated: bool,
     /// Only where the GPUs are simulated.
@@ -57,9 +57,10 @@ impl Host {
     ) -> Result<Host, AgentError> {
         let say = Arc::new(say);
         let simulated = config.gpus.kind == Some(ProbeKind::Sim);
-        let watch = Arc::new(Watch { simulated, ..Watch::default() });
-        let seen = Seen::default();
-        let (inventory_of, speaker, ears) = (seen.clone(), Arc::clone(&say), Arc::clone(&watch));
+        let relay = Arc::new(EventRelay { simulated, ..EventRelay::default() });
+        let seen = LatestReading::default();
+        let (inventory_of, speaker, observer) =
+            (seen.clone(), Arc::clone(&say), Arc::clone(&relay));
         let agent = Agent::start(Settings {
             root: config.root.clone(),
             cgroups: config.cgroups,
@@ -68,21 +69,22 @@ impl Host {
                 free_memory: inventory_of.free_memory(),
                 gpus: inventory_of.reports(),
             }),
-            notice: Box::new(move |said| ears.pass_on(said, &speaker)),
+            notice: Box::new(move |said| observer.pass_on(said, &speaker)),
         })?;
         let runs = RunRoot::open(&config.root)?;
-        let tenants = watch.tenants.clone();
-        let probe = probe::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
-        let _ = watch.probe.set(probe);
-        Ok(Host { agent, watch, seen })
+        let tenants = relay.tenants.clone();
+        let probe =
+            gpu_watcher::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
+        let _ = relay.probe.set(probe);
+        Ok(Host { agent, relay, seen })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
         if let ToAgent::Launch(order) = &order
-            && self.watch.simulated
+            && self.relay.simulated
         {
-            self.watch.tenants.launched(order);
+            self.relay.tenants.launched(order);
         }
         self.agent.send(order)
     }
@@ -93,7 +95,7 @@ impl Host {
     }
 }
 
-impl Watch {
+impl EventRelay {
     /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
     fn pass_on(&self, said: FromAgent, say: &Arc<impl Fn(FromAgent) + Send + Sync + 'static>) {
         let moved = match &said {

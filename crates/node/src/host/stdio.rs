@@ -57,12 +57,12 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
         gpus: probe_config(&order, &root),
     };
     let (said, unsaid) = sync_channel(UNSAID);
-    let mouth = Mouth { said, machine: facts::machine() };
-    let speaker = mouth.clone();
+    let sink = ServerSink { said, machine: facts::machine() };
+    let speaker = sink.clone();
     let host = Host::start(&config, move |said| speaker.say(said))?;
     let files = UserFiles::default();
     let runs = RunRoot::open(&root).map_err(AgentError::from)?;
-    let logs = logs::start(runs, files.clone(), mouth.clone());
+    let logs = logs::start(runs, files.clone(), sink.clone());
     let writer = std::thread::Builder::new()
         .name("to-server".into())
         .spawn(move || write_all(&unsaid, output))?;
@@ -72,13 +72,13 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     while let Some(order) = orders.next()? {
         match order {
             ToAgent::AskFacts => {
-                mouth.say(FromAgent::Facts(facts::facts(&root, &host.probe_in_words())));
+                sink.say(FromAgent::Facts(facts::facts(&root, &host.probe_in_words())));
             }
             ToAgent::ReadLog(wanted) => logs.read(wanted),
             ToAgent::CheckPaths(CheckPaths { ask, owner, paths }) => {
-                let mouth = mouth.clone();
+                let sink = sink.clone();
                 files.check(Some(owner), paths, LOOK, move |seen| {
-                    mouth.say(FromAgent::Paths(PathsChecked { ask, seen }));
+                    sink.say(FromAgent::Paths(PathsChecked { ask, seen }));
                 });
             }
             order => send(order)?,
@@ -102,12 +102,12 @@ fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
 
 /// Speaks for the host and for whoever reads logs.
 #[derive(Debug, Clone)]
-pub(super) struct Mouth {
+pub(super) struct ServerSink {
     said: SyncSender<FromAgent>,
     machine: Machine,
 }
 
-impl Mouth {
+impl ServerSink {
     pub(super) fn say(&self, mut said: FromAgent) {
         if let FromAgent::Hello(hello) = &mut said {
             hello.machine = Some(Machine { now: crate::clock::now(), ..self.machine.clone() });

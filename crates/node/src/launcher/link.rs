@@ -24,7 +24,7 @@ use std::process::{Child, Command, Stdio};
 
 /// The agent's end.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct LauncherLink {
     socket: OwnedFd,
     child: Child,
 }
@@ -41,20 +41,20 @@ pub(crate) struct ShimNews {
 
 /// Fork a shim. Comes with the run directory, locked, and the order.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Request {
+pub(super) struct ForkRequest {
     pub(super) run: RunId,
     pub(super) user: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Reply {
+struct ForkReply {
     run: RunId,
     /// Error number of a fork that failed; otherwise a pidfd comes along.
     error: Option<i32>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum LauncherAnswer {
     /// There is a shim; without a hold on it when this process has no descriptor to spare.
     Forked {
         run: RunId,
@@ -73,9 +73,13 @@ pub(crate) enum Answer {
 /// A user name and a run id; nobody sends more.
 const MESSAGE_BYTES: usize = 4096;
 
-impl Link {
+impl LauncherLink {
     /// Starts this very program anew, even if its file has been replaced meanwhile.
-    pub(crate) fn start(root: &Path, with_cgroups: bool, news: &ShimNews) -> io::Result<Link> {
+    pub(crate) fn start(
+        root: &Path,
+        with_cgroups: bool,
+        news: &ShimNews,
+    ) -> io::Result<LauncherLink> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let (socket, launcher_socket) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
@@ -90,12 +94,12 @@ impl Link {
             .stdin(Stdio::from(launcher_socket))
             .stdout(Stdio::from(news.writer.try_clone()?))
             .spawn()?;
-        Ok(Link { socket, child })
+        Ok(LauncherLink { socket, child })
     }
 
     /// The lock goes along with the directory: the message itself holds it until there is a shim to hold it.
     pub(crate) fn launch(&self, order: &mut LaunchOrder, dir: &RunDir) -> io::Result<()> {
-        let request = Request { run: order.run, user: order.user.clone() };
+        let request = ForkRequest { run: order.run, user: order.user.clone() };
         let message = serde_json::to_vec(&request).map_err(io::Error::from)?;
         let order = handover::write(order)?;
         let fds = [dir.as_fd().as_raw_fd(), order.as_fd().as_raw_fd()];
@@ -103,22 +107,24 @@ impl Link {
     }
 
     /// What the launcher says, without waiting for it.
-    pub(crate) fn answer(&self) -> Answer {
+    pub(crate) fn answer(&self) -> LauncherAnswer {
         loop {
             let (message, mut fds) =
                 match receive_message(self.socket.as_fd(), MsgFlags::MSG_DONTWAIT) {
                     Ok(Some(received)) => received,
-                    Ok(None) => return Answer::Gone,
-                    Err(Errno::EAGAIN) => return Answer::Nothing,
+                    Ok(None) => return LauncherAnswer::Gone,
+                    Err(Errno::EAGAIN) => return LauncherAnswer::Nothing,
                     Err(Errno::EINTR) => continue,
-                    Err(_) => return Answer::Gone,
+                    Err(_) => return LauncherAnswer::Gone,
                 };
-            let Ok(Reply { run, error }) = serde_json::from_slice(&message) else {
-                return Answer::Gone;
+            let Ok(ForkReply { run, error }) = serde_json::from_slice(&message) else {
+                return LauncherAnswer::Gone;
             };
             return match error {
-                None => Answer::Forked { run, pidfd: fds.pop().map(Pidfd::from_fd) },
-                Some(error) => Answer::Failed { run, error: io::Error::from_raw_os_error(error) },
+                None => LauncherAnswer::Forked { run, pidfd: fds.pop().map(Pidfd::from_fd) },
+                Some(error) => {
+                    LauncherAnswer::Failed { run, error: io::Error::from_raw_os_error(error) }
+                }
             };
         }
     }
@@ -133,7 +139,7 @@ impl Link {
 
     /// After this, every shim there will ever be of this launcher is there.
     pub(crate) fn end(mut self) {
-        let Link { socket, child, .. } = &mut self;
+        let LauncherLink { socket, child, .. } = &mut self;
         let _ = nix::sys::socket::shutdown(socket.as_raw_fd(), nix::sys::socket::Shutdown::Both);
         let _ = child.kill();
         let _ = child.wait();
@@ -175,7 +181,7 @@ pub(super) fn is_waiting(socket: &OwnedFd) -> bool {
 }
 
 /// The launcher's side. `None` when the agent is gone.
-pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(Request, RunDir, File)>> {
+pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(ForkRequest, RunDir, File)>> {
     loop {
         let (message, fds) = match receive_message(socket.as_fd(), MsgFlags::empty()) {
             Ok(Some(received)) => received,
@@ -183,7 +189,7 @@ pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(Request, RunDir, F
             Err(Errno::EINTR) => continue,
             Err(error) => return Err(error.into()),
         };
-        let request: Request = serde_json::from_slice(&message)?;
+        let request: ForkRequest = serde_json::from_slice(&message)?;
         let Ok([dir, order]) = <[OwnedFd; 2]>::try_from(fds) else {
             send(socket, request.run, Err(&Errno::EMFILE.into()));
             continue;
@@ -194,7 +200,7 @@ pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(Request, RunDir, F
 
 pub(super) fn send(socket: &OwnedFd, run: RunId, forked: Result<&Pidfd, &io::Error>) {
     let error = forked.err().map(|error| error.raw_os_error().unwrap_or(nix::libc::EAGAIN));
-    let Ok(message) = serde_json::to_vec(&Reply { run, error }) else { return };
+    let Ok(message) = serde_json::to_vec(&ForkReply { run, error }) else { return };
     let fds: Vec<RawFd> = forked.iter().map(|pidfd| pidfd.as_fd().as_raw_fd()).collect();
     // An agent that is gone does not need to know.
     let _ = send_message(socket.as_fd(), &message, &fds);

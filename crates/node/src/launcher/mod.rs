@@ -9,7 +9,7 @@ mod idle_shim;
 mod link;
 mod users;
 
-pub(crate) use link::{Answer, Link, ShimNews};
+pub(crate) use link::{LauncherAnswer, LauncherLink, ShimNews};
 
 use crate::cgroup::Cgroups;
 use crate::{shim, signals, user_files};

@@ -22,7 +22,7 @@ pub(super) enum Problem {
 /// A command that has been given the word.
 #[derive(Debug)]
 pub(super) struct LaunchProgress {
-    news: News,
+    report: ChildReport,
     /// Where the files of its streams ended, if others have written there too.
     pub(super) starts: Starts,
     /// What the child has begun to do, which may take as long as a file system of the user's likes.
@@ -30,7 +30,7 @@ pub(super) struct LaunchProgress {
 }
 
 #[derive(Debug)]
-enum News {
+enum ChildReport {
     Known(Result<(), Obstacle>),
     /// Brings messages of the child, and closes when the command has begun.
     Awaited {
@@ -113,28 +113,28 @@ fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
 
 impl LaunchProgress {
     pub(super) fn known(outcome: Result<(), Obstacle>) -> LaunchProgress {
-        LaunchProgress { news: News::Known(outcome), starts: [0; 2], waits: None }
+        LaunchProgress { report: ChildReport::Known(outcome), starts: [0; 2], waits: None }
     }
 
     pub(super) fn awaited(link: UnixStream) -> io::Result<LaunchProgress> {
         link.set_nonblocking(true)?;
-        let news = News::Awaited { link, heard: Vec::new() };
-        Ok(LaunchProgress { news, starts: [0; 2], waits: None })
+        let report = ChildReport::Awaited { link, heard: Vec::new() };
+        Ok(LaunchProgress { report, starts: [0; 2], waits: None })
     }
 
     /// Where there will be more to hear.
     pub(super) fn awaits(&self) -> Option<BorrowedFd<'_>> {
-        match &self.news {
-            News::Known(_) => None,
-            News::Awaited { link, .. } => Some(link.as_fd()),
+        match &self.report {
+            ChildReport::Known(_) => None,
+            ChildReport::Awaited { link, .. } => Some(link.as_fd()),
         }
     }
 
     /// `Ok` when the command has begun; `None` while that is not known.
     pub(super) fn outcome(&mut self) -> Option<Result<(), Problem>> {
-        let (link, heard) = match &mut self.news {
-            News::Known(outcome) => return Some(outcome.map_err(Problem::Met)),
-            News::Awaited { link, heard } => (link, heard),
+        let (link, heard) = match &mut self.report {
+            ChildReport::Known(outcome) => return Some(outcome.map_err(Problem::Met)),
+            ChildReport::Awaited { link, heard } => (link, heard),
         };
         let mut block = [0; 256];
         let over = loop {

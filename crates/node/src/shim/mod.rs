@@ -3,10 +3,9 @@
 //! A shim depends on nobody. It is told what to do by `control.json` and a signal, and tells by `state.json` when the
 //! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
 
-mod at_once;
 mod file_target;
 pub(crate) mod identity;
-mod kernel;
+mod kernel_log;
 mod launch_progress;
 mod log_watch;
 mod note;
@@ -16,9 +15,10 @@ pub(crate) mod refusal;
 mod spawn;
 mod steps;
 mod stop;
+mod supervisor;
 mod tail;
 mod tree;
-mod watch;
+mod vfork_start;
 
 use crate::boot::boot_id;
 use crate::cgroup::Cgroups;
@@ -31,8 +31,8 @@ use crate::shim::launch_progress::LaunchProgress;
 use crate::shim::notices::Notices;
 use crate::shim::refusal::Refusal;
 use crate::shim::spawn::Plan;
+use crate::shim::supervisor::Supervisor;
 use crate::shim::tree::{NoChildren, Tree, reap};
-use crate::shim::watch::Watch;
 use crate::vfork::Stack;
 use crate::{clock, exit_record, signals};
 use danlu_core::{RunId, Time};
@@ -117,7 +117,7 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     let _ = nix::sys::prctl::set_name(NAME);
     let mut notices = Notices::new(notices);
     let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
-        Ok(launched) => Watch::new(launched, &dir, &mut notices).until_the_end(),
+        Ok(launched) => Supervisor::new(launched, &dir, &mut notices).until_the_end(),
         Err(refusal) => exit_record::refused(&refusal),
     };
     let left = leave(&dir, &record);

@@ -9,13 +9,13 @@ use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
 use crate::launch_command::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
-use crate::shim::at_once::AtOnce;
 use crate::shim::file_target::FileTarget;
 use crate::shim::identity::Identity;
 use crate::shim::launch_progress::{self, LaunchProgress, Obstacle, Problem};
 use crate::shim::program;
 use crate::shim::refusal::Refusal;
 use crate::shim::steps::{self, Steps};
+use crate::shim::vfork_start::VforkStart;
 use crate::vfork::{self, Stack};
 use danlu_core::task::PythonEnvironment;
 use danlu_wire::Words;
@@ -65,7 +65,7 @@ const NOTHING: &CStr = c"/dev/null";
 
 /// How long the shim hears nothing at most while a command begins at once. What takes longer, a directory on a machine that does
 /// not answer, is waited for in the other way.
-const AT_ONCE: Duration = Duration::from_secs(1);
+const VFORK_LIMIT: Duration = Duration::from_secs(1);
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
@@ -104,9 +104,9 @@ impl<'a> Plan<'a> {
         stack: &Stack,
         announce: impl Fn(Option<Pid>) -> Result<(), Refusal>,
     ) -> Result<(Pid, LaunchProgress), Refusal> {
-        if let Some(streams) = self.streams_at_once() {
+        if let Some(streams) = self.opened_streams() {
             announce(None)?;
-            if let Some((leader, progress)) = self.start_at_once(stack, streams) {
+            if let Some((leader, progress)) = self.start_by_vfork(stack, streams) {
                 announce(Some(leader))?;
                 return Ok((leader, progress));
             }
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
-    fn streams_at_once(&self) -> Option<[RawFd; 3]> {
+    fn opened_streams(&self) -> Option<[RawFd; 3]> {
         let opened = |target: &Target| match target {
             Target::Opened(fd) => Some(fd.as_raw_fd()),
             Target::Path(..) => None,
@@ -132,14 +132,14 @@ impl<'a> Plan<'a> {
     }
 
     /// `None` where that cannot be done, or takes long: nothing runs then.
-    fn start_at_once(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, LaunchProgress)> {
+    fn start_by_vfork(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, LaunchProgress)> {
         let group = self.cgroup.open();
         if !self.cgroup.is_entered_by_birth_in(group.as_ref()) {
             return None;
         }
         let steps = self.steps(&self.program, Some(&self.directory), streams, false);
         let (leader, begun) =
-            AtOnce::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), AT_ONCE)?;
+            VforkStart::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), VFORK_LIMIT)?;
         Some((leader, LaunchProgress::known(begun)))
     }
 

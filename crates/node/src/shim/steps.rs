@@ -1,7 +1,7 @@
 //! The last steps from a shim's child to the user's program: system calls on data that was prepared before, and nothing else.
 //!
 //! The child may be in the memory of its shim (`vfork`), and may be killed at any instruction. So nothing here allocates, takes a
-//! lock, formats or can panic. What is written are the child's own stack, what it met (`at_once`), and the two places of [`Words`] that are kept for it.
+//! lock, formats or can panic. What is written are the child's own stack, what it met (`vfork_start`), and the two places of [`Words`] that are kept for it.
 //! System calls are made directly: the C library's functions for users and groups would speak to other threads.
 
 use super::identity::Identity;

@@ -73,10 +73,10 @@ fn end_of(file: &File, start: u64) -> io::Result<Vec<u8>> {
 }
 
 /// A file, and the one to take where that is a directory.
-type Place = (PathBuf, Option<PathBuf>);
+type OutputPaths = (PathBuf, Option<PathBuf>);
 
 /// A file of the user is read with the user's rights, by a process that has no others and may be given up.
-fn as_user(identity: &Identity, place: Place, start: u64) -> io::Result<Vec<u8>> {
+fn as_user(identity: &Identity, place: OutputPaths, start: u64) -> io::Result<Vec<u8>> {
     let (mut ours, theirs) = UnixStream::pair()?;
     // SAFETY: a shim has no threads.
     match unsafe { fork(None) }? {
@@ -97,7 +97,12 @@ fn as_user(identity: &Identity, place: Place, start: u64) -> io::Result<Vec<u8>>
     }
 }
 
-fn read_and_exit(identity: &Identity, (path, inside): Place, start: u64, mut to: UnixStream) -> ! {
+fn read_and_exit(
+    identity: &Identity,
+    (path, inside): OutputPaths,
+    start: u64,
+    mut to: UnixStream,
+) -> ! {
     let read = || -> io::Result<()> {
         identity.assume()?;
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;

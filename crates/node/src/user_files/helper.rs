@@ -1,6 +1,6 @@
 //! The process that looks at files of one user: it has the user's rights and no others, and no threads.
 
-use super::message::{self, MOST_BYTES, Question, ReadFile, Reply};
+use super::message::{self, HelperReply, MOST_BYTES, Question, ReadFile};
 use crate::logs::{LogFile, Piece, problem};
 use crate::shim::identity::Identity;
 use danlu_wire::agent::{LogProblem, PathProblem, TaskPaths};
@@ -42,11 +42,11 @@ fn serve(socket: OwnedFd, is_user: bool) {
     let mut socket = UnixStream::from(socket);
     while let Ok((question, _)) = message::read::<Question>(&mut socket) {
         let (reply, bytes) = match question {
-            _ if !is_user => (Reply::NoSuchUser, Vec::new()),
-            Question::Check(paths) => (Reply::Checked(check(&paths)), Vec::new()),
+            _ if !is_user => (HelperReply::NoSuchUser, Vec::new()),
+            Question::Check(paths) => (HelperReply::Checked(check(&paths)), Vec::new()),
             Question::Read(wanted) => match read(&wanted) {
-                Ok(Piece { offset, size, bytes }) => (Reply::Piece { offset, size }, bytes),
-                Err(error) => (Reply::Unreadable(unreadable(&error)), Vec::new()),
+                Ok(Piece { offset, size, bytes }) => (HelperReply::Piece { offset, size }, bytes),
+                Err(error) => (HelperReply::Unreadable(unreadable(&error)), Vec::new()),
             },
         };
         if message::write(&mut socket, &reply, &bytes).is_err() {

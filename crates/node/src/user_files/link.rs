@@ -1,7 +1,7 @@
 //! One helper, from the outside: started, asked, and given up when it takes too long.
 
 use super::helper::ARGUMENT;
-use super::message::{self, Question, Reply};
+use super::message::{self, HelperReply, Question};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct HelperLink {
     socket: UnixStream,
     child: Child,
 }
@@ -35,10 +35,10 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-impl Link {
+impl HelperLink {
     /// This very program anew, even if its file has been replaced meanwhile. It becomes the user by itself: who that is
     /// may have to be asked from a server that does not answer.
-    pub(super) fn start(user: Option<&str>) -> io::Result<Link> {
+    pub(super) fn start(user: Option<&str>) -> io::Result<HelperLink> {
         let (socket, theirs) = UnixStream::pair()?;
         let child = Command::new("/proc/self/exe")
             .arg0("danlu")
@@ -50,14 +50,14 @@ impl Link {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Link { socket, child })
+        Ok(HelperLink { socket, child })
     }
 
     pub(super) fn ask(
         &mut self,
         question: &Question,
         until: Instant,
-    ) -> Result<(Reply, Vec<u8>), NoAnswer> {
+    ) -> Result<(HelperReply, Vec<u8>), NoAnswer> {
         let mut line = Until { socket: &self.socket, until };
         message::write(&mut line, question, &[])?;
         Ok(message::read(&mut line)?)

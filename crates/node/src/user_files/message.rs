@@ -28,7 +28,7 @@ pub struct ReadFile {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Reply {
+pub(super) enum HelperReply {
     Checked(Option<PathProblem>),
     /// The bytes follow.
     Piece {

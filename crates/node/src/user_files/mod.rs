@@ -14,8 +14,8 @@ pub use crate::logs::Piece;
 pub use message::ReadFile;
 
 use danlu_wire::agent::{LogProblem, PathsSeen, TaskPaths};
-use link::{Link, NoAnswer};
-use message::{Question, Reply};
+use link::{HelperLink, NoAnswer};
+use message::{HelperReply, Question};
 use recent::Recent;
 use std::collections::BTreeMap;
 use std::io;
@@ -46,7 +46,7 @@ pub struct UserFiles {
 type User = Option<String>;
 
 /// With the bytes of a file.
-type Said = Result<(Reply, Vec<u8>), NoAnswer>;
+type Said = Result<(HelperReply, Vec<u8>), NoAnswer>;
 
 struct Job {
     question: Question,
@@ -69,11 +69,11 @@ impl UserFiles {
         let (recent, place) = (self.recent.clone(), (user.clone(), paths.clone()));
         self.ask(user, Question::Check(paths), limit, move |said| {
             answer(match said {
-                Ok((Reply::Checked(None), _)) => {
+                Ok((HelperReply::Checked(None), _)) => {
                     recent.note(place);
                     PathsSeen::Good
                 }
-                Ok((Reply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
+                Ok((HelperReply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
                 Err(NoAnswer::Silent) => PathsSeen::Silent,
                 Ok(_) | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
             });
@@ -90,15 +90,20 @@ impl UserFiles {
     ) {
         self.ask(user, Question::Read(wanted), limit, move |said| {
             answer(match said {
-                Ok((Reply::Piece { offset, size }, bytes)) => Ok(Piece { offset, size, bytes }),
-                Ok((Reply::Unreadable(LogProblem::NotThere), _)) => {
+                Ok((HelperReply::Piece { offset, size }, bytes)) => {
+                    Ok(Piece { offset, size, bytes })
+                }
+                Ok((HelperReply::Unreadable(LogProblem::NotThere), _)) => {
                     Err(io::ErrorKind::NotFound.into())
                 }
-                Ok((Reply::Unreadable(LogProblem::NotTheirs) | Reply::NoSuchUser, _)) => {
-                    Err(io::ErrorKind::PermissionDenied.into())
+                Ok((
+                    HelperReply::Unreadable(LogProblem::NotTheirs) | HelperReply::NoSuchUser,
+                    _,
+                )) => Err(io::ErrorKind::PermissionDenied.into()),
+                Ok((HelperReply::Unreadable(LogProblem::Other(why)), _)) => {
+                    Err(io::Error::other(why))
                 }
-                Ok((Reply::Unreadable(LogProblem::Other(why)), _)) => Err(io::Error::other(why)),
-                Ok((Reply::Checked(_), _)) => Err(io::ErrorKind::InvalidData.into()),
+                Ok((HelperReply::Checked(_), _)) => Err(io::ErrorKind::InvalidData.into()),
                 Err(NoAnswer::Silent) => {
                     Err(io::Error::new(io::ErrorKind::TimedOut, "the file system does not answer"))
                 }
@@ -158,7 +163,7 @@ struct Worker {
     all: UserFiles,
     user: User,
     jobs: Receiver<Box<Job>>,
-    helper: Option<(Link, Instant)>,
+    helper: Option<(HelperLink, Instant)>,
     stuck: Vec<Child>,
 }
 
@@ -218,7 +223,7 @@ impl Worker {
         }
         let (link, _) = match &mut self.helper {
             Some(helper) => helper,
-            none => none.insert((Link::start(self.user.as_deref())?, Instant::now())),
+            none => none.insert((HelperLink::start(self.user.as_deref())?, Instant::now())),
         };
         let said = link.ask(question, until);
         if said.is_err() {

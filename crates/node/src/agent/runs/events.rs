@@ -1,7 +1,7 @@
 //! What launchers and shims do, and what becomes of them.
 
 use super::orders::MOST_TRIES;
-use super::{Phase, Runs, Token};
+use super::{RunPhase, Runs, Token};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::process::Pidfd;
@@ -14,7 +14,7 @@ use std::io;
 
 impl Runs {
     pub(in crate::agent) fn forked(&mut self, run: RunId, shim: Option<Pidfd>) {
-        let Some(Phase::Forking { since, said, ordered, over, .. }) = self.all.get(&run) else {
+        let Some(RunPhase::Forking { since, said, ordered, over, .. }) = self.all.get(&run) else {
             return;
         };
         let (since, said, ordered) = (*since, *said, *ordered);
@@ -23,7 +23,7 @@ impl Runs {
             // The shim may have another run already.
             _ if *over => return self.settle(run),
             Some(shim) => self.watch(run, shim, since, said),
-            None => self.unsettle(run, Phase::Unclear { since, said }),
+            None => self.unsettle(run, RunPhase::Unclear { since, said }),
         }
         if ordered {
             self.heed_control(run);
@@ -31,7 +31,7 @@ impl Runs {
     }
 
     pub(in crate::agent) fn not_forked(&mut self, run: RunId, error: &io::Error) {
-        if let Some(Phase::Forking { .. }) = self.all.get(&run) {
+        if let Some(RunPhase::Forking { .. }) = self.all.get(&run) {
             self.forking -= 1;
             self.end(run, &exit_record::refused(&Refusal::process(error)));
         }
@@ -39,8 +39,8 @@ impl Runs {
 
     pub(in crate::agent) fn started(&mut self, run: RunId, at: Time, leader: u32) {
         let (since, said) = match self.all.get_mut(&run) {
-            Some(Phase::Watched(watched)) => (&mut watched.since, &mut watched.said),
-            Some(Phase::Forking { since, said, .. } | Phase::Unclear { since, said }) => {
+            Some(RunPhase::Watched(watched)) => (&mut watched.since, &mut watched.said),
+            Some(RunPhase::Forking { since, said, .. } | RunPhase::Unclear { since, said }) => {
                 (since, said)
             }
             _ => return,
@@ -54,18 +54,18 @@ impl Runs {
     /// Its shim has nothing more to do with it.
     pub(in crate::agent) fn result_is_there(&mut self, run: RunId) {
         match self.all.get_mut(&run) {
-            Some(Phase::Watched(watched)) => {
+            Some(RunPhase::Watched(watched)) => {
                 let token = watched.token;
                 self.shim_ended(token);
             }
-            Some(Phase::Forking { over, .. }) => *over = true,
+            Some(RunPhase::Forking { over, .. }) => *over = true,
             _ => {}
         }
     }
 
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
         let Some(run) = self.by_token.remove(&token) else { return };
-        if let Some(Phase::Watched(watched)) = self.all.get(&run) {
+        if let Some(RunPhase::Watched(watched)) = self.all.get(&run) {
             // Closing it is not enough: the launcher has it open too, for the next run.
             let _ = self.epoll.delete(&watched.shim);
         }
@@ -84,13 +84,13 @@ impl Runs {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let stopped = match self.all.get(&run) {
-                    Some(Phase::Watched(watched)) => watched.stopped_without_directory,
+                    Some(RunPhase::Watched(watched)) => watched.stopped_without_directory,
                     _ => false,
                 };
                 self.end_by(run, &ExitRecord { stopped, ..exit_record::unknown() });
             }
             // It cannot be read now, and is to be read later.
-            Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),
+            Err(_) => self.unsettle(run, RunPhase::Unclear { since: clock::now(), said: true }),
         }
     }
 
@@ -100,7 +100,7 @@ impl Runs {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) if tries < MOST_TRIES => {
                     let _ = self.root.remove(run);
-                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.all.insert(run, RunPhase::Queued { order, tries });
                     self.queue.push_back(run);
                 }
                 Ok(Found::NeverStarted) => {
@@ -132,11 +132,11 @@ impl Runs {
 
     fn take_forking(&mut self) -> Vec<Forking> {
         self.forking = 0;
-        let forking = |_: &RunId, phase: &mut Phase| matches!(phase, Phase::Forking { .. });
+        let forking = |_: &RunId, phase: &mut RunPhase| matches!(phase, RunPhase::Forking { .. });
         self.all
             .extract_if(.., forking)
             .filter_map(|(run, phase)| match phase {
-                Phase::Forking { order, since, said, tries, .. } => {
+                RunPhase::Forking { order, since, said, tries, .. } => {
                     Some(Forking { run, order, since, said, tries })
                 }
                 _ => None,

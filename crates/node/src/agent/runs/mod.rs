@@ -24,7 +24,7 @@ use unsettled::LEAST_PATIENCE;
 pub(super) struct Runs {
     root: RunRoot,
     epoll: Arc<Epoll>,
-    all: BTreeMap<RunId, Phase>,
+    all: BTreeMap<RunId, RunPhase>,
     by_token: BTreeMap<Token, RunId>,
     next_token: Token,
     /// In phase `Queued`, in order.
@@ -56,7 +56,7 @@ struct Work {
 pub(super) struct Token(pub(super) u64);
 
 #[derive(Debug)]
-enum Phase {
+enum RunPhase {
     /// Has no directory yet.
     Queued {
         order: Box<LaunchOrder>,
@@ -144,15 +144,15 @@ impl Runs {
 
     pub(super) fn report(&self) -> Vec<RunReport> {
         let alive = |since, paused, limit| Some(ReportedState::Alive { since, paused, limit });
-        let state = |phase: &Phase| match phase {
+        let state = |phase: &RunPhase| match phase {
             // It may still come to nothing, and then nothing ran.
-            Phase::Queued { .. } => None,
-            Phase::Forking { since, .. } | Phase::Unclear { since, .. } => {
+            RunPhase::Queued { .. } => None,
+            RunPhase::Forking { since, .. } | RunPhase::Unclear { since, .. } => {
                 alive(*since, false, None)
             }
-            Phase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),
-            Phase::Orphaned { state } => alive(state.started_at, false, None),
-            Phase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
+            RunPhase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),
+            RunPhase::Orphaned { state } => alive(state.started_at, false, None),
+            RunPhase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
         };
         self.all
             .iter()
@@ -171,14 +171,14 @@ impl Runs {
         self.next_token = Token(token.0 + 1);
         if listen(&self.epoll, &shim, token).is_err() {
             // Out of some resource: its end is then found by looking.
-            self.unsettle(run, Phase::Unclear { since, said });
+            self.unsettle(run, RunPhase::Unclear { since, said });
             return;
         }
         self.by_token.insert(token, run);
         let (paused, stopped_without_directory) = (false, false);
         let watched =
             Watched { shim, token, since, said, paused, limit: None, stopped_without_directory };
-        self.all.insert(run, Phase::Watched(watched));
+        self.all.insert(run, RunPhase::Watched(watched));
     }
 
     /// Ends a run that has no record of its end, and leaves one.
@@ -198,7 +198,7 @@ impl Runs {
         }
         let used = ending.used;
         self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used });
-        self.all.insert(run, Phase::Ended { ending });
+        self.all.insert(run, RunPhase::Ended { ending });
     }
 }
 

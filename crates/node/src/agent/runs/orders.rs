@@ -1,7 +1,7 @@
 //! What the server wants done.
 
-use super::{Phase, Runs, Work};
-use crate::launcher::Link;
+use super::{RunPhase, Runs, Work};
+use crate::launcher::LauncherLink;
 use crate::rundir::RunRoot;
 use crate::shim::refusal::Refusal;
 use crate::{clock, exit_record};
@@ -22,7 +22,7 @@ impl Runs {
         let run = order.run;
         if let Entry::Vacant(vacant) = self.all.entry(run) {
             self.works.insert(run, Work::of(&order));
-            vacant.insert(Phase::Queued { order, tries: 0 });
+            vacant.insert(RunPhase::Queued { order, tries: 0 });
             self.queue.push_back(run);
         }
     }
@@ -38,11 +38,11 @@ impl Runs {
         !self.queue.is_empty()
     }
 
-    pub(in crate::agent) fn launch_queued(&mut self, link: &Link) {
+    pub(in crate::agent) fn launch_queued(&mut self, link: &LauncherLink) {
         while self.forking < MOST_FORKING {
             let Some(run) = self.queue.pop_front() else { return };
             let (mut order, tries) = match self.all.remove(&run) {
-                Some(Phase::Queued { order, tries }) => (order, tries + 1),
+                Some(RunPhase::Queued { order, tries }) => (order, tries + 1),
                 other => {
                     self.all.extend(other.map(|phase| (run, phase)));
                     continue;
@@ -54,7 +54,7 @@ impl Runs {
                     let since = clock::now();
                     self.all.insert(
                         run,
-                        Phase::Forking {
+                        RunPhase::Forking {
                             order,
                             since,
                             said: false,
@@ -69,14 +69,14 @@ impl Runs {
                     self.look(run, clock::now(), false);
                     // Left by somebody who has started nothing: it is gone now, and free for this one.
                     if !self.all.contains_key(&run) && tries < MOST_TRIES {
-                        self.all.insert(run, Phase::Queued { order, tries });
+                        self.all.insert(run, RunPhase::Queued { order, tries });
                         self.queue.push_back(run);
                     }
                 }
                 // The next launcher gets it.
                 Ok(Begun::NoLauncher) => {
                     let _ = self.root.remove(run);
-                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.all.insert(run, RunPhase::Queued { order, tries });
                     self.queue.push_front(run);
                     return;
                 }
@@ -90,14 +90,14 @@ impl Runs {
     }
 
     pub(in crate::agent) fn stop(&mut self, run: RunId, why: StopWhy, grace: Span) {
-        if let Some(Phase::Queued { .. }) = self.all.get(&run) {
+        if let Some(RunPhase::Queued { .. }) = self.all.get(&run) {
             self.queue.retain(|queued| *queued != run);
             let never = exit_record::ended(Exit::NeverStarted, None);
             self.end(run, &ExitRecord { stopped: true, ..never });
             return;
         }
         if self.root.is_missing(run)
-            && let Some(Phase::Watched(watched)) = self.all.get_mut(&run)
+            && let Some(RunPhase::Watched(watched)) = self.all.get_mut(&run)
         {
             return watched.stop_without_directory();
         }
@@ -118,7 +118,7 @@ impl Runs {
     }
 
     pub(in crate::agent) fn forget(&mut self, run: RunId) {
-        if let Some(Phase::Ended { .. }) = self.all.get(&run) {
+        if let Some(RunPhase::Ended { .. }) = self.all.get(&run) {
             self.all.remove(&run);
             self.works.remove(&run);
             self.forgotten.push(run);
@@ -144,7 +144,10 @@ impl Runs {
 
     fn control(&mut self, run: RunId, change: impl FnOnce(&mut Control)) {
         let Some(phase) = self.all.get_mut(&run) else { return };
-        if !matches!(phase, Phase::Forking { .. } | Phase::Watched(_) | Phase::Unclear { .. }) {
+        if !matches!(
+            phase,
+            RunPhase::Forking { .. } | RunPhase::Watched(_) | RunPhase::Unclear { .. }
+        ) {
             return;
         }
         // On a full disk, or without a descriptor to spare, the order is lost, and comes again with the next report.
@@ -154,8 +157,8 @@ impl Runs {
         change(&mut control);
         if dir.write(&control).is_ok() {
             match phase {
-                Phase::Watched(watched) => watched.heed(&control),
-                Phase::Forking { ordered, .. } => *ordered = true,
+                RunPhase::Watched(watched) => watched.heed(&control),
+                RunPhase::Forking { ordered, .. } => *ordered = true,
                 _ => {}
             }
         }
@@ -163,7 +166,7 @@ impl Runs {
 
     /// An order may have come to the file before there was a shim to tell, or without the time to tell it.
     pub(super) fn heed_control(&mut self, run: RunId) {
-        let Some(Phase::Watched(watched)) = self.all.get_mut(&run) else { return };
+        let Some(RunPhase::Watched(watched)) = self.all.get_mut(&run) else { return };
         let control = self.root.dir(run).and_then(|dir| dir.read::<Control>());
         if let Ok(Some(control)) = control {
             watched.heed(&control);
@@ -178,7 +181,7 @@ enum Begun {
     NoLauncher,
 }
 
-fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &Link) -> io::Result<Begun> {
+fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &LauncherLink) -> io::Result<Begun> {
     let Some(dir) = root.create(order.run)? else { return Ok(Begun::Before) };
     if !dir.lock()? {
         return Err(io::Error::other("a new run directory is locked"));

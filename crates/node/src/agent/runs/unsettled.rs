@@ -1,6 +1,6 @@
 //! Runs of which it is not clear what they are, or that are not yet over though their shim is gone.
 
-use super::{Phase, Runs, Work};
+use super::{RunPhase, Runs, Work};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::rundir::RunDir;
@@ -29,8 +29,8 @@ impl Runs {
         self.patience = (self.patience * 2).min(MOST_PATIENCE);
         for run in std::mem::take(&mut self.unsettled) {
             match self.all.get(&run) {
-                Some(Phase::Unclear { since, said }) => self.look(run, *since, *said),
-                Some(Phase::Orphaned { state }) => self.clean(run, state.clone()),
+                Some(RunPhase::Unclear { since, said }) => self.look(run, *since, *said),
+                Some(RunPhase::Orphaned { state }) => self.clean(run, state.clone()),
                 _ => {}
             }
         }
@@ -39,7 +39,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn unsettle(&mut self, run: RunId, phase: Phase) {
+    pub(super) fn unsettle(&mut self, run: RunId, phase: RunPhase) {
         self.all.insert(run, phase);
         self.unsettled.push(run);
         self.look_again_at.get_or_insert_with(|| Instant::now() + self.patience);
@@ -69,7 +69,7 @@ impl Runs {
                 self.all.remove(&run);
                 self.works.remove(&run);
             }
-            Ok(Found::Unclear) | Err(_) => self.unsettle(run, Phase::Unclear { since, said }),
+            Ok(Found::Unclear) | Err(_) => self.unsettle(run, RunPhase::Unclear { since, said }),
             Ok(Found::Orphaned { state }) => self.clean(run, state),
             Ok(Found::NeverStarted) => {
                 let _ = self.root.remove(run);
@@ -83,7 +83,7 @@ impl Runs {
         if rebooted || orphan_processes::kill(&state, &self.root.run_path(run)) {
             self.end(run, &exit_record::vanished(Some(&state)));
         } else {
-            self.unsettle(run, Phase::Orphaned { state });
+            self.unsettle(run, RunPhase::Orphaned { state });
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Simulated GPUs: as many as wanted, and whatever a script makes happen to them.
 
+mod file_watch;
 mod script;
-mod watch;
 
 pub use script::{Script, ScriptGpu, ScriptProcess};
 
-use self::watch::Watch;
+use self::file_watch::FileWatch;
 use super::Reading;
 use super::error::ProbeError;
-use super::identity::Identity;
 use super::pci::PciAddress;
+use super::process_identity::ProcessIdentity;
 use super::sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, ProcessKind, Vendor};
 use danlu_core::ids::GpuId;
 use std::fs;
@@ -25,7 +25,7 @@ const MOST_GPUS: u32 = 1024;
 pub struct SimGpus {
     count: u32,
     script: Script,
-    watch: Option<Watch>,
+    watch: Option<FileWatch>,
     /// Why the script as it is now was not taken.
     mistake: Option<ProbeError>,
     tenants: Vec<SimTenant>,
@@ -50,7 +50,7 @@ const GROWING_PERIOD: Duration = Duration::from_millis(500);
 impl SimGpus {
     /// A script that does not exist yet is as good as an empty one. Its directory must exist.
     pub fn new(count: u32, script: Option<&Path>) -> Result<Self, ProbeError> {
-        let watch = script.map(Watch::new).transpose()?;
+        let watch = script.map(FileWatch::new).transpose()?;
         let mut sim = SimGpus {
             count: count.min(MOST_GPUS),
             script: Script::default(),
@@ -104,11 +104,11 @@ impl SimGpus {
     }
 
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.watch.as_ref().map(Watch::fd)
+        self.watch.as_ref().map(FileWatch::fd)
     }
 
     pub fn sample(&mut self) -> Result<Reading, ProbeError> {
-        if self.watch.as_ref().is_some_and(Watch::has_changed) {
+        if self.watch.as_ref().is_some_and(FileWatch::has_changed) {
             self.read_script();
         }
         if let Some(error) = &self.script.error {
@@ -205,7 +205,7 @@ fn series(script: &Path) -> u64 {
 /// Without a user it is a real process, which `/proc` knows.
 fn process(scripted: ScriptProcess) -> GpuProcess {
     let ScriptProcess { pid, memory, user, command, container, stopped } = scripted;
-    let told = user.map(|user| Identity { user, command, container, stopped });
+    let told = user.map(|user| ProcessIdentity { user, command, container, stopped });
     GpuProcess { pid, memory, kind: ProcessKind::Compute, told }
 }
 

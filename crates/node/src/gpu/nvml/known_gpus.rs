@@ -14,7 +14,7 @@ const SAMPLES_BETWEEN_COUNTERS: u32 = 30;
 const MOST_XIDS_AT_ONCE: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownGpus {
     gpus: BTreeMap<Handle, KnownGpu>,
     neighbours_known: bool,
     events: Option<EventSet>,
@@ -30,10 +30,10 @@ struct KnownGpu {
     can_be_divided: bool,
 }
 
-impl Known {
+impl KnownGpus {
     pub(super) fn new(library: &NvmlLibrary, earlier: BTreeMap<GpuId, Health>) -> Self {
         let events = library.new_event_set().ok();
-        Known { gpus: BTreeMap::new(), neighbours_known: true, events, earlier, samples: 0 }
+        KnownGpus { gpus: BTreeMap::new(), neighbours_known: true, events, earlier, samples: 0 }
     }
 
     /// Ends the session; what it saw of the GPUs' health outlives it.

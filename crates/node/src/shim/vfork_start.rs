@@ -15,18 +15,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// What the child is given, and where it leaves what it met: two numbers.
-pub(super) struct AtOnce<'a> {
+pub(super) struct VforkStart<'a> {
     steps: Steps<'a>,
     time: libc::itimerspec,
     stage: AtomicI32,
     error: AtomicI32,
 }
 
-impl<'a> AtOnce<'a> {
-    pub(super) fn new(steps: Steps<'a>) -> AtOnce<'a> {
+impl<'a> VforkStart<'a> {
+    pub(super) fn new(steps: Steps<'a>) -> VforkStart<'a> {
         // SAFETY: the structure is plain numbers, for which zero is "nothing".
         let time = unsafe { std::mem::zeroed() };
-        AtOnce { steps, time, stage: AtomicI32::new(0), error: AtomicI32::new(0) }
+        VforkStart { steps, time, stage: AtomicI32::new(0), error: AtomicI32::new(0) }
     }
 
     /// `None` where it cannot be done in this way, or not in that time: nothing runs then.
@@ -40,7 +40,7 @@ impl<'a> AtOnce<'a> {
         self.time.it_value.tv_nsec = i64::from(within.subsec_nanos());
         let since = Instant::now();
         // SAFETY: `begin` makes system calls and nothing else, and leaves two numbers that are read one after the other.
-        let child = unsafe { vfork(stack, group, AtOnce::begin, &self) }.ok()?;
+        let child = unsafe { vfork(stack, group, VforkStart::begin, &self) }.ok()?;
         match self.obstacle() {
             // A kernel that is too old for it.
             Some((LaunchStage::Process, _)) => {}
@@ -131,7 +131,7 @@ mod tests {
                 argv: &self.argv,
                 environment: &self.environment,
             };
-            AtOnce::new(steps).start(stack, None, within)
+            VforkStart::new(steps).start(stack, None, within)
         }
 
         fn as_text(&self) -> String {

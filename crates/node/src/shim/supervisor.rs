@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use super::stop::{Next, Stop};
 use super::tail::tail;
 use super::tree::{Ended, NoChildren, Reaped, reap};
-use super::{Launched, kernel};
+use super::{Launched, kernel_log};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::{clock, exit_record, signals};
@@ -24,7 +24,7 @@ use nix::sys::signal::{Signal, kill};
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-pub(super) struct Watch<'a> {
+pub(super) struct Supervisor<'a> {
     launched: Launched<'a>,
     dir: &'a RunDir,
     notices: &'a mut Notices,
@@ -53,18 +53,18 @@ const SOON: Duration = Duration::from_secs(5);
 /// So long may a file system take to show an environment. A directory is waited for as long as the run may last.
 const LOOK_UP: Duration = Duration::from_secs(60);
 
-impl<'a> Watch<'a> {
+impl<'a> Supervisor<'a> {
     pub(super) fn new(
         launched: Launched<'a>,
         dir: &'a RunDir,
         notices: &'a mut Notices,
-    ) -> Watch<'a> {
+    ) -> Supervisor<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
         let log = LogWatch::new(&launched.order, begun);
         let hidden_until = launched.identity.changes_user().then(|| begun + HIDDEN);
-        Watch {
+        Supervisor {
             launched,
             dir,
             notices,
@@ -301,17 +301,17 @@ impl<'a> Watch<'a> {
         let Launched { order, identity, progress, leader, .. } = &self.launched;
         let log = tail(order, self.dir, identity, progress.starts);
         let signs = ["Killed", "SIGKILL", "signal 9", "exitcode: -9"];
-        let subject = kernel::Subject {
-            since: kernel::stamp(self.begun.elapsed()),
+        let subject = kernel_log::Subject {
+            since: kernel_log::stamp(self.begun.elapsed()),
             leader: leader.as_raw().unsigned_abs(),
             uid: identity.account.uid,
             killed: matches!(exit, Exit::Signal(9) | Exit::Code(137))
                 || signs.iter().any(|sign| log.contains(sign)),
-            cards: kernel::cards(&order.gpus),
+            cards: kernel_log::cards(&order.gpus),
         };
         // Reading a whole log of a kernel takes a moment: only where it may have something to say.
         let told = subject.killed || !subject.cards.is_empty();
-        let kernel = told.then(|| kernel::look(&subject)).flatten();
+        let kernel = told.then(|| kernel_log::look(&subject)).flatten();
         let oom_kills = used.oom_kills.unwrap_or(0);
         diagnose(exit, &Clues { oom_kills, kernel: kernel.as_ref(), log: &log })
     }

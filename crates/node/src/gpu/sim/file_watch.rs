@@ -11,13 +11,13 @@ const MOST_READS: usize = 64;
 
 /// Watches the directory, because the file may come and go, or be replaced by another.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct FileWatch {
     inotify: Inotify,
     path: PathBuf,
 }
 
-impl Watch {
-    pub(super) fn new(path: &Path) -> Result<Watch, ProbeError> {
+impl FileWatch {
+    pub(super) fn new(path: &Path) -> Result<FileWatch, ProbeError> {
         let directory = match path.parent() {
             Some(directory) if !directory.as_os_str().is_empty() => directory,
             _ => Path::new("."),
@@ -31,7 +31,7 @@ impl Watch {
             | AddWatchFlags::IN_DELETE
             | AddWatchFlags::IN_ONLYDIR;
         inotify.add_watch(directory, events).map_err(failed)?;
-        Ok(Watch { inotify, path: path.to_owned() })
+        Ok(FileWatch { inotify, path: path.to_owned() })
     }
 
     pub(super) fn path(&self) -> &Path {
