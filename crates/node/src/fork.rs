@@ -80,11 +80,9 @@ unsafe fn plain_fork() -> io::Result<Fork> {
     match unsafe { nix::unistd::fork() }? {
         nix::unistd::ForkResult::Child => Ok(Fork::Child { in_cgroup: false }),
         nix::unistd::ForkResult::Parent { child } => {
-            // SAFETY: takes two numbers; the child of a fork has an id until its parent waits for it.
-            let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.as_raw(), 0) };
-            let fd = i32::try_from(Errno::result(fd)?).expect("a descriptor is a small number");
-            // SAFETY: the kernel has just opened it for this process.
-            Ok(Fork::Parent { child, pidfd: Pidfd::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }) })
+            // A child has its id until its parent waits for it.
+            let pidfd = Pidfd::of(child)?.ok_or(Errno::ESRCH)?;
+            Ok(Fork::Parent { child, pidfd })
         }
     }
 }

@@ -30,6 +30,7 @@ mod run_of_process;
 mod rundir;
 mod shim;
 mod signals;
+mod system_calls;
 mod trouble;
 pub mod user;
 pub mod user_files;

@@ -74,14 +74,6 @@ pub(crate) unsafe fn vfork<T>(
     Ok(Pid::from_raw(i32::try_from(result).expect("a process id is a pid_t")))
 }
 
-/// Ends this process; nothing of its parent's is flushed or torn down.
-pub(crate) fn exit() -> ! {
-    loop {
-        // SAFETY: takes a number, and does not come back.
-        unsafe { libc::syscall(libc::SYS_exit_group, 127) };
-    }
-}
-
 /// The C library's own cannot put a child on a stack and into a control group. A negative result is an error number.
 ///
 /// # Safety
@@ -123,6 +115,7 @@ unsafe fn clone3(_: &libc::clone_args, _: usize, _: usize) -> isize {
 #[cfg(target_arch = "x86_64")]
 mod tests {
     use super::*;
+    use crate::system_calls::exit_now;
     use nix::sys::wait::{WaitStatus, waitpid};
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -137,7 +130,7 @@ mod tests {
     fn a_child_writes_where_its_parent_reads() {
         extern "C" fn tell(told: &AtomicU64) -> ! {
             told.store(7, Ordering::Relaxed);
-            exit()
+            exit_now(127)
         }
         let told = AtomicU64::new(0);
         let status = child(tell, &told);
@@ -151,7 +144,7 @@ mod tests {
             let argv = [c"true".as_ptr(), std::ptr::null()];
             // SAFETY: both lists end with a null pointer.
             unsafe { libc::execve(c"/bin/true".as_ptr(), argv.as_ptr(), argv[1..].as_ptr()) };
-            exit()
+            exit_now(127)
         }
         let status = child(execute, &());
         assert!(matches!(status, WaitStatus::Exited(_, 0)), "{status:?}");

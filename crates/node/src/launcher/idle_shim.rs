@@ -1,21 +1,21 @@
 //! Processes that wait to be the shim of a run: forked ahead, so that no run waits for a fork, or through with the run
 //! before, since the system takes longer to make and to take down a process than a shim needs for a run.
 
-use super::link::{receive_message, send_message};
+use super::link::{packet_pair, receive_message, send_message};
 use crate::fork::{Fork, fork};
 use crate::process::Pidfd;
 use crate::rundir::RunDir;
 use crate::shim::Prepared;
 use crate::shim::identity::{Identity, NoIdentity};
 use danlu_core::RunId;
-use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socketpair};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 
 /// It waits for a run, or has one. When the launcher is gone, it goes when it is through.
 pub(super) struct IdleShim {
@@ -52,8 +52,7 @@ pub(super) enum Side {
 
 impl IdleShim {
     pub(super) fn fork() -> io::Result<Side> {
-        let (link, shim_link) =
-            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        let (link, shim_link) = packet_pair()?;
         // SAFETY: a launcher has no threads.
         Ok(match unsafe { fork(None) }? {
             Fork::Child { .. } => Side::Shim(shim_link),
@@ -64,7 +63,7 @@ impl IdleShim {
     /// An error when it is gone, or the request is too large to be sent: nothing has begun then.
     pub(super) fn send(&self, request: &LaunchRequest) -> io::Result<()> {
         let note = serde_json::to_vec(&request.note)?;
-        let fds = [request.dir.as_fd().as_raw_fd(), request.order.as_fd().as_raw_fd()];
+        let fds = [request.dir.as_fd(), request.order.as_fd()];
         Ok(send_message(self.link.as_fd(), &note, &fds)?)
     }
 
@@ -88,7 +87,7 @@ impl BusyShims {
         let heard: Vec<bool> = links.iter().map(|link| link.any() == Some(true)).collect();
         let free = heard.iter().position(|&heard| heard)?;
         let shim = self.0.remove(free)?;
-        match receive_message(shim.link.as_fd(), MsgFlags::MSG_DONTWAIT) {
+        match receive_message(shim.link.as_fd(), RecvFlags::DONTWAIT) {
             Ok(Some(_)) => Some(shim),
             _ => self.take_free(),
         }
@@ -106,8 +105,8 @@ pub(super) fn receive(link: &OwnedFd, prepared: &Prepared) -> Option<LaunchReque
         if !prepared.wait_for(link.as_fd()) {
             return None;
         }
-        let (message, fds) = match receive_message(link.as_fd(), MsgFlags::empty()) {
-            Err(Errno::EINTR) => continue,
+        let (message, fds) = match receive_message(link.as_fd(), RecvFlags::empty()) {
+            Err(Errno::INTR) => continue,
             other => other.ok()??,
         };
         let [dir, order] = <[OwnedFd; 2]>::try_from(fds).ok()?;

@@ -6,18 +6,20 @@ use crate::rundir::RunDir;
 use crate::shim::notices::{Notice, parse};
 use danlu_core::RunId;
 use danlu_wire::LaunchOrder;
-use nix::cmsg_space;
-use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg,
-    sendmsg, socketpair,
+use rustix::cmsg_space;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown,
+    socketpair,
 };
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read as _};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -80,9 +82,7 @@ impl LauncherLink {
         with_cgroups: bool,
         news: &ShimNews,
     ) -> io::Result<LauncherLink> {
-        let flags = SockFlag::SOCK_CLOEXEC;
-        let (socket, launcher_socket) =
-            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
+        let (socket, launcher_socket) = packet_pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg0("danlu").arg(ARGUMENT).arg(root);
         if !with_cgroups {
@@ -102,21 +102,20 @@ impl LauncherLink {
         let request = ForkRequest { run: order.run, user: order.user.clone() };
         let message = serde_json::to_vec(&request).map_err(io::Error::from)?;
         let order = handover::write(order)?;
-        let fds = [dir.as_fd().as_raw_fd(), order.as_fd().as_raw_fd()];
-        Ok(send_message(self.socket.as_fd(), &message, &fds)?)
+        Ok(send_message(self.socket.as_fd(), &message, &[dir.as_fd(), order.as_fd()])?)
     }
 
     /// What the launcher says, without waiting for it.
     pub(crate) fn answer(&self) -> LauncherAnswer {
         loop {
-            let (message, mut fds) =
-                match receive_message(self.socket.as_fd(), MsgFlags::MSG_DONTWAIT) {
-                    Ok(Some(received)) => received,
-                    Ok(None) => return LauncherAnswer::Gone,
-                    Err(Errno::EAGAIN) => return LauncherAnswer::Nothing,
-                    Err(Errno::EINTR) => continue,
-                    Err(_) => return LauncherAnswer::Gone,
-                };
+            let (message, mut fds) = match receive_message(self.socket.as_fd(), RecvFlags::DONTWAIT)
+            {
+                Ok(Some(received)) => received,
+                Ok(None) => return LauncherAnswer::Gone,
+                Err(Errno::AGAIN) => return LauncherAnswer::Nothing,
+                Err(Errno::INTR) => continue,
+                Err(_) => return LauncherAnswer::Gone,
+            };
             let Ok(ForkReply { run, error }) = serde_json::from_slice(&message) else {
                 return LauncherAnswer::Gone;
             };
@@ -140,7 +139,7 @@ impl LauncherLink {
     /// After this, every shim there will ever be of this launcher is there.
     pub(crate) fn end(mut self) {
         let LauncherLink { socket, child, .. } = &mut self;
-        let _ = nix::sys::socket::shutdown(socket.as_raw_fd(), nix::sys::socket::Shutdown::Both);
+        let _ = shutdown(socket, Shutdown::Both);
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -183,15 +182,15 @@ pub(super) fn is_waiting(socket: &OwnedFd) -> bool {
 /// The launcher's side. `None` when the agent is gone.
 pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(ForkRequest, RunDir, File)>> {
     loop {
-        let (message, fds) = match receive_message(socket.as_fd(), MsgFlags::empty()) {
+        let (message, fds) = match receive_message(socket.as_fd(), RecvFlags::empty()) {
             Ok(Some(received)) => received,
             Ok(None) => return Ok(None),
-            Err(Errno::EINTR) => continue,
+            Err(Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         };
         let request: ForkRequest = serde_json::from_slice(&message)?;
         let Ok([dir, order]) = <[OwnedFd; 2]>::try_from(fds) else {
-            send(socket, request.run, Err(&Errno::EMFILE.into()));
+            send(socket, request.run, Err(&Errno::MFILE.into()));
             continue;
         };
         return Ok(Some((request, RunDir::from_fd(dir), File::from(order))));
@@ -199,27 +198,40 @@ pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<(ForkRequest, RunDi
 }
 
 pub(super) fn send(socket: &OwnedFd, run: RunId, forked: Result<&Pidfd, &io::Error>) {
-    let error = forked.err().map(|error| error.raw_os_error().unwrap_or(nix::libc::EAGAIN));
+    let error =
+        forked.err().map(|error| error.raw_os_error().unwrap_or(Errno::AGAIN.raw_os_error()));
     let Ok(message) = serde_json::to_vec(&ForkReply { run, error }) else { return };
-    let fds: Vec<RawFd> = forked.iter().map(|pidfd| pidfd.as_fd().as_raw_fd()).collect();
+    let fds: Vec<BorrowedFd<'_>> = forked.iter().map(|pidfd| pidfd.as_fd()).collect();
     // An agent that is gone does not need to know.
     let _ = send_message(socket.as_fd(), &message, &fds);
 }
 
+/// Sockets that keep messages apart.
+pub(super) fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    Ok(socketpair(family, kind, SocketFlags::CLOEXEC, None)?)
+}
+
+/// The most descriptors that come with a message: a run directory and an order.
+const MOST_DESCRIPTORS: usize = 2;
+
 pub(super) fn send_message(
     socket: BorrowedFd<'_>,
     message: &[u8],
-    fds: &[RawFd],
+    fds: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
     if message.len() > MESSAGE_BYTES {
-        return Err(Errno::EMSGSIZE);
+        return Err(Errno::MSGSIZE);
     }
-    let rights = [ControlMessage::ScmRights(fds)];
-    let rights = if fds.is_empty() { &rights[..0] } else { &rights[..] };
     let content = [IoSlice::new(message)];
     loop {
-        match sendmsg::<()>(socket.as_raw_fd(), &content, rights, MsgFlags::MSG_NOSIGNAL, None) {
-            Err(Errno::EINTR) => {}
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut rights = SendAncillaryBuffer::new(&mut space);
+        if !fds.is_empty() && !rights.push(SendAncillaryMessage::ScmRights(fds)) {
+            return Err(Errno::MSGSIZE);
+        }
+        match sendmsg(socket, &content, &mut rights, SendFlags::NOSIGNAL) {
+            Err(Errno::INTR) => {}
             other => return other.map(drop),
         }
     }
@@ -230,21 +242,19 @@ type Received = (Vec<u8>, Vec<OwnedFd>);
 
 pub(super) fn receive_message(
     socket: BorrowedFd<'_>,
-    flags: MsgFlags,
+    flags: RecvFlags,
 ) -> Result<Option<Received>, Errno> {
     let mut content = vec![0; MESSAGE_BYTES];
-    let mut space = cmsg_space!([RawFd; 2]);
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
     let mut slices = [IoSliceMut::new(&mut content)];
-    let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
-    let received = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
-    let length = received.bytes;
+    let received = recvmsg(socket, &mut slices, &mut rights, flags | RecvFlags::CMSG_CLOEXEC)?;
     let mut fds = Vec::new();
-    for one in received.cmsgs()? {
-        if let ControlMessageOwned::ScmRights(rights) = one {
-            // SAFETY: the kernel has just put them into this process; nobody else knows of them.
-            fds.extend(rights.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
+    for message in rights.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            fds.extend(descriptors);
         }
     }
-    content.truncate(length);
-    Ok((length > 0).then_some((content, fds)))
+    content.truncate(received.bytes);
+    Ok((received.bytes > 0).then_some((content, fds)))
 }

@@ -12,16 +12,18 @@ mod users;
 pub(crate) use link::{LauncherAnswer, LauncherLink, ShimNews};
 
 use crate::cgroup::Cgroups;
+use crate::system_calls::{close_others, exit_now};
 use crate::{shim, signals, user_files};
 use idle_shim::{BusyShims, IdleShim, LaunchRequest, Note, Side};
 use link::{is_waiting, receive, send};
 use nix::fcntl::{OFlag, open};
-use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::stdio::{stdin, stdout};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use users::Users;
@@ -137,12 +139,11 @@ impl Launcher {
 
     fn in_child(&self, life: impl FnOnce()) -> ! {
         // The agent must see the launcher's end even while shims live.
-        // SAFETY: the descriptor is open, and this process does not use it again: it ends below.
-        unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(&self.requests)) };
+        // This process does not use it again: it ends below.
+        let _ = nix::unistd::close(self.requests.as_raw_fd());
         // The words of a panic would go nowhere, and the run counts as vanished either way.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
-        // SAFETY: ends the process at once; nothing of the launcher's is flushed or torn down here.
-        unsafe { libc::_exit(0) }
+        exit_now(0)
     }
 
     /// True when this process is free for another run.
@@ -159,15 +160,10 @@ impl Launcher {
 /// The agent's socket is handed over as standard input and its pipe as standard output. Neither may stay there, and
 /// nothing else that the daemon had open may stay at all.
 fn take_streams() -> io::Result<(OwnedFd, OwnedFd)> {
-    // SAFETY: the numbers are those of this process's own standard streams, which it alone uses.
-    let (requests, notices) = unsafe {
-        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
-        let own = |stream| -> io::Result<OwnedFd> {
-            let copy = nix::errno::Errno::result(libc::fcntl(stream, libc::F_DUPFD_CLOEXEC, 3))?;
-            Ok(OwnedFd::from_raw_fd(copy))
-        };
-        (own(libc::STDIN_FILENO)?, own(libc::STDOUT_FILENO)?)
-    };
+    // SAFETY: the process has just begun and has opened nothing yet.
+    unsafe { close_others() };
+    let requests = fcntl_dupfd_cloexec(stdin(), 3)?;
+    let notices = fcntl_dupfd_cloexec(stdout(), 3)?;
     let nothing = open(c"/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
     dup2_stdin(nothing.as_fd())?;
     dup2_stdout(nothing.as_fd())?;

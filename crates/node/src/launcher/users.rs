@@ -2,7 +2,7 @@
 
 use crate::fork::{Fork, fork};
 use crate::shim::identity::{Identity, NoIdentity};
-use nix::libc;
+use crate::system_calls::exit_now;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -47,8 +47,7 @@ fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
         Fork::Child { .. } => {
             let told = serde_json::to_vec(&Identity::find(name)).unwrap_or_default();
             let _ = teller.write_all(&told);
-            // SAFETY: ends the process at once; nothing of the launcher's is flushed or torn down here.
-            unsafe { libc::_exit(0) }
+            exit_now(0)
         }
         Fork::Parent { .. } => {
             drop(teller);

@@ -10,13 +10,14 @@ use crate::fork::{Fork, fork};
 use crate::launch_command::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
 use crate::shim::file_target::FileTarget;
-use crate::shim::identity::Identity;
+use crate::shim::identity::{Credentials, Identity};
 use crate::shim::launch_progress::{self, LaunchProgress, Obstacle, Problem};
 use crate::shim::program;
 use crate::shim::refusal::Refusal;
 use crate::shim::steps::{self, Steps};
 use crate::shim::vfork_start::VforkStart;
-use crate::vfork::{self, Stack};
+use crate::system_calls::{close_others_on_exec, exit_now};
+use crate::vfork::Stack;
 use danlu_core::task::PythonEnvironment;
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
@@ -30,13 +31,13 @@ use std::convert::Infallible;
 use std::ffi::{CStr, CString, NulError};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Everything worked out beforehand, so that the child only has to do it.
 pub(super) struct Plan<'a> {
-    identity: &'a Identity,
+    credentials: Credentials,
     cgroup: &'a RunCgroup,
     line: &'a CommandLine<'a>,
     python: Option<&'a PythonEnvironment>,
@@ -84,7 +85,7 @@ impl<'a> Plan<'a> {
         let nothing = open(NOTHING, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
             .map_err(|error| Refusal::process(&error.into()))?;
         Ok(Plan {
-            identity,
+            credentials: identity.credentials(),
             cgroup,
             line,
             python: order.python.as_ref(),
@@ -121,18 +122,18 @@ impl<'a> Plan<'a> {
     }
 
     /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
-    fn opened_streams(&self) -> Option<[RawFd; 3]> {
-        let opened = |target: &Target| match target {
-            Target::Opened(fd) => Some(fd.as_raw_fd()),
-            Target::Path(..) => None,
-        };
-        let stdout = opened(&self.stdout)?;
-        let stderr = self.stderr.as_ref().map_or(Some(stdout), opened)?;
-        self.python.is_none().then(|| [self.nothing.as_raw_fd(), stdout, stderr])
+    fn opened_streams(&self) -> Option<[BorrowedFd<'_>; 3]> {
+        let stdout = self.stdout.opened()?;
+        let stderr = self.stderr.as_ref().map_or(Some(stdout), Target::opened)?;
+        self.python.is_none().then(|| [self.nothing.as_fd(), stdout, stderr])
     }
 
     /// `None` where that cannot be done, or takes long: nothing runs then.
-    fn start_by_vfork(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, LaunchProgress)> {
+    fn start_by_vfork(
+        &self,
+        stack: &Stack,
+        streams: [BorrowedFd<'_>; 3],
+    ) -> Option<(Pid, LaunchProgress)> {
         let group = self.cgroup.open();
         if !self.cgroup.is_entered_by_birth_in(group.as_ref()) {
             return None;
@@ -147,12 +148,21 @@ impl<'a> Plan<'a> {
         &'b self,
         program: &'b Program,
         directory: Option<&'b CStr>,
-        streams: [RawFd; 3],
+        streams: [BorrowedFd<'b>; 3],
         closed: bool,
     ) -> Steps<'b> {
         let Program { places, argv, environment } = program;
-        let (identity, umask) = (self.identity, self.umask);
-        Steps { identity, umask, directory, streams, closed, programs: places, argv, environment }
+        let (credentials, umask) = (&self.credentials, self.umask);
+        Steps {
+            credentials,
+            umask,
+            directory,
+            streams,
+            closed,
+            programs: places,
+            argv,
+            environment,
+        }
     }
 
     /// A child that does nothing yet: it waits for a word, and goes when it hears that there will be none.
@@ -172,9 +182,9 @@ impl<'a> Plan<'a> {
     fn become_command(&self, mut link: UnixStream, in_cgroup: bool) -> ! {
         let joined =
             self.cgroup.join(in_cgroup).map_err(|error| (LaunchStage::Cgroup, errno(&error)));
-        let ready = steps::leave_shim(self.identity)
+        let ready = steps::leave_shim(&self.credentials)
             .and(joined)
-            .and_then(|()| steps::become_user(self.identity));
+            .and_then(|()| steps::become_user(&self.credentials));
         // Without the word it goes silently: the shim is gone, and nothing must run.
         if link.read_exact(&mut [0]).is_ok()
             && let Err(problem) =
@@ -182,7 +192,7 @@ impl<'a> Plan<'a> {
         {
             launch_progress::complain(&mut link, &problem);
         }
-        vfork::exit()
+        exit_now(127)
     }
 
     /// Comes back only if it could not. Everything here may wait for a file system of the user's.
@@ -201,7 +211,7 @@ impl<'a> Plan<'a> {
         mark_others().map_err(|error| Problem::Met((LaunchStage::Process, error)))?;
         launch_progress::tell_stage(link, LaunchStage::Command);
         let program = program.as_ref().unwrap_or(&self.program);
-        let fds = [self.nothing.as_raw_fd(), streams[0].as_raw_fd(), streams[1].as_raw_fd()];
+        let fds = [self.nothing.as_fd(), streams[0].as_fd(), streams[1].as_fd()];
         Err(Problem::Met(self.steps(program, None, fds, true).begin()))
     }
 
@@ -259,6 +269,13 @@ impl Program {
 const ZERO_BYTE: &str = "the order has a zero byte in it";
 
 impl Target {
+    fn opened(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Target::Opened(fd) => Some(fd.as_fd()),
+            Target::Path(_) => None,
+        }
+    }
+
     fn open(&self) -> Result<OwnedFd, Errno> {
         match self {
             Target::Opened(fd) => fd.try_clone().map_err(|error| errno(&error)),
@@ -296,11 +313,7 @@ fn target(
 
 /// Whatever somebody opened without saying that it is not for others.
 fn mark_others() -> Result<(), Errno> {
-    const CLOSE_ON_EXEC: libc::c_uint = 1 << 2;
-    // SAFETY: only marks descriptors; nothing is closed before the program begins.
-    let marked =
-        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
-    if marked == 0 {
+    if close_others_on_exec().is_ok() {
         return Ok(());
     }
     // Before Linux 5.11.
@@ -308,7 +321,7 @@ fn mark_others() -> Result<(), Errno> {
     for fd in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
     {
         if fd > 2 {
-            // SAFETY: as above; a number that is no descriptor is refused.
+            // SAFETY: only marks it; a number that is no descriptor any more is refused.
             unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }

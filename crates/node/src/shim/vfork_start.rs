@@ -1,9 +1,10 @@
 //! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
 
 use super::launch_progress::{Obstacle, number_of, stage_of};
-use super::steps::{Steps, end_after};
+use super::steps::Steps;
 use crate::process::Process;
-use crate::vfork::{self, Stack, vfork};
+use crate::system_calls::{exit_now, kill_after};
+use crate::vfork::{Stack, vfork};
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
 use nix::libc;
@@ -53,14 +54,14 @@ impl<'a> VforkStart<'a> {
     }
 
     extern "C" fn begin(&self) -> ! {
-        let (stage, error) = match end_after(&self.time) {
+        let (stage, error) = match kill_after(&self.time) {
             Ok(()) => self.steps.all(),
             Err(error) => (LaunchStage::Process, error),
         };
         // The stage last: where it is not written, nothing is.
         self.error.store(error as i32, Ordering::Relaxed);
         self.stage.store(i32::from(number_of(stage)) + 1, Ordering::Release);
-        vfork::exit()
+        exit_now(127)
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
@@ -86,18 +87,18 @@ fn died_before_it_began(child: Pid) -> bool {
 #[cfg(target_arch = "x86_64")]
 mod tests {
     use super::*;
-    use crate::shim::identity::Identity;
+    use crate::shim::identity::{Credentials, Identity};
     use crate::shim::program::{self, Words};
     use nix::sys::signal::Signal;
     use nix::sys::wait::WaitStatus;
     use std::collections::BTreeMap;
     use std::ffi::CString;
     use std::fs::File;
-    use std::os::fd::AsRawFd as _;
+    use std::os::fd::AsFd as _;
 
     /// Everything that a child is given, which must be the same afterwards.
     struct Given {
-        identity: Identity,
+        credentials: Credentials,
         nothing: File,
         places: Vec<CString>,
         argv: Words,
@@ -112,7 +113,7 @@ mod tests {
             // Many places, so that there is much to be interrupted.
             let path = format!("{}/usr/bin", "/no/such/place:".repeat(20));
             Given {
-                identity: Identity::find(None).unwrap(),
+                credentials: Identity::find(None).unwrap().credentials(),
                 nothing: File::options().read(true).write(true).open("/dev/null").unwrap(),
                 places: program::places(program, &path).unwrap(),
                 argv: Words::of_argv(&argv).unwrap(),
@@ -122,10 +123,10 @@ mod tests {
 
         fn start(&self, stack: &Stack, within: Duration) -> Option<(Pid, Result<(), Obstacle>)> {
             let steps = Steps {
-                identity: &self.identity,
+                credentials: &self.credentials,
                 umask: 0o022,
                 directory: Some(c"/"),
-                streams: [self.nothing.as_raw_fd(); 3],
+                streams: [self.nothing.as_fd(); 3],
                 closed: false,
                 programs: &self.places,
                 argv: &self.argv,

@@ -3,6 +3,7 @@
 use super::message::{self, HelperReply, MOST_BYTES, Question, ReadFile};
 use crate::logs::{LogFile, Piece, problem};
 use crate::shim::identity::Identity;
+use crate::system_calls::join_new_session_keyring;
 use danlu_wire::agent::{LogProblem, PathProblem, TaskPaths};
 use nix::libc;
 use nix::sys::signal::Signal;
@@ -30,9 +31,10 @@ fn become_user(user: Option<&str>) -> bool {
     let _ = nix::sys::prctl::set_name(c"danlu-files");
     // Nobody but root looks into it, whatever the system's rule for processes that change their user is.
     let _ = nix::sys::prctl::set_dumpable(false);
-    let is_user = Identity::find(user).is_ok_and(|identity| identity.assume().is_ok());
-    // SAFETY: takes a number and no name; the daemon's keys are not for the user.
-    unsafe { libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0) };
+    let is_user =
+        Identity::find(user).is_ok_and(|identity| identity.credentials().assume().is_ok());
+    // The daemon's keys are not for the user.
+    let _ = join_new_session_keyring();
     // After the change of user, which forgets it.
     let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
     is_user

@@ -361,13 +361,9 @@ fn now() -> Time {
 }
 
 pub(crate) fn pidfd(pid: u32) -> std::os::fd::OwnedFd {
-    use std::os::fd::FromRawFd as _;
-    // SAFETY: takes two numbers; the descriptor is new.
-    #[allow(unsafe_code, reason = "there is no other way to a pidfd")]
-    unsafe {
-        let fd = nix::libc::syscall(nix::libc::SYS_pidfd_open, pid, 0);
-        std::os::fd::OwnedFd::from_raw_fd(i32::try_from(fd).unwrap())
-    }
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    pidfd_open(pid, PidfdFlags::empty()).unwrap()
 }
 
 pub(crate) fn wait_for_end(pidfd: &std::os::fd::OwnedFd) {
