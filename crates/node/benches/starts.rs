@@ -1,4 +1,4 @@
-//! How many tasks a node starts and ends in a second, and what a shim weighs.
+//! How many tasks per second a node starts and ends, and how much memory a shim uses.
 //! `cargo bench -p danlu-node --bench starts [-- part of a name]`
 
 use danlu_core::node::Capacity;
@@ -59,7 +59,7 @@ fn per_second(begun: Instant) -> f64 {
     tasks / begun.elapsed().as_secs_f64()
 }
 
-/// Milliseconds that this process, its nursery and all its runs have used; they are in one control group.
+/// Milliseconds that this process, its launcher and all its runs have used; they are in one control group.
 fn processor_time() -> Option<f64> {
     let own = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).ok()?;
     let milliseconds = |time: nix::sys::time::TimeVal| {

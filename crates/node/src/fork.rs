@@ -1,4 +1,5 @@
-//! A new process out of a process without threads.
+//! Forks a process without threads, optionally into a control group.
+#![allow(unsafe_code, reason = "`clone3` has no safe wrapper")]
 
 use crate::process::Pidfd;
 use nix::errno::Errno;
@@ -23,7 +24,7 @@ pub(crate) enum Fork {
 /// fork of the machine wait.
 ///
 /// # Safety
-/// The process must have no other thread: in the child, a lock that another one held would stay so for ever.
+/// The process must have no other thread: a lock that another thread holds would never be released in the child.
 pub(crate) unsafe fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
     // SAFETY: the caller's promise is passed on.
     unsafe {
@@ -80,11 +81,9 @@ unsafe fn plain_fork() -> io::Result<Fork> {
     match unsafe { nix::unistd::fork() }? {
         nix::unistd::ForkResult::Child => Ok(Fork::Child { in_cgroup: false }),
         nix::unistd::ForkResult::Parent { child } => {
-            // SAFETY: takes two numbers; the child of a fork has an id until its parent waits for it.
-            let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.as_raw(), 0) };
-            let fd = i32::try_from(Errno::result(fd)?).expect("a descriptor is a small number");
-            // SAFETY: the kernel has just opened it for this process.
-            Ok(Fork::Parent { child, pidfd: Pidfd::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }) })
+            // A child has its id until its parent waits for it.
+            let pidfd = Pidfd::of(child)?.ok_or(Errno::ESRCH)?;
+            Ok(Fork::Parent { child, pidfd })
         }
     }
 }

@@ -1,10 +1,6 @@
-//! What runs on a GPU host: the agent, the nursery and its shims, run directories, GPU probes.
+//! What runs on a GPU host: the agent, the launcher and its shims, run directories, GPU probes.
 //!
-//! [`dispatch`] must be the first call in `main`; [`Agent`] is what a server talks to.
-#![allow(
-    unsafe_code,
-    reason = "the one crate that forks, changes users and loads vendor libraries; each use says why it is sound"
-)]
+//! [`dispatch`] must be the first call in `main`; [`Host`] is what a server talks to.
 
 pub mod activation;
 mod agent;
@@ -12,24 +8,25 @@ mod boot;
 mod cgroup;
 mod classify;
 mod clock;
-mod cut_off;
+mod exit_record;
 mod filesystem;
 mod fork;
 pub mod gpu;
-mod launch;
-mod leftovers;
+mod host;
+mod launch_command;
+mod launcher;
 pub mod logs;
-mod nursery;
-mod owner;
+mod orphan_processes;
+mod orphan_shims;
 #[cfg(feature = "pam")]
 pub mod pam;
 pub mod private;
 mod process;
-mod record;
+mod run_of_process;
 mod rundir;
 mod shim;
 mod signals;
-mod station;
+mod system_calls;
 mod trouble;
 pub mod user;
 pub mod user_files;
@@ -38,8 +35,8 @@ mod vfork;
 pub use agent::{Agent, AgentError, Inventory, SendError, Settings};
 pub use boot::boot_id;
 pub use filesystem::{Network, network};
-pub use nursery::dispatch;
-pub use owner::run_of_process;
+pub use host::facts;
+pub use host::{Host, HostConfig, StdioError, serve as serve_agent};
+pub use launcher::dispatch;
+pub use run_of_process::run_of_process;
 pub use rundir::{RootError, RunRoot};
-pub use station::facts;
-pub use station::{Station, StationConfig, StdioError, serve as serve_agent};

@@ -1,14 +1,14 @@
-//! Processes as the kernel shows them, and a hold on one that no reuse of its id can redirect.
+//! Processes as `/proc` shows them, and pidfds, which keep referring to the same process when its id is reused.
 
 use danlu_wire::rundir::ProcessMark;
-use nix::errno::Errno;
-use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// A line of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub(crate) struct Process {
     pub(crate) start: u64,
     /// It has ended, and waits for its parent to notice.
     pub(crate) zombie: bool,
-    /// It is what it was forked from: it has executed no program of its own.
+    /// It has been forked and has not executed a program.
     pub(crate) unexecuted: bool,
 }
 
 /// `PF_FORKNOEXEC` of the kernel.
 const UNEXECUTED: u64 = 0x40;
 
-/// Refers to one process for ever, also after its end.
+/// Refers to the same process always, also after its end.
 #[derive(Debug)]
 pub(crate) struct Pidfd(OwnedFd);
 
@@ -81,22 +81,23 @@ pub(crate) fn descendants(roots: &BTreeSet<Pid>, all: &[Process]) -> Vec<Process
 }
 
 impl Pidfd {
-    /// `None` when that process is gone, whoever has its id now.
+    /// `None` when that process has ended, also if its id was reused.
     pub(crate) fn open(mark: ProcessMark) -> io::Result<Option<Pidfd>> {
-        let Ok(pid) = libc::pid_t::try_from(mark.pid) else { return Ok(None) };
-        // SAFETY: the call takes two numbers; what it returns is a new descriptor that nobody else owns.
-        let held = unsafe {
-            match Errno::result(libc::syscall(libc::SYS_pidfd_open, pid, 0)) {
-                Ok(fd) => Pidfd(OwnedFd::from_raw_fd(
-                    i32::try_from(fd).expect("a descriptor is a small number"),
-                )),
-                Err(Errno::ESRCH) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            }
-        };
-        // Read after the open: whoever is seen here with the right start is who is held.
-        let seen = Process::read(Pid::from_raw(pid));
+        let Ok(pid) = i32::try_from(mark.pid).map(Pid::from_raw) else { return Ok(None) };
+        let Some(held) = Pidfd::of(pid)? else { return Ok(None) };
+        // Read after the open: if the start time matches, the pidfd refers to this process.
+        let seen = Process::read(pid);
         Ok(seen.is_some_and(|one| one.start == mark.start && !one.zombie).then_some(held))
+    }
+
+    /// Of the process that has this id now, if any.
+    pub(crate) fn of(pid: Pid) -> io::Result<Option<Pidfd>> {
+        let Some(pid) = rustix::process::Pid::from_raw(pid.as_raw()) else { return Ok(None) };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(fd) => Ok(Some(Pidfd(fd))),
+            Err(Errno::SRCH) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(crate) fn from_fd(fd: OwnedFd) -> Pidfd {
@@ -105,16 +106,8 @@ impl Pidfd {
 
     /// A process that has ended takes no harm.
     pub(crate) fn signal(&self, signal: Signal) {
-        let none = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: the descriptor is open, and no signal details are passed.
-        unsafe {
-            libc::syscall(
-                libc::SYS_pidfd_send_signal,
-                self.0.as_raw_fd(),
-                signal as libc::c_int,
-                none,
-                0,
-            );
+        if let Some(signal) = rustix::process::Signal::from_named_raw(signal as i32) {
+            let _ = pidfd_send_signal(&self.0, signal);
         }
     }
 }

@@ -1,8 +1,9 @@
-//! A child in the memory of its parent, which waits until the child has become another program or is gone.
+//! Starts a child in the memory of its parent, which is suspended until the child has executed a program or ended.
 //!
-//! A fork copies the tables of all memory, and then every page that one of the two writes to, for a child that throws all of it
-//! away a moment later: half of what it costs to start a short task. C libraries start programs in this way too, but what they
-//! offer cannot do all that a command of ours needs before it begins.
+//! A fork copies all page tables, and then every page that one of the two writes to, for a child that discards them a moment later:
+//! half of the cost of starting a short task. C libraries start programs in this way too, but their interface lacks some of the steps
+//! that a command needs before it begins.
+#![allow(unsafe_code, reason = "a child in the memory of its parent, on a stack of its own")]
 
 use nix::errno::Errno;
 use nix::libc;
@@ -13,7 +14,7 @@ use std::ptr::NonNull;
 
 use crate::fork::CLONE_INTO_CGROUP;
 
-/// What a child has to itself; of use to one after the other.
+/// The stack of a child; reused by one child after the other.
 #[derive(Debug)]
 pub(crate) struct Stack(NonNull<libc::c_void>);
 
@@ -28,7 +29,7 @@ impl Stack {
         let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, kind, -1, 0) };
         let start = NonNull::new(start).filter(|_| start != libc::MAP_FAILED);
         let stack = Stack(start.ok_or_else(io::Error::last_os_error)?);
-        // SAFETY: the first page of our own mapping, which nobody uses: what grows beyond the rest ends the child.
+        // SAFETY: the first page of our own mapping, which is unused: a child whose stack overflows into it is killed.
         match unsafe { libc::mprotect(stack.0.as_ptr(), PAGE, libc::PROT_NONE) } {
             0 => Ok(stack),
             _ => Err(io::Error::last_os_error()),
@@ -38,13 +39,13 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: our own mapping, which no child uses any more: whoever started one has waited for it.
+        // SAFETY: our own mapping, which no child uses any more: `vfork` returns after the child has left it.
         unsafe { libc::munmap(self.0.as_ptr(), SIZE) };
     }
 }
 
 /// A child runs `begin` on `data`, born in `cgroup` where there is one. This process goes on when the child has executed a program,
-/// or has ended; nobody has waited for its end then. An error when that cannot be had here: nothing has begun.
+/// or has ended; the caller waits for its end. An error when this system cannot do it: nothing has begun.
 ///
 /// # Safety
 /// `begin` must make system calls and nothing else: no allocation, no lock, nothing that unwinds. What it changes it must leave so
@@ -72,14 +73,6 @@ pub(crate) unsafe fn vfork<T>(
         return Err(Errno::from_raw(i32::try_from(-result).unwrap_or(libc::EINVAL)));
     }
     Ok(Pid::from_raw(i32::try_from(result).expect("a process id is a pid_t")))
-}
-
-/// Ends this process; nothing of its parent's is flushed or torn down.
-pub(crate) fn exit() -> ! {
-    loop {
-        // SAFETY: takes a number, and does not come back.
-        unsafe { libc::syscall(libc::SYS_exit_group, 127) };
-    }
 }
 
 /// The C library's own cannot put a child on a stack and into a control group. A negative result is an error number.
@@ -123,6 +116,7 @@ unsafe fn clone3(_: &libc::clone_args, _: usize, _: usize) -> isize {
 #[cfg(target_arch = "x86_64")]
 mod tests {
     use super::*;
+    use crate::system_calls::exit_now;
     use nix::sys::wait::{WaitStatus, waitpid};
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -137,7 +131,7 @@ mod tests {
     fn a_child_writes_where_its_parent_reads() {
         extern "C" fn tell(told: &AtomicU64) -> ! {
             told.store(7, Ordering::Relaxed);
-            exit()
+            exit_now(127)
         }
         let told = AtomicU64::new(0);
         let status = child(tell, &told);
@@ -151,7 +145,7 @@ mod tests {
             let argv = [c"true".as_ptr(), std::ptr::null()];
             // SAFETY: both lists end with a null pointer.
             unsafe { libc::execve(c"/bin/true".as_ptr(), argv.as_ptr(), argv[1..].as_ptr()) };
-            exit()
+            exit_now(127)
         }
         let status = child(execute, &());
         assert!(matches!(status, WaitStatus::Exited(_, 0)), "{status:?}");

@@ -210,7 +210,7 @@ impl Server {
         self.directory.path().join("hold")
     }
 
-    /// Whoever has our directory in its command line: the nursery, shims, tasks that hold GPUs.
+    /// Whoever has our directory in its command line: the launcher, shims, tasks that hold GPUs.
     fn is_in_use(&self) -> bool {
         let directory = self.directory.path().to_string_lossy().into_owned();
         let Ok(processes) = fs::read_dir("/proc") else { return false };

@@ -1,4 +1,4 @@
-//! Everything at once: a server that is killed, tasks that are cancelled, paused and killed, shims and nurseries that
+//! Everything at once: a server that is killed, tasks that are cancelled, paused and killed, shims and launchers that
 //! are killed. What must hold then is judged from outside.
 
 use std::{
@@ -99,7 +99,7 @@ fn no_gpu_is_used_twice_and_no_run_begins_twice_whatever_is_killed() {
     assert!(left.is_empty(), "still there: {left:?}");
 }
 
-/// A command, a shim, or the nursery.
+/// A command, a shim, or the launcher.
 fn kill_one(random: &mut Random, data: &Path) {
     let found = processes::with(&data.join("node").display().to_string());
     if let Some(one) = random.one_of(&found) {

@@ -32,17 +32,17 @@ fn tasks_do_not_notice_that_the_binary_is_replaced() {
     let waits = daemon.submit("", "echo started");
     daemon.wait_until(&runs, "running");
 
-    // Whoever starts this now gets nothing that works; the server needs another nursery all the same.
+    // Whoever starts this now gets nothing that works; the server needs another launcher all the same.
     replace(&program, b"#!/bin/sh\necho half an upgrade >&2\nexit 1\n");
-    let nursery = || {
+    let launcher = || {
         let found = processes::with(&daemon.data().join("node").display().to_string());
         let name = |pid| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        found.iter().map(|one| one.pid).find(|pid| name(*pid).trim() == "danlu-nursery")
+        found.iter().map(|one| one.pid).find(|pid| name(*pid).trim() == "danlu-launcher")
     };
-    let first = nursery().expect("there is one");
+    let first = launcher().expect("there is one");
     kill(Pid::from_raw(first), Signal::SIGKILL).expect("it is ours");
-    until("there is another nursery", || nursery().is_some_and(|pid| pid != first));
-    let third = daemon.submit("-g 0", "echo from another nursery");
+    until("there is another launcher", || launcher().is_some_and(|pid| pid != first));
+    let third = daemon.submit("-g 0", "echo from another launcher");
     assert_eq!(daemon.ask(&["wait", &third]).status, 0);
 
     daemon.say(&["down"]);

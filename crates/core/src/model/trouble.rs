@@ -18,7 +18,7 @@ pub enum TroubleKind {
     /// The disk cannot be written for another reason: read-only, or errors.
     Disk,
     /// The process that starts tasks cannot be started or does not answer.
-    Nursery,
+    Launcher,
     /// Anything else, also what a newer agent calls by a name that is not known here.
     Other,
 }
@@ -45,7 +45,7 @@ impl TroubleKind {
         TroubleKind::Memory,
         TroubleKind::DiskFull,
         TroubleKind::Disk,
-        TroubleKind::Nursery,
+        TroubleKind::Launcher,
         TroubleKind::Other,
     ];
 
@@ -56,7 +56,7 @@ impl TroubleKind {
             TroubleKind::Memory => "memory",
             TroubleKind::DiskFull => "disk_full",
             TroubleKind::Disk => "disk",
-            TroubleKind::Nursery => "nursery",
+            TroubleKind::Launcher => "nursery",
             TroubleKind::Other => "other",
         }
     }

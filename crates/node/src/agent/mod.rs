@@ -1,18 +1,18 @@
-//! What a node does for a server: starts runs, stops them, and says what became of them.
+//! The agent: starts and stops runs for a server, and reports how they end.
 //!
-//! The agent has no memory of its own: the run directories are the truth, and it adopts all of them when it starts.
+//! It keeps no state of its own: the run directories are the truth, and the agent adopts all of them when it starts.
 
+mod event_loop;
 mod fitness;
-mod life;
 mod runs;
 
-use crate::nursery::{Link, ShimNews};
+use crate::launcher::{LauncherLink, ShimNotices};
 use crate::private;
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
-use life::{Inbox, Life};
+use event_loop::{EventLoop, Inbox};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -33,7 +33,7 @@ pub struct Agent {
     waiting: Arc<AtomicUsize>,
     wake: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
-    nursery: u32,
+    launcher: u32,
 }
 
 pub struct Settings {
@@ -47,11 +47,11 @@ pub struct Settings {
     pub notice: Box<dyn FnMut(FromAgent) + Send>,
 }
 
-/// What a report says beside the runs.
+/// The part of a report that is not about runs.
 #[derive(Debug, Clone)]
 pub struct Inventory {
     pub capacity: Capacity,
-    /// Bytes of memory that nobody uses; `None` where that is not looked at.
+    /// Free memory in bytes; `None` where it is not measured.
     pub free_memory: Option<u64>,
     pub gpus: Vec<GpuReport>,
 }
@@ -77,7 +77,7 @@ pub enum SendError {
     Gone,
 }
 
-/// More than any burst of a scheduler: who meets this limit has an agent that is stuck.
+/// More than any burst of a scheduler: an agent with so many waiting orders is stuck.
 const ORDERS: usize = 65_536;
 
 impl Agent {
@@ -89,26 +89,34 @@ impl Agent {
         let root = RunRoot::open(&root)?;
         let lock = lock(&root)?;
         root.drop_spares().map_err(system("empty the directory for spare ones"))?;
-        let news = ShimNews::new().map_err(system("make a pipe"))?;
-        let link = Link::start(root.path(), cgroups, &news).map_err(system("start the nursery"))?;
-        let nursery = link.pid();
+        let notices = ShimNotices::new().map_err(system("make a pipe"))?;
+        let link = LauncherLink::start(root.path(), cgroups, &notices)
+            .map_err(system("start the launcher"))?;
+        let launcher = link.pid();
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| system("make an event")(error.into()))?;
         let wake = Arc::new(wake);
         let (orders, received) = channel();
         let waiting = Arc::default();
         let inbox = Inbox { orders: received, waiting: Arc::clone(&waiting) };
-        let life =
-            Life::new(root, cgroups, (link, news), Arc::clone(&wake), inbox, inventory, notice)
-                .map_err(system("adopt the run directories"))?;
+        let event_loop = EventLoop::new(
+            root,
+            cgroups,
+            (link, notices),
+            Arc::clone(&wake),
+            inbox,
+            inventory,
+            notice,
+        )
+        .map_err(system("adopt the run directories"))?;
         let thread = std::thread::Builder::new()
             .name("danlu-agent".to_owned())
             .spawn(move || {
-                life.run();
+                event_loop.run();
                 drop(lock);
             })
             .map_err(system("start a thread"))?;
-        Ok(Agent { orders: Some(orders), waiting, wake, thread: Some(thread), nursery })
+        Ok(Agent { orders: Some(orders), waiting, wake, thread: Some(thread), launcher })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
@@ -125,9 +133,9 @@ impl Agent {
         Ok(())
     }
 
-    /// The process id of the first nursery, for tests and curious people.
-    pub fn nursery(&self) -> u32 {
-        self.nursery
+    /// The process id of the first launcher, for tests.
+    pub fn launcher(&self) -> u32 {
+        self.launcher
     }
 }
 
@@ -154,7 +162,7 @@ impl fmt::Debug for Settings {
 /// Held as long as the agent lives.
 fn lock(root: &RunRoot) -> Result<File, AgentError> {
     let failed = |error| AgentError::System { action: "lock the data directory", error };
-    // Ours alone: whoever may open it could hold it for ever.
+    // Readable by this user only: everybody who may open it could hold the lock for ever.
     let file = private::lock_file(&root.path().join("agent.lock")).map_err(failed)?;
     let deadline = Instant::now() + LOCK_PATIENCE;
     loop {

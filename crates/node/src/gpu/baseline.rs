@@ -1,4 +1,4 @@
-//! How much of a GPU's memory is in use when nobody uses it, so that memory that a run did not give back is seen.
+//! The memory that a GPU uses while idle, so that memory which a run has not released is noticed.
 
 use super::sample::{Live, ProcessKind};
 use danlu_core::ids::GpuId;
@@ -21,7 +21,7 @@ impl Baselines {
         *known = rest.min(*known);
     }
 
-    /// Takes the present as the new baseline, whatever it is.
+    /// Takes the current value as the new baseline.
     pub(crate) fn accept(&mut self, gpu: &GpuId, live: &Live) {
         self.0.remove(gpu);
         self.learn(gpu, live);
@@ -34,7 +34,7 @@ impl Baselines {
         }
     }
 
-    /// Bytes that no listed process explains, above the baseline; `None` where that cannot be told.
+    /// Bytes that no listed process explains, above the baseline; `None` where it is unknown.
     pub(crate) fn above(&self, gpu: &GpuId, live: &Live) -> Option<u64> {
         Some(unexplained(live)?.saturating_sub(*self.0.get(gpu)?))
     }
@@ -44,7 +44,7 @@ fn is_unused(live: &Live) -> bool {
     live.processes.iter().all(|process| process.kind == ProcessKind::Graphics)
 }
 
-/// What is in use but by no listed process.
+/// Memory in use that no listed process accounts for.
 fn unexplained(live: &Live) -> Option<u64> {
     let mut explained = 0_u64;
     for process in &live.processes {

@@ -1,4 +1,4 @@
-//! The GPUs of this machine: which there are, how busy they are, and who uses them.
+//! GPU probes: which GPUs this machine has, how busy they are, and which processes use them.
 
 mod amd;
 mod baseline;
@@ -7,11 +7,11 @@ mod container;
 mod detect;
 mod error;
 mod history;
-mod identity;
 mod lost;
 mod monitor;
 mod nvml;
 mod pci;
+mod process_identity;
 mod sample;
 mod sim;
 mod smi;
@@ -24,10 +24,10 @@ pub use danlu_wire::gpu::{
 pub use detect::{ProbeConfig, ProbeKind};
 pub use error::ProbeError;
 pub use history::SAMPLES;
-pub use identity::{Identity, LONGEST_COMMAND};
 pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
 pub use nvml::Nvml;
 pub use pci::PciAddress;
+pub use process_identity::{LONGEST_COMMAND, ProcessIdentity};
 pub use sample::{GpuFacts, GpuProcess, GpuSample, Live, ProcessKind};
 pub use sim::{Script, ScriptGpu, ScriptProcess, SimGpus, SimTenant};
 pub use smi::Smi;
@@ -72,7 +72,7 @@ impl Probe {
         }
     }
 
-    /// Real GPUs tell nothing unless they are asked so often; simulated ones only while somebody on them grows.
+    /// Real GPUs have to be polled; simulated ones only while the memory of a task grows.
     pub fn period(&self, usual: Duration) -> Option<Duration> {
         match self {
             Probe::Sim(sim) => sim.period(),

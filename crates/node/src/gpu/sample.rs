@@ -1,8 +1,8 @@
-//! What a probe saw of one GPU at one moment.
+//! One sample of one GPU.
 
 use super::error::ProbeError;
-use super::identity::Identity;
 use super::pci::PciAddress;
+use super::process_identity::ProcessIdentity;
 use danlu_core::ids::GpuId;
 pub(crate) use danlu_wire::gpu::{Health, Mig, Vendor};
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub struct GpuProcess {
     /// Bytes; `None` where the driver does not tell.
     pub memory: Option<u64>,
     pub kind: ProcessKind,
-    /// Who it is, when the probe itself knows: then `/proc` is not asked.
-    pub told: Option<Identity>,
+    /// Set when the probe itself knows the process: then `/proc` is not read.
+    pub told: Option<ProcessIdentity>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,18 @@
-//! Who a command runs as.
+//! The user that a command runs as, and how a child becomes that user.
 
-use super::steps::call;
+use super::steps::errno;
 use crate::user::{self, Account};
 use nix::errno::Errno;
-use nix::libc;
-use nix::unistd::{Gid, Uid, fchown, geteuid};
+use nix::unistd::geteuid;
+use rustix::process::{Gid, Uid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+    set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::fchown;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
@@ -16,7 +21,7 @@ pub(crate) struct Identity {
     switch: bool,
 }
 
-/// Why a command cannot run as somebody.
+/// Why a command cannot run as a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum NoIdentity {
     Unknown {
@@ -36,7 +41,7 @@ pub(crate) enum NoIdentity {
 }
 
 impl Identity {
-    /// `None` is whoever this process runs as. May ask a server of the network, and take its time.
+    /// `None` is the user of this process. May ask a directory server, and block.
     pub(crate) fn find(name: Option<&str>) -> Result<Identity, NoIdentity> {
         let Some(name) = name else {
             return Ok(Identity { account: user::current(), switch: false });
@@ -61,39 +66,54 @@ impl Identity {
     pub(super) fn give(&self, file: &File) -> io::Result<()> {
         if self.switch {
             let Account { uid, gid, .. } = self.account;
-            fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+            fchown(file, Some(uid), Some(gid))?;
         }
         Ok(())
     }
 
+    /// Prepared, so that a child can assume them without allocating.
+    pub(crate) fn credentials(&self) -> Credentials {
+        let Account { uid, gid, groups, .. } = &self.account;
+        Credentials {
+            user: Uid::from_raw(*uid),
+            group: Gid::from_raw(*gid),
+            groups: groups.iter().map(|group| Gid::from_raw(*group)).collect(),
+            switch: self.switch,
+        }
+    }
+}
+
+/// The user and the groups of an identity, as the system takes them.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    user: Uid,
+    group: Gid,
+    groups: Vec<Gid>,
+    switch: bool,
+}
+
+impl Credentials {
+    pub(super) fn change_user(&self) -> bool {
+        self.switch
+    }
+
     /// For good: nothing of the shim's rights is left. Makes system calls and nothing else (`steps`).
     pub(crate) fn assume(&self) -> Result<(), Errno> {
-        let Account { uid, gid, groups, .. } = &self.account;
-        let (user, group) = (*uid as usize, *gid as usize);
+        // Of the calling thread alone, which is the only one.
         if self.switch {
-            // SAFETY: takes numbers, and a list with its length.
-            unsafe {
-                call(libc::SYS_setgroups, [groups.len(), groups.as_ptr() as usize, 0, 0, 0])?;
-                call(libc::SYS_setresgid, [group, group, group, 0, 0])?;
-                call(libc::SYS_setresuid, [user, user, user, 0, 0])?;
-            }
+            set_thread_groups(&self.groups).map_err(errno)?;
+            set_thread_res_gid(self.group, self.group, self.group).map_err(errno)?;
+            set_thread_res_uid(self.user, self.user, self.user).map_err(errno)?;
         }
-        if *uid == 0 { Ok(()) } else { drop_capabilities() }
+        if self.user.is_root() { Ok(()) } else { drop_capabilities() }
     }
 }
 
 /// Leaving root takes most of them, but not what was made inheritable, nor those of a daemon that was never root.
 fn drop_capabilities() -> Result<(), Errno> {
-    // Version 3, of this process.
-    let header = [0x2008_0522_u32, 0];
-    // Effective, permitted and inheritable, each in two words.
-    let none = [0_u32; 6];
-    let ambient = [libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL];
-    let [ambient, clear] = ambient.map(|number| number.unsigned_abs() as usize);
-    // SAFETY: the first takes numbers; the second points to what this version of the call reads: the header, and two sets of three
-    // words. What a kernel without ambient ones refuses is not needed there.
-    unsafe {
-        let _ = call(libc::SYS_prctl, [ambient, clear, 0, 0, 0]);
-        call(libc::SYS_capset, [header.as_ptr() as usize, none.as_ptr() as usize, 0, 0, 0])
-    }
+    // What a kernel without ambient ones refuses is not needed there.
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    set_capabilities(None, sets).map_err(errno)
 }

@@ -1,13 +1,12 @@
-//! One process for each run that goes on: starts the command, watches over it, and leaves its result in a file.
+//! The shim: one process for each active run. It starts the command, supervises it, and writes its result to a file.
 //!
-//! A shim depends on nobody. It is told what to do by `control.json` and a signal, and tells by `state.json` when the
-//! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
+//! A shim works without agent and launcher. Its orders are `control.json` and a signal; it writes `state.json` before the command may
+//! begin and `exit.json` when everything has ended. It has no threads and no async runtime.
 
-mod at_once;
 mod file_target;
 pub(crate) mod identity;
-mod kernel;
-mod launching;
+mod kernel_log;
+mod launch_progress;
 mod log_watch;
 mod note;
 pub(crate) mod notices;
@@ -16,25 +15,26 @@ pub(crate) mod refusal;
 mod spawn;
 mod steps;
 mod stop;
+mod supervisor;
 mod tail;
 mod tree;
-mod watch;
+mod vfork_start;
 
 use crate::boot::boot_id;
 use crate::cgroup::Cgroups;
-use crate::launch::command_line;
-use crate::nursery::handover::{self, Handover};
+use crate::launch_command::command_line;
+use crate::launcher::handover::{self, Handover};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
 use crate::shim::identity::{Identity, NoIdentity};
-use crate::shim::launching::Launching;
+use crate::shim::launch_progress::LaunchProgress;
 use crate::shim::notices::Notices;
 use crate::shim::refusal::Refusal;
 use crate::shim::spawn::Plan;
+use crate::shim::supervisor::Supervisor;
 use crate::shim::tree::{NoChildren, Tree, reap};
-use crate::shim::watch::Watch;
 use crate::vfork::Stack;
-use crate::{clock, record, signals};
+use crate::{clock, exit_record, signals};
 use danlu_core::{RunId, Time};
 use danlu_wire::launch::LaunchOrder;
 use danlu_wire::rundir::{ExitRecord, ProcessMark, ShimState, V1};
@@ -52,7 +52,7 @@ use std::time::Duration;
 /// As which a shim with a run is listed among the processes.
 pub(crate) const NAME: &CStr = c"danlu-shim";
 
-/// What the nursery gives to a shim.
+/// The run that the launcher hands to a shim.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub(crate) run: RunId,
@@ -66,7 +66,7 @@ pub(crate) struct Handed {
     pub(crate) identity: Result<Identity, NoIdentity>,
 }
 
-/// A process that can be a shim, whatever its run will be.
+/// A process that is ready to be the shim of any run.
 #[derive(Debug)]
 pub(crate) struct Prepared(io::Result<Ready>);
 
@@ -93,7 +93,7 @@ impl Prepared {
     /// Waits, without a run, for something to come by the link. False when this process is told to end instead.
     pub(crate) fn wait_for(&self, link: BorrowedFd<'_>) -> bool {
         let Ok(Ready { signals, .. }) = &self.0 else { return true };
-        let _ = nix::sys::prctl::set_name(c"danlu-spare");
+        let _ = nix::sys::prctl::set_name(c"danlu-idle");
         loop {
             let mut both = [link, signals.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
             let _ = poll(&mut both, PollTimeout::NONE);
@@ -117,19 +117,19 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     let _ = nix::sys::prctl::set_name(NAME);
     let mut notices = Notices::new(notices);
     let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
-        Ok(launched) => Watch::new(launched, &dir, &mut notices).until_the_end(),
-        Err(refusal) => record::refused(&refusal),
+        Ok(launched) => Supervisor::new(launched, &dir, &mut notices).run(),
+        Err(refusal) => exit_record::refused(&refusal),
     };
     let left = leave(&dir, &record);
-    // Whoever hears of the end may want to use the directory again.
+    // The agent may reuse the directory as soon as it hears of the end.
     drop(dir);
-    // Whoever is left below it would be taken for one of the next run's.
+    // A descendant that is left would count as a process of the next run.
     let alone = matches!(reap(), Err(NoChildren));
-    notices.say_ended(run) && left && alone
+    notices.send_ended(run) && left && alone
 }
 
-/// A full disk has room again some day; until then the run is not over for anybody. False when there is no directory any
-/// more: what somebody has taken away does not come back.
+/// Retries while the disk is full: until then the run counts as active. False when the directory is
+/// gone: a deleted directory does not come back.
 fn leave(dir: &RunDir, record: &ExitRecord) -> bool {
     loop {
         match dir.write(record) {
@@ -140,13 +140,13 @@ fn leave(dir: &RunDir, record: &ExitRecord) -> bool {
     }
 }
 
-/// A command that has been given the word to begin.
+/// A command that has been allowed to begin.
 struct Launched<'a> {
     run: RunId,
     order: LaunchOrder,
     tree: Tree,
     leader: Pid,
-    launching: Launching,
+    progress: LaunchProgress,
     signals: &'a SignalFd,
     started_at: Time,
     identity: Identity,
@@ -187,7 +187,7 @@ fn launch<'a>(
             gpus: order.gpus.assigned.iter().map(|gpu| gpu.uuid.clone()).collect(),
         };
         if announced.replace(true) {
-            // Who leads it is for curious people alone.
+            // The leader's id is for information only.
             let _ = dir.write_over(&state);
             return Ok(());
         }
@@ -196,18 +196,18 @@ fn launch<'a>(
     let started = Plan::new(&order, &line, &identity, &cgroup, dir)
         .and_then(|plan| plan.start(stack, announce));
     match started {
-        Ok((leader, launching)) => Ok(Launched {
+        Ok((leader, progress)) => Ok(Launched {
             run,
             order,
             tree: Tree { cgroup },
             leader,
-            launching,
+            progress,
             signals,
             started_at,
             identity,
         }),
         Err(refusal) => {
-            // A child that waits for the word goes by itself when it hears that there is none.
+            // A child that waits for permission to begin exits when its socket is closed.
             while !matches!(reap(), Err(NoChildren)) {
                 std::thread::sleep(Duration::from_millis(1));
             }

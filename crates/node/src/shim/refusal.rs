@@ -1,8 +1,8 @@
-//! Why a command could not be started, in words and for programs.
+//! Why a command could not be started: a sentence, and a class for programs.
 
 use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
-use crate::shim::launching::Problem;
+use crate::shim::launch_progress::Problem;
 use crate::trouble;
 use danlu_core::task::PythonEnvironment;
 use danlu_core::{Trouble, TroubleKind};
@@ -30,13 +30,13 @@ impl Refusal {
         Refusal::new(LaunchStage::Process, errno, format!("could not make a process: {error}"))
     }
 
-    /// There is nobody to start it.
-    pub(crate) fn nursery(error: &io::Error) -> Refusal {
+    /// The launcher is gone and cannot be restarted.
+    pub(crate) fn launcher(error: &io::Error) -> Refusal {
         let refusal = Refusal::process(error);
-        Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Nursery)), ..refusal }
+        Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Launcher)), ..refusal }
     }
 
-    /// Before it said who it is: nothing ran.
+    /// Before it wrote its state: nothing ran.
     pub(crate) fn shim_killed() -> Refusal {
         let refusal = Refusal::process(&io::Error::other("the shim was killed"));
         Refusal { trouble: Some(TroubleKind::Other), ..refusal }
@@ -62,7 +62,7 @@ impl Refusal {
         Refusal::new(LaunchStage::User, 0, message)
     }
 
-    /// What the child met on its way.
+    /// The problem that the child reported.
     pub(super) fn child(order: &LaunchOrder, problem: &Problem) -> Refusal {
         let (stage, error) = match problem {
             Problem::Met(obstacle) => *obstacle,
@@ -71,17 +71,25 @@ impl Refusal {
             }
         };
         let what = action(order, stage);
-        let message = match (stage, error) {
-            (LaunchStage::Command, Errno::ENOENT) => {
+        let message = match stage {
+            LaunchStage::Command if error == Errno::ENOENT => {
                 format!("command not found: `{}`", program(&order.command))
             }
-            (LaunchStage::Interpreter, _) => {
+            LaunchStage::Interpreter => {
                 format!("could not {what}: the program that its first line names is missing")
             }
-            (LaunchStage::Environment, Errno::ETIMEDOUT) => {
+            LaunchStage::Environment if error == Errno::ETIMEDOUT => {
                 format!("could not {what}: a file system that it may be on does not answer")
             }
-            _ => format!("could not {what}: {}", error.desc()),
+            LaunchStage::Process
+            | LaunchStage::RunDirectory
+            | LaunchStage::User
+            | LaunchStage::Cgroup
+            | LaunchStage::Directory
+            | LaunchStage::Stdout
+            | LaunchStage::Stderr
+            | LaunchStage::Command
+            | LaunchStage::Environment => format!("could not {what}: {}", error.desc()),
         };
         Refusal::new(stage, error as i32, message)
     }

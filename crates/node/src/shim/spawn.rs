@@ -1,22 +1,24 @@
-//! From shim to command: a child that gives up all that is the daemon's, and becomes the user's program.
+//! Starts the command: a child drops everything that belongs to the daemon, and executes the user's program.
 //!
-//! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but the shim hears nothing until it has begun: so it
-//! has a second, and is for commands that need nothing of the user's but a directory and a program. Everything else, and what takes
-//! longer, is done by a copy of the shim, which becomes the user first and may then take as long as it likes.
+//! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but blocks the shim until it has executed: so it gets
+//! one second, and only commands that need nothing of the user's but a directory and a program start this way. All others, and those
+//! that take longer, are started by a forked copy of the shim, which becomes the user first and may then take as long as it needs.
+#![allow(unsafe_code, reason = "forks")]
 
 use crate::activation;
 use crate::cgroup::RunCgroup;
 use crate::fork::{Fork, fork};
-use crate::launch::CommandLine;
+use crate::launch_command::CommandLine;
 use crate::rundir::{OUTPUT, RunDir};
-use crate::shim::at_once::AtOnce;
 use crate::shim::file_target::FileTarget;
-use crate::shim::identity::Identity;
-use crate::shim::launching::{self, Launching, Obstacle, Problem};
+use crate::shim::identity::{Credentials, Identity};
+use crate::shim::launch_progress::{self, LaunchProgress, Obstacle, Problem};
 use crate::shim::program;
 use crate::shim::refusal::Refusal;
 use crate::shim::steps::{self, Steps};
-use crate::vfork::{self, Stack};
+use crate::shim::vfork_start::VforkStart;
+use crate::system_calls::{close_others_on_exec, exit_now};
+use crate::vfork::Stack;
 use danlu_core::task::PythonEnvironment;
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
@@ -30,13 +32,13 @@ use std::convert::Infallible;
 use std::ffi::{CStr, CString, NulError};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Everything worked out beforehand, so that the child only has to do it.
 pub(super) struct Plan<'a> {
-    identity: &'a Identity,
+    credentials: Credentials,
     cgroup: &'a RunCgroup,
     line: &'a CommandLine<'a>,
     python: Option<&'a PythonEnvironment>,
@@ -48,7 +50,7 @@ pub(super) struct Plan<'a> {
     program: Program,
 }
 
-/// What is executed.
+/// The program that is executed.
 struct Program {
     places: Vec<CString>,
     argv: program::Words,
@@ -65,7 +67,7 @@ const NOTHING: &CStr = c"/dev/null";
 
 /// How long the shim hears nothing at most while a command begins at once. What takes longer, a directory on a machine that does
 /// not answer, is waited for in the other way.
-const AT_ONCE: Duration = Duration::from_secs(1);
+const VFORK_LIMIT: Duration = Duration::from_secs(1);
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
@@ -84,7 +86,7 @@ impl<'a> Plan<'a> {
         let nothing = open(NOTHING, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
             .map_err(|error| Refusal::process(&error.into()))?;
         Ok(Plan {
-            identity,
+            credentials: identity.credentials(),
             cgroup,
             line,
             python: order.python.as_ref(),
@@ -103,12 +105,12 @@ impl<'a> Plan<'a> {
         self,
         stack: &Stack,
         announce: impl Fn(Option<Pid>) -> Result<(), Refusal>,
-    ) -> Result<(Pid, Launching), Refusal> {
-        if let Some(streams) = self.streams_at_once() {
+    ) -> Result<(Pid, LaunchProgress), Refusal> {
+        if let Some(streams) = self.opened_streams() {
             announce(None)?;
-            if let Some((leader, launching)) = self.start_at_once(stack, streams) {
+            if let Some((leader, progress)) = self.start_by_vfork(stack, streams) {
                 announce(Some(leader))?;
-                return Ok((leader, launching));
+                return Ok((leader, progress));
             }
         }
         let (leader, mut link) = self.spawn().map_err(|error| Refusal::process(&error))?;
@@ -116,43 +118,52 @@ impl<'a> Plan<'a> {
         announce(Some(leader))?;
         // A child that has died already is noticed as any other.
         let _ = link.write_all(&[1]);
-        let launching = Launching::awaited(link).map_err(|error| Refusal::process(&error))?;
-        Ok((leader, launching))
+        let progress = LaunchProgress::awaited(link).map_err(|error| Refusal::process(&error))?;
+        Ok((leader, progress))
     }
 
-    /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
-    fn streams_at_once(&self) -> Option<[RawFd; 3]> {
-        let opened = |target: &Target| match target {
-            Target::Opened(fd) => Some(fd.as_raw_fd()),
-            Target::Path(..) => None,
-        };
-        let stdout = opened(&self.stdout)?;
-        let stderr = self.stderr.as_ref().map_or(Some(stdout), opened)?;
-        self.python.is_none().then(|| [self.nothing.as_raw_fd(), stdout, stderr])
+    /// The streams, if all are open already: opening a file of the user or searching an environment may block for ever.
+    fn opened_streams(&self) -> Option<[BorrowedFd<'_>; 3]> {
+        let stdout = self.stdout.opened()?;
+        let stderr = self.stderr.as_ref().map_or(Some(stdout), Target::opened)?;
+        self.python.is_none().then(|| [self.nothing.as_fd(), stdout, stderr])
     }
 
     /// `None` where that cannot be done, or takes long: nothing runs then.
-    fn start_at_once(&self, stack: &Stack, streams: [RawFd; 3]) -> Option<(Pid, Launching)> {
+    fn start_by_vfork(
+        &self,
+        stack: &Stack,
+        streams: [BorrowedFd<'_>; 3],
+    ) -> Option<(Pid, LaunchProgress)> {
         let group = self.cgroup.open();
         if !self.cgroup.is_entered_by_birth_in(group.as_ref()) {
             return None;
         }
         let steps = self.steps(&self.program, Some(&self.directory), streams, false);
         let (leader, begun) =
-            AtOnce::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), AT_ONCE)?;
-        Some((leader, Launching::known(begun)))
+            VforkStart::new(steps).start(stack, group.as_ref().map(AsFd::as_fd), VFORK_LIMIT)?;
+        Some((leader, LaunchProgress::known(begun)))
     }
 
     fn steps<'b>(
         &'b self,
         program: &'b Program,
         directory: Option<&'b CStr>,
-        streams: [RawFd; 3],
+        streams: [BorrowedFd<'b>; 3],
         closed: bool,
     ) -> Steps<'b> {
         let Program { places, argv, environment } = program;
-        let (identity, umask) = (self.identity, self.umask);
-        Steps { identity, umask, directory, streams, closed, programs: places, argv, environment }
+        let (credentials, umask) = (&self.credentials, self.umask);
+        Steps {
+            credentials,
+            umask,
+            directory,
+            streams,
+            closed,
+            programs: places,
+            argv,
+            environment,
+        }
     }
 
     /// A child that does nothing yet: it waits for a word, and goes when it hears that there will be none.
@@ -172,36 +183,36 @@ impl<'a> Plan<'a> {
     fn become_command(&self, mut link: UnixStream, in_cgroup: bool) -> ! {
         let joined =
             self.cgroup.join(in_cgroup).map_err(|error| (LaunchStage::Cgroup, errno(&error)));
-        let ready = steps::leave_shim(self.identity)
+        let ready = steps::leave_shim(&self.credentials)
             .and(joined)
-            .and_then(|()| steps::become_user(self.identity));
+            .and_then(|()| steps::become_user(&self.credentials));
         // Without the word it goes silently: the shim is gone, and nothing must run.
         if link.read_exact(&mut [0]).is_ok()
             && let Err(problem) =
                 ready.map_err(Problem::Met).and_then(|()| self.begin_as_user(&mut link))
         {
-            launching::complain(&mut link, &problem);
+            launch_progress::complain(&mut link, &problem);
         }
-        vfork::exit()
+        exit_now(127)
     }
 
-    /// Comes back only if it could not. Everything here may wait for a file system of the user's.
+    /// Returns only on failure. Every step may block on a file system of the user.
     fn begin_as_user(&self, link: &mut UnixStream) -> Result<Infallible, Problem> {
         umask(Mode::from_bits_truncate(self.umask));
         let program = match self.python {
             Some(python) => {
-                launching::tell_stage(link, LaunchStage::Environment);
+                launch_progress::tell_stage(link, LaunchStage::Environment);
                 Some(self.activated(python)?)
             }
             None => None,
         };
-        launching::tell_stage(link, LaunchStage::Directory);
+        launch_progress::tell_stage(link, LaunchStage::Directory);
         steps::change_directory(&self.directory).map_err(Problem::Met)?;
         let streams = self.open_streams(link).map_err(Problem::Met)?;
         mark_others().map_err(|error| Problem::Met((LaunchStage::Process, error)))?;
-        launching::tell_stage(link, LaunchStage::Command);
+        launch_progress::tell_stage(link, LaunchStage::Command);
         let program = program.as_ref().unwrap_or(&self.program);
-        let fds = [self.nothing.as_raw_fd(), streams[0].as_raw_fd(), streams[1].as_raw_fd()];
+        let fds = [self.nothing.as_fd(), streams[0].as_fd(), streams[1].as_fd()];
         Err(Problem::Met(self.steps(program, None, fds, true).begin()))
     }
 
@@ -215,9 +226,9 @@ impl<'a> Plan<'a> {
 
     /// For output and errors.
     fn open_streams(&self, link: &mut UnixStream) -> Result<[OwnedFd; 2], Obstacle> {
-        launching::tell_stage(link, LaunchStage::Stdout);
+        launch_progress::tell_stage(link, LaunchStage::Stdout);
         let stdout = self.stdout.open().map_err(|error| (LaunchStage::Stdout, error))?;
-        launching::tell_stage(link, LaunchStage::Stderr);
+        launch_progress::tell_stage(link, LaunchStage::Stderr);
         let stderr = match &self.stderr {
             Some(own) => own.open(),
             None => stdout.try_clone().map_err(|error| errno(&error)),
@@ -232,7 +243,7 @@ impl<'a> Plan<'a> {
         let appends = |target: &Target| matches!(target, Target::Path(file) if file.appends());
         if appends(&self.stdout) || self.stderr.as_ref().is_some_and(appends) {
             let size = |fd: &OwnedFd| fstat(fd).map_or(0, |facts| facts.st_size).unsigned_abs();
-            launching::tell_starts(link, streams.each_ref().map(size));
+            launch_progress::tell_starts(link, streams.each_ref().map(size));
         }
     }
 }
@@ -259,6 +270,13 @@ impl Program {
 const ZERO_BYTE: &str = "the order has a zero byte in it";
 
 impl Target {
+    fn opened(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Target::Opened(fd) => Some(fd.as_fd()),
+            Target::Path(_) => None,
+        }
+    }
+
     fn open(&self) -> Result<OwnedFd, Errno> {
         match self {
             Target::Opened(fd) => fd.try_clone().map_err(|error| errno(&error)),
@@ -267,7 +285,7 @@ impl Target {
     }
 }
 
-/// What is in the run directory is opened by the shim, and given to the user.
+/// Opens a log in the run directory, and makes the user its owner.
 fn target(
     sink: &Sink,
     words: &Words,
@@ -294,13 +312,9 @@ fn target(
     }
 }
 
-/// Whatever somebody opened without saying that it is not for others.
+/// Marks descriptors that were opened without close-on-exec.
 fn mark_others() -> Result<(), Errno> {
-    const CLOSE_ON_EXEC: libc::c_uint = 1 << 2;
-    // SAFETY: only marks descriptors; nothing is closed before the program begins.
-    let marked =
-        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
-    if marked == 0 {
+    if close_others_on_exec().is_ok() {
         return Ok(());
     }
     // Before Linux 5.11.
@@ -308,7 +322,7 @@ fn mark_others() -> Result<(), Errno> {
     for fd in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
     {
         if fd > 2 {
-            // SAFETY: as above; a number that is no descriptor is refused.
+            // SAFETY: only marks it; a number that is no descriptor any more is refused.
             unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }

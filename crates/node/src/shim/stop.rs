@@ -1,11 +1,11 @@
-//! When a run is ended, and how hard: decided here from times alone.
+//! Decides, from times alone, when a run is stopped and by which signal.
 
 use std::time::{Duration, Instant};
 
-/// Invariant: nobody ever gets more time by asking again.
+/// Invariant: a repeated request never extends the deadline.
 #[derive(Debug)]
 pub(super) struct Stop {
-    phase: Phase,
+    phase: StopPhase,
     clock: Clock,
     limit: Option<Duration>,
     grace: Duration,
@@ -14,7 +14,7 @@ pub(super) struct Stop {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum StopPhase {
     Running,
     /// The leader is to be signalled.
     Ending {
@@ -42,7 +42,7 @@ enum Clock {
     Paused { left: Duration },
 }
 
-/// What the shim is to do now.
+/// The next action of the shim.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Wait,
@@ -61,21 +61,21 @@ impl Stop {
             Some(end_at) => Clock::Running { end_at },
             None => Clock::Endless { paused: false },
         };
-        Stop { phase: Phase::Running, clock, limit, grace, asked: false, timed_out: false }
+        Stop { phase: StopPhase::Running, clock, limit, grace, asked: false, timed_out: false }
     }
 
-    /// Somebody wants it stopped, within `grace`.
+    /// A request to stop within `grace`.
     pub(super) fn ask(&mut self, now: Instant, grace: Duration) {
         let kill_at = later(now, grace);
         match &mut self.phase {
-            Phase::Running => {
+            StopPhase::Running => {
                 self.asked = true;
-                self.phase = Phase::Ending { kill_at };
+                self.phase = StopPhase::Ending { kill_at };
             }
-            Phase::Ending { kill_at: before }
-            | Phase::Signalled { kill_at: before }
-            | Phase::Remains { kill_at: before } => *before = kill_at.min(*before),
-            Phase::Killing { .. } => {}
+            StopPhase::Ending { kill_at: before }
+            | StopPhase::Signalled { kill_at: before }
+            | StopPhase::Remains { kill_at: before } => *before = kill_at.min(*before),
+            StopPhase::Killing { .. } => {}
         }
     }
 
@@ -118,10 +118,13 @@ impl Stop {
     /// Everything is being killed now, and again after a while if something is left.
     pub(super) fn killing(&mut self, now: Instant) {
         let pause = match self.phase {
-            Phase::Killing { pause, .. } => (pause * 2).min(LONGEST_PAUSE),
-            _ => FIRST_PAUSE,
+            StopPhase::Killing { pause, .. } => (pause * 2).min(LONGEST_PAUSE),
+            StopPhase::Running
+            | StopPhase::Ending { .. }
+            | StopPhase::Signalled { .. }
+            | StopPhase::Remains { .. } => FIRST_PAUSE,
         };
-        self.phase = Phase::Killing { again_at: now + pause, pause };
+        self.phase = StopPhase::Killing { again_at: now + pause, pause };
     }
 
     pub(super) fn was_asked(&self) -> bool {
@@ -137,8 +140,8 @@ impl Stop {
             return Next::Finish;
         }
         match self.phase {
-            Phase::Running if leader_ended => self.signal_rest(later(now, self.grace)),
-            Phase::Running => {
+            StopPhase::Running if leader_ended => self.signal_rest(later(now, self.grace)),
+            StopPhase::Running => {
                 let Clock::Running { end_at } = self.clock else { return Next::Wait };
                 if now < end_at {
                     return Next::Wait;
@@ -146,19 +149,19 @@ impl Stop {
                 self.timed_out = true;
                 self.signal_leader(later(now, self.grace))
             }
-            Phase::Ending { kill_at } if leader_ended => self.signal_rest(kill_at),
-            Phase::Ending { kill_at } => self.signal_leader(kill_at),
-            Phase::Signalled { kill_at } if leader_ended && now < kill_at => {
+            StopPhase::Ending { kill_at } if leader_ended => self.signal_rest(kill_at),
+            StopPhase::Ending { kill_at } => self.signal_leader(kill_at),
+            StopPhase::Signalled { kill_at } if leader_ended && now < kill_at => {
                 self.signal_rest(kill_at)
             }
-            Phase::Signalled { kill_at: until }
-            | Phase::Remains { kill_at: until }
-            | Phase::Killing { again_at: until, .. }
+            StopPhase::Signalled { kill_at: until }
+            | StopPhase::Remains { kill_at: until }
+            | StopPhase::Killing { again_at: until, .. }
                 if now < until =>
             {
                 Next::Wait
             }
-            Phase::Signalled { .. } | Phase::Remains { .. } | Phase::Killing { .. } => {
+            StopPhase::Signalled { .. } | StopPhase::Remains { .. } | StopPhase::Killing { .. } => {
                 self.killing(now);
                 Next::KillAll
             }
@@ -166,30 +169,30 @@ impl Stop {
     }
 
     fn signal_leader(&mut self, kill_at: Instant) -> Next {
-        self.phase = Phase::Signalled { kill_at };
+        self.phase = StopPhase::Signalled { kill_at };
         Next::SignalLeader
     }
 
     fn signal_rest(&mut self, kill_at: Instant) -> Next {
-        self.phase = Phase::Remains { kill_at };
+        self.phase = StopPhase::Remains { kill_at };
         Next::SignalRest
     }
 
     /// When something is to be done even if nothing happens.
     pub(super) fn wake_at(&self, now: Instant) -> Option<Instant> {
         match self.phase {
-            Phase::Running => match self.clock {
+            StopPhase::Running => match self.clock {
                 Clock::Running { end_at } => Some(end_at),
                 Clock::Paused { .. } | Clock::Endless { .. } => None,
             },
-            Phase::Ending { .. } => Some(now),
-            Phase::Signalled { kill_at } | Phase::Remains { kill_at } => Some(kill_at),
-            Phase::Killing { again_at, .. } => Some(again_at),
+            StopPhase::Ending { .. } => Some(now),
+            StopPhase::Signalled { kill_at } | StopPhase::Remains { kill_at } => Some(kill_at),
+            StopPhase::Killing { again_at, .. } => Some(again_at),
         }
     }
 }
 
-/// A time too far to be told never comes.
+/// Very long waits are cut to a century.
 fn later(now: Instant, wait: Duration) -> Instant {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
     now + wait.min(CENTURY)

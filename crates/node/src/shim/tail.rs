@@ -1,8 +1,10 @@
-//! The end of what a run has printed, for finding out why it failed.
+//! Reads the end of a run's output, to find out why it failed.
+#![allow(unsafe_code, reason = "forks")]
 
 use super::identity::Identity;
 use crate::fork::{Fork, fork};
 use crate::rundir::{OUTPUT, RunDir};
+use crate::system_calls::exit_now;
 use danlu_core::diagnosis::TAIL_BYTES;
 use danlu_wire::Words;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
@@ -26,7 +28,7 @@ const GONE: u16 = 1_000;
 /// Where the streams' files ended when the command began: what stands before was printed by others.
 pub(super) type Starts = [u64; 2];
 
-/// Of both streams, the errors last. What cannot be read is left out.
+/// Of both streams, the errors last. Unreadable files are skipped.
 pub(super) fn tail(
     order: &LaunchOrder,
     dir: &RunDir,
@@ -63,7 +65,7 @@ fn end_of(file: &File, start: u64) -> io::Result<Vec<u8>> {
     if !facts.is_file() {
         return Ok(Vec::new());
     }
-    // Shorter than it was: somebody has emptied it since.
+    // Shorter than before: it was truncated since.
     let start = if start > facts.len() { 0 } else { start };
     let from = start.max(facts.len().saturating_sub(TAIL_BYTES as u64));
     let mut end = vec![0; usize::try_from(facts.len() - from).unwrap_or(0)];
@@ -73,10 +75,10 @@ fn end_of(file: &File, start: u64) -> io::Result<Vec<u8>> {
 }
 
 /// A file, and the one to take where that is a directory.
-type Place = (PathBuf, Option<PathBuf>);
+type OutputPaths = (PathBuf, Option<PathBuf>);
 
 /// A file of the user is read with the user's rights, by a process that has no others and may be given up.
-fn as_user(identity: &Identity, place: Place, start: u64) -> io::Result<Vec<u8>> {
+fn as_user(identity: &Identity, place: OutputPaths, start: u64) -> io::Result<Vec<u8>> {
     let (mut ours, theirs) = UnixStream::pair()?;
     // SAFETY: a shim has no threads.
     match unsafe { fork(None) }? {
@@ -97,9 +99,14 @@ fn as_user(identity: &Identity, place: Place, start: u64) -> io::Result<Vec<u8>>
     }
 }
 
-fn read_and_exit(identity: &Identity, (path, inside): Place, start: u64, mut to: UnixStream) -> ! {
+fn read_and_exit(
+    identity: &Identity,
+    (path, inside): OutputPaths,
+    start: u64,
+    mut to: UnixStream,
+) -> ! {
     let read = || -> io::Result<()> {
-        identity.assume()?;
+        identity.credentials().assume()?;
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
         let open = |path| File::options().read(true).custom_flags(flags).open(path);
         let mut file = open(path)?;
@@ -111,8 +118,7 @@ fn read_and_exit(identity: &Identity, (path, inside): Place, start: u64, mut to:
         to.write_all(&end_of(&file, start)?)
     };
     let _ = read();
-    // SAFETY: ends the process at once; nothing of the parent's is flushed or torn down here.
-    unsafe { libc::_exit(0) }
+    exit_now(0)
 }
 
 fn receive(from: &mut UnixStream) -> io::Result<Vec<u8>> {

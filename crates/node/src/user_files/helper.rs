@@ -1,8 +1,9 @@
-//! The process that looks at files of one user: it has the user's rights and no others, and no threads.
+//! The helper process that reads files of one user: it has the rights of that user only, and no threads.
 
-use super::message::{self, MOST_BYTES, Question, ReadFile, Reply};
+use super::message::{self, HelperReply, MOST_BYTES, Question, ReadFile};
 use crate::logs::{LogFile, Piece, problem};
 use crate::shim::identity::Identity;
+use crate::system_calls::join_new_session_keyring;
 use danlu_wire::agent::{LogProblem, PathProblem, TaskPaths};
 use nix::libc;
 use nix::sys::signal::Signal;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 /// The hidden first argument that makes a helper of this program.
 pub(crate) const ARGUMENT: &str = "__user-files";
 
-/// Until the other side is gone. `user` is who to become; without one it stays who it is.
+/// Runs until the other side is gone, as `user` or, without one, as the current user.
 pub(crate) fn main(user: Option<&str>) -> ExitCode {
     let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let is_user = become_user(user);
@@ -28,11 +29,12 @@ pub(crate) fn main(user: Option<&str>) -> ExitCode {
 
 fn become_user(user: Option<&str>) -> bool {
     let _ = nix::sys::prctl::set_name(c"danlu-files");
-    // Nobody but root looks into it, whatever the system's rule for processes that change their user is.
+    // Only root may inspect it, independent of the system's rule for processes that change their user.
     let _ = nix::sys::prctl::set_dumpable(false);
-    let is_user = Identity::find(user).is_ok_and(|identity| identity.assume().is_ok());
-    // SAFETY: takes a number and no name; the daemon's keys are not for the user.
-    unsafe { libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0) };
+    let is_user =
+        Identity::find(user).is_ok_and(|identity| identity.credentials().assume().is_ok());
+    // The daemon's keys are not for the user.
+    let _ = join_new_session_keyring();
     // After the change of user, which forgets it.
     let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
     is_user
@@ -42,11 +44,11 @@ fn serve(socket: OwnedFd, is_user: bool) {
     let mut socket = UnixStream::from(socket);
     while let Ok((question, _)) = message::read::<Question>(&mut socket) {
         let (reply, bytes) = match question {
-            _ if !is_user => (Reply::NoSuchUser, Vec::new()),
-            Question::Check(paths) => (Reply::Checked(check(&paths)), Vec::new()),
+            _ if !is_user => (HelperReply::NoSuchUser, Vec::new()),
+            Question::Check(paths) => (HelperReply::Checked(check(&paths)), Vec::new()),
             Question::Read(wanted) => match read(&wanted) {
-                Ok(Piece { offset, size, bytes }) => (Reply::Piece { offset, size }, bytes),
-                Err(error) => (Reply::Unreadable(unreadable(&error)), Vec::new()),
+                Ok(Piece { offset, size, bytes }) => (HelperReply::Piece { offset, size }, bytes),
+                Err(error) => (HelperReply::Unreadable(unreadable(&error)), Vec::new()),
             },
         };
         if message::write(&mut socket, &reply, &bytes).is_err() {
@@ -79,7 +81,7 @@ fn check(paths: &TaskPaths) -> Option<PathProblem> {
     None
 }
 
-/// What the user may not see is not called missing.
+/// A directory that the user may not see does not count as missing.
 fn is_missing(directory: &Path) -> bool {
     match fs::metadata(directory) {
         Ok(facts) => !facts.is_dir(),
@@ -112,7 +114,7 @@ fn read(wanted: &ReadFile) -> io::Result<Piece> {
     LogFile::opened(file).piece(wanted.from, wanted.limit.min(MOST_BYTES as u64))
 }
 
-/// Not to hang on a pipe that somebody gave as an output file.
+/// Does not block on a named pipe that was given as an output file.
 fn open(path: &Path, follow_links: bool) -> io::Result<File> {
     let links = if follow_links { 0 } else { libc::O_NOFOLLOW };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | links;
@@ -121,7 +123,7 @@ fn open(path: &Path, follow_links: bool) -> io::Result<File> {
 
 fn unreadable(error: &io::Error) -> LogProblem {
     match error.raw_os_error() {
-        // A link where there must be none, or a device that nobody has.
+        // A link where none is allowed, or a missing device.
         Some(libc::ELOOP) => LogProblem::NotTheirs,
         Some(libc::ENXIO | libc::ENOTDIR) => LogProblem::NotThere,
         _ => problem(error),

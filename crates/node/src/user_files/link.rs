@@ -1,7 +1,7 @@
-//! One helper, from the outside: started, asked, and given up when it takes too long.
+//! The worker's end of a helper: starts it, asks it, and kills it when it exceeds its time limit.
 
 use super::helper::ARGUMENT;
-use super::message::{self, Question, Reply};
+use super::message::{self, HelperReply, Question};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct HelperLink {
     socket: UnixStream,
     child: Child,
 }
@@ -35,10 +35,10 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-impl Link {
-    /// This very program anew, even if its file has been replaced meanwhile. It becomes the user by itself: who that is
-    /// may have to be asked from a server that does not answer.
-    pub(super) fn start(user: Option<&str>) -> io::Result<Link> {
+impl HelperLink {
+    /// Starts the running program again, even if its file has been replaced. It becomes the user by itself: the lookup
+    /// may have to ask a directory server that does not respond.
+    pub(super) fn start(user: Option<&str>) -> io::Result<HelperLink> {
         let (socket, theirs) = UnixStream::pair()?;
         let child = Command::new("/proc/self/exe")
             .arg0("danlu")
@@ -50,25 +50,25 @@ impl Link {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Link { socket, child })
+        Ok(HelperLink { socket, child })
     }
 
     pub(super) fn ask(
         &mut self,
         question: &Question,
         until: Instant,
-    ) -> Result<(Reply, Vec<u8>), NoAnswer> {
+    ) -> Result<(HelperReply, Vec<u8>), NoAnswer> {
         let mut line = Until { socket: &self.socket, until };
         message::write(&mut line, question, &[])?;
         Ok(message::read(&mut line)?)
     }
 
-    /// Somebody has killed it, the user for one.
+    /// It has ended, for example because its user killed it.
     pub(super) fn is_gone(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Comes back with a process that has been killed and nevertheless does not end.
+    /// Returns the process if it was killed and has not ended.
     pub(super) fn end(mut self) -> Option<Child> {
         const AT_ONCE: Duration = Duration::from_millis(100);
         let _ = self.child.kill();

@@ -1,9 +1,9 @@
-//! Files that users have named, looked at by processes that have become those users, each within a time limit.
+//! Checks and reads files that users have named, by helper processes that have become those users, each within a time limit.
 //!
 //! Invariant: no process with more rights than the user resolves a path that the user chose, and no thread of the daemon
-//! or an agent waits for a file system of the user's: only the helper process does, and it can be given up.
+//! or an agent waits for a file system of the user's: only the helper process does, and it can be abandoned.
 //!
-//! Each user has one helper and one thread that speaks with it. Both go when nobody has asked for a while.
+//! Each user has one helper and one thread that talks to it. Both end when they have been idle for a while.
 
 pub(crate) mod helper;
 mod link;
@@ -14,8 +14,8 @@ pub use crate::logs::Piece;
 pub use message::ReadFile;
 
 use danlu_wire::agent::{LogProblem, PathsSeen, TaskPaths};
-use link::{Link, NoAnswer};
-use message::{Question, Reply};
+use link::{HelperLink, NoAnswer};
+use message::{HelperReply, Question};
 use recent::Recent;
 use std::collections::BTreeMap;
 use std::io;
@@ -24,13 +24,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A helper that nobody has asked for so long ends.
+/// A helper that has been idle for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 /// After this another takes its place, which knows the groups that the user has by now.
 const OLDEST: Duration = Duration::from_secs(60);
 /// Questions of one user that wait for an answer.
 const MOST_WAITING: usize = 64;
-/// Helpers of one user that were killed and have not ended: the kernel does not let go of who waits for a dead file system.
+/// Killed helpers of one user that have not ended: the kernel does not end a process that waits for a dead file system.
 const MOST_STUCK: usize = 4;
 /// Users with a helper at the same time.
 const MOST_USERS: usize = 256;
@@ -42,11 +42,11 @@ pub struct UserFiles {
     recent: Recent,
 }
 
-/// By name. `None` is whoever this process runs as.
+/// By name. `None` is the user of this process.
 type User = Option<String>;
 
 /// With the bytes of a file.
-type Said = Result<(Reply, Vec<u8>), NoAnswer>;
+type Said = Result<(HelperReply, Vec<u8>), NoAnswer>;
 
 struct Job {
     question: Question,
@@ -69,13 +69,19 @@ impl UserFiles {
         let (recent, place) = (self.recent.clone(), (user.clone(), paths.clone()));
         self.ask(user, Question::Check(paths), limit, move |said| {
             answer(match said {
-                Ok((Reply::Checked(None), _)) => {
+                Ok((HelperReply::Checked(None), _)) => {
                     recent.note(place);
                     PathsSeen::Good
                 }
-                Ok((Reply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
+                Ok((HelperReply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
                 Err(NoAnswer::Silent) => PathsSeen::Silent,
-                Ok(_) | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
+                Ok((
+                    HelperReply::Piece { .. }
+                    | HelperReply::Unreadable(_)
+                    | HelperReply::NoSuchUser,
+                    _,
+                ))
+                | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
             });
         });
     }
@@ -90,15 +96,20 @@ impl UserFiles {
     ) {
         self.ask(user, Question::Read(wanted), limit, move |said| {
             answer(match said {
-                Ok((Reply::Piece { offset, size }, bytes)) => Ok(Piece { offset, size, bytes }),
-                Ok((Reply::Unreadable(LogProblem::NotThere), _)) => {
+                Ok((HelperReply::Piece { offset, size }, bytes)) => {
+                    Ok(Piece { offset, size, bytes })
+                }
+                Ok((HelperReply::Unreadable(LogProblem::NotThere), _)) => {
                     Err(io::ErrorKind::NotFound.into())
                 }
-                Ok((Reply::Unreadable(LogProblem::NotTheirs) | Reply::NoSuchUser, _)) => {
-                    Err(io::ErrorKind::PermissionDenied.into())
+                Ok((
+                    HelperReply::Unreadable(LogProblem::NotTheirs) | HelperReply::NoSuchUser,
+                    _,
+                )) => Err(io::ErrorKind::PermissionDenied.into()),
+                Ok((HelperReply::Unreadable(LogProblem::Other(why)), _)) => {
+                    Err(io::Error::other(why))
                 }
-                Ok((Reply::Unreadable(LogProblem::Other(why)), _)) => Err(io::Error::other(why)),
-                Ok((Reply::Checked(_), _)) => Err(io::ErrorKind::InvalidData.into()),
+                Ok((HelperReply::Checked(_), _)) => Err(io::ErrorKind::InvalidData.into()),
                 Err(NoAnswer::Silent) => {
                     Err(io::Error::new(io::ErrorKind::TimedOut, "the file system does not answer"))
                 }
@@ -158,7 +169,7 @@ struct Worker {
     all: UserFiles,
     user: User,
     jobs: Receiver<Box<Job>>,
-    helper: Option<(Link, Instant)>,
+    helper: Option<(HelperLink, Instant)>,
     stuck: Vec<Child>,
 }
 
@@ -176,7 +187,7 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => {
                     self.end_helper();
                     self.reap();
-                    // Nobody hands over anything meanwhile.
+                    // No job is handed over while the map is locked.
                     let all = self.all.clone();
                     let mut workers = all.workers();
                     match self.jobs.try_recv() {
@@ -218,7 +229,7 @@ impl Worker {
         }
         let (link, _) = match &mut self.helper {
             Some(helper) => helper,
-            none => none.insert((Link::start(self.user.as_deref())?, Instant::now())),
+            none => none.insert((HelperLink::start(self.user.as_deref())?, Instant::now())),
         };
         let said = link.ask(question, until);
         if said.is_err() {

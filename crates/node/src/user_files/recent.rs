@@ -1,4 +1,4 @@
-//! Paths that were there a moment ago: who submits many tasks from one directory asks once.
+//! Caches paths that were found a moment ago, so that submitting many tasks from one directory checks once.
 
 use danlu_wire::agent::TaskPaths;
 use std::collections::VecDeque;
@@ -11,23 +11,23 @@ const MOST: usize = 64;
 
 /// Copies are the same.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Recent(Arc<Mutex<VecDeque<(Instant, Place)>>>);
+pub(super) struct Recent(Arc<Mutex<VecDeque<(Instant, UserPaths)>>>);
 
 /// Of one user.
-type Place = (Option<String>, TaskPaths);
+type UserPaths = (Option<String>, TaskPaths);
 
 impl Recent {
     pub(super) fn has(&self, user: &Option<String>, paths: &TaskPaths) -> bool {
         self.fresh().iter().any(|(_, (of, known))| of == user && known == paths)
     }
 
-    pub(super) fn note(&self, place: Place) {
+    pub(super) fn note(&self, place: UserPaths) {
         let mut fresh = self.fresh();
         fresh.truncate(MOST - 1);
         fresh.push_front((Instant::now(), place));
     }
 
-    fn fresh(&self) -> MutexGuard<'_, VecDeque<(Instant, Place)>> {
+    fn fresh(&self) -> MutexGuard<'_, VecDeque<(Instant, UserPaths)>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(at, _)| at.elapsed() < FRESH);
         all

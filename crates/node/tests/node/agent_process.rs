@@ -1,4 +1,4 @@
-//! An agent in a process of its own, that can be killed; spoken to by the frames of the wire.
+//! An agent in its own process, which tests can kill; they talk to it in frames of the wire protocol.
 
 use crate::world::{DEADLINE, kill, settings};
 use danlu_node::Agent;
@@ -81,8 +81,8 @@ impl AgentProcess {
         self.notices.recv_timeout(wait).ok()
     }
 
-    /// The process id of its nursery, which is its only child.
-    pub(crate) fn nursery(&self) -> u32 {
+    /// The process id of its launcher, which is its only child.
+    pub(crate) fn launcher(&self) -> u32 {
         let agent = format!("\nPPid:\t{}\n", self.child.id());
         std::fs::read_dir("/proc")
             .unwrap()

@@ -1,5 +1,4 @@
-//! The node side with real processes. The program that these tests are in is also the one that nurseries are made of, so
-//! it has a `main` of its own.
+//! The node with real processes. The agent starts its launcher from the running program, so this test program has its own `main`.
 #![allow(
     clippy::unwrap_used,
     reason = "it is all tests, which clippy knows only by their attribute"
@@ -8,10 +7,9 @@
 mod agent_process;
 mod environment;
 mod exits;
-mod harness;
+mod launcher;
 mod many;
 mod memory;
-mod nursery;
 mod output;
 mod pause;
 mod removed_directory;
@@ -22,7 +20,18 @@ mod trouble;
 mod user;
 mod world;
 
+use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
+
+/// A test that is not in the list is dead code, which the compiler reports.
+macro_rules! trials {
+    ($($module:ident::$test:ident),* $(,)?) => {
+        vec![$(Trial::test(concat!(stringify!($module), "::", stringify!($test)), || {
+            crate::$module::$test();
+            Ok(())
+        })),*]
+    };
+}
 
 fn main() -> ExitCode {
     if let Some(code) = danlu_node::dispatch() {
@@ -31,7 +40,10 @@ fn main() -> ExitCode {
     if let Some(code) = agent_process::dispatch() {
         return code;
     }
-    harness::run(&harness::tests![
+    let mut arguments = Arguments::from_args();
+    // Some tests count or limit what the process has, so that two at a time would disturb each other.
+    arguments.test_threads.get_or_insert(1);
+    let trials = trials![
         environment::placeholders_are_replaced,
         environment::nothing_of_the_daemon_is_inherited,
         environment::signals_are_at_their_defaults,
@@ -56,11 +68,11 @@ fn main() -> ExitCode {
         many::a_group_of_the_same_name_is_of_nobody,
         many::idle_agent_sleeps,
         memory::limit_is_kept,
-        nursery::killed_nursery_is_replaced,
-        nursery::nursery_ends_with_its_agent,
-        nursery::shims_get_one_run_after_the_other,
-        nursery::late_stop_hits_nobody_else,
-        nursery::idle_shims_can_be_told_to_end,
+        launcher::killed_launcher_is_replaced,
+        launcher::launcher_ends_with_its_agent,
+        launcher::shims_get_one_run_after_the_other,
+        launcher::late_stop_hits_nobody_else,
+        launcher::idle_shims_can_be_told_to_end,
         output::both_streams_in_one_log,
         output::separate_files,
         output::appended_and_truncated,
@@ -112,5 +124,6 @@ fn main() -> ExitCode {
         user::output_is_opened_as_the_user,
         user::directory_is_entered_as_the_user,
         user::log_belongs_to_the_user_and_the_record_does_not,
-    ])
+    ];
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

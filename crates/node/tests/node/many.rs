@@ -1,4 +1,4 @@
-//! Many runs, and the same one twice.
+//! Many runs at once, and the same run twice.
 
 use crate::world::World;
 use danlu_core::run::{Exit, ReportedState};
@@ -133,9 +133,9 @@ pub(crate) fn a_group_of_the_same_name_is_of_nobody() {
     world.started(other);
     // Beside all runs, and inside another run.
     let elsewhere = group.parent().unwrap().parent().unwrap().join("danlu-test-elsewhere");
-    let theirs = group.with_file_name(
-        group.file_name().unwrap().to_str().unwrap().replace(&run.to_string(), &other.to_string()),
-    );
+    // The tag before it may end with the same digit.
+    let tag = group.file_name().unwrap().to_str().unwrap().strip_suffix(&run.to_string()).unwrap();
+    let theirs = group.with_file_name(format!("{tag}{other}"));
     for (place, expected) in [(elsewhere, None), (theirs, Some(other))] {
         let planted = place.join("danlu").join(group.file_name().unwrap());
         fs::create_dir_all(&planted).unwrap();

@@ -1,4 +1,4 @@
-//! The agent dies and comes back, or a shim is killed: what is true is found in the run directories.
+//! The agent restarts, or a shim is killed: the run directories tell what happened.
 
 use crate::agent_process::AgentProcess;
 use crate::world::{DEADLINE, World, kill};
@@ -145,7 +145,7 @@ pub(crate) fn agent_killed_at_any_moment() {
     assert!(report.len() > 20, "hardly anything was started");
 }
 
-/// The order lies in the socket of a nursery that sleeps, and its lock with it: the next agent must not think that it
+/// The order lies in the socket of a launcher that sleeps, and its lock with it: the next agent must not think that it
 /// will never start.
 pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     let mut world = World::new();
@@ -154,8 +154,8 @@ pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     let order = world.shell("echo ran >> ran; exit 5");
     let mut agent = AgentProcess::start(&world.root_path());
     assert!(state_of(&mut agent).is_empty());
-    let nursery = agent.nursery();
-    kill(nursery, Signal::SIGSTOP);
+    let launcher = agent.launcher();
+    kill(launcher, Signal::SIGSTOP);
     agent.send(&ToAgent::Launch(Box::new(order.clone())));
     // A report that is asked for at once may come before the launch.
     while state_of(&mut agent).is_empty() {}
@@ -166,7 +166,7 @@ pub(crate) fn launch_under_way_is_not_taken_for_dead() {
     assert!(matches!(report.get(&order.run), Some(ReportedState::Alive { .. })), "{report:?}");
     said.check_falls_silent();
     assert!(matches!(state_of(&mut agent)[&order.run], ReportedState::Alive { .. }));
-    kill(nursery, Signal::SIGCONT);
+    kill(launcher, Signal::SIGCONT);
     assert_eq!(ended(&agent, order.run).exit, Exit::Code(5));
     agent.kill();
     assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");
@@ -361,13 +361,9 @@ fn now() -> Time {
 }
 
 pub(crate) fn pidfd(pid: u32) -> std::os::fd::OwnedFd {
-    use std::os::fd::FromRawFd as _;
-    // SAFETY: takes two numbers; the descriptor is new.
-    #[allow(unsafe_code, reason = "there is no other way to a pidfd")]
-    unsafe {
-        let fd = nix::libc::syscall(nix::libc::SYS_pidfd_open, pid, 0);
-        std::os::fd::OwnedFd::from_raw_fd(i32::try_from(fd).unwrap())
-    }
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    pidfd_open(pid, PidfdFlags::empty()).unwrap()
 }
 
 pub(crate) fn wait_for_end(pidfd: &std::os::fd::OwnedFd) {

@@ -253,7 +253,7 @@ fn well_again(kind: TroubleKind) -> &'static str {
         TroubleKind::Memory => "free memory there",
         TroubleKind::DiskFull => "make room there",
         TroubleKind::Disk => "see the disk there: dmesg",
-        TroubleKind::Nursery | TroubleKind::Other => "see the log of its agent",
+        TroubleKind::Launcher | TroubleKind::Other => "see the log of its agent",
     }
 }
 

@@ -22,7 +22,7 @@ use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
 use danlu_node::gpu::ProbeConfig;
-use danlu_node::{AgentError, RunRoot, StationConfig, private};
+use danlu_node::{AgentError, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::fs;
@@ -99,7 +99,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     backup::remove_leftovers(&config.data);
     // Before any thread: the agent forks the process that starts tasks.
     let live = LiveGpus::default();
-    let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
+    let local = Local::start(&config.node_name, &local_host(&config), live.clone())?;
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
@@ -331,13 +331,13 @@ async fn hear_from_node(handle: &Handle, name: &str) {
     }
 }
 
-fn local_station(config: &Config) -> StationConfig {
+fn local_host(config: &Config) -> HostConfig {
     let script = config.data.join("simulated").join("gpus.json");
     // A directory of its own: every change in it wakes the probe.
     if let Some(parent) = script.parent().filter(|_| config.sim_gpus.is_some()) {
         let _ = private::directory(parent, private::PRIVATE);
     }
-    StationConfig {
+    HostConfig {
         root: config.data.join("node"),
         cgroups: config.cgroups,
         gpus: match config.sim_gpus {

@@ -5,7 +5,7 @@ use crate::daemon::clock;
 use crate::daemon::handle::Handle;
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
-use danlu_node::{AgentError, Station, StationConfig};
+use danlu_node::{AgentError, Host, HostConfig};
 use danlu_wire::gpu::GpuDetails;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,7 +14,7 @@ use tracing::error;
 #[derive(Debug)]
 pub struct Local {
     name: String,
-    station: Station,
+    host: Host,
     /// The newest connection.
     connection: Option<(NodeId, SessionId)>,
     sink: Arc<EngineSink>,
@@ -33,11 +33,11 @@ struct EngineSink {
 
 impl Local {
     /// Adopts running tasks. Must be called before the process has other threads.
-    pub fn start(name: &str, config: &StationConfig, live: LiveGpus) -> Result<Local, AgentError> {
+    pub fn start(name: &str, config: &HostConfig, live: LiveGpus) -> Result<Local, AgentError> {
         let sink = Arc::new(EngineSink { live, ..EngineSink::default() });
         let speaker = Arc::clone(&sink);
-        let station = Station::start(config, move |said| speaker.say(said))?;
-        Ok(Local { name: name.to_owned(), station, connection: None, sink })
+        let host = Host::start(config, move |said| speaker.say(said))?;
+        Ok(Local { name: name.to_owned(), host, connection: None, sink })
     }
 
     /// From now on its messages reach the engine.
@@ -78,7 +78,7 @@ impl Local {
     }
 
     pub(super) fn send(&mut self, order: ToAgent) {
-        if let Err(cause) = self.station.send(order) {
+        if let Err(cause) = self.host.send(order) {
             error!(%cause, "the local agent does not take orders; its connection counts as lost");
             if let Some((node, session)) = self.connection.take() {
                 self.sink.tell(node, session, NodeMessage::Lost);

@@ -40,7 +40,7 @@ pub(super) fn watching_gpus(programs: &Programs, size: Size) -> Result<Vec<Figur
     }])
 }
 
-/// By how much a counter of each server and its nursery grows in this time.
+/// By how much a counter of each server and its launcher grows in this time.
 fn over(
     programs: &Programs,
     gpus: Gpus,

@@ -1,12 +1,12 @@
-//! What nurseries and shims do, and what becomes of them.
+//! What the agent does when the launcher has forked a shim, or when a shim reports or ends.
 
 use super::orders::MOST_TRIES;
-use super::{Phase, Runs, Token};
+use super::{RunPhase, Runs, Token, Watched};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::process::Pidfd;
 use crate::shim::refusal::Refusal;
-use crate::{clock, record};
+use crate::{clock, exit_record};
 use danlu_core::{RunId, Time};
 use danlu_wire::rundir::{ExitRecord, ShimState};
 use danlu_wire::{FromAgent, LaunchOrder};
@@ -14,36 +14,37 @@ use std::io;
 
 impl Runs {
     pub(in crate::agent) fn forked(&mut self, run: RunId, shim: Option<Pidfd>) {
-        let Some(Phase::Unborn { since, said, ordered, over, .. }) = self.all.get(&run) else {
+        let Some(RunPhase::Forking { since, said, ordered, over, .. }) = self.all.get(&run) else {
             return;
         };
         let (since, said, ordered) = (*since, *said, *ordered);
-        self.unborn -= 1;
+        self.forking -= 1;
         match shim {
             // The shim may have another run already.
             _ if *over => return self.settle(run),
             Some(shim) => self.watch(run, shim, since, said),
-            None => self.unsettle(run, Phase::Unclear { since, said }),
+            None => self.unsettle(run, RunPhase::Unclear { since, said }),
         }
         if ordered {
-            self.heed_control(run);
+            self.apply_control(run);
         }
     }
 
     pub(in crate::agent) fn not_forked(&mut self, run: RunId, error: &io::Error) {
-        if let Some(Phase::Unborn { .. }) = self.all.get(&run) {
-            self.unborn -= 1;
-            self.end(run, &record::refused(&Refusal::process(error)));
+        if let Some(RunPhase::Forking { .. }) = self.all.get(&run) {
+            self.forking -= 1;
+            self.end(run, &exit_record::refused(&Refusal::process(error)));
         }
     }
 
     pub(in crate::agent) fn started(&mut self, run: RunId, at: Time, leader: u32) {
         let (since, said) = match self.all.get_mut(&run) {
-            Some(Phase::Watched(watched)) => (&mut watched.since, &mut watched.said),
-            Some(Phase::Unborn { since, said, .. } | Phase::Unclear { since, said }) => {
+            Some(RunPhase::Watched(watched)) => (&mut watched.since, &mut watched.said),
+            Some(RunPhase::Forking { since, said, .. } | RunPhase::Unclear { since, said }) => {
                 (since, said)
             }
-            _ => return,
+            Some(RunPhase::Queued { .. } | RunPhase::Orphaned { .. } | RunPhase::Ended { .. })
+            | None => return,
         };
         if !std::mem::replace(said, true) {
             *since = at;
@@ -54,19 +55,25 @@ impl Runs {
     /// Its shim has nothing more to do with it.
     pub(in crate::agent) fn result_is_there(&mut self, run: RunId) {
         match self.all.get_mut(&run) {
-            Some(Phase::Watched(watched)) => {
+            Some(RunPhase::Watched(watched)) => {
                 let token = watched.token;
                 self.shim_ended(token);
             }
-            Some(Phase::Unborn { over, .. }) => *over = true,
-            _ => {}
+            Some(RunPhase::Forking { over, .. }) => *over = true,
+            Some(
+                RunPhase::Queued { .. }
+                | RunPhase::Unclear { .. }
+                | RunPhase::Orphaned { .. }
+                | RunPhase::Ended { .. },
+            )
+            | None => {}
         }
     }
 
     pub(in crate::agent) fn shim_ended(&mut self, token: Token) {
         let Some(run) = self.by_token.remove(&token) else { return };
-        if let Some(Phase::Watched(watched)) = self.all.get(&run) {
-            // Closing it is not enough: the nursery has it open too, for the next run.
+        if let Some(RunPhase::Watched(watched)) = self.all.get(&run) {
+            // Closing it is not enough: the launcher has it open too, for the next run.
             let _ = self.epoll.delete(&watched.shim);
         }
         self.settle(run);
@@ -78,75 +85,81 @@ impl Runs {
         match left {
             Ok((Some(record), _)) => self.end_by(run, &record),
             Ok((None, Some(state))) => self.clean(run, state),
-            // Killed before it said who it is: nothing ran.
+            // Killed before it wrote its state: nothing ran.
             Ok((None, None)) => {
-                self.end(run, &record::refused(&Refusal::shim_killed()));
+                self.end(run, &exit_record::refused(&Refusal::shim_killed()));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let stopped = match self.all.get(&run) {
-                    Some(Phase::Watched(watched)) => watched.stopped_cut_off,
-                    _ => false,
-                };
-                self.end_by(run, &ExitRecord { stopped, ..record::unknown() });
+                let stopped = matches!(
+                    self.all.get(&run),
+                    Some(RunPhase::Watched(Watched { stopped_without_directory: true, .. }))
+                );
+                self.end_by(run, &ExitRecord { stopped, ..exit_record::unknown() });
             }
             // It cannot be read now, and is to be read later.
-            Err(_) => self.unsettle(run, Phase::Unclear { since: clock::now(), said: true }),
+            Err(_) => self.unsettle(run, RunPhase::Unclear { since: clock::now(), said: true }),
         }
     }
 
-    /// The nursery is gone. What it has forked lives; the rest is to be forked by the next.
-    pub(in crate::agent) fn requeue_unborn(&mut self) {
-        for Unborn { run, order, since, said, tries } in self.take_unborn() {
+    /// The launcher is gone. What it has forked lives; the rest is to be forked by the next.
+    pub(in crate::agent) fn requeue_forking(&mut self) {
+        for Forking { run, order, since, said, tries } in self.take_forking() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) if tries < MOST_TRIES => {
                     let _ = self.root.remove(run);
-                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.all.insert(run, RunPhase::Queued { order, tries });
                     self.queue.push_back(run);
                 }
                 Ok(Found::NeverStarted) => {
-                    let error = io::Error::other("the nursery dies again and again");
-                    self.end(run, &record::refused(&Refusal::nursery(&error)));
+                    let error = io::Error::other("the launcher dies again and again");
+                    self.end(run, &exit_record::refused(&Refusal::launcher(&error)));
                 }
-                _ => self.look(run, since, said),
+                Ok(
+                    Found::Ended(_) | Found::Alive { .. } | Found::Unclear | Found::Orphaned { .. },
+                )
+                | Err(_) => self.look(run, since, said),
             }
         }
     }
 
-    /// There is no nursery, and no new one can be started.
-    pub(in crate::agent) fn refuse_unborn(&mut self, error: &io::Error) {
-        for Unborn { run, since, said, .. } in self.take_unborn() {
+    /// There is no launcher, and no new one can be started.
+    pub(in crate::agent) fn refuse_forking(&mut self, error: &io::Error) {
+        for Forking { run, since, said, .. } in self.take_forking() {
             match self.root.dir(run).and_then(|dir| classify(&dir, boot_id())) {
                 Ok(Found::NeverStarted) => {
-                    self.end(run, &record::refused(&Refusal::nursery(error)));
+                    self.end(run, &exit_record::refused(&Refusal::launcher(error)));
                 }
-                _ => self.look(run, since, said),
+                Ok(
+                    Found::Ended(_) | Found::Alive { .. } | Found::Unclear | Found::Orphaned { .. },
+                )
+                | Err(_) => self.look(run, since, said),
             }
         }
     }
 
     pub(in crate::agent) fn refuse_queued(&mut self, error: &io::Error) {
         for run in std::mem::take(&mut self.queue) {
-            self.end(run, &record::refused(&Refusal::nursery(error)));
+            self.end(run, &exit_record::refused(&Refusal::launcher(error)));
         }
     }
 
-    fn take_unborn(&mut self) -> Vec<Unborn> {
-        self.unborn = 0;
-        let unborn = |_: &RunId, phase: &mut Phase| matches!(phase, Phase::Unborn { .. });
+    fn take_forking(&mut self) -> Vec<Forking> {
+        self.forking = 0;
+        let forking = |_: &RunId, phase: &mut RunPhase| matches!(phase, RunPhase::Forking { .. });
         self.all
-            .extract_if(.., unborn)
-            .filter_map(|(run, phase)| match phase {
-                Phase::Unborn { order, since, said, tries, .. } => {
-                    Some(Unborn { run, order, since, said, tries })
-                }
-                _ => None,
+            .extract_if(.., forking)
+            .filter_map(|(run, phase)| {
+                let RunPhase::Forking { order, since, said, tries, .. } = phase else {
+                    return None;
+                };
+                Some(Forking { run, order, since, said, tries })
             })
             .collect()
     }
 }
 
-/// A run that the nursery was to fork when it died.
-struct Unborn {
+/// A run that the launcher was to fork when it died.
+struct Forking {
     run: RunId,
     order: Box<LaunchOrder>,
     since: Time,

@@ -1,12 +1,12 @@
-//! Every run that this agent has a directory for, or is about to have.
+//! Every run that has a directory on this node or is about to get one, and its phase.
 
 mod events;
 mod orders;
 mod unsettled;
 
-use super::life::listen;
+use super::event_loop::listen;
 use crate::boot::boot_id;
-use crate::cut_off;
+use crate::orphan_shims;
 use crate::process::Pidfd;
 use crate::rundir::RunRoot;
 use crate::{clock, signals};
@@ -24,14 +24,14 @@ use unsettled::LEAST_PATIENCE;
 pub(super) struct Runs {
     root: RunRoot,
     epoll: Arc<Epoll>,
-    all: BTreeMap<RunId, Phase>,
+    all: BTreeMap<RunId, RunPhase>,
     by_token: BTreeMap<Token, RunId>,
     next_token: Token,
     /// In phase `Queued`, in order.
     queue: VecDeque<RunId>,
-    /// How many are in phase `Unborn`.
-    unborn: usize,
-    /// In a phase that is to be looked at again, and when.
+    /// How many are in phase `Forking`.
+    forking: usize,
+    /// Runs in a phase that has to be checked again, and when.
     unsettled: Vec<RunId>,
     look_again_at: Option<Instant>,
     /// Their directories are still there, for a moment.
@@ -45,7 +45,7 @@ pub(super) struct Runs {
     pub(super) trouble: Option<Trouble>,
 }
 
-/// What a run is for: who has lost all else can still tell which GPUs are in use.
+/// Task and GPUs of a run, so that a server that has lost its database can tell which GPUs are in use.
 #[derive(Debug, Clone)]
 struct Work {
     task: TaskId,
@@ -56,31 +56,31 @@ struct Work {
 pub(super) struct Token(pub(super) u64);
 
 #[derive(Debug)]
-enum Phase {
+enum RunPhase {
     /// Has no directory yet.
     Queued {
         order: Box<LaunchOrder>,
         tries: u32,
     },
-    /// With the nursery, which has not said anything yet.
-    Unborn {
+    /// The launcher has the request and has not answered yet.
+    Forking {
         order: Box<LaunchOrder>,
         since: Time,
-        /// It has been said that the command runs: its shim was quicker than the nursery.
+        /// The server knows that the command runs: the shim's notice came before the launcher's answer.
         said: bool,
         tries: u32,
-        /// There is a `control.json` that the shim is to be told of.
+        /// A `control.json` was written before there was a shim to signal.
         ordered: bool,
-        /// Its shim was quicker than the nursery in this too: the result is there.
+        /// The notice of its end came before the launcher's answer too: the result is there.
         over: bool,
     },
     Watched(Watched),
-    /// The lock of its directory is held, by whom is not known yet.
+    /// The lock of its directory is held, but the holder is not known yet.
     Unclear {
         since: Time,
         said: bool,
     },
-    /// Its shim was killed; what it watched over is being killed too.
+    /// Its shim was killed; the processes of the run are being killed too.
     Orphaned {
         state: ShimState,
     },
@@ -94,14 +94,14 @@ struct Watched {
     shim: Pidfd,
     token: Token,
     since: Time,
-    /// It has been said that the command runs.
+    /// The server knows that the command runs.
     said: bool,
-    /// It has been asked to be, and not to stop.
+    /// Requested, and no stop was requested.
     paused: bool,
-    /// As it was last told.
+    /// As last requested.
     limit: Option<Span>,
-    /// It was told to stop without an order that could be left in its directory, which is gone.
-    stopped_cut_off: bool,
+    /// It was signalled to stop without an order in its directory, which is gone.
+    stopped_without_directory: bool,
 }
 
 /// Tokens below are for other things.
@@ -117,7 +117,7 @@ impl Runs {
             by_token: BTreeMap::new(),
             next_token: FIRST_TOKEN,
             queue: VecDeque::new(),
-            unborn: 0,
+            forking: 0,
             unsettled: Vec::new(),
             look_again_at: None,
             forgotten: Vec::new(),
@@ -129,10 +129,10 @@ impl Runs {
         for run in found {
             runs.look(run, clock::now(), false);
         }
-        for (run, shim) in cut_off::find(&runs.root) {
+        for (run, shim) in orphan_shims::find(&runs.root) {
             runs.watch(run, shim, clock::now(), true);
         }
-        // Who connects asks for a report, which says all of this.
+        // A server that connects asks for a report, which contains all of this.
         runs.notices.clear();
         runs.trouble = None;
         Ok(runs)
@@ -144,15 +144,15 @@ impl Runs {
 
     pub(super) fn report(&self) -> Vec<RunReport> {
         let alive = |since, paused, limit| Some(ReportedState::Alive { since, paused, limit });
-        let state = |phase: &Phase| match phase {
+        let state = |phase: &RunPhase| match phase {
             // It may still come to nothing, and then nothing ran.
-            Phase::Queued { .. } => None,
-            Phase::Unborn { since, .. } | Phase::Unclear { since, .. } => {
+            RunPhase::Queued { .. } => None,
+            RunPhase::Forking { since, .. } | RunPhase::Unclear { since, .. } => {
                 alive(*since, false, None)
             }
-            Phase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),
-            Phase::Orphaned { state } => alive(state.started_at, false, None),
-            Phase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
+            RunPhase::Watched(watched) => alive(watched.since, watched.paused, watched.limit),
+            RunPhase::Orphaned { state } => alive(state.started_at, false, None),
+            RunPhase::Ended { ending } => Some(ReportedState::Ended(ending.clone())),
         };
         self.all
             .iter()
@@ -171,13 +171,14 @@ impl Runs {
         self.next_token = Token(token.0 + 1);
         if listen(&self.epoll, &shim, token).is_err() {
             // Out of some resource: its end is then found by looking.
-            self.unsettle(run, Phase::Unclear { since, said });
+            self.unsettle(run, RunPhase::Unclear { since, said });
             return;
         }
         self.by_token.insert(token, run);
-        let (paused, stopped_cut_off) = (false, false);
-        let watched = Watched { shim, token, since, said, paused, limit: None, stopped_cut_off };
-        self.all.insert(run, Phase::Watched(watched));
+        let (paused, stopped_without_directory) = (false, false);
+        let watched =
+            Watched { shim, token, since, said, paused, limit: None, stopped_without_directory };
+        self.all.insert(run, RunPhase::Watched(watched));
     }
 
     /// Ends a run that has no record of its end, and leaves one.
@@ -197,7 +198,7 @@ impl Runs {
         }
         let used = ending.used;
         self.notices.push(FromAgent::Ended { run, ending: ending.clone(), used });
-        self.all.insert(run, Phase::Ended { ending });
+        self.all.insert(run, RunPhase::Ended { ending });
     }
 }
 
@@ -214,14 +215,14 @@ impl Work {
 }
 
 impl Watched {
-    fn heed(&mut self, control: &Control) {
+    fn apply(&mut self, control: &Control) {
         self.paused = control.paused && control.stop.is_none();
         self.limit = control.limit;
         self.shim.signal(signals::LOOK);
     }
 
-    fn stop_cut_off(&mut self) {
-        self.stopped_cut_off = true;
+    fn stop_without_directory(&mut self) {
+        self.stopped_without_directory = true;
         self.shim.signal(signals::LOOK);
     }
 }

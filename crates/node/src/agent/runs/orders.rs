@@ -1,10 +1,10 @@
-//! What the server wants done.
+//! Carries out the server's orders for runs: launch, stop, pause, time limit, forget, delete the log.
 
-use super::{Phase, Runs, Work};
-use crate::nursery::Link;
+use super::{RunPhase, Runs, Work};
+use crate::launcher::LauncherLink;
 use crate::rundir::RunRoot;
 use crate::shim::refusal::Refusal;
-use crate::{clock, record};
+use crate::{clock, exit_record};
 use danlu_core::run::Exit;
 use danlu_core::{RunId, Span};
 use danlu_wire::rundir::{Control, ExitRecord, StopRequest};
@@ -13,8 +13,8 @@ use std::collections::btree_map::Entry;
 use std::io;
 
 /// Forks under way: enough to keep every core busy, few enough to fit in a socket.
-const MOST_UNBORN: usize = 128;
-/// How often a run is given to a nursery that then dies.
+const MOST_FORKING: usize = 128;
+/// How often a run is given to a launcher that then dies.
 pub(super) const MOST_TRIES: u32 = 3;
 
 impl Runs {
@@ -22,7 +22,7 @@ impl Runs {
         let run = order.run;
         if let Entry::Vacant(vacant) = self.all.entry(run) {
             self.works.insert(run, Work::of(&order));
-            vacant.insert(Phase::Queued { order, tries: 0 });
+            vacant.insert(RunPhase::Queued { order, tries: 0 });
             self.queue.push_back(run);
         }
     }
@@ -38,23 +38,21 @@ impl Runs {
         !self.queue.is_empty()
     }
 
-    pub(in crate::agent) fn launch_queued(&mut self, link: &Link) {
-        while self.unborn < MOST_UNBORN {
+    pub(in crate::agent) fn launch_queued(&mut self, link: &LauncherLink) {
+        while self.forking < MOST_FORKING {
             let Some(run) = self.queue.pop_front() else { return };
-            let (mut order, tries) = match self.all.remove(&run) {
-                Some(Phase::Queued { order, tries }) => (order, tries + 1),
-                other => {
-                    self.all.extend(other.map(|phase| (run, phase)));
-                    continue;
-                }
+            let Some(RunPhase::Queued { .. }) = self.all.get(&run) else { continue };
+            let Some(RunPhase::Queued { mut order, tries }) = self.all.remove(&run) else {
+                continue;
             };
+            let tries = tries + 1;
             match begin(&self.root, &mut order, link) {
                 Ok(Begun::Given) => {
-                    self.unborn += 1;
+                    self.forking += 1;
                     let since = clock::now();
                     self.all.insert(
                         run,
-                        Phase::Unborn {
+                        RunPhase::Forking {
                             order,
                             since,
                             said: false,
@@ -64,42 +62,42 @@ impl Runs {
                         },
                     );
                 }
-                // A directory that is not known here was made by somebody else.
+                // An unknown directory was made by another agent.
                 Ok(Begun::Before) => {
                     self.look(run, clock::now(), false);
-                    // Left by somebody who has started nothing: it is gone now, and free for this one.
+                    // The other agent has started nothing: its directory is gone now, and the run can start.
                     if !self.all.contains_key(&run) && tries < MOST_TRIES {
-                        self.all.insert(run, Phase::Queued { order, tries });
+                        self.all.insert(run, RunPhase::Queued { order, tries });
                         self.queue.push_back(run);
                     }
                 }
-                // The next nursery gets it.
-                Ok(Begun::NoNursery) => {
+                // The next launcher gets it.
+                Ok(Begun::NoLauncher) => {
                     let _ = self.root.remove(run);
-                    self.all.insert(run, Phase::Queued { order, tries });
+                    self.all.insert(run, RunPhase::Queued { order, tries });
                     self.queue.push_front(run);
                     return;
                 }
                 Err(error) => {
                     let refusal = Refusal::run_directory("make the run directory", &error);
                     let _ = self.root.remove(run);
-                    self.end(run, &record::refused(&refusal));
+                    self.end(run, &exit_record::refused(&refusal));
                 }
             }
         }
     }
 
     pub(in crate::agent) fn stop(&mut self, run: RunId, why: StopWhy, grace: Span) {
-        if let Some(Phase::Queued { .. }) = self.all.get(&run) {
+        if let Some(RunPhase::Queued { .. }) = self.all.get(&run) {
             self.queue.retain(|queued| *queued != run);
-            let never = record::ended(Exit::NeverStarted, None);
+            let never = exit_record::ended(Exit::NeverStarted, None);
             self.end(run, &ExitRecord { stopped: true, ..never });
             return;
         }
         if self.root.is_missing(run)
-            && let Some(Phase::Watched(watched)) = self.all.get_mut(&run)
+            && let Some(RunPhase::Watched(watched)) = self.all.get_mut(&run)
         {
-            return watched.stop_cut_off();
+            return watched.stop_without_directory();
         }
         let preempted = why == StopWhy::Preempted;
         self.control(run, |control| {
@@ -118,7 +116,7 @@ impl Runs {
     }
 
     pub(in crate::agent) fn forget(&mut self, run: RunId) {
-        if let Some(Phase::Ended { .. }) = self.all.get(&run) {
+        if let Some(RunPhase::Ended { .. }) = self.all.get(&run) {
             self.all.remove(&run);
             self.works.remove(&run);
             self.forgotten.push(run);
@@ -133,7 +131,7 @@ impl Runs {
         }
     }
 
-    /// What has ended is forgotten first. What still runs, or cannot be deleted now, is not confirmed: the order comes again.
+    /// Forgets an ended run first. A log that is in use or cannot be deleted now is not confirmed: the server repeats the order.
     pub(in crate::agent) fn drop_log(&mut self, run: RunId) {
         self.forget(run);
         self.tidy();
@@ -144,7 +142,10 @@ impl Runs {
 
     fn control(&mut self, run: RunId, change: impl FnOnce(&mut Control)) {
         let Some(phase) = self.all.get_mut(&run) else { return };
-        if !matches!(phase, Phase::Unborn { .. } | Phase::Watched(_) | Phase::Unclear { .. }) {
+        if !matches!(
+            phase,
+            RunPhase::Forking { .. } | RunPhase::Watched(_) | RunPhase::Unclear { .. }
+        ) {
             return;
         }
         // On a full disk, or without a descriptor to spare, the order is lost, and comes again with the next report.
@@ -154,19 +155,22 @@ impl Runs {
         change(&mut control);
         if dir.write(&control).is_ok() {
             match phase {
-                Phase::Watched(watched) => watched.heed(&control),
-                Phase::Unborn { ordered, .. } => *ordered = true,
-                _ => {}
+                RunPhase::Watched(watched) => watched.apply(&control),
+                RunPhase::Forking { ordered, .. } => *ordered = true,
+                RunPhase::Queued { .. }
+                | RunPhase::Unclear { .. }
+                | RunPhase::Orphaned { .. }
+                | RunPhase::Ended { .. } => {}
             }
         }
     }
 
     /// An order may have come to the file before there was a shim to tell, or without the time to tell it.
-    pub(super) fn heed_control(&mut self, run: RunId) {
-        let Some(Phase::Watched(watched)) = self.all.get_mut(&run) else { return };
+    pub(super) fn apply_control(&mut self, run: RunId) {
+        let Some(RunPhase::Watched(watched)) = self.all.get_mut(&run) else { return };
         let control = self.root.dir(run).and_then(|dir| dir.read::<Control>());
         if let Ok(Some(control)) = control {
-            watched.heed(&control);
+            watched.apply(&control);
         }
     }
 }
@@ -175,17 +179,17 @@ enum Begun {
     Given,
     /// Its directory was there.
     Before,
-    NoNursery,
+    NoLauncher,
 }
 
-fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &Link) -> io::Result<Begun> {
+fn begin(root: &RunRoot, order: &mut LaunchOrder, link: &LauncherLink) -> io::Result<Begun> {
     let Some(dir) = root.create(order.run)? else { return Ok(Begun::Before) };
     if !dir.lock()? {
         return Err(io::Error::other("a new run directory is locked"));
     }
     match link.launch(order, &dir) {
         Ok(()) => Ok(Begun::Given),
-        Err(error) if is_closed(&error) => Ok(Begun::NoNursery),
+        Err(error) if is_closed(&error) => Ok(Begun::NoLauncher),
         Err(error) => Err(error),
     }
 }

@@ -1,10 +1,10 @@
-//! Runs of which it is not clear what they are, or that are not yet over though their shim is gone.
+//! Runs whose state is unclear, and runs whose shim is gone while processes are left: checked again until they settle.
 
-use super::{Phase, Runs, Work};
+use super::{RunPhase, Runs, Work};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::rundir::RunDir;
-use crate::{leftovers, record};
+use crate::{exit_record, orphan_processes};
 use danlu_core::{RunId, Time};
 use danlu_wire::FromAgent;
 use danlu_wire::rundir::ShimState;
@@ -29,9 +29,15 @@ impl Runs {
         self.patience = (self.patience * 2).min(MOST_PATIENCE);
         for run in std::mem::take(&mut self.unsettled) {
             match self.all.get(&run) {
-                Some(Phase::Unclear { since, said }) => self.look(run, *since, *said),
-                Some(Phase::Orphaned { state }) => self.clean(run, state.clone()),
-                _ => {}
+                Some(RunPhase::Unclear { since, said }) => self.look(run, *since, *said),
+                Some(RunPhase::Orphaned { state }) => self.clean(run, state.clone()),
+                Some(
+                    RunPhase::Queued { .. }
+                    | RunPhase::Forking { .. }
+                    | RunPhase::Watched(_)
+                    | RunPhase::Ended { .. },
+                )
+                | None => {}
             }
         }
         if self.unsettled.is_empty() {
@@ -39,7 +45,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn unsettle(&mut self, run: RunId, phase: Phase) {
+    pub(super) fn unsettle(&mut self, run: RunId, phase: RunPhase) {
         self.all.insert(run, phase);
         self.unsettled.push(run);
         self.look_again_at.get_or_insert_with(|| Instant::now() + self.patience);
@@ -58,18 +64,18 @@ impl Runs {
             Ok(Found::Ended(record)) => self.end_by(run, &record),
             Ok(Found::Alive { state, shim }) => {
                 self.watch(run, shim, state.started_at, true);
-                self.heed_control(run);
+                self.apply_control(run);
                 if !said {
                     let (at, leader) = (state.started_at, state.leader);
                     self.notices.push(FromAgent::Started { run, at, leader });
                 }
             }
-            // Somebody has taken it away, and with it all that was known of the run.
+            // The directory was deleted, and with it all that was known of the run.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.all.remove(&run);
                 self.works.remove(&run);
             }
-            Ok(Found::Unclear) | Err(_) => self.unsettle(run, Phase::Unclear { since, said }),
+            Ok(Found::Unclear) | Err(_) => self.unsettle(run, RunPhase::Unclear { since, said }),
             Ok(Found::Orphaned { state }) => self.clean(run, state),
             Ok(Found::NeverStarted) => {
                 let _ = self.root.remove(run);
@@ -80,10 +86,10 @@ impl Runs {
 
     pub(super) fn clean(&mut self, run: RunId, state: ShimState) {
         let rebooted = state.boot_id != boot_id();
-        if rebooted || leftovers::kill(&state, &self.root.run_path(run)) {
-            self.end(run, &record::vanished(Some(&state)));
+        if rebooted || orphan_processes::kill(&state, &self.root.run_path(run)) {
+            self.end(run, &exit_record::vanished(Some(&state)));
         } else {
-            self.unsettle(run, Phase::Orphaned { state });
+            self.unsettle(run, RunPhase::Orphaned { state });
         }
     }
 }

@@ -1,4 +1,5 @@
-//! One question to NVML each, as safe functions.
+//! Safe functions around NVML, one for each query.
+#![allow(unsafe_code, reason = "NVML is a C library")]
 
 use super::abi::{EventData, EventSet, Handle, Memory, MemoryV2, PciInfo, Utilization};
 use super::code;
@@ -21,7 +22,7 @@ const NVLINK: c_uint = 2;
 const P2P_WORKS: c_uint = 0;
 const XID: c_ulonglong = 8;
 
-type Answer<T> = Result<T, ProbeError>;
+type NvmlResult<T> = Result<T, ProbeError>;
 
 pub(super) struct MemoryUse {
     pub(super) total: u64,
@@ -34,7 +35,7 @@ pub(super) struct Remapped {
 }
 
 impl NvmlLibrary {
-    pub(super) fn begin(&self) -> Answer<()> {
+    pub(super) fn begin(&self) -> NvmlResult<()> {
         // SAFETY: may be called at any time; each success is matched by one `end`.
         self.init.call(|init| unsafe { init() })
     }
@@ -44,38 +45,38 @@ impl NvmlLibrary {
         let _ = self.shutdown.call(|shutdown| unsafe { shutdown() });
     }
 
-    pub(super) fn driver(&self) -> Answer<String> {
+    pub(super) fn driver(&self) -> NvmlResult<String> {
         text(|buffer, length| {
             // SAFETY: the buffer has room for `length` bytes.
             self.driver_version.call(|version| unsafe { version(buffer, length) })
         })
     }
 
-    pub(super) fn gpu_count(&self) -> Answer<u32> {
+    pub(super) fn gpu_count(&self) -> NvmlResult<u32> {
         // SAFETY: `to` can be written.
         value(&self.count, |count, to| unsafe { count(to) })
     }
 
-    pub(super) fn handle(&self, index: u32) -> Answer<Handle> {
+    pub(super) fn handle(&self, index: u32) -> NvmlResult<Handle> {
         // SAFETY: `to` can be written; NVML checks the index.
         value(&self.handle_by_index, |by_index, to| unsafe { by_index(index, to) })
     }
 
-    pub(super) fn gpu_uuid(&self, gpu: Handle) -> Answer<String> {
+    pub(super) fn gpu_uuid(&self, gpu: Handle) -> NvmlResult<String> {
         text(|buffer, length| {
             // SAFETY: `gpu` is of this session, and the buffer has room for `length` bytes.
             self.uuid.call(|uuid| unsafe { uuid(gpu, buffer, length) })
         })
     }
 
-    pub(super) fn gpu_name(&self, gpu: Handle) -> Answer<String> {
+    pub(super) fn gpu_name(&self, gpu: Handle) -> NvmlResult<String> {
         text(|buffer, length| {
             // SAFETY: `gpu` is of this session, and the buffer has room for `length` bytes.
             self.name.call(|name| unsafe { name(gpu, buffer, length) })
         })
     }
 
-    pub(super) fn pci(&self, gpu: Handle) -> Answer<PciAddress> {
+    pub(super) fn pci(&self, gpu: Handle) -> NvmlResult<PciAddress> {
         // SAFETY: `gpu` is of this session; `to` is as long as the longest version.
         let info: PciInfo = value(&self.pci_info, |pci_info, to| unsafe { pci_info(gpu, to) })?;
         Ok(PciAddress {
@@ -86,7 +87,7 @@ impl NvmlLibrary {
         })
     }
 
-    pub(super) fn memory_use(&self, gpu: Handle) -> Answer<MemoryUse> {
+    pub(super) fn memory_use(&self, gpu: Handle) -> NvmlResult<MemoryUse> {
         // SAFETY: `gpu` is of this session; `to` can be written and says its version.
         match value::<_, MemoryV2>(&self.memory_v2, |memory, to| unsafe { memory(gpu, to) }) {
             Ok(memory) => return Ok(MemoryUse { total: memory.total, used: memory.used }),
@@ -98,13 +99,13 @@ impl NvmlLibrary {
         Ok(MemoryUse { total: memory.total, used: memory.used })
     }
 
-    pub(super) fn utilization_now(&self, gpu: Handle) -> Answer<u8> {
+    pub(super) fn utilization_now(&self, gpu: Handle) -> NvmlResult<u8> {
         // SAFETY: `gpu` is of this session; `to` can be written.
         let rates: Utilization = value(&self.utilization, |rates, to| unsafe { rates(gpu, to) })?;
         Ok(rates.gpu.min(100) as u8)
     }
 
-    pub(super) fn temperature_now(&self, gpu: Handle) -> Answer<i32> {
+    pub(super) fn temperature_now(&self, gpu: Handle) -> NvmlResult<i32> {
         let degrees: c_uint = value(&self.temperature, |temperature, to| {
             // SAFETY: `gpu` is of this session; `to` can be written.
             unsafe { temperature(gpu, ON_THE_GPU, to) }
@@ -114,22 +115,22 @@ impl NvmlLibrary {
     }
 
     /// Watts.
-    pub(super) fn power_now(&self, gpu: Handle) -> Answer<f32> {
+    pub(super) fn power_now(&self, gpu: Handle) -> NvmlResult<f32> {
         // SAFETY: `gpu` is of this session; `to` can be written.
         let milliwatts: c_uint = value(&self.power, |power, to| unsafe { power(gpu, to) })?;
         Ok(milliwatts as f32 / 1000.0)
     }
 
     /// Pids with the memory that they use, where the driver tells.
-    pub(super) fn computing(&self, gpu: Handle) -> Answer<Vec<(u32, Option<u64>)>> {
+    pub(super) fn computing(&self, gpu: Handle) -> NvmlResult<Vec<(u32, Option<u64>)>> {
         processes(&self.compute_processes, gpu)
     }
 
-    pub(super) fn drawing(&self, gpu: Handle) -> Answer<Vec<(u32, Option<u64>)>> {
+    pub(super) fn drawing(&self, gpu: Handle) -> NvmlResult<Vec<(u32, Option<u64>)>> {
         processes(&self.graphics_processes, gpu)
     }
 
-    pub(super) fn is_divided(&self, gpu: Handle) -> Answer<bool> {
+    pub(super) fn is_divided(&self, gpu: Handle) -> NvmlResult<bool> {
         let mut pending: c_uint = 0;
         let current: c_uint = value(&self.mig_mode, |mode, to| {
             // SAFETY: `gpu` is of this session; both can be written.
@@ -138,13 +139,13 @@ impl NvmlLibrary {
         Ok(current == 1)
     }
 
-    pub(super) fn most_parts(&self, gpu: Handle) -> Answer<u32> {
+    pub(super) fn most_parts(&self, gpu: Handle) -> NvmlResult<u32> {
         // SAFETY: `gpu` is of this session; `to` can be written.
         value(&self.mig_count, |count, to| unsafe { count(gpu, to) })
     }
 
     /// `None`: there is no part of that number.
-    pub(super) fn part(&self, gpu: Handle, index: u32) -> Answer<Option<Handle>> {
+    pub(super) fn part(&self, gpu: Handle, index: u32) -> NvmlResult<Option<Handle>> {
         // SAFETY: `gpu` is of this session; `to` can be written; NVML checks the index.
         match value(&self.mig_by_index, |by_index, to| unsafe { by_index(gpu, index, to) }) {
             Ok(part) => Ok(Some(part)),
@@ -153,7 +154,7 @@ impl NvmlLibrary {
         }
     }
 
-    pub(super) fn instances(&self, part: Handle) -> Answer<(u32, u32)> {
+    pub(super) fn instances(&self, part: Handle) -> NvmlResult<(u32, u32)> {
         // SAFETY: `part` is of this session; `to` can be written.
         let gpu = value(&self.gpu_instance, |instance, to| unsafe { instance(part, to) })?;
         // SAFETY: as above.
@@ -161,14 +162,14 @@ impl NvmlLibrary {
         Ok((gpu, compute))
     }
 
-    pub(super) fn uncorrected_ecc(&self, gpu: Handle) -> Answer<u64> {
+    pub(super) fn uncorrected_ecc(&self, gpu: Handle) -> NvmlResult<u64> {
         value(&self.ecc_errors, |errors, to| {
             // SAFETY: `gpu` is of this session; `to` can be written.
             unsafe { errors(gpu, UNCORRECTED, SINCE_DRIVER_LOAD, to) }
         })
     }
 
-    pub(super) fn remapped(&self, gpu: Handle) -> Answer<Remapped> {
+    pub(super) fn remapped(&self, gpu: Handle) -> NvmlResult<Remapped> {
         let [mut corrected, mut uncorrected, mut pending]: [c_uint; 3] = [0; 3];
         let failed: c_uint = value(&self.remapped_rows, |rows, to| {
             let (corrected, uncorrected) = (&raw mut corrected, &raw mut uncorrected);
@@ -178,7 +179,7 @@ impl NvmlLibrary {
         Ok(Remapped { pending: pending != 0, failed: failed != 0 })
     }
 
-    pub(super) fn are_linked(&self, one: Handle, other: Handle) -> Answer<bool> {
+    pub(super) fn are_linked(&self, one: Handle, other: Handle) -> NvmlResult<bool> {
         let status: c_uint = value(&self.p2p_status, |status, to| {
             // SAFETY: both handles are of this session; `to` can be written.
             unsafe { status(one, other, NVLINK, to) }
@@ -186,7 +187,7 @@ impl NvmlLibrary {
         Ok(status == P2P_WORKS)
     }
 
-    pub(super) fn new_event_set(&self) -> Answer<EventSet> {
+    pub(super) fn new_event_set(&self) -> NvmlResult<EventSet> {
         // SAFETY: `to` can be written.
         value(&self.events.create, |create, to| unsafe { create(to) })
     }
@@ -196,7 +197,7 @@ impl NvmlLibrary {
         let _ = self.events.free.call(|free| unsafe { free(set) });
     }
 
-    pub(super) fn watch_xids(&self, set: EventSet, gpu: Handle) -> Answer<()> {
+    pub(super) fn watch_xids(&self, set: EventSet, gpu: Handle) -> NvmlResult<()> {
         // SAFETY: `set` and `gpu` are of this session.
         self.events.register.call(|register| unsafe { register(gpu, XID, set) })
     }
@@ -204,7 +205,7 @@ impl NvmlLibrary {
     /// The next Xid that has not been told yet; never waits.
     pub(super) fn next_xid(&self, set: EventSet) -> Option<(Handle, u64)> {
         // SAFETY: `set` is of this session; `to` can be written.
-        let event: Answer<EventData> =
+        let event: NvmlResult<EventData> =
             value(&self.events.wait, |wait, to| unsafe { wait(set, to, 0) });
         event.ok().filter(|event| event.kind == XID).map(|event| (event.device, event.data))
     }
@@ -213,22 +214,22 @@ impl NvmlLibrary {
 fn value<F: Copy, T: Default>(
     function: &Versions<F>,
     mut fill: impl FnMut(F, *mut T) -> c_int,
-) -> Answer<T> {
+) -> NvmlResult<T> {
     let mut filled = T::default();
     function.call(|function| fill(function, &raw mut filled))?;
     Ok(filled)
 }
 
-fn text(fill: impl FnOnce(*mut c_char, c_uint) -> Answer<()>) -> Answer<String> {
+fn text(fill: impl FnOnce(*mut c_char, c_uint) -> NvmlResult<()>) -> NvmlResult<String> {
     let mut buffer = [0_u8; TEXT];
-    // One byte less than there is: it ends in a zero whatever NVML writes.
+    // One byte less than the buffer has, so that it always ends in a zero.
     fill(buffer.as_mut_ptr().cast(), (TEXT - 1) as c_uint)?;
     let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
     Ok(text.to_string_lossy().into_owned())
 }
 
 /// Asks with more and more room until the list fits.
-fn processes(function: &Versions<ProcessList>, gpu: Handle) -> Answer<Vec<(u32, Option<u64>)>> {
+fn processes(function: &Versions<ProcessList>, gpu: Handle) -> NvmlResult<Vec<(u32, Option<u64>)>> {
     let mut room = FIRST_PROCESSES;
     loop {
         let mut buffer = vec![0_u64; room * LONGEST_ENTRY];

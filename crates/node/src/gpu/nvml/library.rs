@@ -1,4 +1,5 @@
-//! The NVML library: found and loaded at run time, its functions by name, the newest version of each first.
+//! Loads the NVML library at run time and looks up its functions by name, the newest version of each first.
+#![allow(unsafe_code, reason = "NVML is a C library, loaded at run time")]
 
 use super::abi::{
     Count, EccErrors, EventData, EventSet, Gpu, GpuText, Handle, HandleByIndex, Memory, MemoryV2,
@@ -120,7 +121,7 @@ impl NvmlLibrary {
         }
     }
 
-    /// A function without which nothing can be told.
+    /// A required function that the library lacks.
     fn missing(&self) -> Option<&'static str> {
         let needed = [
             self.init.missing(),

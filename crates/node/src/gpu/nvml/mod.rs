@@ -1,14 +1,13 @@
-//! NVIDIA GPUs through NVML, the driver's own library: one session, kept as long as the driver lives.
-#![expect(unsafe_code, reason = "NVML is a C library")]
+//! NVIDIA GPUs through NVML, the driver's library: one session, kept until the driver is unloaded or a GPU is lost.
 
 mod abi;
 mod ask;
 pub(crate) mod code;
-mod known;
+mod known_gpus;
 mod library;
 
 use self::abi::Handle;
-use self::known::Known;
+use self::known_gpus::KnownGpus;
 use self::library::NvmlLibrary;
 use super::Reading;
 use super::error::ProbeError;
@@ -28,13 +27,13 @@ const SAMPLES_UNTIL_NEW_SESSION: u32 = 60;
 #[derive(Debug)]
 pub struct Nvml {
     library: NvmlLibrary,
-    session: Option<Known>,
+    session: Option<KnownGpus>,
     /// The whole GPUs of the last sample: a lost one is known by what it was.
     last: Vec<Arc<GpuFacts>>,
     /// Of earlier sessions: a hardware error is not forgotten with the session that saw it.
     health: BTreeMap<GpuId, Health>,
     samples_with_lost: u32,
-    /// A GPU was lost before it could say who it is.
+    /// A GPU was lost before its UUID was read.
     stranger_lost: bool,
 }
 
@@ -45,7 +44,7 @@ struct Whole {
 }
 
 /// A GPU, or the MIG instances that it is divided into.
-enum Seen {
+enum DeviceSample {
     Whole(Live),
     Parts(Vec<(GpuFacts, Result<Live, ProbeError>)>),
 }
@@ -79,12 +78,12 @@ impl Nvml {
         reading
     }
 
-    fn begin(&mut self) -> Result<Known, ProbeError> {
+    fn begin(&mut self) -> Result<KnownGpus, ProbeError> {
         self.library.begin()?;
         if let Ok(version) = self.library.driver() {
             self.library.adapt_to_driver(&version);
         }
-        Ok(Known::new(&self.library, std::mem::take(&mut self.health)))
+        Ok(KnownGpus::new(&self.library, std::mem::take(&mut self.health)))
     }
 
     /// Whether the session can give a better answer later.
@@ -99,7 +98,7 @@ impl Nvml {
         !self.samples_with_lost.is_multiple_of(SAMPLES_UNTIL_NEW_SESSION)
     }
 
-    fn read(&mut self, known: &mut Known) -> Result<Reading, ProbeError> {
+    fn read(&mut self, known: &mut KnownGpus) -> Result<Reading, ProbeError> {
         let (wholes, problems) = self.wholes(known)?;
         self.last = wholes.iter().map(|whole| Arc::clone(&whole.facts)).collect();
         known.refresh_health(&self.library);
@@ -108,8 +107,10 @@ impl Nvml {
         for (index, Whole { facts, found }) in (0..).zip(wholes) {
             let seen = found.and_then(|handle| self.look(known, handle, &facts));
             match one_gpu(seen)? {
-                Ok(Seen::Whole(live)) => gpus.push(GpuSample { facts, index, live: Ok(live) }),
-                Ok(Seen::Parts(found)) => parts.extend(found),
+                Ok(DeviceSample::Whole(live)) => {
+                    gpus.push(GpuSample { facts, index, live: Ok(live) });
+                }
+                Ok(DeviceSample::Parts(found)) => parts.extend(found),
                 Err(error) => gpus.push(GpuSample { facts, index, live: Err(error) }),
             }
         }
@@ -121,7 +122,7 @@ impl Nvml {
     }
 
     /// All GPUs in PCI order, with what could not be attributed to any.
-    fn wholes(&mut self, known: &mut Known) -> Result<(Vec<Whole>, Vec<String>), ProbeError> {
+    fn wholes(&mut self, known: &mut KnownGpus) -> Result<(Vec<Whole>, Vec<String>), ProbeError> {
         let mut handles = Vec::new();
         let mut silent = Vec::new();
         for number in 0..self.library.gpu_count()?.min(MOST_GPUS) {
@@ -147,10 +148,15 @@ impl Nvml {
         Ok((wholes, problems))
     }
 
-    fn look(&self, known: &mut Known, gpu: Handle, facts: &GpuFacts) -> Result<Seen, ProbeError> {
+    fn look(
+        &self,
+        known: &mut KnownGpus,
+        gpu: Handle,
+        facts: &GpuFacts,
+    ) -> Result<DeviceSample, ProbeError> {
         let health = known.health(gpu);
         if !known.is_divided(&self.library, gpu)? {
-            return Ok(Seen::Whole(self.live(gpu, health)?));
+            return Ok(DeviceSample::Whole(self.live(gpu, health)?));
         }
         let mut parts = Vec::new();
         for number in 0..self.library.most_parts(gpu)?.min(MOST_PARTS) {
@@ -158,7 +164,7 @@ impl Nvml {
             let live = one_gpu(self.live(part, health.clone()))?;
             parts.push((self.part_facts(part, facts)?, live));
         }
-        if parts.is_empty() { Err(ProbeError::EmptyMig) } else { Ok(Seen::Parts(parts)) }
+        if parts.is_empty() { Err(ProbeError::EmptyMig) } else { Ok(DeviceSample::Parts(parts)) }
     }
 
     fn part_facts(&self, part: Handle, whole: &GpuFacts) -> Result<GpuFacts, ProbeError> {
@@ -188,7 +194,7 @@ impl Nvml {
     fn processes(&self, gpu: Handle) -> Result<Vec<GpuProcess>, ProbeError> {
         let computing = self.library.computing(gpu)?;
         let mut drawing = optional(self.library.drawing(gpu))?.unwrap_or_default();
-        // Who does both is in both lists.
+        // A process that does both is in both lists.
         drawing.retain(|(pid, _)| computing.iter().all(|(other, _)| other != pid));
         let process = |(pid, memory), kind| GpuProcess { pid, memory, kind, told: None };
         let computing = computing.into_iter().map(|one| process(one, ProcessKind::Compute));

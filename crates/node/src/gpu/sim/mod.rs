@@ -1,15 +1,15 @@
-//! Simulated GPUs: as many as wanted, and whatever a script makes happen to them.
+//! Simulated GPUs, and the events that a script makes happen to them.
 
+mod file_watch;
 mod script;
-mod watch;
 
 pub use script::{Script, ScriptGpu, ScriptProcess};
 
-use self::watch::Watch;
+use self::file_watch::FileWatch;
 use super::Reading;
 use super::error::ProbeError;
-use super::identity::Identity;
 use super::pci::PciAddress;
+use super::process_identity::ProcessIdentity;
 use super::sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, ProcessKind, Vendor};
 use danlu_core::ids::GpuId;
 use std::fs;
@@ -25,7 +25,7 @@ const MOST_GPUS: u32 = 1024;
 pub struct SimGpus {
     count: u32,
     script: Script,
-    watch: Option<Watch>,
+    watch: Option<FileWatch>,
     /// Why the script as it is now was not taken.
     mistake: Option<ProbeError>,
     tenants: Vec<SimTenant>,
@@ -44,13 +44,13 @@ pub struct SimTenant {
     pub age: Duration,
 }
 
-/// How often one looks while somebody grows.
+/// The period of samples while the memory of a simulated task grows.
 const GROWING_PERIOD: Duration = Duration::from_millis(500);
 
 impl SimGpus {
-    /// A script that does not exist yet is as good as an empty one. Its directory must exist.
+    /// A missing script counts as an empty one. Its directory must exist.
     pub fn new(count: u32, script: Option<&Path>) -> Result<Self, ProbeError> {
-        let watch = script.map(Watch::new).transpose()?;
+        let watch = script.map(FileWatch::new).transpose()?;
         let mut sim = SimGpus {
             count: count.min(MOST_GPUS),
             script: Script::default(),
@@ -79,12 +79,12 @@ impl SimGpus {
         change(&mut self.script);
     }
 
-    /// Who is on the GPUs now, besides those in the script.
+    /// The tasks on the GPUs now, besides the processes of the script.
     pub fn set_tenants(&mut self, tenants: Vec<SimTenant>) {
         self.tenants = tenants;
     }
 
-    /// How soon somebody will use more than now; `None` if nobody will.
+    /// When a task will use more memory; `None` if none grows.
     pub fn period(&self) -> Option<Duration> {
         let grows = |tenant: &SimTenant| tenant.age.as_secs_f64() < self.script.growth;
         self.tenants.iter().any(grows).then_some(GROWING_PERIOD)
@@ -104,11 +104,11 @@ impl SimGpus {
     }
 
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.watch.as_ref().map(Watch::fd)
+        self.watch.as_ref().map(FileWatch::fd)
     }
 
     pub fn sample(&mut self) -> Result<Reading, ProbeError> {
-        if self.watch.as_ref().is_some_and(Watch::has_changed) {
+        if self.watch.as_ref().is_some_and(FileWatch::has_changed) {
             self.read_script();
         }
         if let Some(error) = &self.script.error {
@@ -205,7 +205,7 @@ fn series(script: &Path) -> u64 {
 /// Without a user it is a real process, which `/proc` knows.
 fn process(scripted: ScriptProcess) -> GpuProcess {
     let ScriptProcess { pid, memory, user, command, container, stopped } = scripted;
-    let told = user.map(|user| Identity { user, command, container, stopped });
+    let told = user.map(|user| ProcessIdentity { user, command, container, stopped });
     GpuProcess { pid, memory, kind: ProcessKind::Compute, told }
 }
 

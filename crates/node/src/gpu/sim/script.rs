@@ -1,4 +1,4 @@
-//! The script of simulated GPUs: a JSON file that says what is not as usual.
+//! The script of simulated GPUs: a JSON file with everything that differs from an idle GPU.
 //!
 //! ```json
 //! {"gpus": {"0": {"processes": [{"pid": 4711, "user": "alice", "memory": 8589934592}]},
@@ -27,7 +27,7 @@ pub struct Script {
     pub error: Option<String>,
     /// Seconds that a task takes until it uses the memory that it asked for with `--vram`.
     pub growth: f64,
-    /// Bytes of the machine's own memory that are free; not looked at unless told.
+    /// Free memory of the machine in bytes; default: not reported.
     pub free_memory: Option<u64>,
 }
 
@@ -128,7 +128,7 @@ impl Script {
         })
     }
 
-    /// Writes it so that nobody ever reads half of it.
+    /// Replaces the file atomically.
     pub fn save(&self, path: &Path) -> Result<(), ProbeError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| ProbeError::File {
             action: "describe the GPUs in",

@@ -1,4 +1,4 @@
-//! What `nvidia-smi` answers, as samples.
+//! Parses the output of `nvidia-smi` into samples.
 
 use crate::gpu::error::ProbeError;
 use crate::gpu::pci::PciAddress;
@@ -6,11 +6,11 @@ use crate::gpu::sample::{GpuFacts, GpuProcess, Health, Live, ProcessKind, Vendor
 use danlu_core::ids::GpuId;
 
 const MEBIBYTE: u64 = 1 << 20;
-/// What is quoted of a line that makes no sense.
+/// How much of an unexpected line is quoted.
 const QUOTE: usize = 120;
 const MOST_LINES: usize = 16_384;
 
-/// What is asked of each GPU. The name comes last, because it may contain anything.
+/// The fields of the query. The name comes last, because it may contain commas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fields {
     All,
@@ -139,7 +139,17 @@ pub(super) fn is_unknown_field(error: &ProbeError) -> bool {
     match error {
         ProbeError::CommandFailed { output, .. } => output.contains("not a valid field"),
         ProbeError::Answer { what, .. } => what.contains("not a valid field"),
-        _ => false,
+        ProbeError::Library { .. }
+        | ProbeError::Function { .. }
+        | ProbeError::Nvml { .. }
+        | ProbeError::Command { .. }
+        | ProbeError::NoAnswer { .. }
+        | ProbeError::File { .. }
+        | ProbeError::Script { .. }
+        | ProbeError::Simulated(_)
+        | ProbeError::Processes(_)
+        | ProbeError::EmptyMig
+        | ProbeError::NoGpu { .. } => false,
     }
 }
 

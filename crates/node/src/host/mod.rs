@@ -1,11 +1,11 @@
-//! All that one machine does for a server: its agent, and a watch over its GPUs and its memory.
+//! A host: the agent of one machine, and the watch over its GPUs and memory.
 //!
-//! The same on the server's own machine, at the end of a connection by SSH, and of an agent that dials in.
+//! The same code serves the server's own machine, the far end of an SSH connection, and an agent that dials in.
 
 mod facts;
+mod gpu_watcher;
 mod logs;
 mod memory;
-mod probe;
 mod stdio;
 mod takeover;
 mod tenants;
@@ -18,14 +18,14 @@ use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
-use probe::{ProbeThread, Seen};
+use gpu_watcher::{LatestReading, ProbeThread};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tenants::Tenants;
 use tracing::warn;
 
 #[derive(Debug, Clone)]
-pub struct StationConfig {
+pub struct HostConfig {
     /// Where the run directories are: a directory on a local disk, of this machine alone.
     pub root: PathBuf,
     pub cgroups: bool,
@@ -34,32 +34,33 @@ pub struct StationConfig {
 
 /// When it is dropped it ends; its runs go on.
 #[derive(Debug)]
-pub struct Station {
+pub struct Host {
     agent: Agent,
-    watch: Arc<Watch>,
-    seen: Seen,
+    relay: Arc<EventRelay>,
+    seen: LatestReading,
 }
 
 #[derive(Debug, Default)]
-struct Watch {
+struct EventRelay {
     probe: OnceLock<ProbeThread>,
     simulated: bool,
     /// Only where the GPUs are simulated.
     tenants: Tenants,
 }
 
-impl Station {
+impl Host {
     /// Starts the agent, which adopts what runs already; best before the process has other threads. `say` gets all that
     /// there is to say, from two threads, and must not wait for long.
     pub fn start(
-        config: &StationConfig,
+        config: &HostConfig,
         say: impl Fn(FromAgent) + Send + Sync + 'static,
-    ) -> Result<Station, AgentError> {
+    ) -> Result<Host, AgentError> {
         let say = Arc::new(say);
         let simulated = config.gpus.kind == Some(ProbeKind::Sim);
-        let watch = Arc::new(Watch { simulated, ..Watch::default() });
-        let seen = Seen::default();
-        let (inventory_of, speaker, ears) = (seen.clone(), Arc::clone(&say), Arc::clone(&watch));
+        let relay = Arc::new(EventRelay { simulated, ..EventRelay::default() });
+        let seen = LatestReading::default();
+        let (inventory_of, speaker, observer) =
+            (seen.clone(), Arc::clone(&say), Arc::clone(&relay));
         let agent = Agent::start(Settings {
             root: config.root.clone(),
             cgroups: config.cgroups,
@@ -68,21 +69,22 @@ impl Station {
                 free_memory: inventory_of.free_memory(),
                 gpus: inventory_of.reports(),
             }),
-            notice: Box::new(move |said| ears.pass_on(said, &speaker)),
+            notice: Box::new(move |said| observer.pass_on(said, &speaker)),
         })?;
         let runs = RunRoot::open(&config.root)?;
-        let tenants = watch.tenants.clone();
-        let probe = probe::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
-        let _ = watch.probe.set(probe);
-        Ok(Station { agent, watch, seen })
+        let tenants = relay.tenants.clone();
+        let probe =
+            gpu_watcher::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
+        let _ = relay.probe.set(probe);
+        Ok(Host { agent, relay, seen })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
         if let ToAgent::Launch(order) = &order
-            && self.watch.simulated
+            && self.relay.simulated
         {
-            self.watch.tenants.launched(order);
+            self.relay.tenants.launched(order);
         }
         self.agent.send(order)
     }
@@ -93,20 +95,29 @@ impl Station {
     }
 }
 
-impl Watch {
+impl EventRelay {
     /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
     fn pass_on(&self, said: FromAgent, say: &Arc<impl Fn(FromAgent) + Send + Sync + 'static>) {
         let moved = match &said {
             FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
             FromAgent::Ended { run, .. } => self.tenants.ended(*run),
-            _ => false,
+            FromAgent::Hello(_)
+            | FromAgent::Report(_)
+            | FromAgent::LogDropped { .. }
+            | FromAgent::Gpus(_)
+            | FromAgent::Details(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Fitness { .. }
+            | FromAgent::Facts(_)
+            | FromAgent::Log(_)
+            | FromAgent::Paths(_) => false,
         };
-        match (&said, self.probe.get()) {
-            (FromAgent::Ended { .. }, Some(probe)) => {
+        match self.probe.get().filter(|_| matches!(said, FromAgent::Ended { .. })) {
+            Some(probe) => {
                 let say = Arc::clone(say);
                 probe.look_first(move || say(said));
             }
-            _ => say(said),
+            None => say(said),
         }
         if let Some(probe) = self.probe.get().filter(|_| moved) {
             probe.wake();

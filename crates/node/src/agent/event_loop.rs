@@ -1,10 +1,10 @@
-//! The agent's thread: sleeps until something happens, and deals with it.
+//! The event loop of the agent's thread: waits for orders, launcher replies, shim notices and process ends, and handles each.
 
 use super::Inventory;
 use super::fitness::Fitness;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
-use crate::nursery::{Answer, Link, ShimNews};
+use crate::launcher::{LauncherAnswer, LauncherLink, ShimNotices};
 use crate::rundir::RunRoot;
 use crate::shim::notices::Notice;
 use crate::shim::refusal::Refusal;
@@ -28,17 +28,17 @@ pub(super) struct Inbox {
     pub(super) waiting: Arc<AtomicUsize>,
 }
 
-pub(super) struct Life {
+pub(super) struct EventLoop {
     epoll: Arc<Epoll>,
     wake: Arc<EventFd>,
     inbox: Inbox,
     /// `None` after a new one could not be started.
-    link: Option<Link>,
-    news: ShimNews,
+    link: Option<LauncherLink>,
+    shim_notices: ShimNotices,
     with_cgroups: bool,
     runs: Runs,
     fitness: Fitness,
-    /// Of whom listens.
+    /// The protocol version of the server.
     protocol: u32,
     inventory: Box<dyn FnMut() -> Inventory + Send>,
     notice: Box<dyn FnMut(FromAgent) + Send>,
@@ -46,31 +46,31 @@ pub(super) struct Life {
 
 const ORDERS: Token = Token(0);
 const ANSWERS: Token = Token(1);
-const NEWS: Token = Token(2);
+const NOTICES: Token = Token(2);
 
-impl Life {
+impl EventLoop {
     pub(super) fn new(
         root: RunRoot,
         with_cgroups: bool,
-        (link, news): (Link, ShimNews),
+        (link, shim_notices): (LauncherLink, ShimNotices),
         wake: Arc<EventFd>,
         inbox: Inbox,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
         notice: Box<dyn FnMut(FromAgent) + Send>,
-    ) -> io::Result<Life> {
+    ) -> io::Result<EventLoop> {
         let epoll = Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
         listen(&epoll, wake.as_fd(), ORDERS)?;
         listen(&epoll, link.socket(), ANSWERS)?;
-        listen(&epoll, &news, NEWS)?;
+        listen(&epoll, &shim_notices, NOTICES)?;
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
         let (fitness, protocol) = (Fitness::default(), PROTOCOL);
-        Ok(Life {
+        Ok(EventLoop {
             epoll,
             wake,
             inbox,
             link,
-            news,
+            shim_notices,
             with_cgroups,
             runs,
             fitness,
@@ -93,21 +93,21 @@ impl Life {
                 Err(Errno::EINTR) => continue,
                 Err(error) => panic!("epoll cannot fail on descriptors of our own: {error}"),
             };
-            // A start is heard before the end that follows it.
-            self.hear_shims();
+            // Notices first: a start is reported before the end that follows it.
+            self.read_shim_notices();
             let mut go_on = true;
             for event in &events[..count] {
                 match Token(event.data()) {
-                    ORDERS => go_on = self.obey(),
-                    ANSWERS => self.hear_nursery(),
-                    NEWS => {}
+                    ORDERS => go_on = self.take_orders(),
+                    ANSWERS => self.read_launcher_answers(),
+                    NOTICES => {}
                     shim => self.runs.shim_ended(shim),
                 }
             }
             self.runs.look_again();
             self.launch_queued();
-            self.see_whether_fit();
-            self.speak();
+            self.update_fitness();
+            self.send_notices();
             // After the launches: they wait for the GPUs of what is forgotten.
             self.runs.tidy();
             if !go_on {
@@ -119,8 +119,8 @@ impl Life {
         }
     }
 
-    /// False when nobody will order anything any more.
-    fn obey(&mut self) -> bool {
+    /// False when the sender of orders is gone.
+    fn take_orders(&mut self) -> bool {
         let _ = self.wake.read();
         loop {
             match self.inbox.orders.try_recv() {
@@ -136,7 +136,7 @@ impl Life {
 
     fn carry_out(&mut self, order: ToAgent) {
         match order {
-            ToAgent::Hello(hello) => self.greet(&hello),
+            ToAgent::Hello(hello) => self.begin_session(&hello),
             ToAgent::Launch(order) => self.runs.queue(order),
             ToAgent::Stop { run, why, grace } => self.runs.stop(run, why, grace),
             ToAgent::Pause { run } => self.runs.pause(run, true),
@@ -145,16 +145,16 @@ impl Life {
             ToAgent::Forget { run } => self.runs.forget(run),
             ToAgent::DropLog { run } => self.runs.drop_log(run),
             ToAgent::AskReport => self.report(),
-            // For the station around this agent.
+            // For the host around this agent.
             ToAgent::AskFacts | ToAgent::ReadLog(_) | ToAgent::CheckPaths(_) => {}
         }
     }
 
     /// A new connection: what the old one ordered and has not begun must never begin, for the report of the new one
-    /// will not show it. What is said after the greeting is said on the new connection.
-    fn greet(&mut self, hello: &Hello) {
+    /// will not show it. Messages after the hello belong to the new connection.
+    fn begin_session(&mut self, hello: &Hello) {
         self.runs.drop_queued();
-        self.speak();
+        self.send_notices();
         self.protocol = hello.protocol.min(PROTOCOL);
         let session = hello.session;
         let boot = Some(boot_id().to_owned());
@@ -165,34 +165,34 @@ impl Life {
         let Inventory { capacity, free_memory, gpus } = (self.inventory)();
         self.runs.tidy();
         let runs = self.runs.report();
-        // What was noticed before is said before.
-        self.speak();
+        // Earlier notices are sent first.
+        self.send_notices();
         let trouble = self.fitness.trouble().cloned();
         let report = NodeReport { capacity, free_memory, gpus, runs, trouble };
-        self.say(FromAgent::Report(report));
+        self.send(FromAgent::Report(report));
     }
 
-    fn speak(&mut self) {
+    fn send_notices(&mut self) {
         for notice in std::mem::take(&mut self.runs.notices) {
-            self.say(notice);
+            self.send(notice);
         }
     }
 
-    fn say(&mut self, notice: FromAgent) {
+    fn send(&mut self, notice: FromAgent) {
         if let Some(notice) = notice.for_protocol(self.protocol) {
             (self.notice)(notice);
         }
     }
 
-    /// What could not be started says that this machine is not well; a look shows when it is again.
-    fn see_whether_fit(&mut self) {
+    /// A failed start makes this machine unfit; a self test shows when it is fit again.
+    fn update_fitness(&mut self) {
         let now = Instant::now();
         let mut news = match self.runs.trouble.take() {
             Some(trouble) => self.fitness.met(trouble, now),
             None => false,
         };
         if self.fitness.look_at().is_some_and(|at| at <= now) {
-            let found = self.try_out().err().map(Refusal::into_trouble);
+            let found = self.self_test().err().map(Refusal::into_trouble);
             news |= self.fitness.looked(found, now);
         }
         if news {
@@ -201,20 +201,22 @@ impl Life {
         }
     }
 
-    /// All that a run needs of this machine: a directory, descriptors, a process.
-    fn try_out(&mut self) -> Result<(), Refusal> {
-        let tried = self.runs.root().try_out();
+    /// Tries everything that a run needs of this machine: a directory, descriptors, a process.
+    fn self_test(&mut self) -> Result<(), Refusal> {
+        let tried = self.runs.root().self_test();
         tried.map_err(|error| Refusal::run_directory("make a run directory", &error))?;
-        let failed = |error: io::Error| Refusal::nursery(&error);
+        let failed = |error: io::Error| Refusal::launcher(&error);
         if self.link.is_none() {
-            return self.start_nursery().map_err(failed);
+            return self.start_launcher().map_err(failed);
         }
         let root = self.runs.root().path();
-        Link::start(root, self.with_cgroups, &self.news).map(Link::end).map_err(failed)
+        LauncherLink::start(root, self.with_cgroups, &self.shim_notices)
+            .map(LauncherLink::end)
+            .map_err(failed)
     }
 
-    fn hear_shims(&mut self) {
-        for notice in self.news.hear() {
+    fn read_shim_notices(&mut self) {
+        for notice in self.shim_notices.read() {
             match notice {
                 Notice::Started { run, at, leader } => self.runs.started(run, at, leader),
                 Notice::Ended { run } => self.runs.result_is_there(run),
@@ -222,31 +224,32 @@ impl Life {
         }
     }
 
-    fn hear_nursery(&mut self) {
+    fn read_launcher_answers(&mut self) {
         while let Some(link) = &self.link {
             match link.answer() {
-                Answer::Nothing => return,
-                Answer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
-                Answer::Failed { run, error } => self.runs.not_forked(run, &error),
-                Answer::Gone => self.replace_nursery(),
+                LauncherAnswer::Nothing => return,
+                LauncherAnswer::Forked { run, pidfd } => self.runs.forked(run, pidfd),
+                LauncherAnswer::Failed { run, error } => self.runs.not_forked(run, &error),
+                LauncherAnswer::Gone => self.replace_launcher(),
             }
         }
     }
 
-    /// Tasks do not notice. What the nursery was about to start is started by the next one.
-    fn replace_nursery(&mut self) {
+    /// Running tasks are not affected. The new launcher starts what the old one had not.
+    fn replace_launcher(&mut self) {
         if let Some(link) = self.link.take() {
             link.end();
         }
-        if let Err(error) = self.start_nursery() {
-            self.runs.refuse_unborn(&error);
+        if let Err(error) = self.start_launcher() {
+            self.runs.refuse_forking(&error);
             return;
         }
-        self.runs.requeue_unborn();
+        self.runs.requeue_forking();
     }
 
-    fn start_nursery(&mut self) -> io::Result<()> {
-        let link = Link::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
+    fn start_launcher(&mut self) -> io::Result<()> {
+        let link =
+            LauncherLink::start(self.runs.root().path(), self.with_cgroups, &self.shim_notices)?;
         listen(&self.epoll, link.socket(), ANSWERS)?;
         self.link = Some(link);
         Ok(())
@@ -255,7 +258,7 @@ impl Life {
     fn launch_queued(&mut self) {
         if self.link.is_none()
             && self.runs.has_queued()
-            && let Err(error) = self.start_nursery()
+            && let Err(error) = self.start_launcher()
         {
             self.runs.refuse_queued(&error);
         }

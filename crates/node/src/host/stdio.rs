@@ -1,9 +1,9 @@
-//! `danlu agent --stdio`: a station at the end of a connection, which is this process's standard input and output.
+//! `danlu agent --stdio`: a host that talks to its server by standard input and output.
 //!
-//! It ends with the connection. Its runs go on, and the station of the next connection adopts them.
+//! It ends with the connection. Its runs continue, and the host of the next connection adopts them.
 
 use super::takeover::{self, NoPlace};
-use super::{Station, StationConfig, facts, logs};
+use super::{Host, HostConfig, facts, logs};
 use crate::agent::AgentError;
 use crate::gpu::ProbeConfig;
 use crate::private;
@@ -34,11 +34,11 @@ pub enum StdioError {
     Connection(#[from] io::Error),
 }
 
-/// What waits to be written when the server is slow to read. Who meets this limit has a server that is stuck, and ends:
+/// Messages that may wait for a slow server. A server with more is stuck, and this process ends:
 /// the next connection hears everything anew.
 const UNSAID: usize = 16_384;
 
-/// How long a file system has to tell whether the paths of a task are there; who asks waits for less.
+/// The time limit for checking the paths of a task; the server waits for less.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Until the other side closes the connection.
@@ -51,37 +51,45 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
     let order = hello.station.clone().unwrap_or_default();
     let root = takeover::place(&order)?;
     takeover::take_over(&root)?;
-    let config = StationConfig {
+    let config = HostConfig {
         root: root.clone(),
         cgroups: !order.without_cgroups,
         gpus: probe_config(&order, &root),
     };
     let (said, unsaid) = sync_channel(UNSAID);
-    let mouth = Mouth { said, machine: facts::machine() };
-    let speaker = mouth.clone();
-    let station = Station::start(&config, move |said| speaker.say(said))?;
+    let sink = ServerSink { said, machine: facts::machine() };
+    let speaker = sink.clone();
+    let host = Host::start(&config, move |said| speaker.say(said))?;
     let files = UserFiles::default();
     let runs = RunRoot::open(&root).map_err(AgentError::from)?;
-    let logs = logs::start(runs, files.clone(), mouth.clone());
+    let logs = logs::start(runs, files.clone(), sink.clone());
     let writer = std::thread::Builder::new()
         .name("to-server".into())
         .spawn(move || write_all(&unsaid, output))?;
     drop(writer);
-    let send = |order| station.send(order).map_err(io::Error::other);
+    let send = |order| host.send(order).map_err(io::Error::other);
     send(ToAgent::Hello(hello))?;
     while let Some(order) = orders.next()? {
         match order {
             ToAgent::AskFacts => {
-                mouth.say(FromAgent::Facts(facts::facts(&root, &station.probe_in_words())));
+                sink.say(FromAgent::Facts(facts::facts(&root, &host.probe_in_words())));
             }
             ToAgent::ReadLog(wanted) => logs.read(wanted),
             ToAgent::CheckPaths(CheckPaths { ask, owner, paths }) => {
-                let mouth = mouth.clone();
+                let sink = sink.clone();
                 files.check(Some(owner), paths, LOOK, move |seen| {
-                    mouth.say(FromAgent::Paths(PathsChecked { ask, seen }));
+                    sink.say(FromAgent::Paths(PathsChecked { ask, seen }));
                 });
             }
-            order => send(order)?,
+            order @ (ToAgent::Hello(_)
+            | ToAgent::Launch(_)
+            | ToAgent::Stop { .. }
+            | ToAgent::Pause { .. }
+            | ToAgent::Resume { .. }
+            | ToAgent::SetLimit { .. }
+            | ToAgent::Forget { .. }
+            | ToAgent::DropLog { .. }
+            | ToAgent::AskReport) => send(order)?,
         }
     }
     Ok(())
@@ -100,14 +108,14 @@ fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
     }
 }
 
-/// Speaks for the station and for whoever reads logs.
+/// Where the host, the log reader and the path checks send their messages.
 #[derive(Debug, Clone)]
-pub(super) struct Mouth {
+pub(super) struct ServerSink {
     said: SyncSender<FromAgent>,
     machine: Machine,
 }
 
-impl Mouth {
+impl ServerSink {
     pub(super) fn say(&self, mut said: FromAgent) {
         if let FromAgent::Hello(hello) = &mut said {
             hello.machine = Some(Machine { now: crate::clock::now(), ..self.machine.clone() });
@@ -119,7 +127,7 @@ impl Mouth {
     }
 }
 
-/// When the other side does not read any more, nothing is left to be done here.
+/// Ends the process when the other side no longer reads.
 fn write_all(unsaid: &Receiver<FromAgent>, mut output: impl Write) {
     while let Ok(said) = unsaid.recv() {
         let mut lines = encode(&said).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tells when one file changes, without ever looking by itself.
+//! Watches one file by inotify, without polling.
 
 use crate::gpu::error::ProbeError;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
@@ -6,18 +6,18 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// Who changes files faster than that is looked at again the next time.
+/// Further events are read by the next call.
 const MOST_READS: usize = 64;
 
 /// Watches the directory, because the file may come and go, or be replaced by another.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct FileWatch {
     inotify: Inotify,
     path: PathBuf,
 }
 
-impl Watch {
-    pub(super) fn new(path: &Path) -> Result<Watch, ProbeError> {
+impl FileWatch {
+    pub(super) fn new(path: &Path) -> Result<FileWatch, ProbeError> {
         let directory = match path.parent() {
             Some(directory) if !directory.as_os_str().is_empty() => directory,
             _ => Path::new("."),
@@ -31,7 +31,7 @@ impl Watch {
             | AddWatchFlags::IN_DELETE
             | AddWatchFlags::IN_ONLYDIR;
         inotify.add_watch(directory, events).map_err(failed)?;
-        Ok(Watch { inotify, path: path.to_owned() })
+        Ok(FileWatch { inotify, path: path.to_owned() })
     }
 
     pub(super) fn path(&self) -> &Path {

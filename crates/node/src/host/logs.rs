@@ -1,7 +1,6 @@
-//! Reads logs for who asks from afar: one thread, which waits for no file system but that of the run directories. Files
-//! of users are read by [`UserFiles`].
+//! Reads logs for a remote server in one thread, which touches the run directories only. Files of users are read by [`UserFiles`].
 
-use super::stdio::Mouth;
+use super::stdio::ServerSink;
 use crate::logs::{LogFile, Piece, problem, user_file};
 use crate::rundir::RunRoot;
 use crate::user_files::UserFiles;
@@ -23,40 +22,40 @@ use std::time::{Duration, Instant};
 
 /// Bytes in one answer: other messages wait for it.
 const MOST_BYTES: u64 = 256 << 10;
-/// After this an answer comes, whatever there is.
+/// After this a reply is sent, even an empty one.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How many may wait for more at the same time.
 const MOST_WAITING: usize = 1_000;
 /// A file system of a user's has so long for one part of a file.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Files of users are looked at again and again, less often the longer nothing comes: a file on a network disk tells
-/// nobody that another machine has written to it.
+/// Files of users are polled, less often the longer nothing arrives: a file on a network file system tells
+/// no watcher that another machine has written to it.
 const SOONEST: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Logs {
-    news: Sender<News>,
+    events: Sender<LogEvent>,
     wake: Arc<EventFd>,
 }
 
-enum News {
+enum LogEvent {
     Asked(ReadLog),
     /// Of a user's file.
     Read(Waiting, io::Result<Piece>),
 }
 
 /// Ends with the process.
-pub(super) fn start(root: RunRoot, files: UserFiles, mouth: Mouth) -> Logs {
-    let (news, heard) = channel();
+pub(super) fn start(root: RunRoot, files: UserFiles, sink: ServerSink) -> Logs {
+    let (events, inbox) = channel();
     let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
     let wake = Arc::new(wake.expect("a process that begins has descriptors to spare"));
     let reader = Reader {
         root,
         files,
-        mouth,
-        heard,
-        news: news.clone(),
+        sink,
+        inbox,
+        events: events.clone(),
         wake: Arc::clone(&wake),
         waiting: Vec::new(),
         watched: BTreeSet::new(),
@@ -65,12 +64,12 @@ pub(super) fn start(root: RunRoot, files: UserFiles, mouth: Mouth) -> Logs {
     if let Err(error) = started {
         eprintln!("danlu: logs cannot be read: {error}");
     }
-    Logs { news, wake }
+    Logs { events, wake }
 }
 
 impl Logs {
     pub(super) fn read(&self, wanted: ReadLog) {
-        if self.news.send(News::Asked(wanted)).is_ok() {
+        if self.events.send(LogEvent::Asked(wanted)).is_ok() {
             let _ = self.wake.write(1);
         }
     }
@@ -79,10 +78,10 @@ impl Logs {
 struct Reader {
     root: RunRoot,
     files: UserFiles,
-    mouth: Mouth,
-    heard: Receiver<News>,
+    sink: ServerSink,
+    inbox: Receiver<LogEvent>,
     /// For what is read elsewhere.
-    news: Sender<News>,
+    events: Sender<LogEvent>,
     wake: Arc<EventFd>,
     waiting: Vec<Waiting>,
     watched: BTreeSet<WatchDescriptor>,
@@ -129,11 +128,11 @@ impl Reader {
             let _ = poll(&mut both, timeout);
             let _ = self.wake.read();
             while matches!(inotify.read_events(), Ok(events) if !events.is_empty()) {}
-            let news: Vec<News> = self.heard.try_iter().collect();
-            for one in news {
+            let received: Vec<LogEvent> = self.inbox.try_iter().collect();
+            for one in received {
                 match one {
-                    News::Asked(wanted) => self.waiting.push(Waiting::new(wanted)),
-                    News::Read(waiting, read) => self.take(waiting, read),
+                    LogEvent::Asked(wanted) => self.waiting.push(Waiting::new(wanted)),
+                    LogEvent::Read(waiting, read) => self.take(waiting, read),
                 }
             }
             self.look(&inotify);
@@ -189,15 +188,15 @@ impl Reader {
         self.watched = watched;
     }
 
-    /// The answer comes as news.
+    /// The reply arrives as an event.
     fn ask_helper(&self, one: Waiting) {
         let wanted = &one.wanted;
         let limit = wanted.limit.min(MOST_BYTES);
         let Some(file) = user_file(&wanted.log, wanted.from, limit) else { return };
-        let (news, wake) = (self.news.clone(), Arc::clone(&self.wake));
+        let (events, wake) = (self.events.clone(), Arc::clone(&self.wake));
         let owner = Some(wanted.log.owner.clone());
         self.files.read(owner, file, PATIENCE, move |read| {
-            if news.send(News::Read(one, read)).is_ok() {
+            if events.send(LogEvent::Read(one, read)).is_ok() {
                 let _ = wake.write(1);
             }
         });
@@ -215,7 +214,7 @@ impl Reader {
     }
 
     fn answer(&self, wanted: &ReadLog, content: Result<LogContent, LogProblem>) {
-        self.mouth.say(FromAgent::Log(LogPiece { ask: wanted.ask, content }));
+        self.sink.say(FromAgent::Log(LogPiece { ask: wanted.ask, content }));
     }
 
     /// In the run directories.

@@ -1,4 +1,4 @@
-//! One thread looks after the GPUs of this machine: woken by events where there are any, by a timer elsewhere.
+//! The thread that samples the GPUs of this machine: woken by events where the probe has any, else by a timer.
 
 use super::capacity;
 use super::memory::{self, FreeMemory};
@@ -7,8 +7,8 @@ use crate::boot::boot_id;
 use crate::gpu::{
     Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
 };
-use crate::owner::run_of_process;
 use crate::private;
+use crate::run_of_process::run_of_process;
 use crate::rundir::RunRoot;
 use danlu_core::gpu::GpuReport;
 use danlu_wire::FromAgent;
@@ -23,19 +23,19 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// What was seen last, for reports.
+/// The last sample, for reports.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<LastSeen>>);
+pub(super) struct LatestReading(Arc<Mutex<LastReading>>);
 
 #[derive(Debug, Default)]
-struct LastSeen {
+struct LastReading {
     reports: Vec<GpuReport>,
     free_memory: Option<u64>,
     /// How the GPUs are asked, or why there are none.
     probe: String,
 }
 
-impl Seen {
+impl LatestReading {
     pub(super) fn probe(&self) -> String {
         self.lock().probe.clone()
     }
@@ -48,7 +48,7 @@ impl Seen {
         self.lock().free_memory
     }
 
-    fn lock(&self) -> MutexGuard<'_, LastSeen> {
+    fn lock(&self) -> MutexGuard<'_, LastReading> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,7 +56,7 @@ impl Seen {
 /// Looks after the GPUs until it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct ProbeThread {
-    /// What is written here wakes the thread; when it is closed, the thread ends.
+    /// A byte wakes the thread; closing it ends the thread.
     wake: Option<OwnedFd>,
     after: Option<Sender<AfterLook>>,
     thread: Option<JoinHandle<()>>,
@@ -71,11 +71,11 @@ const LOOK_FOR_GPUS: Duration = Duration::from_secs(30);
 pub(super) fn start(
     config: &ProbeConfig,
     runs: RunRoot,
-    seen: Seen,
+    seen: LatestReading,
     tenants: Tenants,
     say: impl Fn(FromAgent) + Send + 'static,
 ) -> ProbeThread {
-    let mut eye = Eye {
+    let mut watcher = GpuWatcher {
         monitor: None,
         config: config.clone(),
         memory: BaselineFile::beside(runs.path()),
@@ -86,21 +86,21 @@ pub(super) fn start(
         free_memory: FreeMemory::default(),
         total_memory: capacity().memory,
     };
-    if let Err(reason) = eye.open() {
+    if let Err(reason) = watcher.open() {
         info!(%reason, "no GPUs on this machine");
     }
-    eye.look().tell(&say);
+    watcher.look().tell(&say);
     let Ok((woken, wake)) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC) else {
         warn!("the GPUs are not watched: no pipe could be made");
         return ProbeThread::default();
     };
     let (after, waiting) = mpsc::channel::<AfterLook>();
-    // Simulated GPUs say themselves when something has changed: nobody need look.
+    // Simulated GPUs report changes by events: no look is needed.
     let after = (config.kind != Some(ProbeKind::Sim)).then_some(after);
     let watch = move || {
-        while eye.wait(&woken) {
+        while watcher.wait(&woken) {
             let waited: Vec<AfterLook> = waiting.try_iter().collect();
-            eye.look().tell(&say);
+            watcher.look().tell(&say);
             waited.into_iter().for_each(|then| then());
         }
     };
@@ -136,12 +136,12 @@ impl ProbeThread {
 }
 
 /// The monitor, where GPUs have been found, and what it needs.
-struct Eye {
+struct GpuWatcher {
     monitor: Option<Monitor>,
     config: ProbeConfig,
     memory: BaselineFile,
     runs: RunRoot,
-    seen: Seen,
+    seen: LatestReading,
     tenants: Tenants,
     /// The details that were told last.
     told: Vec<GpuDetails>,
@@ -149,15 +149,15 @@ struct Eye {
     total_memory: u64,
 }
 
-/// What is different since the last look.
+/// Changes since the last sample.
 #[derive(Default)]
-struct News {
+struct GpuChanges {
     gpus: Option<Vec<GpuReport>>,
     details: Option<Vec<GpuDetails>>,
     free_memory: Option<u64>,
 }
 
-impl News {
+impl GpuChanges {
     fn tell(self, say: impl Fn(FromAgent)) {
         self.free_memory.map(|free| FromAgent::Memory { free }).into_iter().for_each(&say);
         self.gpus.map(FromAgent::Gpus).into_iter().for_each(&say);
@@ -165,7 +165,7 @@ impl News {
     }
 }
 
-impl Eye {
+impl GpuWatcher {
     fn open(&mut self) -> Result<(), ProbeError> {
         let probe = Probe::detect(&self.config)
             .inspect_err(|reason| self.seen.lock().probe = reason.to_string())?;
@@ -199,12 +199,12 @@ impl Eye {
         nix::unistd::read(woken, &mut [0; 256]).is_ok_and(|count| count > 0)
     }
 
-    fn look(&mut self) -> News {
+    fn look(&mut self) -> GpuChanges {
         if self.monitor.is_none() && self.open().is_ok() {
             info!("GPUs have been found");
         }
         let mut free = memory::available();
-        let mut news = News::default();
+        let mut changes = GpuChanges::default();
         if let Some(monitor) = &mut self.monitor {
             if let Probe::Sim(sim) = monitor.probe() {
                 sim.set_tenants(self.tenants.now());
@@ -221,18 +221,18 @@ impl Eye {
             let Sampled { reports, details, changed, .. } = sampled;
             if details != self.told {
                 self.told.clone_from(&details);
-                news.details = Some(details);
+                changes.details = Some(details);
             }
             self.seen.lock().reports.clone_from(&reports);
-            news.gpus = changed.then_some(reports);
+            changes.gpus = changed.then_some(reports);
         }
-        news.free_memory = self.free_memory.news(free, self.total_memory);
+        changes.free_memory = self.free_memory.change(free, self.total_memory);
         self.seen.lock().free_memory = self.free_memory.told();
-        news
+        changes
     }
 }
 
-/// How much memory the GPUs use when nobody does, for the next server: memory that a run did not give back
+/// The memory that idle GPUs use, for the next server: memory that a run did not release
 /// while this one was away is seen all the same.
 struct BaselineFile {
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! A command on its way: has it begun, what does it wait for, or why could it not?
+//! The progress of a launch: whether the command has begun, what it waits for, or why it failed; and the messages by which the child
+//! reports that.
 
 use crate::activation::Missing;
 use crate::shim::tail::Starts;
@@ -19,18 +20,18 @@ pub(super) enum Problem {
     Missing(Missing),
 }
 
-/// A command that has been given the word.
+/// A command that has been allowed to begin.
 #[derive(Debug)]
-pub(super) struct Launching {
-    news: News,
+pub(super) struct LaunchProgress {
+    report: ChildReport,
     /// Where the files of its streams ended, if others have written there too.
     pub(super) starts: Starts,
-    /// What the child has begun to do, which may take as long as a file system of the user's likes.
+    /// The stage that the child is at, which may block on a file system of the user.
     pub(super) waits: Option<(LaunchStage, Instant)>,
 }
 
 #[derive(Debug)]
-enum News {
+enum ChildReport {
     Known(Result<(), Obstacle>),
     /// Brings messages of the child, and closes when the command has begun.
     Awaited {
@@ -39,7 +40,7 @@ enum News {
     },
 }
 
-/// What a child says: one of these, the length of the rest in two bytes, and the rest.
+/// Messages of the child: one of these bytes, the length of the content in two bytes, and the content.
 mod kind {
     /// The number of a stage.
     pub(super) const STAGE: u8 = 1;
@@ -102,7 +103,7 @@ pub(super) fn complain(link: &mut UnixStream, problem: &Problem) {
     }
 }
 
-/// Where nobody listens any more, nothing is to be said.
+/// Errors are ignored: the shim is gone then.
 fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
     let Ok(length) = u16::try_from(content.len()) else { return };
     let mut message = vec![kind];
@@ -111,30 +112,30 @@ fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
     let _ = link.write_all(&message);
 }
 
-impl Launching {
-    pub(super) fn known(outcome: Result<(), Obstacle>) -> Launching {
-        Launching { news: News::Known(outcome), starts: [0; 2], waits: None }
+impl LaunchProgress {
+    pub(super) fn known(outcome: Result<(), Obstacle>) -> LaunchProgress {
+        LaunchProgress { report: ChildReport::Known(outcome), starts: [0; 2], waits: None }
     }
 
-    pub(super) fn awaited(link: UnixStream) -> io::Result<Launching> {
+    pub(super) fn awaited(link: UnixStream) -> io::Result<LaunchProgress> {
         link.set_nonblocking(true)?;
-        let news = News::Awaited { link, heard: Vec::new() };
-        Ok(Launching { news, starts: [0; 2], waits: None })
+        let report = ChildReport::Awaited { link, heard: Vec::new() };
+        Ok(LaunchProgress { report, starts: [0; 2], waits: None })
     }
 
     /// Where there will be more to hear.
     pub(super) fn awaits(&self) -> Option<BorrowedFd<'_>> {
-        match &self.news {
-            News::Known(_) => None,
-            News::Awaited { link, .. } => Some(link.as_fd()),
+        match &self.report {
+            ChildReport::Known(_) => None,
+            ChildReport::Awaited { link, .. } => Some(link.as_fd()),
         }
     }
 
     /// `Ok` when the command has begun; `None` while that is not known.
     pub(super) fn outcome(&mut self) -> Option<Result<(), Problem>> {
-        let (link, heard) = match &mut self.news {
-            News::Known(outcome) => return Some(outcome.map_err(Problem::Met)),
-            News::Awaited { link, heard } => (link, heard),
+        let (link, heard) = match &mut self.report {
+            ChildReport::Known(outcome) => return Some(outcome.map_err(Problem::Met)),
+            ChildReport::Awaited { link, heard } => (link, heard),
         };
         let mut block = [0; 256];
         let over = loop {
@@ -188,24 +189,24 @@ mod tests {
     #[test]
     fn a_child_is_understood_whatever_it_says() {
         let (mut child, link) = UnixStream::pair().unwrap();
-        let mut launching = Launching::awaited(link).unwrap();
-        assert_eq!(launching.outcome(), None);
+        let mut progress = LaunchProgress::awaited(link).unwrap();
+        assert_eq!(progress.outcome(), None);
         tell_stage(&mut child, LaunchStage::Environment);
         tell_starts(&mut child, [5, 1 << 40]);
-        assert_eq!(launching.outcome(), None);
-        assert_eq!(launching.starts, [5, 1 << 40]);
-        assert_eq!(launching.waits.unwrap().0, LaunchStage::Environment);
+        assert_eq!(progress.outcome(), None);
+        assert_eq!(progress.starts, [5, 1 << 40]);
+        assert_eq!(progress.waits.unwrap().0, LaunchStage::Environment);
         for problem in [
             Problem::Met((LaunchStage::Stderr, Errno::EACCES)),
             Problem::Missing(Missing("there is no conda".to_owned())),
         ] {
             complain(&mut child, &problem);
-            assert_eq!(launching.outcome(), Some(Err(problem)));
+            assert_eq!(progress.outcome(), Some(Err(problem)));
         }
         drop(child);
         // Children of other tests may have it for a moment.
         let deadline = Instant::now() + std::time::Duration::from_secs(10);
-        while launching.outcome() != Some(Ok(())) {
+        while progress.outcome() != Some(Ok(())) {
             assert!(Instant::now() < deadline, "it has begun");
             std::thread::yield_now();
         }

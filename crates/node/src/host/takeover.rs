@@ -1,4 +1,4 @@
-//! Where a station keeps its runs, and that there is never more than one of them.
+//! Chooses the directory for runs, and ends an earlier host that still uses it.
 
 use crate::boot::boot_id;
 use crate::filesystem::network;
@@ -55,12 +55,12 @@ pub(super) fn place(order: &StationOrder) -> Result<PathBuf, NoPlace> {
     Err(NoPlace { tried: tried.join("; ") })
 }
 
-/// Both must be ours: who owns the upper one can put another in the place of the lower one.
+/// Both must be ours: the owner of the upper one can replace the lower one.
 fn below(base: &Path, name: &str) -> Vec<PathBuf> {
     vec![base.to_owned(), base.join(name)]
 }
 
-/// Who has put a link in the place of a directory, to a larger disk say, has it followed if it is their own.
+/// Follows a link of our own in place of the directory, for example to a larger disk.
 fn follow_own(path: &Path) -> PathBuf {
     let ours = fs::symlink_metadata(path)
         .is_ok_and(|facts| facts.is_symlink() && facts.uid() == geteuid().as_raw());
@@ -68,7 +68,7 @@ fn follow_own(path: &Path) -> PathBuf {
     followed.unwrap_or_else(|| path.to_owned())
 }
 
-/// Where others could have prepared something, or could do so later, nothing is kept.
+/// Directories that others could have prepared, or could change later, are not used.
 fn usable(directories: &[PathBuf]) -> Result<(), String> {
     for path in directories {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
@@ -82,15 +82,15 @@ fn usable(directories: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// The process that is the station here.
+/// The process that is the host here.
 #[derive(Serialize, Deserialize)]
 struct Occupant {
     process: ProcessMark,
     boot_id: String,
 }
 
-/// The station of a connection that is dead, but has not noticed yet, must not keep the new one out. It is told to end,
-/// and waited for; what it may have begun is adopted.
+/// Ends the host of an earlier connection that is dead but has not noticed yet. It gets a signal to end,
+/// and is waited for; its runs are adopted.
 pub(super) fn take_over(root: &Path) -> io::Result<()> {
     let path = root.join("station.json");
     if let Some(Occupant { process, boot_id: boot }) = occupant(&path)

@@ -1,4 +1,4 @@
-//! What the kernel's log says about a run: that it took its memory away, or that a GPU broke.
+//! Searches the kernel log for out-of-memory kills and GPU errors that concern a run.
 
 use danlu_core::{Failure, FailureClass};
 use danlu_wire::launch::GpuOrder;
@@ -17,14 +17,14 @@ const SLACK: u64 = 1_000_000;
 const HARDWARE: [u32; 17] =
     [48, 54, 61, 62, 63, 64, 74, 79, 92, 94, 95, 110, 119, 120, 136, 140, 143];
 
-/// Whom a record must be about.
+/// The run that a record must concern.
 #[derive(Debug)]
 pub(super) struct Subject {
     /// Microseconds since the boot.
     pub(super) since: u64,
     pub(super) leader: u32,
     pub(super) uid: u32,
-    /// Something of it was killed, as far as it can be told.
+    /// A process of the run was probably killed.
     pub(super) killed: bool,
     /// `0000:3b:00` each.
     pub(super) cards: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) fn cards(gpus: &GpuOrder) -> Vec<String> {
     names.map(|name| name.split('.').next().unwrap_or_default().to_lowercase()).collect()
 }
 
-/// `None` where nobody may read it, too.
+/// Also `None` where the log may not be read.
 pub(super) fn look(subject: &Subject) -> Option<Failure> {
     let log = File::options().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg");
     let mut log = log.ok()?;

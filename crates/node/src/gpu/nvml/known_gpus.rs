@@ -1,4 +1,4 @@
-//! What is known of the GPUs of one NVML session, so that what does not change is asked only once.
+//! The GPUs of one NVML session; constant facts are queried once.
 
 use super::abi::{EventSet, Handle};
 use super::code;
@@ -14,7 +14,7 @@ const SAMPLES_BETWEEN_COUNTERS: u32 = 30;
 const MOST_XIDS_AT_ONCE: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownGpus {
     gpus: BTreeMap<Handle, KnownGpu>,
     neighbours_known: bool,
     events: Option<EventSet>,
@@ -30,10 +30,10 @@ struct KnownGpu {
     can_be_divided: bool,
 }
 
-impl Known {
+impl KnownGpus {
     pub(super) fn new(library: &NvmlLibrary, earlier: BTreeMap<GpuId, Health>) -> Self {
         let events = library.new_event_set().ok();
-        Known { gpus: BTreeMap::new(), neighbours_known: true, events, earlier, samples: 0 }
+        KnownGpus { gpus: BTreeMap::new(), neighbours_known: true, events, earlier, samples: 0 }
     }
 
     /// Ends the session; what it saw of the GPUs' health outlives it.
@@ -46,7 +46,7 @@ impl Known {
         self.earlier.into_iter().chain(met).collect()
     }
 
-    /// Asks a GPU who it is, the first time.
+    /// Queries the constant facts of a GPU that is new.
     pub(super) fn meet(&mut self, library: &NvmlLibrary, gpu: Handle) -> Result<(), ProbeError> {
         if self.gpus.contains_key(&gpu) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Known {
 }
 
 impl KnownGpu {
-    /// What cannot be read stays as it was.
+    /// Counters that cannot be read keep their values.
     fn read_counters(&mut self, library: &NvmlLibrary, gpu: Handle) {
         if let Ok(errors) = library.uncorrected_ecc(gpu) {
             self.health.uncorrected_ecc = Some(errors);

@@ -1,8 +1,9 @@
-//! Who the users of launches are, as it was found a moment ago.
+//! Looks up the users of launches, and caches them for a few seconds.
+#![allow(unsafe_code, reason = "forks")]
 
 use crate::fork::{Fork, fork};
 use crate::shim::identity::{Identity, NoIdentity};
-use nix::libc;
+use crate::system_calls::exit_now;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ impl Users {
     }
 }
 
-/// Asking loads whatever the machine's list of users needs, and every shim would inherit it: so a child asks.
+/// Asking loads the name service modules of the machine, which every shim would inherit: so a child asks.
 fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
     let failed = |error: io::Error| match error.raw_os_error() {
         Some(errno) => NoIdentity::NoProcess { errno },
@@ -42,13 +43,12 @@ fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
         },
     };
     let (mut answer, mut teller) = io::pipe().map_err(failed)?;
-    // SAFETY: a nursery has no threads.
+    // SAFETY: a launcher has no threads.
     match unsafe { fork(None) }.map_err(failed)? {
         Fork::Child { .. } => {
             let told = serde_json::to_vec(&Identity::find(name)).unwrap_or_default();
             let _ = teller.write_all(&told);
-            // SAFETY: ends the process at once; nothing of the nursery's is flushed or torn down here.
-            unsafe { libc::_exit(0) }
+            exit_now(0)
         }
         Fork::Parent { .. } => {
             drop(teller);

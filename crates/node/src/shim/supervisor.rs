@@ -1,6 +1,6 @@
-//! Watches over a command until nothing of it is left.
+//! Supervises a command until no process of it is left.
 
-use super::launching::Problem;
+use super::launch_progress::Problem;
 use super::log_watch::LogWatch;
 use super::note::note;
 use super::notices::Notices;
@@ -8,10 +8,10 @@ use super::refusal::Refusal;
 use super::stop::{Next, Stop};
 use super::tail::tail;
 use super::tree::{Ended, NoChildren, Reaped, reap};
-use super::{Launched, kernel};
+use super::{Launched, kernel_log};
 use crate::process::Process;
 use crate::rundir::{PREEMPT, RunDir};
-use crate::{clock, record, signals};
+use crate::{clock, exit_record, signals};
 use danlu_core::Failure;
 use danlu_core::diagnosis::{Clues, diagnose};
 use danlu_core::run::Exit;
@@ -24,47 +24,47 @@ use nix::sys::signal::{Signal, kill};
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-pub(super) struct Watch<'a> {
+pub(super) struct Supervisor<'a> {
     launched: Launched<'a>,
     dir: &'a RunDir,
     notices: &'a mut Notices,
-    /// By those who have ended.
+    /// By the processes that have ended.
     used: RunUsage,
     /// Whether the command has begun, or could not, is not known yet.
     undecided: bool,
     refusal: Option<Refusal>,
     stop: Stop,
     leader_ended: Option<Ended>,
-    /// Somebody lives below the shim.
+    /// The shim has descendants.
     children: bool,
     interrupted: bool,
     begun: Instant,
-    /// When to see whether this process can be open to others of its user again.
+    /// When to check whether this process can be made inspectable by its own user again.
     hidden_until: Option<Instant>,
-    /// What the command waits for, as its owner was told.
+    /// The stage that the owner was told the command waits for.
     told: Option<LaunchStage>,
     log: Option<LogWatch>,
 }
 
 /// A short command is over by then, and nothing had to be done.
 const HIDDEN: Duration = Duration::from_millis(200);
-/// What has not begun by then says what it waits for.
+/// A command that has not begun by then notes what it waits for.
 const SOON: Duration = Duration::from_secs(5);
 /// So long may a file system take to show an environment. A directory is waited for as long as the run may last.
 const LOOK_UP: Duration = Duration::from_secs(60);
 
-impl<'a> Watch<'a> {
+impl<'a> Supervisor<'a> {
     pub(super) fn new(
         launched: Launched<'a>,
         dir: &'a RunDir,
         notices: &'a mut Notices,
-    ) -> Watch<'a> {
+    ) -> Supervisor<'a> {
         let limit = launched.order.time_limit.map(clock::duration);
         let begun = Instant::now();
         let stop = Stop::new(begun, limit, clock::duration(launched.order.grace));
         let log = LogWatch::new(&launched.order, begun);
         let hidden_until = launched.identity.changes_user().then(|| begun + HIDDEN);
-        Watch {
+        Supervisor {
             launched,
             dir,
             notices,
@@ -82,18 +82,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    pub(super) fn until_the_end(mut self) -> ExitRecord {
+    pub(super) fn run(mut self) -> ExitRecord {
         // The signal to look may have come to this process while it had another run, or none.
-        self.obey();
-        self.hear_child();
+        self.read_control();
+        self.read_progress();
         loop {
             self.wait();
-            self.hear_signals();
-            self.hear_child();
+            self.read_signals();
+            self.read_progress();
             self.reap_children();
             let now = Instant::now();
-            self.come_out(now);
-            self.see_how_long(now);
+            self.make_inspectable(now);
+            self.check_patience(now);
             if let Some(log) = &mut self.log {
                 log.look(self.dir, now);
             }
@@ -122,7 +122,7 @@ impl<'a> Watch<'a> {
                         }
                         return self.record(used);
                     }
-                    // Something is left that has nobody below the shim to account for it.
+                    // A process is left in the group that is no descendant of the shim.
                     self.launched.tree.kill();
                     self.stop.killing(now);
                 }
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
             PollTimeout::try_from(wait.min(60_000)).unwrap_or(PollTimeout::MAX)
         });
         let signals = self.launched.signals.as_fd();
-        let child = self.launched.launching.awaits().filter(|_| self.undecided);
+        let child = self.launched.progress.awaits().filter(|_| self.undecided);
         let mut both =
             [signals, child.unwrap_or(signals)].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         let count = if child.is_some() { 2 } else { 1 };
@@ -151,9 +151,9 @@ impl<'a> Watch<'a> {
         self.notices.send_rest();
     }
 
-    /// The kernel hides memory in which somebody has become another user, as our child has. While both used the same memory that was
-    /// right. Later an agent without power over all processes must see what this one holds open (`cut_off`).
-    fn come_out(&mut self, now: Instant) {
+    /// The kernel hides the memory of a process in which a thread has changed its user, as our child has. While both shared it that was
+    /// right. Later an agent without power over all processes must see what this one holds open (`orphan_shims`).
+    fn make_inspectable(&mut self, now: Instant) {
         if self.hidden_until.is_none_or(|until| now < until) {
             return;
         }
@@ -166,7 +166,7 @@ impl<'a> Watch<'a> {
 
     /// How long the child may wait for a file system of its user's before something is done about it.
     fn patience(&self) -> Option<Instant> {
-        let (stage, since) = self.launched.launching.waits.filter(|_| self.undecided)?;
+        let (stage, since) = self.launched.progress.waits.filter(|_| self.undecided)?;
         if self.told != Some(stage) {
             return Some(since + SOON);
         }
@@ -174,8 +174,8 @@ impl<'a> Watch<'a> {
     }
 
     /// Its owner is told, and may stop it.
-    fn see_how_long(&mut self, now: Instant) {
-        let Some((stage, _)) = self.launched.launching.waits else { return };
+    fn check_patience(&mut self, now: Instant) {
+        let Some((stage, _)) = self.launched.progress.waits else { return };
         if self.patience().is_none_or(|until| now < until) {
             return;
         }
@@ -190,22 +190,24 @@ impl<'a> Watch<'a> {
         self.stop.killing(now);
     }
 
-    fn hear_signals(&mut self) {
+    fn read_signals(&mut self) {
         while let Ok(Some(signal)) = self.launched.signals.read_signal() {
             match i32::try_from(signal.ssi_signo) {
-                Ok(number) if number == signals::LOOK as i32 => self.obey(),
+                Ok(number) if number == signals::LOOK as i32 => self.read_control(),
                 Ok(number) if number == Signal::SIGTERM as i32 => {
                     self.interrupted = true;
-                    self.stop_if_cut_off();
+                    self.stop_if_directory_removed();
                 }
                 _ => {}
             }
         }
     }
 
-    fn obey(&mut self) {
+    fn read_control(&mut self) {
         // What cannot be read now is ordered again with the next report.
-        let Ok(Some(control)) = self.dir.read::<Control>() else { return self.stop_if_cut_off() };
+        let Ok(Some(control)) = self.dir.read::<Control>() else {
+            return self.stop_if_directory_removed();
+        };
         let now = Instant::now();
         if let Some(limit) = control.limit {
             self.stop.set_limit(clock::duration(limit));
@@ -225,22 +227,22 @@ impl<'a> Watch<'a> {
     }
 
     /// Without a run directory there is no way to leave an order, so that any signal is the order to stop.
-    fn stop_if_cut_off(&mut self) {
+    fn stop_if_directory_removed(&mut self) {
         if self.dir.is_removed() {
             self.stop.ask(Instant::now(), clock::duration(self.launched.order.grace));
         }
     }
 
-    fn hear_child(&mut self) {
+    fn read_progress(&mut self) {
         if !self.undecided {
             return;
         }
-        match self.launched.launching.outcome() {
+        match self.launched.progress.outcome() {
             None => {}
             Some(Ok(())) => {
                 self.undecided = false;
                 let Launched { run, started_at, leader, .. } = self.launched;
-                self.notices.say(run, started_at, leader);
+                self.notices.send_started(run, started_at, leader);
             }
             Some(Err(problem)) => {
                 self.undecided = false;
@@ -258,8 +260,8 @@ impl<'a> Watch<'a> {
                     self.used.largest_process = self.used.largest_process.max(largest);
                     if pid == self.launched.leader {
                         self.leader_ended = Some(ended);
-                        // Whatever it had to say of its launch is there now.
-                        self.hear_child();
+                        // All its launch messages have arrived now.
+                        self.read_progress();
                     }
                 }
                 Err(NoChildren) => {
@@ -272,7 +274,7 @@ impl<'a> Watch<'a> {
 
     fn record(self, used: RunUsage) -> ExitRecord {
         let begun = if let Some(refusal) = &self.refusal {
-            record::refused(refusal)
+            exit_record::refused(refusal)
         } else {
             let exit = match self.leader_ended {
                 _ if self.stop.timed_out() => Exit::TimedOut,
@@ -280,7 +282,7 @@ impl<'a> Watch<'a> {
                 Some(Ended::Signal(signal)) => Exit::Signal(signal),
                 None => unreachable!("a watch ends after its leader"),
             };
-            record::ended(exit, Some(self.launched.started_at))
+            exit_record::ended(exit, Some(self.launched.started_at))
         };
         let (stopped, interrupted) = (self.stop.was_asked(), self.interrupted);
         let failure = match &begun.failure {
@@ -296,20 +298,20 @@ impl<'a> Watch<'a> {
         if !matches!(exit, Exit::Code(_) | Exit::Signal(_)) || exit.is_success() {
             return None;
         }
-        let Launched { order, identity, launching, leader, .. } = &self.launched;
-        let log = tail(order, self.dir, identity, launching.starts);
+        let Launched { order, identity, progress, leader, .. } = &self.launched;
+        let log = tail(order, self.dir, identity, progress.starts);
         let signs = ["Killed", "SIGKILL", "signal 9", "exitcode: -9"];
-        let subject = kernel::Subject {
-            since: kernel::stamp(self.begun.elapsed()),
+        let subject = kernel_log::Subject {
+            since: kernel_log::stamp(self.begun.elapsed()),
             leader: leader.as_raw().unsigned_abs(),
             uid: identity.account.uid,
             killed: matches!(exit, Exit::Signal(9) | Exit::Code(137))
                 || signs.iter().any(|sign| log.contains(sign)),
-            cards: kernel::cards(&order.gpus),
+            cards: kernel_log::cards(&order.gpus),
         };
         // Reading a whole log of a kernel takes a moment: only where it may have something to say.
         let told = subject.killed || !subject.cards.is_empty();
-        let kernel = told.then(|| kernel::look(&subject)).flatten();
+        let kernel = told.then(|| kernel_log::look(&subject)).flatten();
         let oom_kills = used.oom_kills.unwrap_or(0);
         diagnose(exit, &Clues { oom_kills, kernel: kernel.as_ref(), log: &log })
     }

@@ -1,4 +1,4 @@
-//! Who a process is: its user, command and container, from `/proc`.
+//! The user, command and container of a process, from `/proc`.
 
 use super::bounded_read::start_of;
 use super::container::container;
@@ -15,12 +15,12 @@ const MOST_USERS: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Identities {
     proc: PathBuf,
-    known: BTreeMap<u32, Known>,
+    known: BTreeMap<u32, KnownProcess>,
     users: BTreeMap<u32, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProcessIdentity {
     pub user: String,
     pub command: String,
     pub container: Option<String>,
@@ -29,17 +29,17 @@ pub struct Identity {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownProcess {
     /// A pid is used again for another process, but not with the same start.
     started: u64,
-    identity: Identity,
+    identity: ProcessIdentity,
 }
 
-impl Identity {
+impl ProcessIdentity {
     /// Of a process that the daemon cannot see.
     pub(crate) fn unknown() -> Self {
         let (user, command) = ("unknown".to_owned(), String::new());
-        Identity { user, command, container: None, stopped: false }
+        ProcessIdentity { user, command, container: None, stopped: false }
     }
 }
 
@@ -49,20 +49,20 @@ impl Identities {
     }
 
     /// `None`: there is no such process here. It has ended, or lives in another pid namespace.
-    pub(crate) fn look_up(&mut self, pid: u32) -> Option<Identity> {
+    pub(crate) fn look_up(&mut self, pid: u32) -> Option<ProcessIdentity> {
         let directory = self.proc.join(pid.to_string());
         let (state, started) = state_and_start(&directory)?;
         let stopped = state == 'T';
         if let Some(known) = self.known.get(&pid).filter(|known| known.started == started) {
-            return Some(Identity { stopped, ..known.identity.clone() });
+            return Some(ProcessIdentity { stopped, ..known.identity.clone() });
         }
-        let identity = Identity {
+        let identity = ProcessIdentity {
             user: self.user(&directory),
             command: command(&directory),
             container: cgroups(&directory).as_deref().and_then(container),
             stopped,
         };
-        self.known.insert(pid, Known { started, identity: identity.clone() });
+        self.known.insert(pid, KnownProcess { started, identity: identity.clone() });
         Some(identity)
     }
 

@@ -1,9 +1,11 @@
-//! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
+//! Starts a command as a child in the memory of its shim, within a time limit.
+#![allow(unsafe_code, reason = "starts a child in the memory of this process")]
 
-use super::launching::{Obstacle, number_of, stage_of};
-use super::steps::{Steps, end_after};
+use super::launch_progress::{Obstacle, number_of, stage_of};
+use super::steps::Steps;
 use crate::process::Process;
-use crate::vfork::{self, Stack, vfork};
+use crate::system_calls::{exit_now, kill_after};
+use crate::vfork::{Stack, vfork};
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
 use nix::libc;
@@ -14,19 +16,19 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the child is given, and where it leaves what it met: two numbers.
-pub(super) struct AtOnce<'a> {
+/// The input of the child, and the two numbers where it leaves its error.
+pub(super) struct VforkStart<'a> {
     steps: Steps<'a>,
     time: libc::itimerspec,
     stage: AtomicI32,
     error: AtomicI32,
 }
 
-impl<'a> AtOnce<'a> {
-    pub(super) fn new(steps: Steps<'a>) -> AtOnce<'a> {
+impl<'a> VforkStart<'a> {
+    pub(super) fn new(steps: Steps<'a>) -> VforkStart<'a> {
         // SAFETY: the structure is plain numbers, for which zero is "nothing".
         let time = unsafe { std::mem::zeroed() };
-        AtOnce { steps, time, stage: AtomicI32::new(0), error: AtomicI32::new(0) }
+        VforkStart { steps, time, stage: AtomicI32::new(0), error: AtomicI32::new(0) }
     }
 
     /// `None` where it cannot be done in this way, or not in that time: nothing runs then.
@@ -40,11 +42,11 @@ impl<'a> AtOnce<'a> {
         self.time.it_value.tv_nsec = i64::from(within.subsec_nanos());
         let since = Instant::now();
         // SAFETY: `begin` makes system calls and nothing else, and leaves two numbers that are read one after the other.
-        let child = unsafe { vfork(stack, group, AtOnce::begin, &self) }.ok()?;
+        let child = unsafe { vfork(stack, group, VforkStart::begin, &self) }.ok()?;
         match self.obstacle() {
             // A kernel that is too old for it.
             Some((LaunchStage::Process, _)) => {}
-            // Whoever else kills it so early has ended the command.
+            // A child that another process kills so early counts as an ended command.
             None if since.elapsed() >= within && died_before_it_began(child) => {}
             obstacle => return Some((child, obstacle.map_or(Ok(()), Err))),
         }
@@ -53,14 +55,14 @@ impl<'a> AtOnce<'a> {
     }
 
     extern "C" fn begin(&self) -> ! {
-        let (stage, error) = match end_after(&self.time) {
+        let (stage, error) = match kill_after(&self.time) {
             Ok(()) => self.steps.all(),
             Err(error) => (LaunchStage::Process, error),
         };
         // The stage last: where it is not written, nothing is.
         self.error.store(error as i32, Ordering::Relaxed);
         self.stage.store(i32::from(number_of(stage)) + 1, Ordering::Release);
-        vfork::exit()
+        exit_now(127)
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
@@ -76,7 +78,7 @@ fn died_before_it_began(child: Pid) -> bool {
         match Process::read(child) {
             Some(Process { unexecuted: true, zombie: false, .. }) => thread::yield_now(),
             Some(Process { unexecuted, .. }) => return unexecuted,
-            // It cannot be gone before somebody has waited for it: there is no `/proc`.
+            // It stays a zombie until it is waited for, so `/proc` is missing.
             None => return false,
         }
     }
@@ -86,18 +88,18 @@ fn died_before_it_began(child: Pid) -> bool {
 #[cfg(target_arch = "x86_64")]
 mod tests {
     use super::*;
-    use crate::shim::identity::Identity;
+    use crate::shim::identity::{Credentials, Identity};
     use crate::shim::program::{self, Words};
     use nix::sys::signal::Signal;
     use nix::sys::wait::WaitStatus;
     use std::collections::BTreeMap;
     use std::ffi::CString;
     use std::fs::File;
-    use std::os::fd::AsRawFd as _;
+    use std::os::fd::AsFd as _;
 
     /// Everything that a child is given, which must be the same afterwards.
     struct Given {
-        identity: Identity,
+        credentials: Credentials,
         nothing: File,
         places: Vec<CString>,
         argv: Words,
@@ -112,7 +114,7 @@ mod tests {
             // Many places, so that there is much to be interrupted.
             let path = format!("{}/usr/bin", "/no/such/place:".repeat(20));
             Given {
-                identity: Identity::find(None).unwrap(),
+                credentials: Identity::find(None).unwrap().credentials(),
                 nothing: File::options().read(true).write(true).open("/dev/null").unwrap(),
                 places: program::places(program, &path).unwrap(),
                 argv: Words::of_argv(&argv).unwrap(),
@@ -122,16 +124,16 @@ mod tests {
 
         fn start(&self, stack: &Stack, within: Duration) -> Option<(Pid, Result<(), Obstacle>)> {
             let steps = Steps {
-                identity: &self.identity,
+                credentials: &self.credentials,
                 umask: 0o022,
                 directory: Some(c"/"),
-                streams: [self.nothing.as_raw_fd(); 3],
+                streams: [self.nothing.as_fd(); 3],
                 closed: false,
                 programs: &self.places,
                 argv: &self.argv,
                 environment: &self.environment,
             };
-            AtOnce::new(steps).start(stack, None, within)
+            VforkStart::new(steps).start(stack, None, within)
         }
 
         fn as_text(&self) -> String {

@@ -1,8 +1,8 @@
-//! How much memory this machine has left, told only when that has changed by much.
+//! The free memory of this machine, reported only when it has changed considerably.
 
 use std::fs;
 
-/// Less than this part of the whole is no news.
+/// Changes below this fraction of the total are not reported.
 const STEPS: u64 = 50;
 
 #[derive(Debug, Default)]
@@ -11,8 +11,8 @@ pub(super) struct FreeMemory {
 }
 
 impl FreeMemory {
-    /// What is free now, if it is worth telling.
-    pub(super) fn news(&mut self, free: Option<u64>, total: u64) -> Option<u64> {
+    /// The free memory, if it has changed enough to be reported.
+    pub(super) fn change(&mut self, free: Option<u64>, total: u64) -> Option<u64> {
         let free = free?;
         let same =
             |told: u64| told.abs_diff(free) < (total / STEPS).max(1) && (told == 0) == (free == 0);
@@ -43,10 +43,10 @@ mod tests {
     #[test]
     fn small_changes_are_no_news() {
         let mut memory = FreeMemory::default();
-        assert_eq!(memory.news(Some(500), 1000), Some(500));
-        assert_eq!(memory.news(Some(519), 1000), None);
-        assert_eq!(memory.news(Some(520), 1000), Some(520));
-        assert_eq!(memory.news(None, 1000), None);
+        assert_eq!(memory.change(Some(500), 1000), Some(500));
+        assert_eq!(memory.change(Some(519), 1000), None);
+        assert_eq!(memory.change(Some(520), 1000), Some(520));
+        assert_eq!(memory.change(None, 1000), None);
         assert_eq!(memory.told(), Some(520));
     }
 

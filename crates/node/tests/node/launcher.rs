@@ -1,4 +1,4 @@
-//! The nursery may die at any time; nobody but the agent notices.
+//! The launcher can be killed at any time: only the agent notices.
 
 use crate::restart::{pidfd, wait_for_end};
 use crate::world::{World, kill};
@@ -7,7 +7,7 @@ use danlu_core::run::Exit;
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 
-pub(crate) fn killed_nursery_is_replaced() {
+pub(crate) fn killed_launcher_is_replaced() {
     let mut world = World::new();
     let mut fifo = world.fifo("said");
     let mut before = world.shell("echo ready > \"$FIFO\"; read x < go; exit 3");
@@ -18,7 +18,7 @@ pub(crate) fn killed_nursery_is_replaced() {
 
     // Some of these are met by its death on their way.
     let mut runs: Vec<RunId> = (0..20).map(|_| world.launch_shell("exit 4")).collect();
-    kill(world.agent().nursery(), Signal::SIGKILL);
+    kill(world.agent().launcher(), Signal::SIGKILL);
     runs.extend((0..20).map(|_| world.launch_shell("exit 4")));
     for run in runs {
         assert_eq!(world.exit(run), Exit::Code(4));
@@ -28,13 +28,13 @@ pub(crate) fn killed_nursery_is_replaced() {
     assert_eq!(world.exit(before), Exit::Code(3));
 }
 
-pub(crate) fn nursery_ends_with_its_agent() {
+pub(crate) fn launcher_ends_with_its_agent() {
     let mut world = World::new();
-    let nursery = world.agent().nursery();
+    let launcher = world.agent().launcher();
     let run = world.launch_shell("sleep 1000");
     let leader = world.started(run);
     world.end_agent();
-    assert!(!std::fs::exists(format!("/proc/{nursery}")).unwrap());
+    assert!(!std::fs::exists(format!("/proc/{launcher}")).unwrap());
     assert!(std::fs::exists(format!("/proc/{leader}")).unwrap());
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn shims_get_one_run_after_the_other() {
     }
     assert!(shims.len() < 10, "{shims:?}");
     assert!(used_again);
-    // Those that wait for a run go with the nursery.
+    // Those that wait for a run go with the launcher.
     let waiting = pidfd(*shims.iter().max().unwrap());
     world.end_agent();
     wait_for_end(&waiting);
