@@ -6,7 +6,7 @@ use danlu_messages::cli::program as msg;
 use danlu_spec::{Patch, Place, complaint::Complaint};
 
 use crate::{
-    client::Client, failure::Failure, given::task_ids::TaskName, screen, selection::resolve_one,
+    client::Client, failure::Failure, parse::task_ids::TaskName, screen, selection::resolve_one,
 };
 
 /// Ours, or of the run that this process is itself part of: not to be handed on.

@@ -3,7 +3,7 @@
 
 pub mod complaint;
 pub mod field;
-pub mod given;
+pub mod parse;
 pub use danlu_messages::Language;
 pub mod options;
 pub mod patch;

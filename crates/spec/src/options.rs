@@ -2,7 +2,7 @@
 
 use crate::complaint::Complaint;
 use crate::field::{Field, Flag, Shape, Text, heading, help};
-use crate::given::time_limit::{TimeLimit, parse_time_limit};
+use crate::parse::time_limit::{TimeLimit, parse_time_limit};
 use crate::patch::Patch;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};

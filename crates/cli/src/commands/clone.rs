@@ -10,7 +10,7 @@ use crate::{
     captured::{environment, settled},
     client::{Client, Problem},
     failure::{Exit, Failure},
-    given::task_ids::{TaskNames, parse_task_names},
+    parse::task_ids::{TaskNames, parse_task_names},
     screen::{self, width::plain},
     selection::resolve_names,
 };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{self, places, tasks, width},
     selection::resolve_one,
 };

@@ -10,7 +10,7 @@ use super::why::machines::foreign;
 use crate::{
     client::{Client, Query, read},
     failure::Failure,
-    given::task_state::ACTIVE,
+    parse::task_state::ACTIVE,
     screen::{
         self, amounts,
         colour::{self, Colour},

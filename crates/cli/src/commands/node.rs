@@ -14,7 +14,7 @@ use super::{node_import, nodes, user::path_segment};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    given::pair::{Pair, parse_pair},
+    parse::pair::{Pair, parse_pair},
     screen::{
         self,
         colour::{self, Colour},

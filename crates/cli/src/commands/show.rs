@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{
         self, amounts, clock, colour, places, states,
         table::{Column, Table},

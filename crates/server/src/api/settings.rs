@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::given::duration;
+use crate::parse::duration;
 use axum::extract::State;
 use danlu_core::{Input, Settings, Span};
 use danlu_messages::errors;

@@ -5,7 +5,7 @@ use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::auth::Token;
-use crate::given::duration;
+use crate::parse::duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::Span;

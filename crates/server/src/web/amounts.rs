@@ -1,7 +1,7 @@
 //! Numbers with units.
 
-pub(super) use crate::given::amount::rounded_bytes as bytes;
-pub(super) use crate::given::duration::{clock, length};
+pub(super) use crate::parse::amount::rounded_bytes as bytes;
+pub(super) use crate::parse::duration::{clock, length};
 
 /// `21 / 80 GiB`.
 pub(super) fn part_of(used: u64, total: u64) -> String {

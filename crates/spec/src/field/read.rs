@@ -1,17 +1,17 @@
 //! From the text of one field to what a patch says. A value is read over what is there: repeated options add up.
 
 use super::ON;
-use crate::given::amount::parse_bytes;
-use crate::given::array::parse_array;
-use crate::given::begin::parse_begin;
-use crate::given::dependency::{Wish, parse_dependencies};
-use crate::given::gpus::{GpuWish, parse_gpu_ids, parse_gpus};
-use crate::given::grid::parse_axis;
-use crate::given::pair::{Pair, parse_pair};
-use crate::given::resource::parse_resource;
-use crate::given::retries::{Retries, parse_retries};
-use crate::given::stream::target;
-use crate::given::time_limit::parse_time_limit;
+use crate::parse::amount::parse_bytes;
+use crate::parse::array::parse_array;
+use crate::parse::begin::parse_begin;
+use crate::parse::dependency::{Wish, parse_dependencies};
+use crate::parse::gpus::{GpuWish, parse_gpu_ids, parse_gpus};
+use crate::parse::grid::parse_axis;
+use crate::parse::pair::{Pair, parse_pair};
+use crate::parse::resource::parse_resource;
+use crate::parse::retries::{Retries, parse_retries};
+use crate::parse::stream::target;
+use crate::parse::time_limit::parse_time_limit;
 use crate::patch::{Patch, Said};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{PythonEnvironment, Stream};

@@ -1,8 +1,8 @@
 //! What a patch says of one field, as somebody could have typed it; nothing for the default.
 
 use super::ON;
-use crate::given::amount::exact_bytes;
-use crate::given::duration::length;
+use crate::parse::amount::exact_bytes;
+use crate::parse::duration::length;
 use crate::patch::{Patch, Said};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, PythonEnvironment, Stream};

@@ -9,7 +9,7 @@ mod place;
 mod said;
 mod shapes;
 
-use crate::given::dependency::Wish;
+use crate::parse::dependency::Wish;
 use danlu_core::FailureClass;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};

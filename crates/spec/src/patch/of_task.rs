@@ -1,7 +1,7 @@
 //! A task as somebody could have submitted it.
 
 use super::{Patch, Said};
-use crate::given::dependency::Wish;
+use crate::parse::dependency::Wish;
 use danlu_core::resources::{Request, Sharing};
 use danlu_core::task::{ArraySpec, Dependency, TaskSpec};
 use danlu_wire::api::{Array, TaskView};

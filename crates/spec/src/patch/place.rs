@@ -2,7 +2,7 @@
 
 use super::{Patch, Said};
 use crate::complaint::Complaint;
-use crate::given::task_ids::TaskName;
+use crate::parse::task_ids::TaskName;
 use danlu_core::task::PythonEnvironment;
 
 /// Where somebody is.

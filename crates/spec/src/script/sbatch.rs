@@ -3,7 +3,7 @@
 use danlu_messages::spec as msg;
 use std::collections::BTreeMap;
 
-use crate::{complaint::Complaint, given::amount::parse_bytes_in};
+use crate::{complaint::Complaint, parse::amount::parse_bytes_in};
 
 /// What becomes of an option.
 enum Meaning {

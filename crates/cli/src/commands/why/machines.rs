@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _};
 use crate::{
     client::{Client, Query},
     failure::Failure,
-    given::task_state::ACTIVE,
+    parse::task_state::ACTIVE,
     screen::{amounts, clock, states, width},
 };
 

@@ -12,7 +12,7 @@ use super::page::{PageResult, page};
 use super::rows::{Row, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
-use crate::given::pair::parse_pair;
+use crate::parse::pair::parse_pair;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
