@@ -295,6 +295,11 @@ impl Field {
         Field::with_key(key).next().map_or(InTemplate::No, |field| field.row().template)
     }
 
+    /// Reads a text into the patch, as the option or the form does. A switch takes any text.
+    pub fn read(self, text: &str, patch: &mut Patch) -> Result<(), String> {
+        self.row().text.map_or(Ok(()), |field| (field.read)(text, patch))
+    }
+
     fn clear(self, patch: &mut Patch) {
         match self.row().text.and_then(|text| text.clear) {
             Some(clear) => clear(patch),

@@ -17,6 +17,7 @@ use crate::{
     patch::{Patch, Place, Said},
 };
 use directives::{Dialect, Directive, directives};
+use sbatch::ScriptLine;
 
 /// What the lines of a script ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,51 +51,62 @@ pub fn is_script(source: &str) -> bool {
 
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct Line {
+struct DanluLine {
     #[command(flatten)]
     options: TaskOptions,
     #[command(flatten)]
     new: NewTaskOptions,
 }
 
-/// Line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
+/// Reads line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
 pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, Complaint> {
     let mut lines = Lines::default();
     let directives = directives(source);
     if directives.len() > MOST_LINES {
         return Err(too_many(name));
     }
-    // Where Slurm's count of GPUs over all nodes stands.
-    let mut in_all = None;
+    // The line whose number of GPUs is that of all nodes together.
+    let mut gpus_of_all_nodes = None;
     for directive in directives {
         let number = directive.line;
         let at = msg::name_line_number(&name, &number);
-        if directive.dialect == Dialect::Slurm && counts_in_all(directive.words) {
-            in_all = Some(at.clone());
-        }
-        let patch = line(&directive, place).map_err(|complaint| complaint.at(&at))?;
+        let ScriptLine { mut patch, gpus_of_all_nodes: of_all } =
+            line(&directive).map_err(|complaint| complaint.at(&at))?;
+        patch.settle(place).map_err(|complaint| complaint.at(&at))?;
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
+        if patch.gpus.is_said() {
+            gpus_of_all_nodes = of_all.then(|| at.clone());
+        }
         if patch.after.is_said() {
             lines.after_at = at;
         }
         lines.patch.lay_over(patch);
     }
-    if let Some(at) = in_all {
+    if let Some(at) = gpus_of_all_nodes {
         divide(&mut lines.patch).map_err(|complaint| complaint.at(&at))?;
     }
     Ok(lines)
 }
 
-fn line(directive: &Directive<'_>, place: &Place) -> Result<Patch, Complaint> {
-    let line = parse(directive.dialect, directive.words)?;
-    let mut patch = line.options.patch()?;
-    patch.lay_over(line.new.patch()?);
-    patch.settle(place)?;
-    Ok(patch)
+fn line(directive: &Directive<'_>) -> Result<ScriptLine, Complaint> {
+    let words = shlex::split(directive.words)
+        .ok_or_else(|| Complaint::usage(msg::a_quote_is_not_closed()))?;
+    match directive.dialect {
+        Dialect::Danlu => Ok(ScriptLine { patch: danlu_line(&words)?, gpus_of_all_nodes: false }),
+        Dialect::Slurm => sbatch::read(&words),
+    }
 }
 
-fn counts_in_all(words: &str) -> bool {
-    shlex::split(words).is_some_and(|words| sbatch::counts_in_all(&words))
+fn danlu_line(words: &[String]) -> Result<Patch, Complaint> {
+    let line = DanluLine::try_parse_from(words)
+        .map_err(|error| Complaint::usage(usage_message(&error)).hint("danlu submit --help"))?;
+    if line.options.is_shell_line() {
+        return Err(Complaint::usage(msg::a_script_is_no_shell_line_shell_makes_no())
+            .hint(msg::take_it_out()));
+    }
+    let mut patch = line.options.patch()?;
+    patch.lay_over(line.new.patch()?);
+    Ok(patch)
 }
 
 /// The same number of GPUs on each node.
@@ -110,22 +122,6 @@ fn divide(patch: &mut Patch) -> Result<(), Complaint> {
     }
     patch.gpus = Said::Value(gpus / nodes);
     Ok(())
-}
-
-fn parse(dialect: Dialect, words: &str) -> Result<Line, Complaint> {
-    let words =
-        shlex::split(words).ok_or_else(|| Complaint::usage(msg::a_quote_is_not_closed()))?;
-    let words = match dialect {
-        Dialect::Danlu => words,
-        Dialect::Slurm => sbatch::translate(&words)?,
-    };
-    let line = Line::try_parse_from(words)
-        .map_err(|error| Complaint::usage(usage_message(&error)).hint("danlu submit --help"))?;
-    if line.options.is_shell_line() {
-        return Err(Complaint::usage(msg::a_script_is_no_shell_line_shell_makes_no())
-            .hint(msg::take_it_out()));
-    }
-    Ok(line)
 }
 
 fn too_many(name: &str) -> Complaint {
@@ -179,6 +175,10 @@ mod tests {
         assert_eq!(gpus("#SBATCH --gres=gpu:8\n#SBATCH -N 2\n").ok(), Some(json!(8)));
         assert_eq!(gpus("#SBATCH --gpus=8\n").ok(), Some(json!(8)));
         assert_eq!(gpus("#DANLU --nodes 2 --gpus 8\n").ok(), Some(json!(8)));
+        // The last line that counts GPUs says how they are counted.
+        let per_node = "#SBATCH -N 2 --gpus=8\n#SBATCH --gres=gpu:4\n";
+        assert_eq!(gpus(per_node).ok(), Some(json!(4)));
+        assert_eq!(gpus("#SBATCH -N 2 --gpus=8\n#DANLU --gpus 4\n").ok(), Some(json!(4)));
         let complaint = parse("#SBATCH -N 3\n#SBATCH -G 8\n").expect_err("not to be divided");
         assert!(format!("{complaint:?}").contains("line 2"), "{complaint:?}");
     }
