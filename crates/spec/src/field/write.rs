@@ -1,11 +1,10 @@
 //! What a patch says of one field, as somebody could have typed it; nothing for the default.
 
 use super::ON;
-use crate::parse::amount::exact_bytes;
-use crate::parse::duration::length;
 use crate::patch::{Patch, Said};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, PythonEnvironment, Stream};
+use danlu_messages::amounts::{exact_bytes, length};
 use std::collections::BTreeMap;
 
 pub(super) fn line(said: &Said<String>) -> String {

@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_shown_can_be_typed() {
         for length in [1, 59, 60, 5_400, 86_400, 90_000, 172_800, 200_000] {
-            let shown = duration::length(length);
+            let shown = danlu_messages::amounts::length(length);
             assert_eq!(seconds(&shown), Some(length), "{shown}");
         }
     }
