@@ -14,7 +14,6 @@ use crate::nodes::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, NodeId, RunId, SessionId, State};
-use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 
 /// The nodes that can be reached from here.
@@ -71,18 +70,7 @@ impl Backends {
             launch::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
-        let mut order = launch::order(state, store, launch, as_owner.then(owner))?;
-        if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)
-            && let Some(address) = remote.address(&ranks.master_address)
-        {
-            ranks.master_address = address;
-        }
-        let node = &state.nodes[&launch.node].name;
-        let shared = self.remote.as_ref().and_then(|remote| remote.shared_logs(node));
-        if let Some(directory) = shared.filter(|_| order.output.stdout == Sink::Log) {
-            order.output.stdout = crate::logs::shared(&directory, launch.run);
-        }
-        Ok(order)
+        launch::order(state, store, launch, as_owner.then(owner), self.remote.as_ref())
     }
 
     /// The node hears nothing of it; the core hears that the run has ended.
