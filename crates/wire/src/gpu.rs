@@ -92,6 +92,9 @@ pub enum Vendor {
     Nvidia,
     Amd,
     Simulated,
+    /// A vendor that only a newer agent knows.
+    #[serde(other)]
+    Other,
 }
 
 /// A part of a GPU that counts as one: CUDA knows it by its UUID only, not by an index.

@@ -1,5 +1,6 @@
 //! Accounts over the network: who one is, tokens, sessions, what was done.
 
+use super::MaybeNewer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -104,7 +105,7 @@ pub struct NewToken {
 pub struct TokenView {
     pub id: String,
     pub name: String,
-    pub scope: Scope,
+    pub scope: MaybeNewer<Scope>,
     pub created_at: String,
     pub expires_at: Option<String>,
 }
@@ -162,7 +163,7 @@ pub struct Me {
     pub user: String,
     pub admin: bool,
     pub version: String,
-    pub scope: Scope,
+    pub scope: MaybeNewer<Scope>,
     pub email: Option<String>,
     pub language: Option<String>,
     pub os_user: String,

@@ -32,6 +32,8 @@ pub enum ErrorCode {
     TooOften,
     /// Not now; later perhaps.
     Unavailable,
+    /// Also a code that only a newer server knows.
+    #[serde(other)]
     Internal,
 }
 
