@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
 // What is written in scripts is read by the server's pages too.
 use danlu_messages::cli::program as msg;
-use danlu_spec::given;
+use danlu_spec::parse;
 
 use crate::commands::Verb;
 

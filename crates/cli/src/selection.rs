@@ -9,7 +9,7 @@ use danlu_wire::api::TaskStateName;
 use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
-    given::{
+    parse::{
         task_ids::{TaskName, TaskNames, parse_task_names},
         task_state::{States, parse_state},
     },

@@ -12,6 +12,7 @@ mod language;
 
 pub mod acts;
 pub mod addresses;
+pub mod amounts;
 pub mod cli;
 pub mod ends;
 pub mod errors;

@@ -97,15 +97,11 @@ messages! {
     an_option_was_expected = "an option was expected", "此处应为选项";
     name_exactly_so_many_nodes_2 = "name exactly so many: --nodes=2", "请写确切的数量：--nodes=2";
     say_how_much_mem_64g = "say how much: --mem=64G", "请写明数量：--mem=64G";
-    mem_cannot_be_size_complaint(size, complaint) =
-        "`--mem` cannot be `{size}`: {complaint}",
-        "`--mem` 不能是 `{size}`：{complaint}";
     the_whole_environment_is_taken_along_export =
         "the whole environment is taken along: --export=ALL",
         "总是带上全部环境变量：--export=ALL";
     j_a_a_and_n_are_known = "%j, %A, %a and %N are known", "支持 %j、%A、%a 和 %N";
     what_is_not_supported(what) = "`{what}` is not supported", "不支持 `{what}`";
-    flag_needs_a_value(flag) = "`{flag}` needs a value", "`{flag}` 需要一个值";
     truncate_says_what_to_do_with_the_files_of =
         "`--truncate` says what to do with the files of --stdout and --stderr",
         "`--truncate` 用于 --stdout 和 --stderr 的文件";

@@ -1,7 +1,7 @@
 //! Names of states. In English they are the names that the API has.
 
 use crate::Language;
-use danlu_wire::api::TaskStateName;
+use danlu_wire::api::{GpuStateName, NodeStateName, PartStateName, RunStateName, TaskStateName};
 
 /// In lists, where there is little room.
 pub fn task(state: TaskStateName) -> &'static str {
@@ -12,44 +12,84 @@ pub fn task(state: TaskStateName) -> &'static str {
         TaskStateName::Held => "扣住",
         TaskStateName::Blocked => "受阻",
         TaskStateName::Queued => "排队",
-        TaskStateName::Starting => "启动中",
-        TaskStateName::Running => "运行",
-        TaskStateName::Paused => "暂停",
-        TaskStateName::Stopping => "停止中",
-        TaskStateName::Lost => "失联",
+        TaskStateName::Starting => STARTING,
+        TaskStateName::Running => RUNNING,
+        TaskStateName::Paused => PAUSED,
+        TaskStateName::Stopping => STOPPING,
+        TaskStateName::Lost => LOST,
         TaskStateName::Succeeded => "成功",
         TaskStateName::Failed => "失败",
         TaskStateName::Cancelled => "已取消",
         TaskStateName::TimedOut => "超时",
+        TaskStateName::Unknown => UNKNOWN,
     }
 }
 
-/// Of a GPU, a machine or a run, as the API names it.
-pub fn other(state: &str) -> &str {
+pub fn gpu(state: GpuStateName) -> &'static str {
     if Language::current() == Language::English {
-        return state;
+        return state.as_str();
     }
     match state {
-        "free" => "空闲",
-        "held" => "占用",
-        "shared" => "共享",
-        "foreign" => "外部占用",
-        "dirty" => "显存未释放",
-        "quarantined" => "隔离",
-        "unknown" => "未知",
-        "disabled" => "停用",
-        "conflict" => "冲突",
-        "unfit" => "异常",
-        "ready" => "就绪",
-        "unverified" => "核对中",
-        "draining" => "排空中",
-        "down" => "离线",
-        "starting" => "启动中",
-        "running" => "运行",
-        "paused" => "暂停",
-        "stopping" => "停止中",
-        "lost" => "失联",
-        "ended" => "已结束",
-        other => other,
+        GpuStateName::Free => "空闲",
+        GpuStateName::Held => "占用",
+        GpuStateName::Shared => "共享",
+        GpuStateName::Foreign => "外部占用",
+        GpuStateName::Dirty => "显存未释放",
+        GpuStateName::Quarantined => "隔离",
+        GpuStateName::Unknown => UNKNOWN,
+        GpuStateName::Disabled => "停用",
+        GpuStateName::Conflict => "冲突",
     }
 }
+
+pub fn node(state: NodeStateName) -> &'static str {
+    if Language::current() == Language::English {
+        return state.as_str();
+    }
+    match state {
+        NodeStateName::Ready => "就绪",
+        NodeStateName::Draining => "排空中",
+        NodeStateName::Unverified => "核对中",
+        NodeStateName::Unfit => "异常",
+        NodeStateName::Down => "离线",
+        NodeStateName::Unknown => UNKNOWN,
+    }
+}
+
+pub fn run(state: RunStateName) -> &'static str {
+    if Language::current() == Language::English {
+        return state.as_str();
+    }
+    match state {
+        RunStateName::Starting => STARTING,
+        RunStateName::Running => RUNNING,
+        RunStateName::Paused => PAUSED,
+        RunStateName::Stopping => STOPPING,
+        RunStateName::Lost => LOST,
+        RunStateName::Ended => ENDED,
+        RunStateName::Unknown => UNKNOWN,
+    }
+}
+
+/// Of a run on one of several nodes.
+pub fn part(state: PartStateName) -> &'static str {
+    if Language::current() == Language::English {
+        return state.as_str();
+    }
+    match state {
+        PartStateName::Starting => STARTING,
+        PartStateName::Running => RUNNING,
+        PartStateName::Lost => LOST,
+        PartStateName::Ended => ENDED,
+        PartStateName::Unknown => UNKNOWN,
+    }
+}
+
+const STARTING: &str = "启动中";
+const RUNNING: &str = "运行";
+const PAUSED: &str = "暂停";
+const STOPPING: &str = "停止中";
+const LOST: &str = "失联";
+const ENDED: &str = "已结束";
+/// Also a state that only a newer server knows.
+const UNKNOWN: &str = "未知";

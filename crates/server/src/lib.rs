@@ -9,4 +9,4 @@ pub mod read_model;
 pub mod store;
 mod web;
 
-use danlu_spec::{complaint, given, script};
+use danlu_spec::{input_error, parse, script};

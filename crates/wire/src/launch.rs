@@ -35,7 +35,7 @@ pub struct LaunchOrder {
     pub gpus: GpuOrder,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Span>,
-    /// Between the first signal and the end of the whole tree, where nobody says otherwise.
+    /// Between the first signal and the end of the whole tree, unless a stop names another.
     #[serde(default = "default_grace")]
     pub grace: Span,
     /// Bytes for the whole tree. Kept where the node has a memory cgroup to keep it with.
@@ -54,7 +54,7 @@ pub struct LaunchOrder {
     pub ranks: Option<Ranks>,
 }
 
-/// `{gpu_list}`, `{task_id}` and the other [`crate::Words`] are replaced in it.
+/// `{gpu_list}`, `{task_id}` and the other [`crate::Placeholders`] are replaced in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {

@@ -1,14 +1,14 @@
-//! What crosses a process border: agent messages and run directory files.
+//! Messages and files that cross a process border: agent protocol, run directory files, bodies of the API.
 
 pub mod agent;
 pub mod api;
-mod earlier;
+mod downgrade;
 pub mod frame;
 pub mod gpu;
 pub mod launch;
+pub mod placeholders;
 pub mod rundir;
-pub mod words;
 
 pub use agent::{FromAgent, Hello, StopWhy, ToAgent};
 pub use launch::LaunchOrder;
-pub use words::Words;
+pub use placeholders::Placeholders;

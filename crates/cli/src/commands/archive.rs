@@ -7,7 +7,7 @@ use danlu_wire::api::{Archive, Archived, Document};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    given::{
+    parse::{
         task_ids::{TaskNames, parse_task_names},
         time_limit::{TimeLimit, parse_time_limit},
     },

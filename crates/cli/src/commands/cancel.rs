@@ -11,7 +11,7 @@ use super::{
     cascade::Cascade,
     wait,
 };
-use crate::{client::Client, failure::Failure, given::task_state, selection::Selection};
+use crate::{client::Client, failure::Failure, parse::task_state, selection::Selection};
 
 #[derive(Debug, Args)]
 #[command(

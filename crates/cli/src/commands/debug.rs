@@ -1,14 +1,15 @@
 //! `danlu debug`: a launch that failed, in full.
 
 use clap::Args;
+use danlu_core::FailureClass;
 use danlu_messages::cli::debug as msg;
-use danlu_wire::api::{RunView, TaskDetails, TaskView};
+use danlu_wire::api::{RunStateName, RunView, TaskDetails, TaskView};
 use serde_json::{Value, json};
 
 use crate::{
     client::Client,
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{self, places, tasks, width},
     selection::resolve_one,
 };
@@ -51,8 +52,12 @@ impl<'a> Facts<'a> {
 
     /// The command was never begun: there is no time at which it did.
     fn launch_failed(&self) -> bool {
-        self.run.is_some_and(|run| run.state == "ended" && run.started_at.is_none())
-            || self.task.failure.as_ref().is_some_and(|failure| failure.class == "launch")
+        self.run.is_some_and(|run| run.state == RunStateName::Ended && run.started_at.is_none())
+            || self
+                .task
+                .failure
+                .as_ref()
+                .is_some_and(|failure| failure.class.is(&FailureClass::Launch))
     }
 
     fn directory(&self) -> &str {

@@ -18,7 +18,7 @@ use crate::{
     captured::settled,
     client::{Client, Problem},
     failure::{Exit, Failure},
-    given::task_ids::{TaskNames, parse_task_names},
+    parse::task_ids::{TaskNames, parse_task_names},
     screen,
     selection::resolve_names,
 };

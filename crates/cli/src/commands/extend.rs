@@ -10,7 +10,7 @@ use super::acting::report;
 use crate::{
     client::Client,
     failure::{Exit, Failure},
-    given::{
+    parse::{
         task_ids::{TaskName, parse_task_name},
         time_limit::parse_time_limit,
     },

@@ -8,7 +8,7 @@ use super::gpus;
 use crate::{
     client::{Client, read},
     failure::Failure,
-    given::gpus::{GpuIds, parse_gpu_ids, parse_slots},
+    parse::gpus::{GpuIds, parse_gpu_ids, parse_slots},
     screen,
 };
 

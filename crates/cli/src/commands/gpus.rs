@@ -4,13 +4,13 @@ use std::io;
 
 use clap::Args;
 use danlu_messages::cli::gpus as msg;
-use danlu_wire::api::{Document, GpuView, Gpus};
+use danlu_wire::api::{Document, GpuStateName, GpuView, Gpus};
 
 use super::why::machines::foreign;
 use crate::{
     client::{Client, Query, read},
     failure::Failure,
-    given::task_state::ACTIVE,
+    parse::task_state::ACTIVE,
     screen::{
         self, amounts,
         colour::{self, Colour},
@@ -100,11 +100,14 @@ fn memory(gpu: &GpuView) -> String {
 }
 
 fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
-    let colour = match gpu.state.as_str() {
-        "free" => Some(Colour::Dim),
-        "held" | "shared" => Some(Colour::Green),
-        "foreign" => Some(Colour::Yellow),
-        _ => Some(Colour::Red),
+    use GpuStateName::{
+        Conflict, Dirty, Disabled, Foreign, Free, Held, Quarantined, Shared, Unknown,
+    };
+    let colour = match gpu.state {
+        Free => Some(Colour::Dim),
+        Held | Shared => Some(Colour::Green),
+        Foreign => Some(Colour::Yellow),
+        Conflict | Dirty | Disabled | Quarantined | Unknown => Some(Colour::Red),
     };
     let mut parts: Vec<String> = gpu
         .tasks
@@ -115,8 +118,8 @@ fn holder(gpu: &GpuView, owner: impl Fn(u64) -> Option<String>) -> Cell {
         let who = foreign(process);
         parts.push(msg::outside_who(&who));
     }
-    if parts.is_empty() || ["disabled", "quarantined", "conflict"].contains(&gpu.state.as_str()) {
-        let state = states::other(&gpu.state).to_owned();
+    if parts.is_empty() || [Disabled, Quarantined, Conflict].contains(&gpu.state) {
+        let state = states::gpu(gpu.state).to_owned();
         let why = gpu.why.as_ref().map(|why| format!("{state}: {}", width::plain(why)));
         parts.insert(0, why.unwrap_or(state));
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     client::{Client, Problem, bytes_of},
     failure::{Exit, Failure},
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},
     selection::resolve_one,
 };

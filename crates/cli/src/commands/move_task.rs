@@ -10,7 +10,7 @@ use super::acting::report;
 use crate::{
     client::Client,
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     selection::resolve_names,
 };
 

@@ -14,7 +14,7 @@ use super::{node_import, nodes, user::path_segment};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    given::pair::{Pair, parse_pair},
+    parse::pair::{Pair, parse_pair},
     screen::{
         self,
         colour::{self, Colour},
@@ -391,10 +391,10 @@ fn check(client: &Client, which: &Which) -> Result<(), Failure> {
             if !which.json {
                 let mark = colour::paint(mark, Some(colour), coloured);
                 let message = width::plain(&message);
-                screen::print(&format!("{mark} {name}  {:<7} {message}\n", step.step))?;
+                screen::print(&format!("{mark} {name}  {:<7} {message}\n", step.step.as_str()))?;
             }
             if !step.ok {
-                let message = format!("{name}: {}: {}", step.step, width::plain(&message));
+                let message = format!("{name}: {}: {}", step.step.as_str(), width::plain(&message));
                 failed = Some(Failure::new(Exit::Unreachable, message).hint(width::plain(&hint)));
             }
         }

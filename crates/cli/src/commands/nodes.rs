@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use danlu_messages::{cli::nodes as msg, machines};
-use danlu_wire::api::{Document, NodeView, Nodes};
+use danlu_wire::api::{Document, NodeStateName, NodeView, Nodes};
 use jiff::Timestamp;
 
 use super::notices;
@@ -49,7 +49,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         let state_colour = if node.schedulable { Colour::Green } else { Colour::Yellow };
         table.row(vec![
             node.name.as_str().into(),
-            Cell::coloured(states::other(&node.state), Some(state_colour)),
+            Cell::coloured(states::node(node.state), Some(state_colour)),
             format!("{}/{}", node.gpus_free, node.gpus).into(),
             node.cpus.to_string().into(),
             memory(node).into(),
@@ -72,7 +72,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
 /// What is wrong with a machine, since when, and what to do about it.
 fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
     let name = &node.name;
-    let is_down = node.state == "down";
+    let is_down = node.state == NodeStateName::Down;
     if !is_down && node.problem.is_none() {
         return None;
     }
@@ -81,7 +81,7 @@ fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
         node.hint.as_deref().unwrap_or_default(),
     );
     let (problem, hint) = (width::plain(&problem), width::plain(&hint));
-    let is_unfit = node.state == "unfit";
+    let is_unfit = node.state == NodeStateName::Unfit;
     let since = node.since.as_deref().and_then(clock::read).filter(|_| is_down || is_unfit);
     let line = match since {
         Some(since) if is_unfit => {

@@ -10,7 +10,7 @@ use super::{acting::report, set};
 use crate::{
     client::{Client, Query},
     failure::Failure,
-    given::task_state::ACTIVE,
+    parse::task_state::ACTIVE,
     screen,
     selection::Selected,
 };

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     client::{Client, read},
     failure::Failure,
-    given::task_state,
+    parse::task_state,
     selection::Selection,
 };
 

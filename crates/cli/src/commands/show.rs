@@ -3,16 +3,17 @@
 use std::io;
 
 use clap::Args;
+use danlu_core::FailureClass;
 use danlu_core::resources::Sharing;
 use danlu_core::task::{DependencyKind, Output, PythonEnvironment, Stream};
 use danlu_messages::cli::show as msg;
-use danlu_wire::api::{Document, OneTask, RunView, TaskDetails, TaskView};
+use danlu_wire::api::{Document, MaybeNewer, OneTask, RunView, TaskDetails, TaskView};
 use jiff::Timestamp;
 
 use crate::{
     client::{Client, read},
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{
         self, amounts, clock, colour, places, states,
         table::{Column, Table},
@@ -157,7 +158,7 @@ impl Page {
             });
             table.row(vec![
                 run.attempt.to_string().into(),
-                states::other(&run.state).into(),
+                states::run(run.state).into(),
                 match run.parts.len() {
                     0 => places::place(run.nodes.first().map(String::as_str), &run.gpu_ids),
                     count => msg::count_machines(&count),
@@ -173,7 +174,7 @@ impl Page {
             for part in &run.parts {
                 table.row(vec![
                     String::new().into(),
-                    states::other(&part.state).into(),
+                    states::part(part.state).into(),
                     places::place(Some(&part.node), &part.gpu_ids).into(),
                     String::new().into(),
                     String::new().into(),
@@ -215,12 +216,15 @@ impl Page {
 /// An exit code alone says little.
 fn how(run: &RunView) -> String {
     let exit = run.exit.clone().unwrap_or_default();
-    match &run.failure {
-        Some(failure) if !["other", "killed", "launch", "timeout"].contains(&&*failure.class) => {
-            format!("{exit} ({})", failure.class)
-        }
-        _ => exit,
-    }
+    let class = match run.failure.as_ref().map(|failure| &failure.class) {
+        Some(MaybeNewer::Known(class)) => class.as_str(),
+        Some(MaybeNewer::Newer(name)) => name,
+        None => return exit,
+    };
+    // Of these the exit tells as much.
+    let said =
+        [FailureClass::Other, FailureClass::Killed, FailureClass::Launch, FailureClass::Timeout];
+    if said.iter().any(|it| it.as_str() == class) { exit } else { format!("{exit} ({class})") }
 }
 
 fn command(task: &TaskView) -> String {

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use danlu_messages::cli::status as msg;
-use danlu_wire::api::{Document, NodeView, Status, TaskView};
+use danlu_wire::api::{Document, GpuStateName, GpuTotals, NodeView, Status, TaskView};
 use jiff::Timestamp;
 
 use super::notices;
@@ -46,8 +46,9 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
 
 fn totals(status: &Status) -> String {
     let machines = status.nodes;
-    let gpu = |state: &str| status.gpus.get(state).copied().unwrap_or(0);
-    let (total, free, held, foreign) = (gpu("total"), gpu("free"), gpu("held"), gpu("foreign"));
+    let GpuTotals(gpus) = &status.gpus;
+    let (total, free) = (gpus.total(), gpus.of(GpuStateName::Free));
+    let (held, foreign) = (gpus.of(GpuStateName::Held), gpus.of(GpuStateName::Foreign));
     let other = total.saturating_sub(free + held + foreign);
     let other = match other {
         0 => String::new(),
@@ -64,7 +65,7 @@ fn totals(status: &Status) -> String {
 
 fn node(node: &NodeView) -> String {
     let (free, all) = (node.gpus_free, node.gpus);
-    let (name, state) = (width::plain(&node.name), states::other(&node.state));
+    let (name, state) = (width::plain(&node.name), states::node(node.state));
     let ids = places::list(&node.tasks);
     let ids = if ids.is_empty() { msg::none().to_owned() } else { ids };
     msg::name_free_all_gpus_free_state_tasks_ids(&name, &free, &all, &state, &ids)

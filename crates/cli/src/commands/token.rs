@@ -4,7 +4,7 @@ use std::io;
 
 use clap::{Args, Subcommand, ValueEnum};
 use danlu_messages::cli::token as msg;
-use danlu_wire::api::{Document, MadeToken, NewToken, Scope, Tokens};
+use danlu_wire::api::{Document, MadeToken, MaybeNewer, NewToken, Scope, Tokens};
 use serde_json::json;
 
 use super::user::path_segment;
@@ -120,10 +120,11 @@ fn show(client: &Client) -> Result<(), Failure> {
         Column::left(msg::good_until()),
     ]);
     for token in &tokens {
-        let scope = match token.scope {
-            Scope::Read => "read",
-            Scope::Submit => "submit",
-            Scope::Admin => "admin",
+        let scope = match &token.scope {
+            MaybeNewer::Known(Scope::Read) => "read",
+            MaybeNewer::Known(Scope::Submit) => "submit",
+            MaybeNewer::Known(Scope::Admin) => "admin",
+            MaybeNewer::Newer(name) => name,
         };
         let until = token.expires_at.as_deref();
         table.row(vec![

@@ -16,7 +16,7 @@ use danlu_wire::api::{Document, TaskStateName, TaskView, Tasks, Waited};
 use crate::{
     client::{Client, Patience, Query},
     failure::Failure,
-    given::{
+    parse::{
         task_state::{ENDED, OPEN, States, parse_state},
         time_limit::parse_length,
     },

@@ -16,7 +16,7 @@ use crate::{
         read,
     },
     failure::Failure,
-    given::task_ids::{TaskName, parse_one_task},
+    parse::task_ids::{TaskName, parse_one_task},
     screen::{self, clock, states, tasks, width},
     selection::resolve_one,
 };

@@ -1,6 +1,5 @@
 //! Numbers with units: memory, lengths of time.
 
-pub(crate) use danlu_spec::given::{
-    amount::{bytes_in_words, exact_bytes, short_bytes as bytes},
-    duration::{clock, length},
+pub(crate) use danlu_messages::amounts::{
+    bytes_in_words, clock, exact_bytes, length, short_bytes as bytes,
 };

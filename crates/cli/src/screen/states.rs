@@ -1,6 +1,6 @@
 //! Colours of states. Every colour also has its word.
 
-pub(crate) use danlu_messages::states::{other, task as word};
+pub(crate) use danlu_messages::states::{gpu, node, part, run, task as word};
 use danlu_wire::api::TaskStateName;
 
 use super::colour::Colour;
@@ -12,9 +12,10 @@ pub(crate) fn colour(state: TaskStateName) -> Option<Colour> {
         TaskStateName::Held | TaskStateName::Succeeded | TaskStateName::Cancelled => {
             Some(Colour::Dim)
         }
-        TaskStateName::Paused | TaskStateName::Stopping | TaskStateName::Lost => {
-            Some(Colour::Yellow)
-        }
+        TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost
+        | TaskStateName::Unknown => Some(Colour::Yellow),
         TaskStateName::Failed | TaskStateName::TimedOut => Some(Colour::Red),
     }
 }

@@ -1,7 +1,8 @@
 //! One task in a few words: for how long, and why it waits, where it runs, or how it ended.
 
+use danlu_core::FailureClass;
 use danlu_messages::cli::screen as msg;
-use danlu_wire::api::{TaskStateName, TaskView};
+use danlu_wire::api::{MaybeNewer, TaskStateName, TaskView};
 use jiff::Timestamp;
 
 use super::{amounts, clock, places};
@@ -51,7 +52,8 @@ fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
         TaskStateName::Starting
         | TaskStateName::Running
         | TaskStateName::Paused
-        | TaskStateName::Stopping => whereabouts(task),
+        | TaskStateName::Stopping
+        | TaskStateName::Unknown => whereabouts(task),
         TaskStateName::Lost => {
             let place = places::place(task.node.as_deref(), &task.gpu_ids);
             msg::place_does_not_answer(&place)
@@ -101,34 +103,38 @@ fn ended_at(task: &TaskView, now: Timestamp) -> String {
 /// How it failed, in words.
 pub(crate) fn failure(task: &TaskView) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
-    match (failure.class.as_str(), task.exit_code, &failure.evidence) {
-        ("other", Some(code), _) => msg::exit_code_code(&code),
-        ("killed", Some(code), _) if code > 128 => {
+    let words = failure_class(&failure.class);
+    match (&failure.class, task.exit_code, &failure.evidence) {
+        (MaybeNewer::Known(FailureClass::Other), Some(code), _) => msg::exit_code_code(&code),
+        (MaybeNewer::Known(FailureClass::Killed), Some(code), _) if code > 128 => {
             let signal = code - 128;
             msg::killed_by_signal_signal(&signal)
         }
-        ("other", None, Some(evidence)) => evidence.clone(),
-        (class, _, Some(evidence)) => format!("{}: {evidence}", failure_class(class)),
-        (class, _, None) => failure_class(class).to_owned(),
+        (MaybeNewer::Known(FailureClass::Other), None, Some(evidence)) => evidence.clone(),
+        (_, _, Some(evidence)) => format!("{words}: {evidence}"),
+        (_, _, None) => words.to_owned(),
     }
 }
 
-fn failure_class(class: &str) -> &str {
+fn failure_class(class: &MaybeNewer<FailureClass>) -> &str {
+    let class = match class {
+        MaybeNewer::Known(class) => *class,
+        MaybeNewer::Newer(name) => return name,
+    };
     match class {
-        "launch" => msg::could_not_start(),
-        "cuda_oom" => msg::cuda_out_of_memory(),
-        "host_oom" => msg::out_of_memory(),
-        "nccl" => msg::nccl_error(),
-        "node_lost" => msg::its_machine_is_lost(),
-        "gpu_hardware" => msg::gpu_hardware_error(),
-        "timeout" => msg::time_limit(),
-        "preempted" => msg::preempted(),
-        "python_exception" => msg::python_exception(),
-        "env_missing" => msg::environment_missing(),
-        "disk_full" => msg::disk_full(),
-        "command_not_found" => msg::command_not_found(),
-        "killed" => msg::killed(),
-        "other" => msg::failed(),
-        newer => newer,
+        FailureClass::Launch => msg::could_not_start(),
+        FailureClass::CudaOom => msg::cuda_out_of_memory(),
+        FailureClass::HostOom => msg::out_of_memory(),
+        FailureClass::Nccl => msg::nccl_error(),
+        FailureClass::NodeLost => msg::its_machine_is_lost(),
+        FailureClass::GpuHardware => msg::gpu_hardware_error(),
+        FailureClass::Timeout => msg::time_limit(),
+        FailureClass::Preempted => msg::preempted(),
+        FailureClass::PythonException => msg::python_exception(),
+        FailureClass::EnvMissing => msg::environment_missing(),
+        FailureClass::DiskFull => msg::disk_full(),
+        FailureClass::CommandNotFound => msg::command_not_found(),
+        FailureClass::Killed => msg::killed(),
+        FailureClass::Other => msg::failed(),
     }
 }

@@ -102,7 +102,7 @@ fn scripts_are_refused_with_their_line() {
             64,
             "`job.sh` line 2: `--partition` is not supported",
         ),
-        ("#!/bin/sh\n\n#SBATCH -N 2-4\n", 64, "`job.sh` line 3: `--nodes=2-4` is not supported"),
+        ("#!/bin/sh\n\n#SBATCH -N 2-4\n", 64, "`job.sh` line 3: `-N 2-4` is not supported"),
         (
             "#!/bin/sh\n#SBATCH -G 3\n#SBATCH -N 2\n",
             64,

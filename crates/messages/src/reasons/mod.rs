@@ -77,7 +77,7 @@ pub(crate) fn listed(words: &[String]) -> String {
 }
 
 pub(crate) fn gibibytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
+    crate::amounts::bytes_in_words(bytes)
 }
 
 #[cfg(test)]

@@ -24,6 +24,12 @@ messages! {
         "Machine {node} is not used since {at}: an internal error while its message was processed. It is asked again later.",
         "自 {at} 起不使用机器 {node}：处理其消息时发生内部错误。稍后会再次询问。";
     report_report_acknowledge(report, acknowledge) = "report {report}; {acknowledge}", "报告文件 {report}；{acknowledge}";
+    notice_id_of_at_is_of_a_kind_that_this_version(id, at) =
+        "Notice {id} of {at} is of a kind that this version of Danlu does not know.",
+        "{at} 的通知 {id} 属于当前版本的 Danlu 无法识别的类型。";
+    use_the_version_of_the_server_acknowledge(acknowledge) =
+        "read it with the version of the server; {acknowledge}",
+        "请用与服务器相同的版本查看；{acknowledge}";
     hint = "hint", "提示";
     colon = ": ", "：";
 }

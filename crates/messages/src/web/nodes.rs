@@ -40,6 +40,7 @@ messages! {
     log_in = "Log-in", "登录身份";
     disk = "Disk", "磁盘";
     identity = "Identity", "机器标识";
+    driver = "Driver", "驱动";
     step = "Step", "步骤";
     drain_name(name) = "Drain {name}?", "排空 {name}？";
     nothing_new_starts_there_what_runs_goes_on_to =

@@ -10,6 +10,7 @@ messages! {
     paused = "paused", "暂停";
     stopping = "stopping", "停止中";
     lost = "lost", "失联";
+    unknown = "unknown", "未知";
     succeeded = "succeeded", "成功";
     failed = "failed", "失败";
     cancelled = "cancelled", "已取消";

@@ -296,7 +296,7 @@ fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {
         neighbours: told.neighbours.clone(),
         vendor: match told.vendor {
             Vendor::Amd => GpuVendor::Amd,
-            Vendor::Nvidia | Vendor::Simulated => GpuVendor::Nvidia,
+            Vendor::Nvidia | Vendor::Simulated | Vendor::Other => GpuVendor::Nvidia,
         },
         ..GpuReport::new(told.uuid.clone(), told.index, told.model.as_str(), told.memory_total)
     }

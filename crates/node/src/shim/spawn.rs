@@ -20,7 +20,7 @@ use crate::shim::vfork_start::VforkStart;
 use crate::system_calls::{close_others_on_exec, exit_now};
 use crate::vfork::Stack;
 use danlu_core::task::PythonEnvironment;
-use danlu_wire::Words;
+use danlu_wire::Placeholders;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
@@ -77,7 +77,7 @@ impl<'a> Plan<'a> {
         cgroup: &'a RunCgroup,
         dir: &RunDir,
     ) -> Result<Plan<'a>, Refusal> {
-        let words = Words::of(order);
+        let words = Placeholders::of(order);
         let target = |sink: &Sink| target(sink, &words, dir, identity);
         let stderr = match &order.output.stderr {
             ErrorSink::Own(sink) if *sink != order.output.stdout => Some(target(sink)?),
@@ -288,7 +288,7 @@ impl Target {
 /// Opens a log in the run directory, and makes the user its owner.
 fn target(
     sink: &Sink,
-    words: &Words,
+    words: &Placeholders,
     dir: &RunDir,
     identity: &Identity,
 ) -> Result<Target, Refusal> {

@@ -8,7 +8,9 @@ use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
 use danlu_messages::errors;
-use danlu_wire::api::{Document, ForeignView, GpuAct, GpuView, Gpus, MOST_ROWS, Status};
+use danlu_wire::api::{
+    Document, ForeignView, GpuAct, GpuStateName, GpuTotals, GpuView, Gpus, MOST_ROWS, Status,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Document<Gpus>> {
@@ -98,9 +100,9 @@ pub(super) async fn status(
 ) -> Result<Json<Document<Status>>, ApiError> {
     let model = api.handle.model();
     let mut gpus = view::gpu_states(&model);
-    gpus.insert("total".to_owned(), gpus.values().sum());
-    for state in ["free", "held", "foreign"] {
-        gpus.entry(state.to_owned()).or_default();
+    // These three are always there.
+    for state in [GpuStateName::Free, GpuStateName::Held, GpuStateName::Foreign] {
+        gpus.add(state, 0);
     }
     let mut tasks = BTreeMap::new();
     for id in model.briefs.keys() {
@@ -114,7 +116,7 @@ pub(super) async fn status(
     let per_node = super::nodes::views(&api, &caller);
     Ok(Json(Document::new(Status {
         nodes: model.nodes.len(),
-        gpus,
+        gpus: GpuTotals(gpus),
         tasks,
         per_node,
         running,

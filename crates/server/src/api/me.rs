@@ -28,7 +28,7 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
         user: user.name.clone(),
         admin: caller.admin,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        scope: caller.scope,
+        scope: caller.scope.into(),
         email: user.profile.email.clone(),
         language: user.profile.language.clone(),
         os_user: user.os_name().to_owned(),

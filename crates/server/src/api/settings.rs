@@ -3,9 +3,10 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::given::duration;
+use crate::parse::duration;
 use axum::extract::State;
 use danlu_core::{Input, Settings, Span};
+use danlu_messages::amounts;
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use schemars::JsonSchema;
@@ -99,7 +100,7 @@ pub(crate) fn shown(settings: &Settings) -> Value {
         if let Some(entry) = entry(&mut whole, key)
             && let Some(ms) = entry.as_u64()
         {
-            *entry = Value::String(duration::span(Span(ms)));
+            *entry = Value::String(amounts::span(Span(ms)));
         }
     }
     for key in LISTS {

@@ -5,7 +5,7 @@ use super::caller::Caller;
 use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::auth::Token;
-use crate::given::duration;
+use crate::parse::duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::Span;
@@ -80,7 +80,7 @@ fn view(token: &Token) -> TokenView {
     TokenView {
         id: token.digest.short().to_owned(),
         name: token.name.clone(),
-        scope: token.scope,
+        scope: token.scope.into(),
         created_at: rfc3339(token.created_at),
         expires_at: token.expires_at.map(rfc3339),
     }

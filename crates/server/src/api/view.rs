@@ -8,8 +8,8 @@ use danlu_core::task::{Outcome, TaskState};
 use danlu_core::trouble::TroubleKind;
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
 use danlu_wire::api::{
-    Failure, ForeignView, GpuView, NodeView, PartView, RunView, TaskDetails, TaskStateName,
-    TaskView,
+    Failure, ForeignView, GpuCounts, GpuStateName, GpuView, NodeStateName, NodeView, PartStateName,
+    PartView, RunStateName, RunView, TaskDetails, TaskStateName, TaskView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         started_at: run.and_then(started_at).map(rfc3339),
         ended_at: match &task.state {
             TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
-            TaskState::Held
+            TaskState::Held { .. }
             | TaskState::Blocked { .. }
             | TaskState::Queued { .. }
             | TaskState::Active { .. } => None,
@@ -139,22 +139,24 @@ pub(crate) fn gpus(model: &ReadModel, node: &Node) -> Vec<GpuView> {
         let several = sharers.contains(&gpu.id) || rule.slots() > 1;
         let also_on = also_on(model, gpu, node);
         let state = match &gpu.condition {
-            _ if rule.disabled == Some(true) => "disabled",
-            _ if rule.quarantined.is_some() => "quarantined",
-            _ if !tasks.is_empty() && several => "shared",
-            _ if !tasks.is_empty() => "held",
-            _ if !also_on.is_empty() => "conflict",
-            GpuCondition::Idle if node.is_ready() => "free",
-            GpuCondition::Foreign { .. } => "foreign",
-            GpuCondition::Dirty => "dirty",
-            _ => "unknown",
+            _ if rule.disabled == Some(true) => GpuStateName::Disabled,
+            _ if rule.quarantined.is_some() => GpuStateName::Quarantined,
+            _ if !tasks.is_empty() && several => GpuStateName::Shared,
+            _ if !tasks.is_empty() => GpuStateName::Held,
+            _ if !also_on.is_empty() => GpuStateName::Conflict,
+            GpuCondition::Idle if node.is_ready() => GpuStateName::Free,
+            GpuCondition::Foreign { .. } => GpuStateName::Foreign,
+            GpuCondition::Dirty => GpuStateName::Dirty,
+            GpuCondition::Idle | GpuCondition::Unknown | GpuCondition::Missing => {
+                GpuStateName::Unknown
+            }
         };
         GpuView {
             node: node.name.clone(),
             index: gpu.index,
             uuid: gpu.id.to_string(),
             model: gpu.model.clone(),
-            state: state.to_owned(),
+            state,
             memory_total: gpu.memory,
             memory_used: None,
             utilization: None,
@@ -185,12 +187,9 @@ fn also_on(model: &ReadModel, gpu: &danlu_core::gpu::Gpu, node: &Node) -> Vec<St
 }
 
 /// How many GPUs are in each state.
-pub(crate) fn gpu_states(model: &ReadModel) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
-    for gpu in model.nodes.values().flat_map(|node| gpus(model, node)) {
-        *counts.entry(gpu.state).or_default() += 1;
-    }
-    counts
+pub(crate) fn gpu_states(model: &ReadModel) -> GpuCounts {
+    let gpus = model.nodes.values().flat_map(|node| gpus(model, node));
+    gpus.map(|gpu| gpu.state).collect()
 }
 
 pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
@@ -201,19 +200,18 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
     NodeView {
         name: node.name.clone(),
         state: match node.link {
-            Link::Ready { .. } if node.unfit.is_some() => "unfit",
-            Link::Ready { .. } if node.draining => "draining",
-            Link::Ready { .. } => "ready",
-            Link::Unverified { .. } => "unverified",
-            Link::Down { .. } => "down",
-        }
-        .to_owned(),
+            Link::Ready { .. } if node.unfit.is_some() => NodeStateName::Unfit,
+            Link::Ready { .. } if node.draining => NodeStateName::Draining,
+            Link::Ready { .. } => NodeStateName::Ready,
+            Link::Unverified { .. } => NodeStateName::Unverified,
+            Link::Down { .. } => NodeStateName::Down,
+        },
         schedulable: node.is_open(),
         cpus: capacity.map_or(0, |it| it.cpus),
         memory_total: capacity.map_or(0, |it| it.memory),
         memory_used: None,
         gpus: gpus.len(),
-        gpus_free: gpus.iter().filter(|gpu| gpu.state == "free").count(),
+        gpus_free: gpus.iter().filter(|gpu| gpu.state == GpuStateName::Free).count(),
         tasks: model.active_runs().filter(on_node).map(|run| run.task.0).collect(),
         version: None,
         last_contact_at: None,
@@ -238,7 +236,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
             ) => Some(rfc3339(since)),
         },
         same_as: Vec::new(),
-        role: danlu_wire::api::NodeRole::default(),
+        role: danlu_wire::api::NodeRole::default().into(),
     }
 }
 
@@ -262,14 +260,13 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         run: run.id.to_string(),
         attempt: run.attempt,
         state: match run.state {
-            _ if is_lost(model, run) => "lost",
-            RunState::Starting => "starting",
-            RunState::Running { .. } => "running",
-            RunState::Paused { .. } => "paused",
-            RunState::Stopping { .. } => "stopping",
-            RunState::Ended { .. } => "ended",
-        }
-        .to_owned(),
+            _ if is_lost(model, run) => RunStateName::Lost,
+            RunState::Starting => RunStateName::Starting,
+            RunState::Running { .. } => RunStateName::Running,
+            RunState::Paused { .. } => RunStateName::Paused,
+            RunState::Stopping { .. } => RunStateName::Stopping,
+            RunState::Ended { .. } => RunStateName::Ended,
+        },
         nodes: run.parts.iter().filter_map(|part| node_name(model, part.node)).collect(),
         gpu_ids: gpu_ids(model, run),
         parts: match run.parts.len() {
@@ -283,20 +280,8 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
-        exit: match &run.state {
-            RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
-            RunState::Starting
-            | RunState::Running { .. }
-            | RunState::Paused { .. }
-            | RunState::Stopping { .. } => None,
-        },
-        failure: match &run.state {
-            RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
-            RunState::Starting
-            | RunState::Running { .. }
-            | RunState::Paused { .. }
-            | RunState::Stopping { .. } => None,
-        },
+        exit: end(run).map(|(exit, _)| danlu_messages::ends::exit(exit)),
+        failure: end(run).and_then(|(_, failure)| failure.map(failure_view)),
     }
 }
 
@@ -310,12 +295,11 @@ fn part_view(model: &ReadModel, part: &RunPart) -> PartView {
         node: node_name(model, part.node).unwrap_or_default(),
         gpu_ids: part_gpu_ids(model, part),
         state: match &part.state {
-            PartState::Ended { .. } => "ended",
-            _ if away => "lost",
-            PartState::Launching { .. } => "starting",
-            PartState::Alive { .. } => "running",
-        }
-        .to_owned(),
+            PartState::Ended { .. } => PartStateName::Ended,
+            PartState::Launching { .. } | PartState::Alive { .. } if away => PartStateName::Lost,
+            PartState::Launching { .. } => PartStateName::Starting,
+            PartState::Alive { .. } => PartStateName::Running,
+        },
         exit_code: exit.and_then(shell_code),
         exit: exit.map(Exit::in_words),
     }
@@ -377,8 +361,18 @@ fn ended_at(run: &Run) -> Option<Time> {
 }
 
 fn exit_code(run: &Run) -> Option<i32> {
-    let RunState::Ended { exit, .. } = &run.state else { return None };
-    shell_code(exit)
+    end(run).and_then(|(exit, _)| shell_code(exit))
+}
+
+/// How a run ended, and why it failed.
+fn end(run: &Run) -> Option<(&Exit, Option<&danlu_core::Failure>)> {
+    match &run.state {
+        RunState::Ended { exit, failure, .. } => Some((exit, failure.as_ref())),
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping { .. } => None,
+    }
 }
 
 /// As a shell reports it.
@@ -398,17 +392,11 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 
 /// The failure of an ended task, from its last run.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
-    let last = run.and_then(|run| match &run.state {
-        RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
-        RunState::Starting
-        | RunState::Running { .. }
-        | RunState::Paused { .. }
-        | RunState::Stopping { .. } => None,
-    });
+    let last = run.and_then(end).and_then(|(_, failure)| failure.map(failure_view));
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {
-            class: FailureClass::Killed.as_str().to_owned(),
+            class: FailureClass::Killed.into(),
             evidence: Some(format!("its machine went down in {attempts} attempts")),
         }),
         Outcome::TimedOut => last.or_else(|| plain(&Exit::TimedOut)),
@@ -426,7 +414,7 @@ fn plain(exit: &Exit) -> Option<Failure> {
 
 fn failure_view(failure: &danlu_core::Failure) -> Failure {
     let evidence = Some(failure.evidence.clone());
-    Failure { class: failure.class.as_str().to_owned(), evidence }
+    Failure { class: failure.class.into(), evidence }
 }
 
 fn foreign(condition: &GpuCondition) -> Vec<ForeignView> {

@@ -4,7 +4,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::tasks::{numbers, views};
 use super::{Api, ApiError, view};
-use crate::given::task_state::{States, parse_state};
+use crate::parse::task_state::{States, parse_state};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::TaskId;

@@ -70,6 +70,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::Restored { .. } => "restored",
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
+        NoticeKind::Unknown => "unknown",
     };
     let id = format!("{name}-{}", now.0);
     let notice = Notice { id: id.clone(), at: rfc3339(now), what };
@@ -122,6 +123,10 @@ pub fn words(notice: &Notice) -> (String, String) {
         NoticeKind::MachineDistrusted { node, report } => (
             msg::machine_node_is_not_used_since_at_an_internal(&node, &at),
             msg::report_report_acknowledge(&report, &acknowledge),
+        ),
+        NoticeKind::Unknown => (
+            msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),
+            msg::use_the_version_of_the_server_acknowledge(&acknowledge),
         ),
     }
 }

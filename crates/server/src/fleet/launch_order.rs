@@ -1,29 +1,34 @@
 //! Makes the launch order that a node receives from a decision of the core.
 
 use crate::fleet::logins::Logins;
+use crate::fleet::remote::Nodes;
 use crate::store::environment;
 use crate::store::{Store, StoreError};
 use danlu_core::effect::Launch;
 use danlu_core::task::{Output, Stream};
-use danlu_core::{GpuId, State, TaskId, User};
+use danlu_core::{GpuId, Node, State, TaskId, User};
 use danlu_wire::launch::{
     AssignedGpu, Command, DEFAULT_UMASK, Environment, ErrorSink, GpuNames, GpuOrder, LaunchOrder,
     Ranks, Sink,
 };
 use thiserror::Error;
 
-/// Everything the node needs. The environment comes from the store, where it is kept once.
+/// Everything that the node needs to start a run. No other function sets fields of an order, except that a person's own
+/// agent gets it without `user`.
 ///
-/// `user` is the OS user that it runs as; `None` where the daemon serves its own user only.
+/// The environment comes from the store, where equal ones are kept once. `user` is the OS user to run as; `None` for the
+/// user of the agent. `remote` knows the addresses of other machines and the directories that they share with the server.
 pub(crate) fn order(
     state: &State,
     store: &Store,
     launch: &Launch,
     user: Option<String>,
+    remote: Option<&Nodes>,
 ) -> Result<LaunchOrder, StartError> {
     let (task, spec) = (&state.tasks[&launch.task], &launch.spec);
     let node = &state.nodes[&launch.node];
     let how = &spec.launch;
+    let settings = state.settings();
     let mut variables = match &how.environment {
         Some(hash) => stored_environment(store, hash)?,
         None => Vec::new(),
@@ -34,38 +39,52 @@ pub(crate) fn order(
     variables.retain(|line| !replaced(line));
     variables.extend(how.variables.iter().map(|(name, value)| format!("{name}={value}")));
     variables.extend(task.values().into_iter().map(|(name, value)| swept(name, value)));
-    let command = match how.shell {
-        true => shell(how.shell_program.as_deref(), spec.command.join(" ")),
-        false => Command::Argv(spec.command.clone()),
-    };
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let mut output = output(task.id, &how.output);
+    if output.stdout == Sink::Log
+        && let Some(directory) = remote.and_then(|remote| remote.shared_logs(&node.name))
+    {
+        output.stdout = crate::fleet::run_logs::shared(&directory, launch.run);
+    }
+    Ok(LaunchOrder {
+        run: launch.run,
+        task: launch.task,
+        attempt: launch.attempt,
+        array: task.array,
+        values: task.values().into_iter().map(owned).collect(),
+        command: match how.shell {
+            true => shell(how.shell_program.as_deref(), spec.command.join(" ")),
+            false => Command::Argv(spec.command.clone()),
+        },
+        directory: how.directory.clone(),
+        environment: Environment(variables),
+        python: how.python.clone(),
+        user,
+        umask: how.umask.unwrap_or(DEFAULT_UMASK),
+        output,
+        gpus: gpus(node, launch),
+        time_limit: launch.time_limit,
+        grace: settings.stop_grace,
+        memory_limit: (spec.request.memory > 0).then_some(spec.request.memory),
+        gpu_memory: (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory),
+        log_limit: settings.limits.log_size,
+        node: node.name.clone(),
+        ranks: ranks(state, launch, remote),
+    })
+}
+
+fn gpus(node: &Node, launch: &Launch) -> GpuOrder {
+    let how = &launch.spec.launch;
     let known = |id: &GpuId| node.gpus.iter().find(|gpu| gpu.id == *id);
     let index = |id: &GpuId| known(id).map_or(0, |gpu| gpu.index);
     let assigned = launch.gpus.iter().map(|id| AssignedGpu { uuid: id.clone(), index: index(id) });
-    let mut order = LaunchOrder::new(launch.run, launch.task, command, &how.directory);
-    order.attempt = launch.attempt;
-    order.array = task.array;
-    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    order.values = task.values().into_iter().map(owned).collect();
-    order.environment = Environment(variables);
-    order.python.clone_from(&how.python);
-    order.user = user;
-    order.umask = how.umask.unwrap_or(DEFAULT_UMASK);
-    order.output = output(task.id, &how.output);
-    order.gpus = GpuOrder {
+    GpuOrder {
         assigned: assigned.collect(),
         named_by: if how.gpus_by_uuid { GpuNames::Uuid } else { GpuNames::Index },
         argument: how.gpu_argument.clone(),
         // A machine has GPUs of one vendor: its probe asks one driver.
         vendor: launch.gpus.first().and_then(known).map(|gpu| gpu.vendor).unwrap_or_default(),
-    };
-    order.time_limit = launch.time_limit;
-    order.grace = state.settings().stop_grace;
-    order.log_limit = state.settings().limits.log_size;
-    order.memory_limit = (spec.request.memory > 0).then_some(spec.request.memory);
-    order.gpu_memory = (spec.request.gpu_memory > 0).then_some(spec.request.gpu_memory);
-    order.node = node.name.clone();
-    order.ranks = ranks(state, launch);
-    Ok(order)
+    }
 }
 
 /// Why a run cannot be started, though a machine has room for it.
@@ -98,7 +117,7 @@ pub(crate) fn runs_as(logins: &Logins, owner: &User, node: &str) -> String {
 }
 
 /// For a run on several nodes: where its parts meet.
-fn ranks(state: &State, launch: &Launch) -> Option<Ranks> {
+fn ranks(state: &State, launch: &Launch, remote: Option<&Nodes>) -> Option<Ranks> {
     if launch.nodes.len() < 2 {
         return None;
     }
@@ -106,13 +125,10 @@ fn ranks(state: &State, launch: &Launch) -> Option<Ranks> {
     let nodes: Vec<String> = names.collect();
     let parts = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     let each = u32::try_from(launch.gpus.len()).unwrap_or(u32::MAX).max(1);
+    let master = state.nodes[&launch.nodes[0]].labels.get(ADDRESS).unwrap_or(&nodes[0]).clone();
     Some(Ranks {
         rank: launch.rank,
-        master_address: state.nodes[&launch.nodes[0]]
-            .labels
-            .get(ADDRESS)
-            .unwrap_or(&nodes[0])
-            .clone(),
+        master_address: remote.and_then(|remote| remote.address(&master)).unwrap_or(master),
         nodes,
         // Two runs that meet on one node at a time have different numbers, mostly far less than this apart.
         master_port: FIRST_PORT + u16::try_from(launch.run.number % PORTS).unwrap_or(0),

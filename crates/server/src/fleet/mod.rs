@@ -17,7 +17,6 @@ use crate::fleet::remote::Nodes;
 use crate::store::Store;
 use danlu_core::effect::Launch;
 use danlu_core::{Effect, NodeId, RunId, SessionId, State};
-use danlu_wire::launch::Sink;
 use danlu_wire::{LaunchOrder, ToAgent};
 use launch_order::StartError;
 
@@ -75,18 +74,7 @@ impl Backends {
             launch_order::runs_as(&self.logins, owner, &state.nodes[&launch.node].name)
         };
         let as_owner = !is_local || nix::unistd::geteuid().is_root();
-        let mut order = launch_order::order(state, store, launch, as_owner.then(owner))?;
-        if let (Some(ranks), Some(remote)) = (&mut order.ranks, &self.remote)
-            && let Some(address) = remote.address(&ranks.master_address)
-        {
-            ranks.master_address = address;
-        }
-        let node = &state.nodes[&launch.node].name;
-        let shared = self.remote.as_ref().and_then(|remote| remote.shared_logs(node));
-        if let Some(directory) = shared.filter(|_| order.output.stdout == Sink::Log) {
-            order.output.stdout = crate::fleet::run_logs::shared(&directory, launch.run);
-        }
-        Ok(order)
+        launch_order::order(state, store, launch, as_owner.then(owner), self.remote.as_ref())
     }
 
     /// Reports to the core that the run has ended, without the node.

@@ -51,7 +51,7 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
         return Err(ApiError::bad_request(words, msg::tick_the_tasks_first()));
     }
     let more =
-        crate::given::duration::parse_span(sent.field("more")).map_or(0, |span| span.0 / 1000);
+        crate::parse::duration::parse_span(sent.field("more")).map_or(0, |span| span.0 / 1000);
     let cascade = !sent.field("cascade").is_empty();
     Ok(Act { more, cascade, ..Act::new(act, ids) })
 }

@@ -6,7 +6,7 @@ use crate::api::{Api, cluster, view};
 use crate::read_model::ReadModel;
 use danlu_core::{Node, TaskId, UserId};
 use danlu_messages::web::gpu_map as msg;
-use danlu_wire::api::{ForeignView, GpuView};
+use danlu_wire::api::{ForeignView, GpuStateName, GpuView};
 
 pub(super) struct NodeMap {
     pub(super) name: String,
@@ -26,6 +26,12 @@ pub(super) struct Cell {
     pub(super) memory: String,
     pub(super) memory_percent: u64,
     pub(super) title: String,
+}
+
+impl Cell {
+    pub(super) fn is_quarantined(&self) -> bool {
+        self.gpu.state == GpuStateName::Quarantined
+    }
 }
 
 pub(super) fn nodes(api: &Api, visit: &Visit) -> Vec<NodeMap> {
@@ -93,13 +99,16 @@ fn cell(gpu: GpuView, model: &ReadModel, visit: &Visit) -> Cell {
 
 fn kind(gpu: &GpuView, model: &ReadModel, me: UserId) -> &'static str {
     let is_mine = |id: &u64| model.tasks.get(&TaskId(*id)).is_some_and(|task| task.owner == me);
-    match gpu.state.as_str() {
-        "held" | "shared" if gpu.tasks.iter().any(is_mine) => "mine",
-        "held" | "shared" => "others",
-        "foreign" => "outside",
-        "free" => "free",
-        "disabled" => "off",
-        _ => "attention",
+    match gpu.state {
+        GpuStateName::Held | GpuStateName::Shared if gpu.tasks.iter().any(is_mine) => "mine",
+        GpuStateName::Held | GpuStateName::Shared => "others",
+        GpuStateName::Foreign => "outside",
+        GpuStateName::Free => "free",
+        GpuStateName::Disabled => "off",
+        GpuStateName::Conflict
+        | GpuStateName::Dirty
+        | GpuStateName::Quarantined
+        | GpuStateName::Unknown => "attention",
     }
 }
 
@@ -115,23 +124,23 @@ fn holder(gpu: &GpuView, model: &ReadModel) -> String {
         };
         return format!("#{first}{more} {owner}");
     }
-    match gpu.state.as_str() {
-        "free" => msg::free().to_owned(),
-        "held" | "shared" => msg::in_use().to_owned(),
-        "foreign" => match gpu.foreign.first() {
+    match gpu.state {
+        GpuStateName::Free => msg::free().to_owned(),
+        GpuStateName::Held | GpuStateName::Shared => msg::in_use().to_owned(),
+        GpuStateName::Foreign => match gpu.foreign.first() {
             Some(process) if !process.user.is_empty() => {
                 format!("{}, pid {}", process.user, process.pid)
             }
             _ => msg::outside().to_owned(),
         },
-        "disabled" => msg::not_given_out().to_owned(),
-        "dirty" => msg::memory_not_freed().to_owned(),
-        "quarantined" => msg::set_aside().to_owned(),
-        "conflict" => {
+        GpuStateName::Disabled => msg::not_given_out().to_owned(),
+        GpuStateName::Dirty => msg::memory_not_freed().to_owned(),
+        GpuStateName::Quarantined => msg::set_aside().to_owned(),
+        GpuStateName::Conflict => {
             let others = gpu.also_on.join(", ");
             msg::also_reported_by_others(&others)
         }
-        _ => msg::unknown().to_owned(),
+        GpuStateName::Unknown => msg::unknown().to_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ use danlu_messages::web::pages;
 use danlu_spec::field::{Form, label};
 use danlu_spec::{Field, Patch};
 use danlu_wire::api::{
-    Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
+    MaybeNewer, Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
 };
 
 #[derive(Template)]
@@ -59,11 +59,12 @@ impl MePage<'_> {
             .unwrap_or(Moment::new(self.context.now, self.context.now))
     }
 
-    fn scope(&self, scope: &Scope) -> &'static str {
+    fn scope<'a>(&self, scope: &'a MaybeNewer<Scope>) -> &'a str {
         match scope {
-            Scope::Read => msg::read(),
-            Scope::Submit => msg::submit(),
-            Scope::Admin => msg::everything(),
+            MaybeNewer::Known(Scope::Read) => msg::read(),
+            MaybeNewer::Known(Scope::Submit) => msg::submit(),
+            MaybeNewer::Known(Scope::Admin) => msg::everything(),
+            MaybeNewer::Newer(name) => name,
         }
     }
 

@@ -14,7 +14,7 @@ use danlu_core::{TaskId, Time, UserId};
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_messages::web::pages;
-use danlu_wire::api::{ErrorCode, Line, ME, Overview, TaskStateName};
+use danlu_wire::api::{ErrorCode, GpuStateName, Line, ME, Overview, TaskStateName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -126,15 +126,14 @@ impl OverviewData {
     }
 
     fn figures(&self, visit: &Visit) -> ClusterFigures {
-        let count = |states: &[&str]| -> usize {
-            states.iter().filter_map(|state| self.mine.gpus.get(*state)).sum()
-        };
+        use GpuStateName::{Conflict, Dirty, Foreign, Free, Quarantined, Unknown};
+        let gpus = &self.mine.gpus;
         let my_starts = self.mine.lines.iter().filter_map(|line| self.starts.get(&line.task.id));
         ClusterFigures {
-            free: count(&["free"]),
-            gpus: self.mine.gpus.values().sum(),
-            outside: count(&["foreign"]),
-            attention: count(&["dirty", "quarantined", "unknown", "conflict"]),
+            free: gpus.of(Free),
+            gpus: gpus.total(),
+            outside: gpus.of(Foreign),
+            attention: gpus.of_any(&[Dirty, Quarantined, Unknown, Conflict]),
             running: self.mine.running,
             running_gpus: self.mine.running_gpus,
             waiting: self.mine.waiting,

@@ -9,12 +9,13 @@ use super::{amounts, log_file, states};
 use crate::api::{Api, one_task, why};
 use askama::Template;
 use axum::extract::{Path, Query, State};
+use danlu_core::FailureClass;
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
 use danlu_messages::ends;
 use danlu_messages::web::pages;
 use danlu_messages::web::task as msg;
-use danlu_wire::api::{Line, RunView, TaskDetails, TaskStateName, TaskView};
+use danlu_wire::api::{Line, MaybeNewer, RunView, TaskDetails, TaskStateName, TaskView};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -120,7 +121,7 @@ impl TaskPage<'_> {
         self.task.state.is_over()
     }
 
-    fn failure_words(&self, class: &str) -> &'static str {
+    fn failure_words(&self, class: &MaybeNewer<FailureClass>) -> &'static str {
         states::failure(class).0
     }
 }
@@ -130,7 +131,7 @@ fn attempt(run: &RunView, context: &PageContext) -> Attempt {
     let (started, ended) = (read(&run.started_at), read(&run.ended_at));
     let state = match &run.exit {
         Some(exit) => exit.clone(),
-        None => states::of_run(&run.state).to_owned(),
+        None => states::of_run(run.state).to_owned(),
     };
     let elapsed = |since: Moment| Elapsed {
         since: since.at(),

@@ -1,6 +1,7 @@
 //! Evaluations for people: a table with a column for each policy, no wider than a terminal.
 
 use super::metrics::Metrics;
+use danlu_messages::amounts::two_units;
 use danlu_messages::sim as msg;
 use std::fmt::Write as _;
 
@@ -101,15 +102,8 @@ fn cells(column: &Column<'_>) -> Vec<String> {
     ]
 }
 
-/// Two units are enough to compare by eye: `42s`, `3m07s`, `11h20m`, `2d18h`.
 fn time(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{}d{:02}h", seconds / 86_400, seconds % 86_400 / 3_600),
-    }
+    two_units(seconds.round() as u64)
 }
 
 /// `22454` is `22,454`.

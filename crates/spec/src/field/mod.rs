@@ -1,4 +1,4 @@
-//! The table of all fields of a task: how each is called, written and read, and where it may be given.
+//! The table of all fields of a task: names, option, JSON keys, parser and printer, and where each may be set.
 //!
 //! A new field is a member of `Patch`, a row here, its words in `words.rs`, and where it takes effect.
 
@@ -11,7 +11,7 @@ mod write;
 use crate::patch::Patch;
 use row::{also, cleared, excluding, flag, row, shown, text};
 
-pub use form::{Form, Wrong};
+pub use form::{FieldError, Form};
 pub use row::{Edit, Flag, Group, InForm, InTemplate, Row, Shape, Text};
 pub use words::{heading, help, hint, label};
 
@@ -205,17 +205,17 @@ table! {
     };
     Output => Row {
         option: also(flag(Output, "output", ' ', "PATH"), "logpath"),
-        text: cleared(text(Line, read::output, write::output), |it| it.output.get_or_empty().both = None.into()),
+        text: cleared(text(Line, read::output, write::output), |it| it.output.get_or_default().both = None.into()),
         ..row("output", &["output"])
     };
     Stdout => Row {
         option: flag(Output, "stdout", ' ', "FILE"),
-        text: cleared(text(Line, read::stdout, write::stdout), |it| it.output.get_or_empty().stdout = None.into()),
+        text: cleared(text(Line, read::stdout, write::stdout), |it| it.output.get_or_default().stdout = None.into()),
         ..row("stdout", &["output"])
     };
     Stderr => Row {
         option: flag(Output, "stderr", ' ', "FILE"),
-        text: cleared(text(Line, read::stderr, write::stderr), |it| it.output.get_or_empty().stderr = None.into()),
+        text: cleared(text(Line, read::stderr, write::stderr), |it| it.output.get_or_default().stderr = None.into()),
         ..row("stderr", &["output"])
     };
     Truncate => Row {
@@ -293,6 +293,11 @@ impl Field {
     /// The template of a key is that of all its fields.
     pub fn in_template(key: &str) -> InTemplate {
         Field::with_key(key).next().map_or(InTemplate::No, |field| field.row().template)
+    }
+
+    /// Reads a text into the patch, as the option or the form does. A switch takes any text.
+    pub fn read(self, text: &str, patch: &mut Patch) -> Result<(), String> {
+        self.row().text.map_or(Ok(()), |field| (field.read)(text, patch))
     }
 
     fn clear(self, patch: &mut Patch) {

@@ -1,87 +1,140 @@
-//! Slurm's options in Danlu's words. What has no equal here is refused, never ignored.
+//! `#SBATCH` lines: a table from Slurm's options to the fields of a task. An option without an equivalent is refused, never ignored.
 
+use crate::field::Field;
+use crate::input_error::InputError;
+use crate::parse::amount::parse_bytes_in;
+use crate::patch::{Change, Patch};
 use danlu_messages::spec as msg;
 use std::collections::BTreeMap;
 
-use crate::{complaint::Complaint, given::amount::parse_bytes_in};
-
-/// What becomes of an option.
-enum Meaning {
-    /// The same under another name.
-    As(&'static str),
-    /// A flag without a value.
-    Flag(&'static str),
-    /// It changes nothing here, with or without a value.
-    Nothing,
-    /// It changes nothing here if it has one of these values.
-    Only(&'static [&'static str]),
-    Convert(fn(&str) -> Result<Vec<String>, Complaint>),
-    /// What to write instead.
-    Refused(&'static str),
+/// What an option of `sbatch` does.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Sets this field; Slurm writes its value as Danlu does.
+    Sets(Field),
+    /// Turns this field on; the option takes no value.
+    Enables(Field),
+    /// Sets fields from a value in Slurm's notation.
+    Converts(fn(&Written, &mut ScriptLine) -> Result<(), InputError>),
+    /// No effect; the option takes no value.
+    Ignored,
+    /// No effect with this value, refused with any other.
+    Only(&'static str),
+    /// Refused; the function says what to write instead.
+    Refused(fn() -> &'static str),
 }
 
-fn meaning(name: &str) -> Meaning {
-    use Meaning::{As, Convert, Flag, Nothing, Only, Refused};
-    match name {
-        "job-name" | "J" => As("--name"),
-        "output" | "o" => Convert(|file| file_name("--output", file)),
-        "error" | "e" => Convert(|file| file_name("--stderr", file)),
-        "time" | "t" => As("--time"),
-        "gres" => Convert(gres),
-        "gpus" | "G" | "gpus-per-node" | "gpus-per-task" => As("--gpus"),
-        "cpus-per-task" | "c" => As("--cpus"),
-        "mem" => Convert(mem),
-        "array" | "a" => As("--array"),
-        "dependency" | "d" => As("--after"),
-        "chdir" | "D" => As("--dir"),
-        "comment" => As("--description"),
-        "account" | "A" => As("--project"),
-        "nodelist" | "w" => As("--node"),
-        "export" => Convert(export),
-        "hold" | "H" => Flag("--hold"),
-        "nodes" | "N" => Convert(nodes),
-        "ntasks" | "n" | "ntasks-per-node" => Only(&["1"]),
-        "open-mode" => Only(&["append"]),
-        "kill-on-invalid-dep" => Only(&["yes"]),
-        "requeue" | "parsable" | "quiet" | "Q" | "verbose" | "v" => Nothing,
-        "partition" | "p" | "qos" | "q" => Refused(msg::there_are_no_partitions()),
-        "begin" | "b" => As("--begin"),
-        "mem-per-cpu" | "mem-per-gpu" => Refused(msg::give_the_total_memory()),
-        _ => Refused(msg::remove_the_line()),
-    }
+use Effect::{Converts, Enables, Ignored, Only, Refused, Sets};
+
+/// Long and short names of Slurm's options. What is not listed is refused.
+const OPTIONS: &[(&[&str], Effect)] = &[
+    (&["job-name", "J"], Sets(Field::Name)),
+    (&["output", "o"], Converts(|file, line| file_name(Field::Output, file, line))),
+    (&["error", "e"], Converts(|file, line| file_name(Field::Stderr, file, line))),
+    (&["time", "t"], Sets(Field::Time)),
+    (&["gres"], Converts(gres)),
+    (&["gpus", "G"], Converts(|count, line| gpus(count, line, true))),
+    (&["gpus-per-node", "gpus-per-task"], Converts(|count, line| gpus(count, line, false))),
+    (&["cpus-per-task", "c"], Sets(Field::Cpus)),
+    (&["mem"], Converts(mem)),
+    (&["array", "a"], Sets(Field::Array)),
+    (&["dependency", "d"], Sets(Field::After)),
+    (&["chdir", "D"], Sets(Field::Dir)),
+    (&["comment"], Sets(Field::About)),
+    (&["account", "A"], Sets(Field::Project)),
+    (&["nodelist", "w"], Sets(Field::Node)),
+    (&["begin", "b"], Sets(Field::Begin)),
+    (&["export"], Converts(export)),
+    (&["hold", "H"], Enables(Field::Hold)),
+    (&["nodes", "N"], Converts(nodes)),
+    (&["ntasks", "n", "ntasks-per-node"], Only("1")),
+    (&["open-mode"], Only("append")),
+    (&["kill-on-invalid-dep"], Only("yes")),
+    (&["requeue", "parsable", "quiet", "Q", "verbose", "v"], Ignored),
+    (&["partition", "p", "qos", "q"], Refused(msg::there_are_no_partitions)),
+    (&["mem-per-cpu", "mem-per-gpu"], Refused(msg::give_the_total_memory)),
+];
+
+/// What one line of a script asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ScriptLine {
+    pub(super) patch: Patch,
+    /// The number of GPUs in `patch` is that of all nodes together.
+    pub(super) gpus_of_all_nodes: bool,
 }
 
-/// The words of one `#SBATCH` line.
-pub(super) fn translate(words: &[String]) -> Result<Vec<String>, Complaint> {
-    let mut out = Vec::new();
+/// The words of one `#SBATCH` line. Of an option that is repeated, the last one counts, as with `sbatch`.
+pub(super) fn read(words: &[String]) -> Result<ScriptLine, InputError> {
+    let mut line = ScriptLine::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let (flag, name, joined) = split(word)?;
+        let (option, name, joined) = split(word)?;
         let mut value = || match joined {
             Some(value) => Ok(value.to_owned()),
-            None => words.next().cloned().ok_or_else(|| needs_value(&flag)),
+            None => words.next().cloned().ok_or_else(|| needs_value(&option)),
         };
-        match meaning(name) {
-            Meaning::As(danlu) => out.push(format!("{danlu}={}", value()?)),
-            Meaning::Flag(danlu) => out.push(danlu.to_owned()),
-            Meaning::Nothing => {}
-            Meaning::Only(values) => {
+        match effect(name) {
+            Sets(field) => {
                 let value = value()?;
-                if !values.contains(&value.as_str()) {
-                    let only = values[0];
-                    return Err(unsupported(&format!("{flag}={value}"))
-                        .hint(msg::only_flag_only_is_possible_here(&flag, &only)));
+                Written { option, value }.set(field, &mut line)?;
+            }
+            Enables(field) => {
+                let value = String::new();
+                Written { option, value }.set(field, &mut line)?;
+            }
+            Converts(convert) => {
+                let value = value()?;
+                convert(&Written { option, value }, &mut line)?;
+            }
+            Ignored => {}
+            Only(possible) => {
+                let value = value()?;
+                if value != possible {
+                    let hint = msg::only_flag_only_is_possible_here(&option, &possible);
+                    return Err(Written { option, value }.unsupported().hint(hint));
                 }
             }
-            Meaning::Convert(convert) => out.extend(convert(&value()?)?),
-            Meaning::Refused(instead) => return Err(unsupported(&flag).hint(instead)),
+            Refused(instead) => return Err(unsupported(&option).hint(instead())),
         }
     }
-    Ok(out)
+    Ok(line)
+}
+
+fn effect(name: &str) -> Effect {
+    let row = OPTIONS.iter().find(|(names, _)| names.contains(&name));
+    row.map_or(Refused(msg::remove_the_line), |(_, effect)| *effect)
+}
+
+/// An option as the script has it, so that messages name what its author wrote.
+struct Written {
+    /// `--nodes`, `-N`.
+    option: String,
+    value: String,
+}
+
+impl Written {
+    fn set(&self, field: Field, line: &mut ScriptLine) -> Result<(), InputError> {
+        self.set_to(field, &self.value, line)
+    }
+
+    fn set_to(&self, field: Field, text: &str, line: &mut ScriptLine) -> Result<(), InputError> {
+        field.read(text, &mut line.patch).map_err(|reason| self.unreadable(&reason))
+    }
+
+    fn unsupported(&self) -> InputError {
+        let Written { option, value } = self;
+        let separator = if option.starts_with("--") { "=" } else { " " };
+        unsupported(&format!("{option}{separator}{value}"))
+    }
+
+    fn unreadable(&self, reason: &str) -> InputError {
+        let message = msg::argument_cannot_be_value_reason(&self.option, &self.value, &reason);
+        InputError::usage(message)
+    }
 }
 
 /// As it is shown, its name, and a value that is written together with it: `--time=5`, `-t5`.
-fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
+fn split(word: &str) -> Result<(String, &str, Option<&str>), InputError> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -98,70 +151,74 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
     Ok((format!("-{name}"), name, Some(value).filter(|value| !value.is_empty())))
 }
 
-/// `2`, or `2-2`: exactly so many.
-fn nodes(count: &str) -> Result<Vec<String>, Complaint> {
-    let (least, most) = count.split_once('-').unwrap_or((count, count));
+/// `2` or `2-2`: an exact number.
+fn nodes(count: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
+    let (least, most) = count.value.split_once('-').unwrap_or((&count.value, &count.value));
     match least.parse::<u32>() {
-        Ok(1) if least == most => Ok(Vec::new()),
-        Ok(nodes @ 1..) if least == most => Ok(vec![format!("--nodes={nodes}")]),
-        _ => {
-            Err(unsupported(&format!("--nodes={count}")).hint(msg::name_exactly_so_many_nodes_2()))
+        // The default.
+        Ok(1) if least == most => Ok(()),
+        Ok(nodes @ 1..) if least == most => {
+            line.patch.nodes = Change::Set(nodes);
+            Ok(())
         }
+        Ok(_) | Err(_) => Err(count.unsupported().hint(msg::name_exactly_so_many_nodes_2())),
     }
 }
 
-/// Slurm's `--gpus` counts over all nodes; what others count is on each.
-pub(super) fn counts_in_all(words: &[String]) -> bool {
-    let names = words.iter().filter_map(|word| split(word).ok()).map(|(_, name, _)| name);
-    names.into_iter().any(|name| matches!(name, "gpus" | "G"))
+fn gpus(count: &Written, line: &mut ScriptLine, of_all_nodes: bool) -> Result<(), InputError> {
+    count.set(Field::Gpus, line)?;
+    line.gpus_of_all_nodes = of_all_nodes;
+    Ok(())
 }
 
-/// `gpu:2`, `gpu:a100:2`, `gpu`.
-fn gres(list: &str) -> Result<Vec<String>, Complaint> {
-    let wrong = || unsupported(&format!("--gres={list}")).hint("--gres=gpu:2, --gres=gpu:a100:2");
-    let list = list.split('(').next().unwrap_or(list);
-    match list.split(':').collect::<Vec<_>>().as_slice() {
-        _ if list.contains(',') => Err(wrong()),
-        ["gpu"] => Ok(vec!["--gpus=1".to_owned()]),
-        ["gpu", count] if count.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Ok(vec![format!("--gpus={count}")])
-        }
-        ["gpu", model] => Ok(vec![format!("--gpus={model}:1")]),
-        ["gpu", model, count] => Ok(vec![format!("--gpus={model}:{count}")]),
-        _ => Err(wrong()),
-    }
+/// `gpu:2`, `gpu:a100:2`, `gpu`: of each node.
+fn gres(list: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
+    let wrong = || list.unsupported().hint("--gres=gpu:2, --gres=gpu:a100:2");
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    // `(S:0-1)` after it names sockets.
+    let resource = list.value.split('(').next().unwrap_or_default();
+    let gpus = match resource.split(':').collect::<Vec<_>>().as_slice() {
+        _ if resource.contains(',') => return Err(wrong()),
+        ["gpu"] => "1".to_owned(),
+        ["gpu", count] if is_number(count) => (*count).to_owned(),
+        ["gpu", model] => format!("{model}:1"),
+        ["gpu", model, count] => format!("{model}:{count}"),
+        _ => return Err(wrong()),
+    };
+    list.set_to(Field::Gpus, &gpus, line)?;
+    line.gpus_of_all_nodes = false;
+    Ok(())
 }
 
-/// Megabytes, for Slurm.
-fn mem(size: &str) -> Result<Vec<String>, Complaint> {
-    if size == "0" {
-        return Err(unsupported("--mem=0").hint(msg::say_how_much_mem_64g()));
+/// A number without a unit is megabytes.
+fn mem(size: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
+    if size.value == "0" {
+        return Err(size.unsupported().hint(msg::say_how_much_mem_64g()));
     }
-    let bytes = parse_bytes_in(size, 1 << 20).map_err(|complaint| {
-        Complaint::usage(msg::mem_cannot_be_size_complaint(&size, &complaint))
-    })?;
-    Ok(vec![format!("--mem={bytes}")])
+    let bytes = parse_bytes_in(&size.value, 1 << 20).map_err(|reason| size.unreadable(&reason))?;
+    line.patch.memory = Change::Set(bytes);
+    Ok(())
 }
 
 /// `ALL`, `ALL,A=1,B=2`.
-fn export(list: &str) -> Result<Vec<String>, Complaint> {
-    let mut out = Vec::new();
-    for part in list.split(',') {
+fn export(list: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
+    for part in list.value.split(',') {
         match part {
             "ALL" => {}
-            pair if pair.contains('=') => out.push(format!("--env={pair}")),
+            pair if pair.contains('=') => list.set_to(Field::Env, pair, line)?,
             _ => {
-                return Err(unsupported(&format!("--export={list}"))
-                    .hint(msg::the_whole_environment_is_taken_along_export()));
+                let hint = msg::the_whole_environment_is_taken_along_export();
+                return Err(list.unsupported().hint(hint));
             }
         }
     }
-    Ok(out)
+    Ok(())
 }
 
-fn file_name(option: &str, file: &str) -> Result<Vec<String>, Complaint> {
+/// `%j`, `%A`, `%a` and `%N` as the placeholders of Danlu.
+fn file_name(field: Field, file: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     let mut name = String::new();
-    let mut rest = file.chars();
+    let mut rest = file.value.chars();
     while let Some(letter) = rest.next() {
         if letter != '%' {
             name.push(letter);
@@ -173,16 +230,13 @@ fn file_name(option: &str, file: &str) -> Result<Vec<String>, Complaint> {
             Some('A') => "{array_id}",
             Some('a') => "{array_index}",
             Some('N') => "{node}",
-            _ => {
-                return Err(unsupported(&format!("% in file names ({file})"))
-                    .hint(msg::j_a_a_and_n_are_known()));
-            }
+            Some(_) | None => return Err(file.unsupported().hint(msg::j_a_a_and_n_are_known())),
         };
     }
-    Ok(vec![format!("{option}={name}")])
+    file.set_to(field, &name, line)
 }
 
-/// What a script written for Slurm asks its environment for.
+/// Variables that scripts for Slurm expect in their environment.
 pub(super) fn variables(array: bool) -> BTreeMap<String, String> {
     let mut known = vec![("SLURM_JOB_ID", "{task_id}"), ("SLURM_JOBID", "{task_id}")];
     if array {
@@ -192,22 +246,25 @@ pub(super) fn variables(array: bool) -> BTreeMap<String, String> {
     known.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn unsupported(what: &str) -> Complaint {
-    Complaint::refused(msg::what_is_not_supported(&what))
+fn unsupported(what: &str) -> InputError {
+    InputError::refused(msg::what_is_not_supported(&what))
 }
 
-fn needs_value(flag: &str) -> Complaint {
-    Complaint::usage(msg::flag_needs_a_value(&flag))
+fn needs_value(option: &str) -> InputError {
+    InputError::usage(msg::argument_needs_a_value(&option))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::ComplaintKind;
+    use crate::input_error::InputErrorKind;
 
-    fn translated(line: &str) -> Result<Vec<String>, Complaint> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        translate(&words)
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn read_slurm(line: &str) -> Result<Patch, InputError> {
+        read(&words(line)).map(|line| line.patch)
     }
 
     #[test]
@@ -242,8 +299,12 @@ mod tests {
             ("--nodes=2 --ntasks-per-node=1", "--nodes=2"),
             ("-N 4-4", "--nodes=4"),
         ] {
-            let expect: Vec<String> = danlu.split_whitespace().map(str::to_owned).collect();
-            assert_eq!(translated(slurm).expect(slurm), expect, "{slurm}");
+            let expect = super::super::danlu_line(&words(danlu)).expect(danlu);
+            // A time that is relative to now is a little later in the second line.
+            let without_begin =
+                |patch: Patch| (patch.begin.is_change(), patch.only(|key| key != "begin"));
+            let read = read_slurm(slurm).expect(slurm);
+            assert_eq!(without_begin(read), without_begin(expect), "{slurm}");
         }
     }
 
@@ -269,9 +330,47 @@ mod tests {
             "job.sh",
             "-",
         ] {
-            let failure = translated(slurm).expect_err(slurm);
-            assert_eq!(failure.kind, ComplaintKind::Refused, "{slurm}");
+            let failure = read_slurm(slurm).expect_err(slurm);
+            assert_eq!(failure.kind, InputErrorKind::Refused, "{slurm}");
         }
-        assert_eq!(translated("--time").expect_err("no value").kind, ComplaintKind::Usage);
+        assert_eq!(read_slurm("--time").expect_err("no value").kind, InputErrorKind::Usage);
+    }
+
+    #[test]
+    fn errors_name_the_option_that_was_written() {
+        let message = |line: &str| read_slurm(line).expect_err(line).message;
+        assert_eq!(message("-N 2-4"), "`-N 2-4` is not supported");
+        assert_eq!(message("--nodes=2-4"), "`--nodes=2-4` is not supported");
+        assert_eq!(message("-n 4"), "`-n 4` is not supported");
+        for (line, start) in [
+            ("-t soon", "`-t` cannot be `soon`: "),
+            ("--time=soon", "`--time` cannot be `soon`: "),
+            ("-c many", "`-c` cannot be `many`: "),
+            ("--cpus-per-task=many", "`--cpus-per-task` cannot be `many`: "),
+            ("--gres=gpu:a100:x", "`--gres` cannot be `gpu:a100:x`: "),
+            ("--mem=lots", "`--mem` cannot be `lots`: "),
+            ("-d after:7", "`-d` cannot be `after:7`: "),
+        ] {
+            assert!(message(line).starts_with(start), "{}", message(line));
+        }
+    }
+
+    #[test]
+    fn of_repeated_options_the_last_one_counts() {
+        let gpus = |line: &str| {
+            let line = read(&words(line)).expect(line);
+            (line.patch.gpus, line.gpus_of_all_nodes)
+        };
+        assert_eq!(gpus("--gpus=8 --gres=gpu:4"), (Change::Set(4), false));
+        assert_eq!(gpus("--gres=gpu:4 -G 8"), (Change::Set(8), true));
+        assert_eq!(gpus("--gpus=8 --time=5"), (Change::Set(8), true));
+        assert_eq!(gpus("--time=5"), (Change::Keep, false));
+    }
+
+    #[test]
+    fn an_option_stands_once_in_the_table() {
+        let names: Vec<&str> = OPTIONS.iter().flat_map(|(names, _)| *names).copied().collect();
+        let unique: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(names.len(), unique.len());
     }
 }

@@ -1,5 +1,6 @@
-//! Accounts over the network: who one is, tokens, sessions, what was done.
+//! Accounts: `/me`, tokens, sessions, passwords, the audit log.
 
+use super::MaybeNewer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -41,7 +42,7 @@ pub struct NewUser {
     pub os_user: Option<String>,
     #[serde(default)]
     pub email: Option<String>,
-    /// Left out: none, and nobody comes in with one.
+    /// Left out: the account has no password and cannot log in with one.
     #[serde(default)]
     pub password: Option<Secret>,
     /// Make a password that has to be changed at the first log-in, and tell it this once.
@@ -104,7 +105,7 @@ pub struct NewToken {
 pub struct TokenView {
     pub id: String,
     pub name: String,
-    pub scope: Scope,
+    pub scope: MaybeNewer<Scope>,
     pub created_at: String,
     pub expires_at: Option<String>,
 }
@@ -162,7 +163,7 @@ pub struct Me {
     pub user: String,
     pub admin: bool,
     pub version: String,
-    pub scope: Scope,
+    pub scope: MaybeNewer<Scope>,
     pub email: Option<String>,
     pub language: Option<String>,
     pub os_user: String,
@@ -172,7 +173,7 @@ pub struct Me {
     pub notify: Notify,
 }
 
-/// About which ends and beginnings of their tasks somebody wants mail.
+/// Which events of their tasks a user gets mail about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {

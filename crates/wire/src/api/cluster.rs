@@ -1,6 +1,6 @@
 //! Machines and GPUs.
 
-use super::{Notice, TaskStateName, TaskView};
+use super::{GpuStateName, GpuTotals, MaybeNewer, NodeStateName, Notice, TaskStateName, TaskView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ pub struct GpuView {
     pub index: u32,
     pub uuid: String,
     pub model: String,
-    pub state: String,
+    pub state: GpuStateName,
     pub memory_total: u64,
     pub memory_used: Option<u64>,
     pub utilization: Option<u32>,
@@ -26,7 +26,7 @@ pub struct GpuView {
     pub foreign: Vec<ForeignView>,
     /// How many tasks share it by count.
     pub slots: u32,
-    /// Why nobody gets it, where its state does not say it all.
+    /// Why it is not assigned, where the state does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Other machines that report the same GPU: none of them gives it out.
@@ -65,7 +65,7 @@ pub struct Nodes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     pub name: String,
-    pub state: String,
+    pub state: NodeStateName,
     pub schedulable: bool,
     pub cpus: u32,
     pub memory_total: u64,
@@ -113,7 +113,7 @@ pub struct NodeView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same_as: Vec<String>,
     #[serde(default)]
-    pub role: NodeRole,
+    pub role: MaybeNewer<NodeRole>,
 }
 
 /// `GET /status`: totals, node by node, and what runs.
@@ -121,7 +121,7 @@ pub struct NodeView {
 pub struct Status {
     pub nodes: usize,
     /// How many are in each state, and `total`.
-    pub gpus: BTreeMap<String, usize>,
+    pub gpus: GpuTotals,
     pub tasks: BTreeMap<TaskStateName, usize>,
     pub per_node: Vec<NodeView>,
     pub running: Vec<TaskView>,
@@ -239,10 +239,53 @@ pub struct NodeCheck {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedStep {
-    /// `reach`, `upload`, `start`, `greet`, `login`, `clock`, `disk`, `driver`, `gpus`.
-    pub step: String,
+    pub step: CheckStep,
     pub ok: bool,
     pub message: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
+}
+
+/// What is checked about a node, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStep {
+    /// Connecting and logging in.
+    Reach,
+    /// Copying the program.
+    Upload,
+    /// Starting the agent.
+    Start,
+    /// Exchanging versions.
+    Greet,
+    /// Whom tasks can run as.
+    Login,
+    Clock,
+    Disk,
+    Driver,
+    Gpus,
+    /// Whether the same machine is listed under another name.
+    Machine,
+    /// A step that only a newer server knows.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+impl CheckStep {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CheckStep::Reach => "reach",
+            CheckStep::Upload => "upload",
+            CheckStep::Start => "start",
+            CheckStep::Greet => "greet",
+            CheckStep::Login => "login",
+            CheckStep::Clock => "clock",
+            CheckStep::Disk => "disk",
+            CheckStep::Driver => "driver",
+            CheckStep::Gpus => "gpus",
+            CheckStep::Machine => "machine",
+            CheckStep::Unknown => "unknown",
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! Answers that say no.
+//! Error answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An answer that says no: `{"error": {...}}`.
+/// An error: `{"error": {...}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorDocument {
     pub error: ErrorBody,
@@ -32,6 +32,8 @@ pub enum ErrorCode {
     TooOften,
     /// Not now; later perhaps.
     Unavailable,
+    /// Also a code that only a newer server knows.
+    #[serde(other)]
     Internal,
 }
 

@@ -1,4 +1,4 @@
-//! What admins, or everybody, have to know about the server itself, until somebody has acknowledged it.
+//! Notices about the server itself, shown until an administrator acknowledges them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,19 @@ pub enum NoticeKind {
     SchedulingPaused { report: String },
     /// What a machine said could not be processed; it gets no work until it has reported anew.
     MachineDistrusted { node: String, report: String },
+    /// A notice that only a newer server knows.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
 }
 
 impl NoticeKind {
     /// Whether it concerns people who are not admins, too.
     pub fn is_for_everybody(&self) -> bool {
         match self {
-            NoticeKind::DataLost { .. } | NoticeKind::Restored { .. } => false,
+            NoticeKind::DataLost { .. } | NoticeKind::Restored { .. } | NoticeKind::Unknown => {
+                false
+            }
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,
         }
     }

@@ -1,10 +1,10 @@
 //! Tasks and their runs, one or many.
 
-use super::Notice;
+use super::{GpuCounts, MaybeNewer, Notice, PartStateName, RunStateName, TaskStateName};
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct Overview {
     pub running_gpus: u32,
     pub waiting: usize,
     /// How many GPUs are in each state.
-    pub gpus: BTreeMap<String, usize>,
+    pub gpus: GpuCounts,
     pub lines: Vec<Line>,
     /// Tasks that run or wait and have no line.
     pub not_shown: usize,
@@ -76,7 +76,8 @@ pub struct TaskView {
     pub state: TaskStateName,
     /// In words, while it waits, and after an end that needs words.
     pub why: Option<String>,
-    /// The same for programs.
+    /// The same for programs. `None` also for a reason that only a newer server knows.
+    #[serde(default, deserialize_with = "if_known")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub wait: Option<WaitReason>,
     pub command: Vec<String>,
@@ -148,28 +149,10 @@ pub struct TaskDetails {
     pub environment: Option<Vec<String>>,
 }
 
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskStateName {
-    Held,
-    Blocked,
-    Queued,
-    Starting,
-    Running,
-    Paused,
-    Stopping,
-    Lost,
-    Succeeded,
-    Failed,
-    Cancelled,
-    TimedOut,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    pub class: String,
+    #[schemars(schema_with = "failure_class")]
+    pub class: MaybeNewer<FailureClass>,
     pub evidence: Option<String>,
 }
 
@@ -178,7 +161,7 @@ pub struct RunView {
     /// As its directory is called.
     pub run: String,
     pub attempt: u32,
-    pub state: String,
+    pub state: RunStateName,
     pub nodes: Vec<String>,
     pub gpu_ids: Vec<u32>,
     /// What it does on each machine, if there are several; the first has rank 0.
@@ -211,10 +194,19 @@ pub struct RunView {
 pub struct PartView {
     pub node: String,
     pub gpu_ids: Vec<u32>,
-    /// `starting`, `running`, `lost` or `ended`.
-    pub state: String,
+    pub state: PartStateName,
     pub exit_code: Option<i32>,
     pub exit: Option<String>,
+}
+
+fn failure_class(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = FailureClass::ALL.iter().map(|class| class.as_str()).collect();
+    json_schema!({ "type": "string", "enum": names })
+}
+
+fn if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WaitReason>, D::Error> {
+    let value = Option::<serde_json::Value>::deserialize(deserializer)?;
+    Ok(value.and_then(|value| WaitReason::deserialize(value).ok()))
 }
 
 /// Numbers in any order as ranges, each from its first to its last.
@@ -244,61 +236,12 @@ impl ArrayLine {
     pub fn state(&self) -> TaskStateName {
         use TaskStateName::{
             Blocked, Cancelled, Failed, Held, Lost, Paused, Queued, Running, Starting, Stopping,
-            Succeeded, TimedOut,
+            Succeeded, TimedOut, Unknown,
         };
         let order = [
-            Running, Starting, Stopping, Lost, Paused, Queued, Blocked, Held, Failed, TimedOut,
-            Cancelled, Succeeded,
+            Running, Starting, Stopping, Lost, Paused, Queued, Blocked, Held, Unknown, Failed,
+            TimedOut, Cancelled, Succeeded,
         ];
         order.into_iter().find(|state| self.counts.contains_key(state)).unwrap_or(Succeeded)
-    }
-}
-
-impl TaskStateName {
-    pub const ALL: [TaskStateName; 12] = [
-        TaskStateName::Held,
-        TaskStateName::Blocked,
-        TaskStateName::Queued,
-        TaskStateName::Starting,
-        TaskStateName::Running,
-        TaskStateName::Paused,
-        TaskStateName::Stopping,
-        TaskStateName::Lost,
-        TaskStateName::Succeeded,
-        TaskStateName::Failed,
-        TaskStateName::Cancelled,
-        TaskStateName::TimedOut,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TaskStateName::Held => "held",
-            TaskStateName::Blocked => "blocked",
-            TaskStateName::Queued => "queued",
-            TaskStateName::Starting => "starting",
-            TaskStateName::Running => "running",
-            TaskStateName::Paused => "paused",
-            TaskStateName::Stopping => "stopping",
-            TaskStateName::Lost => "lost",
-            TaskStateName::Succeeded => "succeeded",
-            TaskStateName::Failed => "failed",
-            TaskStateName::Cancelled => "cancelled",
-            TaskStateName::TimedOut => "timed_out",
-        }
-    }
-
-    /// Has not run yet, or is to run again.
-    pub fn is_waiting(self) -> bool {
-        matches!(self, TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued)
-    }
-
-    pub fn is_over(self) -> bool {
-        matches!(
-            self,
-            TaskStateName::Succeeded
-                | TaskStateName::Failed
-                | TaskStateName::Cancelled
-                | TaskStateName::TimedOut
-        )
     }
 }

@@ -20,7 +20,7 @@ use super::{children, lab};
 use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
-    given::task_state::{ACTIVE, WAITING},
+    parse::task_state::{ACTIVE, WAITING},
 };
 
 #[derive(Debug)]

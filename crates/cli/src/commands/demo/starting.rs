@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use danlu_messages::cli::demo as msg;
 use danlu_node::gpu::{Probe, ProbeConfig};
-use danlu_wire::api::{Document, Gpus};
+use danlu_wire::api::{Document, GpuStateName, Gpus};
 
 use super::{
     leaving::{Leaving, Stop},
@@ -48,7 +48,7 @@ fn free_gpus(server: &Server, leaving: &Leaving) -> Result<u32, Stop> {
     loop {
         let gpus = client.get::<Document<Gpus>>("/gpus")?.content.gpus;
         if !gpus.is_empty() {
-            let free = gpus.iter().filter(|gpu| gpu.state == "free").count();
+            let free = gpus.iter().filter(|gpu| gpu.state == GpuStateName::Free).count();
             return Ok(u32::try_from(free).unwrap_or(u32::MAX));
         }
         if since.elapsed() > LONGEST {

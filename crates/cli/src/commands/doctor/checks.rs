@@ -7,7 +7,7 @@ use std::{
 };
 
 use danlu_messages::cli::doctor as msg;
-use danlu_wire::api::{Document, Gpus, Nodes};
+use danlu_wire::api::{Document, GpuStateName, Gpus, Nodes};
 use nix::sys::{
     resource::{Resource, getrlimit},
     statvfs::statvfs,
@@ -96,7 +96,7 @@ fn not_encrypted(Document { content, .. }: Document<ConfigBody>) -> Option<Findi
 fn node_checks(nodes: &Nodes) -> Vec<Finding> {
     let away = nodes.nodes.iter().filter(|node| !node.schedulable);
     away.map(|node| {
-        let (name, state) = (&node.name, states::other(&node.state));
+        let (name, state) = (&node.name, states::node(node.state));
         let what = msg::machine_name_takes_no_tasks_state(&name, &state);
         Finding { verdict: Verdict::Note, what, hint: Some("danlu nodes".to_owned()) }
     })
@@ -112,12 +112,18 @@ fn gpu_checks(gpus: &Gpus) -> Vec<Finding> {
     let mut findings = vec![fine(msg::the_server_has_found_count_gpus(&count))];
     for gpu in &gpus.gpus {
         let place = places::place(Some(&gpu.node), &[gpu.index]);
-        let state = states::other(&gpu.state);
+        let state = states::gpu(gpu.state);
         let what = msg::gpu_place_is_not_given_out_state(&place, &state);
-        match gpu.state.as_str() {
-            "foreign" => findings.push(note(&what, "danlu gpus")),
-            "unknown" | "dirty" | "quarantined" => findings.push(wrong(&what, Some("danlu gpus"))),
-            _ => {}
+        match gpu.state {
+            GpuStateName::Foreign => findings.push(note(&what, "danlu gpus")),
+            GpuStateName::Unknown | GpuStateName::Dirty | GpuStateName::Quarantined => {
+                findings.push(wrong(&what, Some("danlu gpus")));
+            }
+            GpuStateName::Conflict
+            | GpuStateName::Disabled
+            | GpuStateName::Free
+            | GpuStateName::Held
+            | GpuStateName::Shared => {}
         }
     }
     findings

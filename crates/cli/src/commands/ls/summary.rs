@@ -1,9 +1,7 @@
 //! The line above the list: are GPUs free, and how are my tasks?
 
-use std::collections::BTreeMap;
-
 use danlu_messages::cli::ls as msg;
-use danlu_wire::api::Overview;
+use danlu_wire::api::{GpuCounts, GpuStateName, Overview};
 
 use crate::screen::width;
 
@@ -19,22 +17,22 @@ pub(super) fn line(overview: &Overview, columns: Option<usize>) -> String {
 
 const GAP: &str = "     ";
 
-fn machine(gpus: &BTreeMap<String, usize>) -> String {
-    let count = |states: &[&str]| states.iter().filter_map(|state| gpus.get(*state)).sum::<usize>();
-    let (free, all) = (count(&["free"]), gpus.values().sum::<usize>());
+fn machine(gpus: &GpuCounts) -> String {
+    use GpuStateName::{Conflict, Dirty, Disabled, Foreign, Free, Quarantined, Unknown};
+    let (free, all) = (gpus.of(Free), gpus.total());
     if all == 0 {
         return msg::no_gpus().to_owned();
     }
     let mut parts = vec![msg::gpus_free_all_free(&free, &all)];
-    let foreign = count(&["foreign"]);
+    let foreign = gpus.of(Foreign);
     if foreign > 0 {
         parts.push(msg::foreign_used_outside_danlu(&foreign));
     }
-    let aside = count(&["dirty", "quarantined", "disabled", "conflict"]);
+    let aside = gpus.of_any(&[Dirty, Quarantined, Disabled, Conflict]);
     if aside > 0 {
         parts.push(msg::aside_set_aside(&aside));
     }
-    let unknown = count(&["unknown"]);
+    let unknown = gpus.of(Unknown);
     if unknown > 0 {
         parts.push(msg::unknown_not_known(&unknown));
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
-    given::pair::{Pair, parse_pair},
+    parse::pair::{Pair, parse_pair},
     screen::{
         self, colour,
         table::{Column, Table},

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use danlu_core::{Request, resources::NodeSelector};
 use danlu_messages::cli::why as msg;
-use danlu_wire::api::{Document, ForeignView, GpuView, Gpus, TaskView};
+use danlu_wire::api::{Document, ForeignView, GpuStateName, GpuView, Gpus, TaskView};
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::{
     client::{Client, Query},
     failure::Failure,
-    given::task_state::ACTIVE,
+    parse::task_state::ACTIVE,
     screen::{amounts, clock, states, width},
 };
 
@@ -50,7 +50,7 @@ fn parts(
     if let Some(model) = wanted.filter(|_| gpus.is_empty()) {
         return vec![msg::no_model(&model)];
     }
-    let free = gpus.iter().filter(|gpu| gpu.state == "free").count();
+    let free = gpus.iter().filter(|gpu| gpu.state == GpuStateName::Free).count();
     let mut parts = vec![msg::free_free(&free)];
     let mut held: BTreeMap<&[u64], usize> = BTreeMap::new();
     for gpu in gpus.iter().filter(|gpu| !gpu.tasks.is_empty()) {
@@ -68,8 +68,8 @@ fn parts(
             _ => msg::count_shared_by_names(&count, &names),
         });
     }
-    for gpu in gpus.iter().filter(|gpu| gpu.tasks.is_empty() && gpu.state != "free") {
-        let (index, state) = (gpu.index, states::other(&gpu.state));
+    for gpu in gpus.iter().filter(|gpu| gpu.tasks.is_empty() && gpu.state != GpuStateName::Free) {
+        let (index, state) = (gpu.index, states::gpu(gpu.state));
         match gpu.foreign.first() {
             Some(process) => {
                 let who = foreign(process);

@@ -69,7 +69,7 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
 
 fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Status) {
     view.route = record.route.to_string();
-    view.role = record.role;
+    view.role = record.role.into();
     view.version = status.version;
     view.last_contact_at = status.last_contact_at.map(view::rfc3339);
     view.host_name = status.machine.map(|machine| machine.host_name);

@@ -46,7 +46,7 @@ impl AuthInFile {
         let usual = AuthConfig::default();
         let span = |key, given: Option<String>, usual| {
             let Some(given) = given else { return Ok(usual) };
-            let span = crate::given::duration::parse_span(&given);
+            let span = crate::parse::duration::parse_span(&given);
             let wrong =
                 || ConfigError::Auth { path: PathBuf::from(from), key, value: given.clone() };
             span.filter(|span| *span >= SHORTEST_SESSION).ok_or_else(wrong)

@@ -1,7 +1,7 @@
 //! `[limits]`: how much of the server one user or one address may use at a time.
 
 use super::ConfigError;
-use crate::given::amount::parse_bytes;
+use crate::parse::amount::parse_bytes;
 use danlu_core::Span;
 use danlu_wire::api::MOST_BODY_BYTES;
 use serde::Deserialize;
@@ -106,7 +106,7 @@ impl LimitsInFile {
         };
         let idle = match self.idle {
             None => usual.idle,
-            Some(given) => crate::given::duration::parse_span(&given)
+            Some(given) => crate::parse::duration::parse_span(&given)
                 .filter(|span| (SHORTEST_IDLE..=LONGEST_IDLE).contains(span))
                 .ok_or_else(|| wrong("idle", given, "a length of time from 1s to 1d"))?,
         };

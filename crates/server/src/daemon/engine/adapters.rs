@@ -200,7 +200,8 @@ impl Watch for EngineAdapters {
                     NoticeKind::MachineDistrusted { node, .. } => *node == name,
                     NoticeKind::DataLost { .. }
                     | NoticeKind::Restored { .. }
-                    | NoticeKind::SchedulingPaused { .. } => false,
+                    | NoticeKind::SchedulingPaused { .. }
+                    | NoticeKind::Unknown => false,
                 };
                 if self.has_notice(known) {
                     return None;

@@ -44,7 +44,7 @@ pub(in crate::web) async fn list(State(api): State<Api>, visit: Visit) -> PageRe
     let quota = &api.handle.model().ledger.settings.quota;
     Ok(page(&QuotasPage {
         context: &visit.context,
-        period: crate::given::duration::span(quota.period),
+        period: danlu_messages::amounts::span(quota.period),
         everybody: quota.user,
         users,
         projects,

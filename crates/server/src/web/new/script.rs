@@ -2,19 +2,19 @@
 
 use super::draft::Draft;
 use crate::api::{Api, ApiError};
-use crate::complaint::{Complaint, ComplaintKind};
+use crate::input_error::{InputError, InputErrorKind};
 use crate::script;
 use crate::web::page_context::Visit;
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, Patch, Place};
 
 /// In the language that is spoken when it is made.
-impl From<Complaint> for ApiError {
-    fn from(complaint: Complaint) -> ApiError {
+impl From<InputError> for ApiError {
+    fn from(complaint: InputError) -> ApiError {
         let hint = complaint.hint.unwrap_or_else(|| msg::correct_it().to_owned());
         match complaint.kind {
-            ComplaintKind::Usage => ApiError::bad_request(complaint.message, &hint),
-            ComplaintKind::Refused => ApiError::refused(complaint.message, &hint),
+            InputErrorKind::Usage => ApiError::bad_request(complaint.message, &hint),
+            InputErrorKind::Refused => ApiError::refused(complaint.message, &hint),
         }
     }
 }

@@ -12,13 +12,13 @@ use super::page_context::{PageContext, Visit};
 use super::rows::{TaskRow, row};
 use crate::api::nodes::{self, NodeAct};
 use crate::api::{Api, ApiError, Filter, select};
-use crate::given::pair::parse_pair;
+use crate::parse::pair::parse_pair;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
 use danlu_messages::web::nodes as msg;
 use danlu_messages::web::pages;
-use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeView};
+use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeStateName, NodeView};
 
 /// Of its tasks; the rest is one step away.
 const ROWS: usize = 50;
@@ -49,18 +49,30 @@ pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
 }
 
 fn machine(view: NodeView, context: &PageContext) -> Machine {
-    let (class, state) = node_text::state(&view.state);
+    let (class, state) = node_text::state(view.state);
     let problem = view
         .problem
         .as_deref()
         .map(|problem| node_text::problem(problem, view.hint.as_deref().unwrap_or_default()));
     let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, context.now));
-    let since = view.since.as_deref().filter(|_| view.state == "down");
+    let since = view.since.as_deref().filter(|_| view.state == NodeStateName::Down);
     let down_since = since.and_then(|at| Moment::read(at, context.now));
     Machine { view, class, state, problem, last_contact, down_since }
 }
 
 impl Machine {
+    /// Its button gives it tasks again, instead of draining it.
+    fn can_be_undrained(&self) -> bool {
+        match self.view.state {
+            NodeStateName::Draining => true,
+            NodeStateName::Ready => !self.view.schedulable,
+            NodeStateName::Unverified
+            | NodeStateName::Unfit
+            | NodeStateName::Down
+            | NodeStateName::Unknown => false,
+        }
+    }
+
     fn memory(&self) -> String {
         match self.view.memory_used {
             _ if self.view.memory_total == 0 => "–".to_owned(),
@@ -159,7 +171,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
         (msg::reached_by(), node_text::route(&view.route)),
         (msg::gets_tasks(), whether.to_owned()),
     ];
-    if view.role == NodeRole::Data {
+    if view.role.is(&NodeRole::Data) {
         facts.push((msg::for_(), msg::files_only().to_owned()));
     }
     let mut add = |name, value: Option<String>| facts.extend(value.map(|it| (name, it)));
@@ -275,7 +287,7 @@ impl<'a> CheckPage<'a> {
     fn new(context: &'a PageContext, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
         let said = |mut step: CheckedStep| {
             (step.message, step.hint) = node_text::problem(&step.message, &step.hint);
-            (node_text::step(&step.step), step)
+            (node_text::step(step.step), step)
         };
         CheckPage { context, name, steps: steps.into_iter().map(said).collect() }
     }

@@ -2,15 +2,16 @@
 
 pub(super) use danlu_messages::machines::problem;
 use danlu_messages::web::nodes as msg;
+use danlu_wire::api::{CheckStep, NodeStateName};
 
 /// The colour and the word.
-pub(super) fn state(state: &str) -> (&'static str, &'static str) {
+pub(super) fn state(state: NodeStateName) -> (&'static str, &'static str) {
     match state {
-        "ready" => ("good", msg::ready()),
-        "draining" => ("warns", msg::draining()),
-        "unverified" => ("warns", msg::connecting()),
-        "unfit" => ("warns", msg::unfit()),
-        _ => ("failed", msg::not_reachable()),
+        NodeStateName::Ready => ("good", msg::ready()),
+        NodeStateName::Draining => ("warns", msg::draining()),
+        NodeStateName::Unverified => ("warns", msg::connecting()),
+        NodeStateName::Unfit => ("warns", msg::unfit()),
+        NodeStateName::Down | NodeStateName::Unknown => ("failed", msg::not_reachable()),
     }
 }
 
@@ -30,18 +31,19 @@ pub(super) fn clock(ahead_ms: i64) -> String {
     }
 }
 
-pub(super) fn step(step: &str) -> &'static str {
+pub(super) fn step(step: CheckStep) -> &'static str {
     match step {
-        "reach" => msg::reach_it(),
-        "upload" => msg::bring_the_program(),
-        "start" => msg::start_it(),
-        "greet" => msg::be_greeted(),
-        "login" => msg::log_in(),
-        "clock" => msg::clock(),
-        "disk" => msg::disk(),
-        "gpus" => "GPU",
-        "machine" => msg::identity(),
-        _ => msg::step(),
+        CheckStep::Reach => msg::reach_it(),
+        CheckStep::Upload => msg::bring_the_program(),
+        CheckStep::Start => msg::start_it(),
+        CheckStep::Greet => msg::be_greeted(),
+        CheckStep::Login => msg::log_in(),
+        CheckStep::Clock => msg::clock(),
+        CheckStep::Disk => msg::disk(),
+        CheckStep::Driver => msg::driver(),
+        CheckStep::Gpus => "GPU",
+        CheckStep::Machine => msg::identity(),
+        CheckStep::Unknown => msg::step(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Amounts of memory: `20G`, `1.5T`, `512M`, `4096`; read and written here alone.
+//! Parses amounts of memory: `20G`, `1.5T`, `512M`, `4096`. `danlu_messages::amounts` prints them.
 
 use super::times;
 use danlu_messages::spec as msg;
@@ -31,55 +31,6 @@ fn factor(unit: &str, bare: u64) -> Option<u64> {
     Some(1 << (10 * power))
 }
 
-/// A size as one would write it for `--mem`, losing nothing.
-pub fn exact_bytes(bytes: u64) -> String {
-    for (power, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] {
-        if bytes >= 1 << power && bytes.is_multiple_of(1 << power) {
-            return format!("{}{unit}", bytes >> power);
-        }
-    }
-    bytes.to_string()
-}
-
-/// `71.0G`, `512M`: short, for tables.
-pub fn short_bytes(bytes: u64) -> String {
-    let (number, unit) = scaled(bytes);
-    match unit {
-        "B" => format!("{bytes}B"),
-        _ if number < 100.0 => format!("{number:.1}{}", &unit[..1]),
-        _ => format!("{number:.0}{}", &unit[..1]),
-    }
-}
-
-/// `21.3 GiB`: in sentences.
-pub fn bytes_in_words(bytes: u64) -> String {
-    let (number, unit) = scaled(bytes);
-    if unit == "B" { format!("{bytes} B") } else { format!("{number:.1} {unit}") }
-}
-
-/// `80 GiB`, `1.5 GiB`: where a card's size is read as its name.
-pub fn rounded_bytes(bytes: u64) -> String {
-    let (number, unit) = scaled(bytes);
-    if unit == "B" || number >= 10.0 {
-        format!("{number:.0} {unit}")
-    } else {
-        format!("{number:.1} {unit}")
-    }
-}
-
-fn scaled(bytes: u64) -> (f64, &'static str) {
-    let mut number = bytes as f64;
-    let mut unit = "B";
-    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
-        if number < 1024.0 {
-            break;
-        }
-        number /= 1024.0;
-        unit = larger;
-    }
-    (number, unit)
-}
-
 fn complaint() -> String {
     msg::a_size_is_written_as_20g_or_512m().to_owned()
 }
@@ -87,6 +38,7 @@ fn complaint() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use danlu_messages::amounts::exact_bytes;
 
     #[test]
     fn units_are_powers_of_1024() {
@@ -102,16 +54,6 @@ mod tests {
         check("7b", 7);
         check("0", 0);
         assert_eq!(parse_bytes_in("4", 1 << 20), Ok(4 << 20));
-    }
-
-    #[test]
-    fn memory() {
-        assert_eq!(short_bytes(71 << 30), "71.0G");
-        assert_eq!(short_bytes(512 << 20), "512M");
-        assert_eq!(short_bytes(100), "100B");
-        assert_eq!(bytes_in_words((213 << 30) / 10), "21.3 GiB");
-        assert_eq!((rounded_bytes(80 << 30), rounded_bytes(7)), ("80 GiB".into(), "7 B".into()));
-        assert_eq!(rounded_bytes(3 << 29), "1.5 GiB");
     }
 
     #[test]
