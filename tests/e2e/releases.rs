@@ -80,7 +80,7 @@ fn start_of(pid: u32) -> u64 {
 
 /// The data directory that a release left behind, as if it had always been here.
 fn unpack(version: &str, directory: &Path) {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/releases");
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/releases");
     let status = Command::new("tar")
         .args(["--no-same-owner", "-xpzf"])
         .arg(recorded.join(format!("{version}.tar.gz")))

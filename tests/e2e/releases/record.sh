@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records the data directory of a release, as a killed server leaves it, for crates/cli/tests/e2e/releases.rs.
+# Records the data directory of a release, as a killed server leaves it, for tests/e2e/releases.rs.
 # usage: record.sh PROGRAM VERSION     (as root; writes VERSION.tar.gz beside this file)
 set -eu
 program=$(realpath "$1") version=$2 here=$(cd "$(dirname "$0")" && pwd)

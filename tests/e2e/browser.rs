@@ -110,7 +110,7 @@ fn add_admin(daemon: &Daemon) {
 }
 
 fn scripts() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/browser")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/browser")
 }
 
 /// Kept to be looked at.
@@ -127,7 +127,7 @@ fn browser() -> Option<PathBuf> {
         (None, _) => "there is no Chromium",
         (_, None) => "there is no node",
         _ if !scripts().join("node_modules/playwright-core").exists() => {
-            "crates/cli/tests/e2e/browser has no node_modules: npm ci"
+            "tests/e2e/browser has no node_modules: npm ci"
         }
         _ => return found,
     };

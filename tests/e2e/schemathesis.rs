@@ -75,7 +75,7 @@ fn token(daemon: &Daemon) -> (String, String) {
 }
 
 fn scripts() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/schemathesis")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/schemathesis")
 }
 
 /// Where `cargo xtask test` has put it; `None`, with a line that says so, where it is not.
