@@ -1,8 +1,8 @@
 //! Accounts as people and programs meet them over the network: passwords, sessions, tokens, locks, the audit log.
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::http::{Connection, Reply};
-use crate::{daemon, danlu};
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::http::{Connection, Reply};
+use crate::support::{daemon, danlu};
 use serde_json::{Value, json};
 use std::{
     io::Write as _,

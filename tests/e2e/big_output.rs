@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::daemon::{Daemon, Setup, in_memory};
-use crate::danlu::Watchdog;
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup, in_memory};
+use crate::support::danlu::Watchdog;
+use crate::support::http::Connection;
 
 const GIGABYTE: u64 = 1 << 30;
 const MEGABYTE: u64 = 1 << 20;

@@ -7,10 +7,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::daemon::{Daemon, Setup};
-use crate::danlu::{BUILT, command_of};
-use crate::lab::Lab;
-use crate::person::Person;
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::danlu::{BUILT, command_of};
+use crate::support::ssh_lab::Lab;
+use crate::support::ssh_user::Person;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -131,7 +131,7 @@ fn browser() -> Option<PathBuf> {
         }
         _ => return found,
     };
-    crate::danlu::skip(missing);
+    crate::support::danlu::skip(missing);
     None
 }
 

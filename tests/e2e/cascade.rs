@@ -1,6 +1,6 @@
 //! Whoever waits for a task that is cancelled or removed.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 fn chain(daemon: &Daemon) -> Vec<String> {
     let first = daemon.submit("--hold", "true");

@@ -1,6 +1,6 @@
 //! `danlu completions`.
 
-use crate::danlu::danlu;
+use crate::support::danlu::danlu;
 
 #[test]
 fn every_shell_gets_the_verbs() {

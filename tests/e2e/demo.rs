@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::danlu::command;
+use crate::support::danlu::command;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -188,7 +188,7 @@ fn two_users_submit_where_that_is_possible() {
     let (said, _) = demo.end();
     assert_eq!(said.contains("tasks of two users: "), two, "{said}");
     if !two {
-        crate::danlu::skip("only root can be several users");
+        crate::support::danlu::skip("only root can be several users");
     }
 }
 

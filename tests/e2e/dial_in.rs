@@ -10,10 +10,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu;
-use crate::guest::{Guest, open_to_all};
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu;
+use crate::support::http::Connection;
+use crate::support::os_user::{Guest, open_to_all};
 use serde_json::json;
 
 struct Place {
@@ -102,7 +102,7 @@ impl Drop for Agent {
 fn is_root() -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {
-        crate::danlu::skip("a machine with another name needs root");
+        crate::support::danlu::skip("a machine with another name needs root");
     }
     root
 }

@@ -7,9 +7,9 @@ use std::{
     process::Stdio,
 };
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu;
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu;
+use crate::support::http::Connection;
 use serde_json::Value;
 
 fn log(daemon: &Daemon) -> PathBuf {
@@ -301,7 +301,7 @@ impl Fault {
 
 fn with_faults() -> Option<(Daemon, Fault)> {
     if !cfg!(debug_assertions) {
-        crate::danlu::skip("faults are compiled into builds for development alone");
+        crate::support::danlu::skip("faults are compiled into builds for development alone");
         return None;
     }
     let directory = tempfile::tempdir().expect("a directory");

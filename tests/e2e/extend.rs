@@ -1,6 +1,6 @@
 //! `danlu extend`, with real processes and a server that dies.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use serde_json::json;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use crate::daemon::{Daemon, until};
+use crate::support::daemon::{Daemon, until};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,

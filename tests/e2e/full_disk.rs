@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::daemon::{Daemon, Setup, until};
+use crate::support::daemon::{Daemon, Setup, until};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ impl SmallDisk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=100m,mode=0700", "danlu-test"]).arg(directory);
         if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
-            crate::danlu::skip("only root can mount a small disk, and not everywhere");
+            crate::support::danlu::skip("only root can mount a small disk, and not everywhere");
             return None;
         }
         Some(SmallDisk(directory.to_owned()))

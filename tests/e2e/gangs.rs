@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use crate::daemon::until;
-use crate::lab::Lab;
+use crate::support::daemon::until;
+use crate::support::ssh_lab::Lab;
 
 /// Who has rank 0 waits for all others at the address that everybody was told, and tells them who has come.
 const RENDEZVOUS: &str = r#"

@@ -1,7 +1,7 @@
 //! gpuman's JSON interface, as its own command line and its users' scripts speak it.
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::http::Connection;
 use serde_json::{Map, Value, json};
 use std::fs;
 

@@ -2,7 +2,7 @@
 //!
 //! It is not part of this project: `GPUMAN_CLI` says where its `cli.py` is.
 
-use crate::daemon::{Daemon, Setup, until};
+use crate::support::daemon::{Daemon, Setup, until};
 use std::{
     env, fs,
     io::Write as _,
@@ -21,12 +21,12 @@ struct Gpuman {
 fn gpuman() -> Option<Gpuman> {
     let program = env::var_os("GPUMAN_CLI").map(PathBuf::from).filter(|file| file.is_file());
     let Some(program) = program else {
-        crate::danlu::skip("GPUMAN_CLI names no cli.py of gpuman");
+        crate::support::danlu::skip("GPUMAN_CLI names no cli.py of gpuman");
         return None;
     };
     let requests = Command::new("python3").args(["-c", "import requests"]).status();
     if !requests.is_ok_and(|status| status.success()) {
-        crate::danlu::skip("there is no Python with requests");
+        crate::support::danlu::skip("there is no Python with requests");
         return None;
     }
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,6 +1,6 @@
 //! `danlu --help` and what a wrong command line is answered.
 
-use crate::danlu::danlu;
+use crate::support::danlu::danlu;
 
 #[test]
 fn help_is_in_the_language_of_the_person() {

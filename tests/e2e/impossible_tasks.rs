@@ -1,7 +1,7 @@
 //! What can never run, or is no text that people could read, is refused when it is submitted and not found out later.
 
-use crate::daemon::Daemon;
-use crate::http::Connection;
+use crate::support::daemon::Daemon;
+use crate::support::http::Connection;
 use serde_json::{Value, json};
 
 /// Each field replaces the one of a task that is fine.

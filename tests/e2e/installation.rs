@@ -8,10 +8,10 @@ use std::{
     process::Stdio,
 };
 
-use crate::daemon::{Daemon, Setup};
-use crate::danlu;
-use crate::danlu::{BUILT, said};
-use crate::guest::{Guest, open_to_all};
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::danlu;
+use crate::support::danlu::{BUILT, said};
+use crate::support::os_user::{Guest, open_to_all};
 
 fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu;
-use crate::dead_fs::DeadFs;
-use crate::guest::{Guest, open_to_all};
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu;
+use crate::support::dead_fs::DeadFs;
+use crate::support::os_user::{Guest, open_to_all};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 
 struct Lab {

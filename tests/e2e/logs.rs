@@ -2,7 +2,7 @@
 
 use std::{io::Read as _, process::Stdio};
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 #[test]
 fn output_tails_runs_and_bars() {

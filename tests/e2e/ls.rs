@@ -1,8 +1,8 @@
 //! `danlu ls`, `show`, `why`, `gpus` and `nodes`, with a real server.
 
-use crate::daemon;
-use crate::daemon::Daemon;
-use crate::danlu::answer;
+use crate::support::daemon;
+use crate::support::daemon::Daemon;
+use crate::support::danlu::answer;
 use serde_json::{Value, json};
 
 fn ids(document: &Value) -> Vec<u64> {

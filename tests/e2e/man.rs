@@ -1,6 +1,6 @@
 //! `danlu man`.
 
-use crate::danlu::danlu;
+use crate::support::danlu::danlu;
 
 #[test]
 fn one_page_or_all() {

@@ -9,9 +9,9 @@ use std::{
     time::Instant,
 };
 
-use crate::daemon::{Daemon, Setup, in_memory};
-use crate::danlu::Watchdog;
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup, in_memory};
+use crate::support::danlu::Watchdog;
+use crate::support::http::Connection;
 use serde_json::json;
 
 const TASKS: usize = 10_000;

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::daemon::{Daemon, until};
-use crate::lab::{Lab, Machine, slow_link::SlowLink};
+use crate::support::daemon::{Daemon, until};
+use crate::support::ssh_lab::{Lab, Machine, slow_link::SlowLink};
 use nix::sys::signal::Signal;
 
 /// So many tasks for each fault, on so many machines with so many GPUs.

@@ -1,6 +1,6 @@
 //! `danlu node label`: labels change while tasks run.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 #[test]
 fn labels_change_while_tasks_run_and_those_who_wait_follow() {

@@ -6,9 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::daemon::until;
-use crate::danlu;
-use crate::lab::Lab;
+use crate::support::daemon::until;
+use crate::support::danlu;
+use crate::support::ssh_lab::Lab;
 
 #[test]
 fn three_machines_run_tasks_and_show_their_logs() {
@@ -219,7 +219,7 @@ fn data_on_another_machines_disk_is_refused() {
         sshfs.status().is_ok_and(|status| status.success())
     };
     if !Path::new("/usr/bin/sshfs").exists() || !Path::new("/dev/fuse").exists() {
-        crate::danlu::skip("no disk of another machine can be mounted here");
+        crate::support::danlu::skip("no disk of another machine can be mounted here");
         return;
     }
     // The machine may still be starting.

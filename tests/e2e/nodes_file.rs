@@ -4,8 +4,8 @@
 
 use std::{fs, path::Path};
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu;
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu;
 use fakeagent::{FakeAgent, facts, idle};
 use serde_json::Value;
 

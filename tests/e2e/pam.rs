@@ -1,7 +1,7 @@
 //! People log in with the password that they have on the machine, through its real PAM.
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::http::{Connection, Reply};
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::http::{Connection, Reply};
 use serde_json::json;
 use std::{
     fs,
@@ -25,7 +25,7 @@ impl Rules {
         let modules = [&modules[..], &["/lib/aarch64-linux-gnu/security"]].concat();
         let there = modules.iter().any(|place| Path::new(place).join("pam_exec.so").exists());
         if !nix::unistd::geteuid().is_root() || !there || !Path::new("/etc/pam.d").is_dir() {
-            crate::danlu::skip("only root makes rules of PAM, with pam_exec");
+            crate::support::danlu::skip("only root makes rules of PAM, with pam_exec");
             return None;
         }
         let check = directory.join("check");

@@ -1,6 +1,6 @@
 //! Preemption with real processes: a notice, a signal, a grace, and another attempt later.
 
-use crate::daemon::{Daemon, Setup, processes, until};
+use crate::support::daemon::{Daemon, Setup, processes, until};
 
 fn one_gpu(order: &str) -> Daemon {
     let daemon = Daemon::start_with(Setup::simulated(1));

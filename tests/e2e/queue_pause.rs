@@ -1,6 +1,6 @@
 //! `danlu pause-queue` and `danlu resume-queue`, with real processes.
 
-use crate::daemon::{Daemon, until};
+use crate::support::daemon::{Daemon, until};
 
 #[test]
 fn a_paused_queue_starts_nothing_and_survives_a_restart() {

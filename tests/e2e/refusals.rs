@@ -7,10 +7,10 @@ use std::{
     path::Path,
 };
 
-use crate::daemon::{Daemon, Setup};
-use crate::danlu;
-use crate::danlu::{Answer, command};
-use crate::http::{Connection, Reply};
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::danlu;
+use crate::support::danlu::{Answer, command};
+use crate::support::http::{Connection, Reply};
 use serde_json::json;
 
 #[track_caller]

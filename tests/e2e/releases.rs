@@ -8,8 +8,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::daemon::{Daemon, Setup};
-use crate::danlu;
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::danlu;
 use serde_json::{Value, json};
 
 /// A process that holds a run directory as the shim of a run does, until it is told how its command ended.

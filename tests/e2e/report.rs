@@ -1,7 +1,7 @@
 //! `danlu report --predictions`, with a real server.
 
-use crate::daemon::Daemon;
-use crate::danlu::answer;
+use crate::support::daemon::Daemon;
+use crate::support::danlu::answer;
 
 #[test]
 fn predictions_are_compared_with_what_came() {

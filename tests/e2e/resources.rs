@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::daemon::{Daemon, Setup};
-use crate::danlu;
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::danlu;
 
 #[test]
 fn licences_are_counted() {

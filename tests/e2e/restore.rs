@@ -1,6 +1,6 @@
 //! A backup of the database that is copied back over it begins a new life: no run directory is met twice.
 
-use crate::daemon::{Daemon, until};
+use crate::support::daemon::{Daemon, until};
 use std::fs;
 
 #[test]

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu;
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu;
 use danlu_core::input::NodeReport;
 use danlu_core::run::{ReportedState, RunReport};
 use danlu_core::{Epoch, RunId, Time};

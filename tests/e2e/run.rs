@@ -1,6 +1,6 @@
 //! `danlu run` and `danlu wait`, with a real server.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 #[test]
 fn run_is_the_command_with_a_queue_before_it() {

@@ -1,7 +1,7 @@
 //! The description of the API and the server itself, asked thousands of odd things by a program that reads the first.
 
-use crate::daemon::{Daemon, Setup};
-use crate::http::Connection;
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::http::Connection;
 use serde_json::{Value, json};
 use std::{
     env,
@@ -86,6 +86,6 @@ fn program() -> Option<PathBuf> {
         return Some(program);
     }
     assert!(env::var_os("CI").is_none(), "schemathesis is missing: cargo xtask test installs it");
-    crate::danlu::skip("there is no schemathesis, which `cargo xtask test` installs");
+    crate::support::danlu::skip("there is no schemathesis, which `cargo xtask test` installs");
     None
 }

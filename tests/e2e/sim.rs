@@ -6,7 +6,7 @@ use std::{
     process,
 };
 
-use crate::danlu::{Answer, danlu};
+use crate::support::danlu::{Answer, danlu};
 
 /// A file that is gone when the test ends.
 struct Scratch(PathBuf);

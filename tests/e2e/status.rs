@@ -1,6 +1,6 @@
 //! `danlu status` and `danlu debug`, with a real server.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use serde_json::json;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use crate::daemon::Daemon;
-use crate::danlu::answer;
+use crate::support::daemon::Daemon;
+use crate::support::danlu::answer;
 use serde_json::json;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use crate::daemon::{Daemon, Setup, processes, until};
-use crate::danlu;
+use crate::support::daemon::{Daemon, Setup, processes, until};
+use crate::support::danlu;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,

@@ -1,6 +1,6 @@
 //! `danlu user`: what admins give people.
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 #[test]
 fn users_are_listed_and_changed() {

@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::daemon::{Daemon, Setup, until};
-use crate::danlu::Answer;
-use crate::dead_fs::DeadFs;
-use crate::guest::{Guest, open_to_all};
-use crate::http::{Connection, Reply};
+use crate::support::daemon::{Daemon, Setup, until};
+use crate::support::danlu::Answer;
+use crate::support::dead_fs::DeadFs;
+use crate::support::http::{Connection, Reply};
+use crate::support::os_user::{Guest, open_to_all};
 use nix::{
     fcntl::{AT_FDCWD, RenameFlags, renameat2},
     sys::stat::Mode,

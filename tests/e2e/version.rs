@@ -1,6 +1,6 @@
 //! `danlu version`.
 
-use crate::danlu::danlu;
+use crate::support::danlu::danlu;
 
 #[test]
 fn verb_and_flags_say_the_same() {

@@ -1,7 +1,7 @@
 //! With `visibility = own` nobody is told whose tasks the others are, which, or what they run.
 
-use crate::daemon::{Daemon, Setup};
-use crate::http::{Connection, Reply};
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::http::{Connection, Reply};
 use serde_json::{Value, json};
 use std::fs;
 

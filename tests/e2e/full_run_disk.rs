@@ -1,0 +1,100 @@
+//! The disk that runs are kept on is full: what runs there can end and be cancelled, and what was to start there has not failed.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use crate::support::daemon::{Daemon, Setup, until};
+use nix::{sys::statvfs::statvfs, unistd::geteuid};
+
+/// Small, and only for the runs: the server's own records are on another.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, and it says so, where it cannot be had.
+    fn mount(directory: &Path) -> Option<SmallDisk> {
+        fs::create_dir_all(directory).expect("it can be made");
+        let data = directory.parent().expect("it is in the data directory");
+        fs::set_permissions(data, Permissions::from_mode(0o711)).expect("it is ours");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=8m,mode=711", "danlu-test"]).arg(directory);
+        if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
+            crate::support::danlu::skip("only root can mount a small disk, and not everywhere");
+            return None;
+        }
+        Some(SmallDisk(directory.to_owned()))
+    }
+
+    fn is_full(&self) -> bool {
+        statvfs(&self.0).expect("it is there").blocks_available() == 0
+    }
+
+    /// Nothing is left, not even for root.
+    fn fill(&self) -> PathBuf {
+        let path = self.0.join("filler");
+        let mut file = File::create(&path).expect("it can be made");
+        for size in [1 << 20, 4096, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn server() -> Option<(Daemon, SmallDisk)> {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let disk = SmallDisk::mount(&directory.path().join("data/node"))?;
+    Some((Daemon::start_in(directory, Setup::simulated(4)), disk))
+}
+
+#[test]
+fn ends_and_cancels_are_recorded_while_it_is_full() {
+    let Some((daemon, disk)) = server() else { return };
+    let go = daemon.directory().join("go");
+    let line = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 7", go.display());
+    let ends = daemon.submit("", &line);
+    let goes_on = daemon.submit("", "sleep 1000");
+    daemon.wait_until(&ends, "running");
+    daemon.wait_until(&goes_on, "running");
+    let greedy = daemon.submit("", "yes; sleep 1000");
+    until("it has filled the disk", || disk.is_full());
+
+    let begun = Instant::now();
+    fs::write(&go, "").expect("another disk");
+    assert_eq!(daemon.ask(&["wait", &ends]).status, 7);
+    for id in [&goes_on, &greedy] {
+        daemon.say(&["cancel", id]);
+        daemon.wait_until(id, "cancelled");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let end = daemon.say(&["logs", "-n", "1", &greedy]);
+    assert_eq!(end, "danlu: output may be missing here: the disk was full\n");
+}
+
+#[test]
+fn a_task_that_cannot_be_started_there_has_not_failed() {
+    let Some((daemon, disk)) = server() else { return };
+    let filler = disk.fill();
+    let ids = [daemon.submit("-g 2", "echo one"), daemon.submit("-g 2", "echo two")];
+    for id in &ids {
+        let why = || daemon.ask(&["why", id]).stdout;
+        until("it says what it waits for", || why().contains("No space left"));
+    }
+    for id in &ids {
+        assert_eq!(daemon.state(id), "queued", "{}", daemon.show(id));
+    }
+    fs::remove_file(filler).expect("it is there");
+    for id in &ids {
+        assert_eq!(daemon.ask(&["wait", id]).status, 0, "{}", daemon.show(id));
+    }
+}

@@ -1,0 +1,50 @@
+//! Verbs about the server itself: `set`, `policy`, `config`, `doctor`, `down`.
+
+use crate::support::daemon::Daemon;
+use crate::support::danlu;
+
+#[test]
+fn settings_and_configuration() {
+    let daemon = Daemon::start();
+    assert_eq!(daemon.say(&["policy"]), "balance+easy\n");
+    assert_eq!(daemon.say(&["policy", "set", "sjf+skip"]), "sjf+skip\n");
+    assert_eq!(daemon.say(&["set", "order"]), "order = sjf\n");
+    assert_eq!(daemon.say(&["set", "max_losses", "3"]), "max_losses = 3\n");
+    assert_eq!(daemon.ask(&["set", "max_losses", "many"]).status, 64);
+    assert_eq!(daemon.ask(&["set", "nonsense", "3"]).status, 69);
+    assert_eq!(daemon.ask(&["policy", "set", "nonsense"]).status, 64);
+    let shown = daemon.say(&["config", "show"]);
+    assert!(shown.contains("sim_gpus") && shown.contains("--sim-gpus"), "{shown}");
+    assert_eq!(daemon.json(&["config", "show", "--json"])["v"], 1);
+}
+
+#[test]
+fn doctor_names_the_server() {
+    let daemon = Daemon::start();
+    let said = daemon.ask(&["doctor"]);
+    assert!(said.stdout.contains("the server answers at"), "{said:?}");
+    assert!(said.stdout.contains("the server has found 4 GPUs"), "{said:?}");
+    let document = daemon.json(&["doctor", "--json"]);
+    assert_eq!(document["findings"][0]["verdict"], "fine");
+}
+
+#[test]
+fn doctor_without_a_server_says_what_to_type() {
+    let said = danlu::client(std::path::Path::new("/nowhere"), &["doctor"]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(said.stdout.contains("wrong  could not reach the server"), "{said:?}");
+    assert!(said.stdout.contains("→ danlu up"), "{said:?}");
+}
+
+#[test]
+fn down_returns_when_the_server_is_gone_and_tasks_go_on() {
+    let mut daemon = Daemon::start();
+    let id = daemon.submit("", "sleep 1.5; echo survived");
+    daemon.wait_until(&id, "running");
+    assert_eq!(daemon.say(&["down"]), "the server has stopped\n");
+    assert!(daemon.has_ended());
+    assert_eq!(daemon.ask(&["ls"]).status, 75);
+    daemon.crash_and_restart();
+    assert_eq!(daemon.ask(&["wait", &id]).status, 0);
+    assert_eq!(daemon.say(&["logs", &id]), "survived\n");
+}
