@@ -13,12 +13,12 @@ use std::{
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu;
 use crate::support::http::{Connection, Reply};
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 use serde_json::{Value, json};
 
 const PASSWORD: &str = "correct horse";
 
-struct Somebody {
+struct LoggedIn {
     headers: String,
     cookie: String,
 }
@@ -39,13 +39,13 @@ fn add(daemon: &Daemon, name: &str, is_admin: bool) {
     assert_eq!(send(daemon, "POST /api/v1/users", &token, &body).status, 201);
 }
 
-fn log_in(daemon: &Daemon, name: &str) -> Somebody {
+fn log_in(daemon: &Daemon, name: &str) -> LoggedIn {
     let body = json!({ "user": name, "password": PASSWORD });
     let reply = Connection::to(daemon.address()).json("POST /api/v1/session", &body);
     let cookie = reply.header("set-cookie").and_then(|it| it.split(';').next()).expect("a cookie");
     let csrf = reply.body["csrf"].as_str().expect("it is told");
     let cookie = format!("cookie: {cookie}\r\n");
-    Somebody { headers: format!("{cookie}x-csrf-token: {csrf}\r\n"), cookie }
+    LoggedIn { headers: format!("{cookie}x-csrf-token: {csrf}\r\n"), cookie }
 }
 
 /// Follows an address until it ends; what is received says that it has.
@@ -168,7 +168,7 @@ fn a_cookie_alone_changes_nothing() {
     let head = "content-type: application/x-www-form-urlencoded\r\n";
     assert_eq!(connection.form("POST /login", head, &form), 200);
     let ann = log_in(&daemon, "ann");
-    // Somebody with a server on another port gets the cookie, and loads pages with it.
+    // A server on another port of this host gets the cookie, and loads pages with it.
     for page in ["/", "/tasks", "/new", "/me", "/admin", "/admin/settings", "/admin/commands"] {
         let html = Connection::to(daemon.address()).text(&format!("GET {page}"), &ann.cookie);
         assert!(html.contains("</html>"), "{page}");
@@ -204,7 +204,7 @@ fn thief() {
 
 #[test]
 fn a_cookie_is_no_good_to_another_user_of_the_machine() {
-    let Some(guest) = Guest::new() else { return };
+    let Some(user) = OsUser::new() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     open_to_all(directory.path());
     let daemon = Daemon::start_in(directory, Setup::simulated(1));
@@ -213,7 +213,7 @@ fn a_cookie_is_no_good_to_another_user_of_the_machine() {
     assert_eq!(send(&daemon, "GET /api/v1/me", &ann.cookie, &json!({})).status, 200);
     let program = daemon.directory().join("thief");
     fs::copy(std::env::current_exe().expect("it runs"), &program).expect("it can be copied");
-    let mut command = guest.command(&program);
+    let mut command = user.command(&program);
     command
         .args(["--exact", "access_control::thief", "--nocapture"])
         .env("DANLU_ROBBED", daemon.address());
@@ -263,20 +263,20 @@ fn the_cookie_of_an_encrypted_connection_is_of_this_host_alone() {
 
 #[test]
 fn an_os_user_is_not_the_account_that_belongs_to_another() {
-    let (Some(guest), Some(other)) = (Guest::new(), Guest::new()) else { return };
+    let (Some(user), Some(other)) = (OsUser::new(), OsUser::new()) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let danlu = open_to_all(directory.path());
     let daemon = Daemon::start_in(directory, Setup::simulated(1));
-    daemon.say(&["user", "add", &guest.name, "--os-user", &other.name]);
+    daemon.say(&["user", "add", &user.name, "--os-user", &other.name]);
     let submit = ["submit", "-q", "--", "id", "-un"];
-    let refused = guest.ask(&danlu, daemon.socket(), &submit);
+    let refused = user.ask(&danlu, daemon.socket(), &submit);
     assert_ne!(refused.status, 0, "it would run as {}", other.name);
     assert!(refused.stderr.contains(&other.name), "{refused:?}");
-    assert_ne!(guest.ask(&danlu, daemon.socket(), &["ls"]).status, 0);
+    assert_ne!(user.ask(&danlu, daemon.socket(), &["ls"]).status, 0);
     let own = other.ask(&danlu, daemon.socket(), &submit);
     assert_eq!(own.status, 0, "{own:?}");
-    daemon.say(&["user", "set", &guest.name, "--os-user", &guest.name]);
-    assert_eq!(guest.ask(&danlu, daemon.socket(), &["ls"]).status, 0);
+    daemon.say(&["user", "set", &user.name, "--os-user", &user.name]);
+    assert_eq!(user.ask(&danlu, daemon.socket(), &["ls"]).status, 0);
 }
 
 #[test]
@@ -288,13 +288,13 @@ fn what_is_not_seen_is_not_there_whatever_is_asked() {
     daemon.say(&["set", "visibility", "own"]);
     let (ann, bo) = (log_in(&daemon, "ann"), log_in(&daemon, "bo"));
     let submit =
-        |who: &Somebody, body: Value| send(&daemon, "POST /api/v1/tasks", &who.headers, &body);
+        |who: &LoggedIn, body: Value| send(&daemon, "POST /api/v1/tasks", &who.headers, &body);
     let held = json!({ "command": ["true"], "directory": "/", "hold": true });
     let id = submit(&ann, held.clone()).body["id"].as_u64().expect("an id");
     let waits = json!({ "command": ["true"], "directory": "/", "after": [{ "task": id, "kind": "after_ok" }] });
     let behind = submit(&ann, waits.clone()).body["id"].as_u64().expect("an id");
     let missing = 999_999;
-    let told = |who: &Somebody, request: &str, body: &Value| {
+    let told = |who: &LoggedIn, request: &str, body: &Value| {
         let reply = send(&daemon, request, &who.headers, body);
         let words = reply.body.to_string();
         (reply.status, words.replace(&id.to_string(), "ID").replace(&missing.to_string(), "ID"))

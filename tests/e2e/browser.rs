@@ -9,8 +9,8 @@ use std::{
 
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::danlu::{BUILT, command_of};
-use crate::support::ssh_lab::Lab;
-use crate::support::ssh_user::Person;
+use crate::support::ssh_lab::SshLab;
+use crate::support::ssh_user::SshUser;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -24,7 +24,7 @@ fn people_do_everything_in_a_browser() {
     let Some(browser) = browser() else { return };
     let daemon = Daemon::start_with(Setup::simulated(4));
     add_admin(&daemon);
-    let nobody_yet = NobodyYet::start();
+    let nobody_yet = EmptyServer::start();
     let mut walk = visit("walk.mjs", &daemon, &browser);
     walk.env("SETUP", &nobody_yet.link);
     walk.env("PASSWORDS", format!(r#"{{"ada":"{PASSWORD}"}}"#));
@@ -34,14 +34,14 @@ fn people_do_everything_in_a_browser() {
 #[test]
 fn a_key_is_given_in_a_browser() {
     let Some(browser) = browser() else { return };
-    let Some(lab) = Lab::new(1) else { return };
-    let (Some(ops), Some(ann)) = (Person::new(&lab), Person::new(&lab)) else { return };
+    let Some(lab) = SshLab::new(1) else { return };
+    let (Some(ops), Some(ann)) = (SshUser::new(&lab), SshUser::new(&lab)) else { return };
     ops.add(&lab, "n1", &lab.machines[0]);
     add_admin(&lab.daemon);
     let key = fs::read_to_string(ann.key(&lab, true)).expect("it was made");
     let mut visit = visit("key.mjs", &lab.daemon, &browser);
     visit.env("NAME", "ada").env("PASSWORD", PASSWORD);
-    visit.env("SSH_USER", &ann.guest.name).env("KEY", key);
+    visit.env("SSH_USER", &ann.os_user.name).env("KEY", key);
     goes_well(&mut visit);
 }
 
@@ -61,14 +61,14 @@ fn goes_well(visit: &mut Command) {
 }
 
 /// A server that nobody has asked anything, so that it has no administrator.
-struct NobodyYet {
+struct EmptyServer {
     child: Child,
     link: String,
     _directory: TempDir,
 }
 
-impl NobodyYet {
-    fn start() -> NobodyYet {
+impl EmptyServer {
+    fn start() -> EmptyServer {
         let directory = tempfile::tempdir().expect("a directory");
         let mut command = command_of(Path::new(BUILT), "en");
         command.args(["up", "--listen", "127.0.0.1:0", "--sim-gpus", "1", "--data"]);
@@ -82,11 +82,11 @@ impl NobodyYet {
                 .map(|at| line[at..].to_owned())
         });
         let link = link.expect("it prints where the first administrator is made");
-        NobodyYet { child, link, _directory: directory }
+        EmptyServer { child, link, _directory: directory }
     }
 }
 
-impl Drop for NobodyYet {
+impl Drop for EmptyServer {
     fn drop(&mut self) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"));
         let _ = kill(pid, Signal::SIGTERM);

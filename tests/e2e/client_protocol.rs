@@ -8,11 +8,11 @@ use std::{
 };
 
 use crate::support::danlu::{Answer, answer, client, client_command};
-use crate::support::fake_server::{Reply, StandIn, details, list, ok, run, task};
+use crate::support::fake_server::{CannedReply, FakeServer, details, list, ok, run, task};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-fn error(status: u16, code: &str) -> Reply {
-    Reply::Json(
+fn error(status: u16, code: &str) -> CannedReply {
+    CannedReply::Json(
         status,
         format!(r#"{{"error":{{"code":"{code}","message":"it is not so","hint":"danlu help"}}}}"#),
     )
@@ -37,7 +37,7 @@ fn every_refusal_has_its_exit_status() {
         (503, "unavailable", 75),
         (500, "internal", 70),
     ] {
-        let server = StandIn::start(move |_, _| error(http, code));
+        let server = FakeServer::start(move |_, _| error(http, code));
         let said = client(&server.socket(), &["show", "7"]);
         assert_eq!((said.status, said.stdout.as_str()), (status, ""), "{code}: {said:?}");
         assert_eq!(said.stderr, "error: it is not so\nhint: danlu help\n");
@@ -46,9 +46,12 @@ fn every_refusal_has_its_exit_status() {
 
 #[test]
 fn an_answer_that_is_no_answer_is_told_from_a_refusal() {
-    for reply in [Reply::Json(200, "nonsense".into()), Reply::Json(502, "<html>".into()), ok("{}")]
-    {
-        let server = StandIn::start(move |_, _| reply.clone());
+    for reply in [
+        CannedReply::Json(200, "nonsense".into()),
+        CannedReply::Json(502, "<html>".into()),
+        ok("{}"),
+    ] {
+        let server = FakeServer::start(move |_, _| reply.clone());
         let said = client(&server.socket(), &["show", "7"]);
         assert_eq!(said.status, 70, "{said:?}");
         assert!(said.stderr.contains("makes no sense"), "{said:?}");
@@ -81,7 +84,8 @@ fn a_refusal_counts_even_if_it_comes_before_all_was_sent() {
 
 #[test]
 fn a_submit_carries_the_command_the_directory_and_the_environment() {
-    let server = StandIn::start(|_, _| Reply::Json(201, r#"{"v":1,"id":12,"count":1}"#.into()));
+    let server =
+        FakeServer::start(|_, _| CannedReply::Json(201, r#"{"v":1,"id":12,"count":1}"#.into()));
     let mut command = client_command(
         &server.socket(),
         &[
@@ -112,9 +116,9 @@ fn a_submit_carries_the_command_the_directory_and_the_environment() {
 
 #[test]
 fn a_submit_whose_answer_is_lost_is_repeated_with_the_same_key() {
-    let server = StandIn::start(|number, _| match number {
-        0 | 1 => Reply::HangUp,
-        _ => Reply::Json(201, r#"{"v":1,"id":12,"count":100}"#.into()),
+    let server = FakeServer::start(|number, _| match number {
+        0 | 1 => CannedReply::HangUp,
+        _ => CannedReply::Json(201, r#"{"v":1,"id":12,"count":100}"#.into()),
     });
     let said = client(&server.socket(), &["submit", "--array", "0-99", "--", "true"]);
     assert_eq!((said.status, said.stdout.as_str()), (0, "submitted tasks 12-111\n"), "{said:?}");
@@ -132,14 +136,14 @@ fn a_submit_whose_answer_is_lost_is_repeated_with_the_same_key() {
 #[test]
 fn quiet_and_json_print_what_scripts_want() {
     let document = r#"{"v":1,"id":12,"count":1}"#;
-    let server = StandIn::start(move |_, _| Reply::Json(201, document.into()));
+    let server = FakeServer::start(move |_, _| CannedReply::Json(201, document.into()));
     let said = client(&server.socket(), &["submit", "-q", "--", "true"]);
     assert_eq!(said.stdout, "12\n");
     let said = client(&server.socket(), &["add", "--json", "true"]);
     assert_eq!(said.stdout, format!("{document}\n"));
 }
 
-fn machine(line: &str, waiting: &[String]) -> Reply {
+fn machine(line: &str, waiting: &[String]) -> CannedReply {
     match path(line) {
         "/whoami" => ok(WHO),
         "/gpus" => ok(r#"{"v":1,"gpus":[
@@ -202,7 +206,7 @@ fn ls_says_why_and_where_within_80_columns() {
         r#"{"first":421,"last":422,"indices":[[0,1]],"counts":{"queued":2},"running_since":null}"#;
     let mut waiting = single.map(|task| format!(r#"{{"task":{task}}}"#)).to_vec();
     waiting.push(format!(r#"{{"task":{element},"array":{array}}}"#));
-    let server = StandIn::start(move |_, request| machine(&request.line, &waiting));
+    let server = FakeServer::start(move |_, request| machine(&request.line, &waiting));
     let mut command = client_command(&server.socket(), &["ls"]);
     let said = answer(command.env("COLUMNS", "80").output().expect("it starts"));
     assert_eq!((said.status, said.stderr.as_str()), (0, ""), "{said:?}");
@@ -225,7 +229,7 @@ fn ls_says_why_and_where_within_80_columns() {
 
 #[test]
 fn ls_speaks_chinese() {
-    let server = StandIn::start(move |_, request| machine(&request.line, &[]));
+    let server = FakeServer::start(move |_, request| machine(&request.line, &[]));
     let mut command = client_command(&server.socket(), &["ls", "-a"]);
     let said = answer(command.env("DANLU_LANG", "zh").output().expect("it starts"));
     for words in ["GPU 空闲 1/3", "编号", "用户", "运行", "失败"] {
@@ -240,7 +244,7 @@ fn ls_json_is_one_document_however_many_pages_there_are() {
         let tasks = [task(first, "queued", ""), task(first + 1, "queued", "")].join(",");
         ok(format!(r#"{{"v":1,"tasks":[{tasks}],"total":4,"next":{next}}}"#))
     };
-    let server = StandIn::start(move |_, request| match path(&request.line) {
+    let server = FakeServer::start(move |_, request| match path(&request.line) {
         "/whoami" => ok(WHO),
         path if path.contains("cursor=3") => page(3, "null"),
         _ => page(1, "3"),
@@ -258,7 +262,7 @@ fn ls_json_is_one_document_however_many_pages_there_are() {
 
 #[test]
 fn gpus_names_holders_and_strangers() {
-    let server = StandIn::start(move |_, request| machine(&request.line, &[]));
+    let server = FakeServer::start(move |_, request| machine(&request.line, &[]));
     let said = client(&server.socket(), &["gpus"]);
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert!(lines[0].starts_with("NODE  GPU  MODEL"), "{}", said.stdout);
@@ -274,7 +278,7 @@ fn why_names_who_has_the_gpus() {
         "queued",
         r#""name":"llama","wait":{"reason":"resources","held_by":[{"epoch":1,"number":3}]}"#,
     );
-    let server = StandIn::start(move |_, request| match path(&request.line) {
+    let server = FakeServer::start(move |_, request| match path(&request.line) {
         "/tasks/420/why" => ok(format!(
             r#"{{"v":1,"why":{{"task":{queued},"words":null,"expected_start_at":null}}}}"#
         )),
@@ -292,7 +296,7 @@ fn why_names_who_has_the_gpus() {
 }
 
 fn wait_for(tasks: Vec<String>) -> Answer {
-    let server = StandIn::start(move |number, _| match number {
+    let server = FakeServer::start(move |number, _| match number {
         // The server may answer before all have ended.
         0 => ok(list(&[task(1, "running", "")])),
         _ => ok(list(&tasks)),
@@ -323,8 +327,8 @@ fn wait_exits_with_the_code_of_the_lowest_that_did_not_succeed() {
 
 #[test]
 fn wait_goes_on_when_the_server_restarts() {
-    let server = StandIn::start(|number, _| match number {
-        0 => Reply::HangUp,
+    let server = FakeServer::start(|number, _| match number {
+        0 => CannedReply::HangUp,
         _ => ok(list(&[task(1, "succeeded", "")])),
     });
     assert_eq!(client(&server.socket(), &["wait", "1"]).status, 0);
@@ -332,7 +336,7 @@ fn wait_goes_on_when_the_server_restarts() {
 
 #[test]
 fn acts_are_sent_together_and_the_first_refusal_decides() {
-    let server = StandIn::start(|_, _| {
+    let server = FakeServer::start(|_, _| {
         ok(
             r#"{"v":1,"results":[{"id":3},{"id":4,"error":{"code":"not_found","message":"there is no task 4","hint":""}},
             {"id":5},{"id":12,"error":{"code":"not_permitted","message":"not yours","hint":"ask"}}]}"#,
@@ -349,7 +353,7 @@ fn acts_are_sent_together_and_the_first_refusal_decides() {
 
 #[test]
 fn destructive_acts_on_many_want_a_yes() {
-    let server = StandIn::start(|_, request| match path(&request.line) {
+    let server = FakeServer::start(|_, request| match path(&request.line) {
         "/whoami" => ok(WHO),
         line if line.starts_with("/dependents?") => ok(r#"{"v":1,"ids":[]}"#),
         line if line.starts_with("/tasks?") => {
@@ -377,7 +381,7 @@ fn destructive_acts_on_many_want_a_yes() {
 
 #[test]
 fn at_signs_are_my_last_tasks() {
-    let server = StandIn::start(|_, request| match path(&request.line) {
+    let server = FakeServer::start(|_, request| match path(&request.line) {
         "/whoami" => ok(WHO),
         line if line.starts_with("/tasks?limit=") && line.contains("&user=ada") => {
             ok(list(&[task(9, "queued", ""), task(7, "queued", "")]))
@@ -397,13 +401,13 @@ fn at_signs_are_my_last_tasks() {
 #[test]
 fn logs_are_read_piece_by_piece_and_bars_are_one_line() {
     let log = b"start\n 1%\r50%\r100%\nend without newline".to_vec();
-    let server = StandIn::start({
+    let server = FakeServer::start({
         let log = log.clone();
         move |_, request| {
             let size = log.len() as u64;
             let from = if request.line.contains("offset=0") { 0 } else { 10 };
             let until = if from == 0 { 10 } else { log.len() };
-            Reply::Log { bytes: log[from..until].to_vec(), offset: until as u64, size }
+            CannedReply::Log { bytes: log[from..until].to_vec(), offset: until as u64, size }
         }
     });
     let said = client(&server.socket(), &["logs", "7"]);
@@ -424,11 +428,11 @@ fn piece(offset: usize, words: &str) -> String {
 const END: &str = "event: end\ndata: {}\n\n";
 
 /// A task that waits, runs, is lost from sight, fails, runs again and succeeds.
-fn eventful(number: usize, line: &str) -> Reply {
+fn eventful(number: usize, line: &str) -> CannedReply {
     let one =
         |state: &str, fields: &str| ok(format!(r#"{{"v":1,"task":{}}}"#, task(7, state, fields)));
     match (number, path(line)) {
-        (_, "/tasks") => Reply::Json(201, r#"{"v":1,"id":7,"count":1}"#.into()),
+        (_, "/tasks") => CannedReply::Json(201, r#"{"v":1,"id":7,"count":1}"#.into()),
         (..3, "/tasks/7") => one("queued", &(details("") + r#","wait":{"reason":"outranked"}"#)),
         (..8, "/tasks/7") => {
             one("running", &(details(&run(1, "running")) + r#","node":"gpu1","gpu_ids":[0]"#))
@@ -441,16 +445,16 @@ fn eventful(number: usize, line: &str) -> Reply {
         (_, "/wait?ids=7&until=running,paused,stopping,lost") => {
             ok(r#"{"v":1,"tasks":[],"total":0,"next":null}"#)
         }
-        (_, "/tasks/7/logs?run=1") => Reply::Events(piece(6, "first\n")),
-        (_, "/tasks/7/logs?run=1&offset=6") => Reply::Events(piece(13, "second\n") + END),
-        (_, "/tasks/7/logs?run=2") => Reply::Events(piece(6, "third\n") + END),
+        (_, "/tasks/7/logs?run=1") => CannedReply::Events(piece(6, "first\n")),
+        (_, "/tasks/7/logs?run=1&offset=6") => CannedReply::Events(piece(13, "second\n") + END),
+        (_, "/tasks/7/logs?run=2") => CannedReply::Events(piece(6, "third\n") + END),
         (number, line) => panic!("{number}: {line}"),
     }
 }
 
 #[test]
 fn run_follows_through_restarts_and_retries() {
-    let server = StandIn::start(|number, request| eventful(number, &request.line));
+    let server = FakeServer::start(|number, request| eventful(number, &request.line));
     let said = client(&server.socket(), &["run", "--", "train"]);
     assert_eq!((said.status, said.stdout.as_str()), (0, "first\nsecond\nthird\n"), "{said:?}");
     for words in
@@ -463,13 +467,13 @@ fn run_follows_through_restarts_and_retries() {
 #[test]
 fn run_exits_with_the_tasks_code() {
     let ends = |state: &'static str, fields: &'static str| {
-        let server = StandIn::start(move |_, request| match path(&request.line) {
-            "/tasks" => Reply::Json(201, r#"{"v":1,"id":7,"count":1}"#.into()),
+        let server = FakeServer::start(move |_, request| match path(&request.line) {
+            "/tasks" => CannedReply::Json(201, r#"{"v":1,"id":7,"count":1}"#.into()),
             "/tasks/7" => ok(format!(
                 r#"{{"v":1,"task":{}}}"#,
                 task(7, state, &(details(&run(1, "ended")) + fields))
             )),
-            _ => Reply::Events(piece(4, "out\n") + END),
+            _ => CannedReply::Events(piece(4, "out\n") + END),
         });
         let said = client(&server.socket(), &["run", "-q", "false"]);
         assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("out\n", ""), "{said:?}");
@@ -485,10 +489,10 @@ fn run_exits_with_the_tasks_code() {
 fn a_reader_that_is_gone_is_no_error() {
     let long = "x".repeat(1 << 20);
     let tasks: Vec<String> = (0..2_000).map(|id| task(id, "queued", "")).collect();
-    let server = StandIn::start(move |_, request| match path(&request.line) {
+    let server = FakeServer::start(move |_, request| match path(&request.line) {
         "/whoami" => ok(WHO),
         line if line.contains("/logs") => {
-            Reply::Log { bytes: long.clone().into_bytes(), offset: 1 << 20, size: 1 << 30 }
+            CannedReply::Log { bytes: long.clone().into_bytes(), offset: 1 << 20, size: 1 << 30 }
         }
         line if line.starts_with("/overview") => {
             let lines: Vec<String> =
@@ -514,7 +518,7 @@ fn a_reader_that_is_gone_is_no_error() {
 
 #[test]
 fn edit_sends_only_what_changes_and_keeps_other_labels() {
-    let server = StandIn::start(|_, request| match request.line.as_str() {
+    let server = FakeServer::start(|_, request| match request.line.as_str() {
         "GET /api/v1/tasks/7" => ok(format!(
             r#"{{"v":1,"task":{}}}"#,
             task(7, "queued", &(details("") + r#","labels":{"a":"1"}"#))
@@ -534,7 +538,7 @@ fn edit_sends_only_what_changes_and_keeps_other_labels() {
 
 #[test]
 fn edit_opens_an_editor() {
-    let server = StandIn::start(|_, request| match request.line.as_str() {
+    let server = FakeServer::start(|_, request| match request.line.as_str() {
         "GET /api/v1/tasks/7" => {
             ok(format!(r#"{{"v":1,"task":{}}}"#, task(7, "queued", &details(""))))
         }
@@ -562,13 +566,13 @@ fn edit_opens_an_editor() {
 
 #[test]
 fn clone_submits_what_the_other_task_is() {
-    let server = StandIn::start(|_, request| match request.line.as_str() {
+    let server = FakeServer::start(|_, request| match request.line.as_str() {
         "GET /api/v1/tasks/7" => {
             let fields =
                 details("") + r#","labels":{"a":"1"},"environment":["A=1"],"command":["old"]"#;
             ok(format!(r#"{{"v":1,"task":{}}}"#, task(7, "failed", &fields)))
         }
-        _ => Reply::Json(201, r#"{"v":1,"id":8,"count":1}"#.into()),
+        _ => CannedReply::Json(201, r#"{"v":1,"id":8,"count":1}"#.into()),
     });
     let said = client(&server.socket(), &["clone", "7", "-J", "again"]);
     assert_eq!(
@@ -587,7 +591,7 @@ fn clone_submits_what_the_other_task_is() {
 
 #[test]
 fn settings_are_shown_and_changed_with_their_types() {
-    let server = StandIn::start(|_, _| {
+    let server = FakeServer::start(|_, _| {
         ok(r#"{"v":1,"settings":{"order":"fifo","backfill":"easy","restart_cost":{"above":60}}}"#)
     });
     let say = |arguments: &[&str]| client(&server.socket(), arguments).stdout;

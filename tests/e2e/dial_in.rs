@@ -13,25 +13,25 @@ use std::{
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu;
 use crate::support::http::Connection;
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 use serde_json::json;
 
-struct Place {
+struct DialInServer {
     daemon: Daemon,
     /// `https://localhost:…`
     url: String,
 }
 
 /// A server that can be started again at the same address.
-fn place() -> Place {
+fn place() -> DialInServer {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).unwrap().port();
     let mut setup = Setup::simulated(1);
     setup.arguments.extend(["--listen".to_owned(), format!("0.0.0.0:{port}")]);
     let daemon = Daemon::start_with(setup);
-    Place { daemon, url: format!("https://localhost:{port}") }
+    DialInServer { daemon, url: format!("https://localhost:{port}") }
 }
 
-impl Place {
+impl DialInServer {
     /// The token of a new machine with two simulated GPUs.
     fn add(&self, name: &str) -> String {
         self.add_with(name, &[])
@@ -314,7 +314,7 @@ fn logs_in_a_shared_directory_are_read_while_the_machine_is_away() {
 /// Everybody may write to the directory, and knows what the next log will be called.
 #[test]
 fn logs_in_a_shared_directory_are_the_owners_alone() {
-    let (Some(owner), Some(other)) = (Guest::new(), Guest::new()) else { return };
+    let (Some(owner), Some(other)) = (OsUser::new(), OsUser::new()) else { return };
     let place = place();
     let danlu = open_to_all(place.daemon.directory());
     let shared = place.daemon.directory().join("shared");

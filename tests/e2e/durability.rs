@@ -291,21 +291,21 @@ fn reset_empties_an_installation_when_nothing_runs() {
 
 // ---- bugs of our own ----
 
-struct Fault(PathBuf);
+struct FaultFile(PathBuf);
 
-impl Fault {
+impl FaultFile {
     fn now(&self, lines: &str) {
         fs::write(&self.0, lines).expect("it can be written");
     }
 }
 
-fn with_faults() -> Option<(Daemon, Fault)> {
+fn with_faults() -> Option<(Daemon, FaultFile)> {
     if !cfg!(debug_assertions) {
         crate::support::danlu::skip("faults are compiled into builds for development alone");
         return None;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let fault = Fault(directory.path().join("fault"));
+    let fault = FaultFile(directory.path().join("fault"));
     let mut setup = Setup::simulated(4);
     let named = fault.0.display().to_string();
     setup.variables.push(("DANLU_TEST_PANIC".into(), named));
@@ -448,7 +448,7 @@ fn everything_can_be_read(daemon: &Daemon, who: &str, waiting: &str) {
     assert!(page.contains("</html>"), "{page}");
 }
 
-fn with_readers() -> Option<(Daemon, Fault, String, String)> {
+fn with_readers() -> Option<(Daemon, FaultFile, String, String)> {
     let (daemon, fault) = with_faults()?;
     let token = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
     let who = format!("authorization: Bearer {}\r\n", token.trim());

@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::two_gpus;
-use crate::support::two_gpus::{Card, Cards, GIGABYTE, Kind};
+use crate::support::two_gpus::{GIGABYTE, GpuReading, GpuSource, TwoGpus};
 
 /// Somebody's process that Danlu has not started.
 struct Stranger(Child);
@@ -31,8 +31,8 @@ impl Drop for Stranger {
     }
 }
 
-fn check_foreign(kind: Kind) {
-    let mut cards = Cards::new(kind);
+fn check_foreign(kind: GpuSource) {
+    let mut cards = TwoGpus::new(kind);
     let stranger = Stranger::start();
     let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten();
     let user = user.expect("whoever runs this test").name;
@@ -68,16 +68,16 @@ fn check_foreign(kind: Kind) {
 
 #[test]
 fn a_foreign_process_is_named_and_its_gpu_not_given_out() {
-    check_foreign(Kind::Nvml);
+    check_foreign(GpuSource::Nvml);
 }
 
 #[test]
 fn a_foreign_process_on_a_simulated_gpu() {
-    check_foreign(Kind::Simulated);
+    check_foreign(GpuSource::Simulated);
 }
 
-fn check_dirty(kind: Kind) {
-    let mut cards = Cards::new(kind);
+fn check_dirty(kind: GpuSource) {
+    let mut cards = TwoGpus::new(kind);
     let at = cards.daemon.directory().to_path_buf();
     let line = format!(
         "echo $$ > {0}/pid.new; mv {0}/pid.new {0}/pid; while [ ! -e {0}/go ]; do sleep 0.02; done",
@@ -93,7 +93,9 @@ fn check_dirty(kind: Kind) {
     assert_eq!(cards.state(0), "held", "its own process is no stranger");
 
     // It ends, and a part of its memory does not come back.
-    cards.change(0, |card| *card = Card { unexplained: 2 * GIGABYTE, ..Card::default() });
+    cards.change(0, |card| {
+        *card = GpuReading { unexplained: 2 * GIGABYTE, ..GpuReading::default() }
+    });
     fs::write(at.join("go"), "").expect("it can be written");
     assert_eq!(cards.daemon.ask(&["wait", &leaks]).status, 0);
     let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
@@ -111,16 +113,16 @@ fn check_dirty(kind: Kind) {
 
 #[test]
 fn a_gpu_that_does_not_get_its_memory_back_is_dirty_and_not_given_out() {
-    check_dirty(Kind::Nvml);
+    check_dirty(GpuSource::Nvml);
 }
 
 #[test]
 fn a_simulated_gpu_that_does_not_get_its_memory_back() {
-    check_dirty(Kind::Simulated);
+    check_dirty(GpuSource::Simulated);
 }
 
-fn check_broken(kind: Kind) {
-    let mut cards = Cards::new(kind);
+fn check_broken(kind: GpuSource) {
+    let mut cards = TwoGpus::new(kind);
     cards.change(1, |card| card.broken = true);
     until("it is noticed", || cards.state(1) == "unknown");
     let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
@@ -136,19 +138,19 @@ fn check_broken(kind: Kind) {
 
 #[test]
 fn a_gpu_that_does_not_answer_is_unknown_and_not_given_out() {
-    check_broken(Kind::Nvml);
+    check_broken(GpuSource::Nvml);
 }
 
 #[test]
 fn a_simulated_gpu_that_does_not_answer() {
-    check_broken(Kind::Simulated);
+    check_broken(GpuSource::Simulated);
 }
 
 #[test]
 fn a_server_that_starts_beside_a_foreign_process_gives_out_the_other_gpu() {
     let stranger = Stranger::start();
-    let used = Card { pids: vec![stranger.pid()], ..Card::default() };
-    let mut cards = Cards::found_as(Kind::Nvml, [used, Card::default()]);
+    let used = GpuReading { pids: vec![stranger.pid()], ..GpuReading::default() };
+    let mut cards = TwoGpus::found_as(GpuSource::Nvml, [used, GpuReading::default()]);
     for _ in 0..3 {
         let both = cards.daemon.submit("-g 2", "true");
         let one = cards.daemon.submit("-g 1", "echo $CUDA_VISIBLE_DEVICES");
@@ -163,7 +165,7 @@ fn a_server_that_starts_beside_a_foreign_process_gives_out_the_other_gpu() {
 /// What a GPU uses when nobody does was seen before, and is not what is left on it now.
 #[test]
 fn a_dirty_gpu_is_dirty_for_the_next_server_too() {
-    let mut cards = Cards::new(Kind::Nvml);
+    let mut cards = TwoGpus::new(GpuSource::Nvml);
     cards.change(0, |card| card.unexplained = 2 * GIGABYTE);
     until("it is noticed", || cards.state(0) == "dirty");
     cards.daemon.crash_and_restart();

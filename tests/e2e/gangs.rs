@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use crate::support::daemon::until;
-use crate::support::ssh_lab::Lab;
+use crate::support::ssh_lab::SshLab;
 
 /// Who has rank 0 waits for all others at the address that everybody was told, and tells them who has come.
 const RENDEZVOUS: &str = r#"
@@ -32,8 +32,8 @@ print("met", *here, "world", os.environ["WORLD_SIZE"], "gpus", os.environ["CUDA_
 /// All machines of the lab, and no other.
 const LAB: &str = "-w lab=yes";
 
-fn lab(gpus: usize) -> Option<Lab> {
-    let lab = Lab::new(3)?;
+fn lab(gpus: usize) -> Option<SshLab> {
+    let lab = SshLab::new(3)?;
     for machine in &lab.machines {
         lab.add(machine, &["--sim-gpus", &gpus.to_string(), "--label", "lab=yes"]);
     }
@@ -43,7 +43,7 @@ fn lab(gpus: usize) -> Option<Lab> {
     Some(lab)
 }
 
-fn nowhere(lab: &Lab, part: &str) -> bool {
+fn nowhere(lab: &SshLab, part: &str) -> bool {
     lab.machines.iter().all(|machine| machine.processes(part).is_empty())
 }
 

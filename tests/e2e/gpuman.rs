@@ -5,15 +5,15 @@ use crate::support::http::Connection;
 use serde_json::{Map, Value, json};
 use std::fs;
 
-struct Gpuman {
+struct GpumanServer {
     daemon: Daemon,
 }
 
-fn gpuman() -> Gpuman {
+fn gpuman() -> GpumanServer {
     gpuman_with(Setup::simulated(4))
 }
 
-fn gpuman_with(mut setup: Setup) -> Gpuman {
+fn gpuman_with(mut setup: Setup) -> GpumanServer {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("danlu.toml");
     fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
@@ -30,10 +30,10 @@ fn gpuman_with(mut setup: Setup) -> Gpuman {
         let reply = connection.ask("POST /api/v1/users", &headers, user.to_string().as_bytes());
         assert_eq!(reply.status, 201, "{reply:?}");
     }
-    Gpuman { daemon }
+    GpumanServer { daemon }
 }
 
-impl Gpuman {
+impl GpumanServer {
     /// Always status 200, without a content type, as gpuman's own program does it.
     fn ask(&self, path: &str, user: &str, fields: &Value) -> Value {
         let mut body: Map<String, Value> = fields.as_object().expect("fields").clone();

@@ -12,13 +12,13 @@ use std::{
 
 const PASSWORD: &str = "correct horse";
 
-struct Gpuman {
+struct GpumanCli {
     daemon: Daemon,
     program: PathBuf,
 }
 
 /// `None`, with a line that says why, where it cannot be run.
-fn gpuman() -> Option<Gpuman> {
+fn gpuman() -> Option<GpumanCli> {
     let program = env::var_os("GPUMAN_CLI").map(PathBuf::from).filter(|file| file.is_file());
     let Some(program) = program else {
         crate::support::danlu::skip("GPUMAN_CLI names no cli.py of gpuman");
@@ -43,10 +43,10 @@ fn gpuman() -> Option<Gpuman> {
         writeln!(adding.stdin.take().expect("piped"), "{PASSWORD}").expect("it reads");
         assert!(adding.wait().expect("it ends").success());
     }
-    Some(Gpuman { daemon, program })
+    Some(GpumanCli { daemon, program })
 }
 
-impl Gpuman {
+impl GpumanCli {
     /// What it prints. It asks for each value in turn; without a terminal it reads passwords like the rest.
     ///
     /// It knows one address only. What stands there is said by the variable for proxies, so that nothing in it has to

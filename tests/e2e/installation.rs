@@ -11,7 +11,7 @@ use std::{
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::danlu;
 use crate::support::danlu::{BUILT, said};
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 
 fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777
@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn nobody_else_can_lock_the_server_out() {
-    let Some(guest) = Guest::new() else { return };
+    let Some(user) = OsUser::new() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     open_to_all(directory.path());
     // As an older version left it.
@@ -32,7 +32,7 @@ fn nobody_else_can_lock_the_server_out() {
     let mut daemon = Daemon::start_in(directory, Setup::simulated(1));
     assert_eq!(mode(&lock), 0o600);
     daemon.terminate();
-    let mut flock = guest.command(Path::new("/usr/bin/flock"));
+    let mut flock = user.command(Path::new("/usr/bin/flock"));
     let taken = said(flock.args(["-n"]).arg(&lock).args(["-c", "echo locked"]));
     assert!(taken.status != 0 && taken.stdout.is_empty(), "{taken:?}");
     daemon.start_again();
@@ -50,7 +50,7 @@ impl Drop for Prepared {
 
 #[test]
 fn a_directory_that_somebody_else_has_prepared_is_refused() {
-    let (Some(victim), Some(other)) = (Guest::new(), Guest::new()) else { return };
+    let (Some(victim), Some(other)) = (OsUser::new(), OsUser::new()) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let danlu = open_to_all(directory.path());
     let up = |data: &str| {
@@ -94,7 +94,7 @@ fn a_directory_that_somebody_else_has_prepared_is_refused() {
 
 #[test]
 fn the_data_directory_shows_others_nothing_but_the_socket() {
-    let Some(guest) = Guest::new() else { return };
+    let Some(user) = OsUser::new() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     open_to_all(directory.path());
     let mut setup = Setup::simulated(2);
@@ -106,7 +106,7 @@ fn the_data_directory_shows_others_nothing_but_the_socket() {
     let running = daemon.submit("-g 1", "exec sleep 600");
     daemon.wait_until(&running, "running");
     daemon.say(&["archive", &task]);
-    let mut find = guest.command(Path::new("find"));
+    let mut find = user.command(Path::new("find"));
     let listed = said(find.arg(daemon.data()));
     let shown = daemon.data().display().to_string();
     assert_eq!(listed.stdout.trim(), shown, "a listing shows nothing: {listed:?}");
@@ -119,7 +119,7 @@ fn the_data_directory_shows_others_nothing_but_the_socket() {
     assert!(names.iter().any(|name| name.ends_with("tls-key.pem")), "{names:?}");
     let test = r#"while IFS= read -r name; do
         [ -r "$name" ] && echo "reads $name"; [ -w "$name" ] && echo "writes $name"; done; true"#;
-    let mut shell = guest.command(Path::new("sh"));
+    let mut shell = user.command(Path::new("sh"));
     let mut shell = shell
         .args(["-c", test])
         .stdin(Stdio::piped())

@@ -31,7 +31,7 @@ fn acknowledged_submits_are_there_and_none_is_there_twice() {
     daemon.wait_until(&blocker, "running");
 
     let since = Instant::now();
-    let mut client = Client::start(daemon.socket());
+    let mut client = SubmittingClient::start(daemon.socket());
     let mut acknowledged: BTreeMap<String, u64> = client.by_ref().take(TASKS / 2).collect();
     client.kill();
     // What it had heard and told, before it was killed.
@@ -45,7 +45,7 @@ fn acknowledged_submits_are_there_and_none_is_there_twice() {
     println!("{} acknowledged, {more} more, {:?}", acknowledged.len(), since.elapsed());
 
     // It does not know which of its requests were done, and repeats them all with their keys.
-    let again: BTreeMap<String, u64> = Client::start(daemon.socket()).collect();
+    let again: BTreeMap<String, u64> = SubmittingClient::start(daemon.socket()).collect();
     assert_eq!(again.len(), TASKS);
     assert!(acknowledged.iter().all(|(key, id)| again[key] == *id), "another id for the same key");
     let there = tasks(&daemon);
@@ -87,14 +87,14 @@ fn submit_all(socket: &Path) {
 }
 
 /// The client's process; an iterator over what it says was acknowledged.
-struct Client {
+struct SubmittingClient {
     _watchdog: Watchdog,
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
 }
 
-impl Client {
-    fn start(socket: &Path) -> Client {
+impl SubmittingClient {
+    fn start(socket: &Path) -> SubmittingClient {
         let own_name = thread::current().name().expect("the name of the test").to_owned();
         let mut child = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", &own_name, "--nocapture"])
@@ -103,7 +103,7 @@ impl Client {
             .spawn()
             .expect("it starts again");
         let lines = BufReader::new(child.stdout.take().expect("it was piped"));
-        Client { _watchdog: Watchdog::on(&child), child, lines }
+        SubmittingClient { _watchdog: Watchdog::on(&child), child, lines }
     }
 
     fn kill(&mut self) {
@@ -111,7 +111,7 @@ impl Client {
     }
 }
 
-impl Iterator for Client {
+impl Iterator for SubmittingClient {
     type Item = (String, u64);
 
     fn next(&mut self) -> Option<(String, u64)> {
@@ -129,7 +129,7 @@ impl Iterator for Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for SubmittingClient {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::support::daemon::{Daemon, until};
-use crate::support::ssh_lab::{Lab, Machine, slow_link::SlowLink};
+use crate::support::ssh_lab::{Machine, SshLab, slow_link::SlowLink};
 use nix::sys::signal::Signal;
 
 /// So many tasks for each fault, on so many machines with so many GPUs.
@@ -18,7 +18,7 @@ const MACHINES: usize = 3;
 const GPUS: usize = 2;
 
 /// What is done to the first machine, or to the server, and how it is mended.
-struct Fault {
+struct NodeFault {
     name: &'static str,
     /// How long it lasts; longer ones are noticed, shorter ones are sat out.
     lasts: Duration,
@@ -31,71 +31,72 @@ struct Fault {
 const NOTICED: Duration = Duration::from_secs(20);
 const BRIEF: Duration = Duration::from_secs(3);
 
-fn faults() -> [Fault; 10] {
+fn faults() -> [NodeFault; 10] {
     let nothing = |_: &mut Daemon, _: &mut Machine| {};
     let open = |_: &mut Daemon, machine: &mut Machine| machine.filter(None);
-    let usual = Fault { name: "", lasts: BRIEF, begin: nothing, end: nothing, kills_tasks: false };
+    let usual =
+        NodeFault { name: "", lasts: BRIEF, begin: nothing, end: nothing, kills_tasks: false };
     [
-        Fault {
+        NodeFault {
             name: "link down, then up",
             lasts: NOTICED,
             begin: |_, machine| link(machine, "down"),
             end: |_, machine| link(machine, "up"),
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "link down for a moment",
             begin: |_, machine| link(machine, "down"),
             end: |_, machine| link(machine, "up"),
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "black hole",
             lasts: NOTICED,
             begin: |_, machine| machine.filter(Some("drop")),
             end: open,
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "connections are reset",
             begin: |_, machine| machine.filter(Some("meta l4proto tcp reject with tcp reset")),
             end: open,
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "every third packet is lost",
             lasts: Duration::from_secs(8),
             begin: |_, machine| machine.filter(Some("numgen random mod 10 < 3 drop")),
             end: open,
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "every word comes late",
             lasts: Duration::from_secs(8),
             begin: |_, machine| late(machine, Duration::from_millis(700)),
             end: |_, machine| late(machine, Duration::ZERO),
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "sshd stands still",
             lasts: NOTICED,
             begin: |_, machine| assert!(machine.signal("sshd", Signal::SIGSTOP) > 0),
             end: |_, machine| assert!(machine.signal("sshd", Signal::SIGCONT) > 0),
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "agent killed",
             begin: |_, machine| assert!(machine.signal("agent --stdio", Signal::SIGKILL) > 0),
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "power cut",
             begin: |_, machine| machine.switch_off(),
             end: |_, machine| machine.switch_on(),
             kills_tasks: true,
             ..usual
         },
-        Fault {
+        NodeFault {
             name: "server killed",
             begin: |daemon, _| daemon.crash(),
             end: |daemon, _| daemon.start_again(),
@@ -116,7 +117,7 @@ fn link(machine: &Machine, state: &str) {
 
 #[test]
 fn every_fault_is_survived() {
-    let Some(mut lab) = Lab::new(MACHINES) else { return };
+    let Some(mut lab) = SshLab::new(MACHINES) else { return };
     let address = format!("{}:22", lab.machines[0].address);
     lab.machines[0].slow_link = Some(SlowLink::to(address));
     lab.add_all(GPUS);
@@ -124,7 +125,7 @@ fn every_fault_is_survived() {
     fs::create_dir(&witness).unwrap();
     println!("{:<28} {:>5} {:>7} {:>6} {:>8}", "fault", "ended", "begun", "twice", "seconds");
     for fault in faults() {
-        let Lab { daemon, machines, .. } = &mut lab;
+        let SshLab { daemon, machines, .. } = &mut lab;
         let ids = load(daemon, &witness);
         until("tasks run", || started(&witness, &ids) >= 4);
         let since = Instant::now();
@@ -180,7 +181,7 @@ fn release_locks(witness: &Path, machine: &str) {
 
 /// How many times a task was begun, all together.
 #[track_caller]
-fn judge(daemon: &Daemon, witness: &Path, ids: &[(String, i32)], fault: &Fault) -> usize {
+fn judge(daemon: &Daemon, witness: &Path, ids: &[(String, i32)], fault: &NodeFault) -> usize {
     let mut begun = 0;
     for (id, code) in ids {
         until(&format!("{}: task {id} ends", fault.name), || {

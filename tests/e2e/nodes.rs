@@ -8,11 +8,11 @@ use std::{
 
 use crate::support::daemon::until;
 use crate::support::danlu;
-use crate::support::ssh_lab::Lab;
+use crate::support::ssh_lab::SshLab;
 
 #[test]
 fn three_machines_run_tasks_and_show_their_logs() {
-    let Some(lab) = Lab::new(3) else { return };
+    let Some(lab) = SshLab::new(3) else { return };
     lab.add_all(4);
     let daemon = &lab.daemon;
     assert_eq!(daemon.json(&["gpus", "--json"])["gpus"].as_array().map(Vec::len), Some(13));
@@ -81,7 +81,7 @@ fn three_machines_run_tasks_and_show_their_logs() {
 
 #[test]
 fn what_is_known_of_machines_is_shown_and_checked() {
-    let Some(mut lab) = Lab::new(2) else { return };
+    let Some(mut lab) = SshLab::new(2) else { return };
     lab.add(&lab.machines[0], &["--sim-gpus", "2", "--expect-gpus", "4", "--label", "room=b12"]);
     lab.wait_for("n1", "ready");
     let checked = lab.daemon.ask(&["node", "check", "n1"]);
@@ -126,7 +126,7 @@ fn what_is_known_of_machines_is_shown_and_checked() {
 
 #[test]
 fn two_names_of_one_machine_do_not_end_each_other_for_ever() {
-    let Some(lab) = Lab::new(1) else { return };
+    let Some(lab) = SshLab::new(1) else { return };
     lab.add_all(1);
     let (ssh, key) = (format!("root@{}", lab.machines[0].address), lab.key());
     let data = lab.daemon.directory().join("machine1/runs").display().to_string();
@@ -149,7 +149,7 @@ fn two_names_of_one_machine_do_not_end_each_other_for_ever() {
 
 #[test]
 fn a_changed_host_key_is_not_accepted_by_name() {
-    let Some(mut lab) = Lab::new(1) else { return };
+    let Some(mut lab) = SshLab::new(1) else { return };
     lab.add_all(1);
     lab.machines[0].switch_off();
     let host_key = lab.daemon.directory().join("hostkey");
@@ -175,7 +175,7 @@ fn a_changed_host_key_is_not_accepted_by_name() {
 
 #[test]
 fn what_cannot_be_a_machine_is_refused() {
-    let Some(lab) = Lab::new(0) else { return };
+    let Some(lab) = SshLab::new(0) else { return };
     let refused = |arguments: &[&str]| {
         let answer = lab.daemon.ask(&[&["node", "add"], arguments].concat());
         assert_eq!(answer.status, 64, "{arguments:?}: {answer:?}");
@@ -207,7 +207,7 @@ fn what_cannot_be_a_machine_is_refused() {
 /// Locks and databases are not safe on the disk of another machine.
 #[test]
 fn data_on_another_machines_disk_is_refused() {
-    let Some(lab) = Lab::new(1) else { return };
+    let Some(lab) = SshLab::new(1) else { return };
     let here = lab.daemon.directory().join("far away");
     std::fs::create_dir(&here).unwrap();
     let target = format!("root@{}:/tmp", lab.machines[0].address);

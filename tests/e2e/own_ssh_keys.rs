@@ -10,14 +10,14 @@ use std::{
 };
 
 use crate::support::daemon::until;
-use crate::support::ssh_lab::Lab;
-use crate::support::ssh_user::Person;
+use crate::support::ssh_lab::SshLab;
+use crate::support::ssh_user::SshUser;
 use nix::sys::signal::Signal;
 
 #[test]
 fn tasks_run_by_the_key_of_their_owner() {
-    let Some(mut lab) = Lab::new(1) else { return };
-    let people = (Person::new(&lab), Person::new(&lab), Person::new(&lab));
+    let Some(mut lab) = SshLab::new(1) else { return };
+    let people = (SshUser::new(&lab), SshUser::new(&lab), SshUser::new(&lab));
     let (Some(ops), Some(ann), Some(bob)) = people else { return };
     ops.add(&lab, "n1", &lab.machines[0]);
 
@@ -26,7 +26,7 @@ fn tasks_run_by_the_key_of_their_owner() {
     lab.daemon.ask(&["wait", &id]);
     assert_eq!(lab.daemon.state(&id), "failed", "{}", lab.daemon.show(&id));
 
-    let name = ann.guest.name.clone();
+    let name = ann.os_user.name.clone();
     let said = ann.give(&lab, "n1", &name, &ann.key(&lab, true));
     assert_eq!(said.status, 0, "{said:?}");
     until("her tasks run", || {
@@ -64,7 +64,7 @@ fn tasks_run_by_the_key_of_their_owner() {
     assert!(lab.machines[0].processes("sleep 4321").is_empty());
 
     // A key that the machine does not know opens nothing, and is told; nobody else is the worse for it.
-    let said = bob.give(&lab, "n1", &bob.guest.name, &bob.key(&lab, false));
+    let said = bob.give(&lab, "n1", &bob.os_user.name, &bob.key(&lab, false));
     assert_eq!(said.status, 0, "{said:?}");
     until("he is told", || {
         lab.wait_for("n1", "ready");
@@ -78,14 +78,14 @@ fn tasks_run_by_the_key_of_their_owner() {
 }
 
 /// What a task of theirs on `n1` says, and how it ended.
-fn run(lab: &Lab, person: &Person, line: &str) -> (String, String) {
+fn run(lab: &SshLab, person: &SshUser, line: &str) -> (String, String) {
     let id = person.submit(lab, line);
     lab.daemon.ask(&["wait", &id]);
     (person.ask(lab, &["logs", &id]).stdout, lab.daemon.show(&id).to_string())
 }
 
 /// As often as somebody was let in, or another connection was.
-fn accepted(lab: &Lab, name: &str) -> usize {
+fn accepted(lab: &SshLab, name: &str) -> usize {
     lab.machines[0].sshd_log().matches(&format!("Accepted publickey for {name} ")).count()
 }
 
@@ -98,22 +98,22 @@ fn own_connections_use_nothing_of_the_servers() {
             "Host there\n  HostName {address}\n  HostKeyAlias alias-of-n1\nHost *\n  IdentityFile {key}\n"
         )
     };
-    let Some(lab) = Lab::with_ssh_config(1, config) else { return };
-    let people = (Person::new(&lab), Person::new(&lab), Person::new(&lab));
+    let Some(lab) = SshLab::with_ssh_config(1, config) else { return };
+    let people = (SshUser::new(&lab), SshUser::new(&lab), SshUser::new(&lab));
     let (Some(ops), Some(ann), Some(bob)) = people else { return };
-    let ssh = format!("{}@there", ops.guest.name);
+    let ssh = format!("{}@there", ops.os_user.name);
     let words = ["node", "add", "n1", "--ssh", &ssh, "--accept-new-key", "--sim-gpus", "2"];
     lab.daemon.say(&words);
     lab.wait_for("n1", "ready");
 
     // Names that are not hers are refused at once.
     let bogus = ann.key(&lab, false);
-    for name in ["root", &ops.guest.name] {
+    for name in ["root", &ops.os_user.name] {
         let said = ann.give(&lab, "n1", name, &bogus);
         assert_eq!(said.status, 64, "{said:?}");
     }
     // So is another's, and her own, by a key that only the server has: when it is used.
-    for name in [&bob.guest.name, &ann.guest.name] {
+    for name in [&bob.os_user.name, &ann.os_user.name] {
         let said = ann.give(&lab, "n1", name, &bogus);
         assert_eq!(said.status, 0, "{said:?}");
         let (said, shown) = run(&lab, &ann, "id -un");
@@ -125,13 +125,13 @@ fn own_connections_use_nothing_of_the_servers() {
     assert!(listed.stderr.contains("not open"), "{listed:?}");
 
     // A second name of root's, which her key opens: who answers is looked at before anything is said to it.
-    let other_root = format!("r{}", ann.guest.name);
+    let other_root = format!("r{}", ann.os_user.name);
     let mut useradd = Command::new("useradd");
     useradd.args(["-o", "-u", "0", "-g", "0", "-M", "-d", "/root", "-p", "*", "-s", "/bin/sh"]);
     assert!(useradd.arg(&other_root).status().is_ok_and(|status| status.success()));
     let key = ann.key(&lab, true);
     let list = |name: &str| lab.daemon.directory().join(format!("authorized_keys-{name}"));
-    fs::copy(list(&ann.guest.name), list(&other_root)).unwrap();
+    fs::copy(list(&ann.os_user.name), list(&other_root)).unwrap();
     let said = ann.give(&lab, "n1", &other_root, &key);
     assert_eq!(said.status, 0, "{said:?}");
     let (said, shown) = run(&lab, &ann, "id -un");
@@ -145,35 +145,35 @@ fn own_connections_use_nothing_of_the_servers() {
     assert!(lab.machines[0].processes("agent --stdio").len() <= 1);
 
     // Her own name and her own key are all that is needed, at the place that the configuration tells.
-    let said = ann.give(&lab, "n1", &ann.guest.name, &key);
+    let said = ann.give(&lab, "n1", &ann.os_user.name, &key);
     assert_eq!(said.status, 0, "{said:?}");
     let (said, shown) = run(&lab, &ann, "id -un");
-    assert_eq!(said, format!("{}\n", ann.guest.name), "{shown}");
+    assert_eq!(said, format!("{}\n", ann.os_user.name), "{shown}");
 
     // Nobody else is connected as her, even by a key that her account accepts.
     fs::copy(ann.home.join("key"), bob.home.join("key")).unwrap();
-    std::os::unix::fs::chown(bob.home.join("key"), Some(bob.guest.uid), None).unwrap();
-    let said = bob.give(&lab, "n1", &ann.guest.name, &bob.home.join("key"));
+    std::os::unix::fs::chown(bob.home.join("key"), Some(bob.os_user.uid), None).unwrap();
+    let said = bob.give(&lab, "n1", &ann.os_user.name, &bob.home.join("key"));
     assert_eq!(said.status, 0, "{said:?}");
     let (_, shown) = run(&lab, &bob, "id -un");
     assert!(shown.contains("somebody else is connected"), "{shown}");
     let (said, shown) = run(&lab, &ann, "id -un");
-    assert_eq!(said, format!("{}\n", ann.guest.name), "{shown}");
+    assert_eq!(said, format!("{}\n", ann.os_user.name), "{shown}");
     assert_eq!(lab.node_state("n1"), "ready");
 }
 
 #[test]
 fn no_key_is_taken_while_it_is_not_known_who_the_server_is_there() {
-    let Some(mut lab) = Lab::new(1) else { return };
-    let Some(ann) = Person::new(&lab) else { return };
+    let Some(mut lab) = SshLab::new(1) else { return };
+    let Some(ann) = SshUser::new(&lab) else { return };
     let (key, stop) = (ann.key(&lab, true), AtomicBool::new(false));
     let socket = lab.daemon.socket().to_owned();
     let danlu = lab.daemon.directory().join("danlu");
-    let words = ["user", "ssh", "n1", "--user", &ann.guest.name, "--key", key.to_str().unwrap()];
+    let words = ["user", "ssh", "n1", "--user", &ann.os_user.name, "--key", key.to_str().unwrap()];
     let again_and_again = || {
         let mut tries = Vec::new();
         while !stop.load(Ordering::SeqCst) {
-            tries.push(ann.guest.ask(&danlu, &socket, &words).status);
+            tries.push(ann.os_user.ask(&danlu, &socket, &words).status);
         }
         tries
     };
@@ -200,7 +200,7 @@ fn no_key_is_taken_while_it_is_not_known_who_the_server_is_there() {
 }
 
 /// A file of root's on `n1` is shown to nobody who names it as an output.
-fn secrets_stay(lab: &Lab, person: &Person) {
+fn secrets_stay(lab: &SshLab, person: &SshUser) {
     let secret = lab.daemon.directory().join("secret");
     fs::write(&secret, "nobody's business\n").unwrap();
     fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
@@ -218,8 +218,8 @@ fn secrets_stay(lab: &Lab, person: &Person) {
 
 #[test]
 fn a_key_is_for_one_machine_and_one_way_to_it() {
-    let Some(lab) = Lab::new(1) else { return };
-    let (Some(ops), Some(ann)) = (Person::new(&lab), Person::new(&lab)) else { return };
+    let Some(lab) = SshLab::new(1) else { return };
+    let (Some(ops), Some(ann)) = (SshUser::new(&lab), SshUser::new(&lab)) else { return };
     ops.add(&lab, "n1", &lab.machines[0]);
     let key = ann.key(&lab, true);
     let login = || {
@@ -229,9 +229,9 @@ fn a_key_is_for_one_machine_and_one_way_to_it() {
         all.find(|it| it["node"] == "n1").unwrap()["ssh_user"].clone()
     };
     let give = || {
-        let said = ann.give(&lab, "n1", &ann.guest.name, &key);
+        let said = ann.give(&lab, "n1", &ann.os_user.name, &key);
         assert_eq!(said.status, 0, "{said:?}");
-        assert_eq!(login(), ann.guest.name.as_str());
+        assert_eq!(login(), ann.os_user.name.as_str());
     };
     let keys = || fs::read_dir(lab.daemon.data().join("keys")).map_or(0, Iterator::count);
     give();
@@ -239,13 +239,13 @@ fn a_key_is_for_one_machine_and_one_way_to_it() {
     lab.daemon.say(&["node", "edit", "n1", "--expect-gpus", "1"]);
     lab.daemon.say(&["node", "check", "n1"]);
     let (said, shown) = run(&lab, &ann, "id -un");
-    assert_eq!(said, format!("{}\n", ann.guest.name), "{shown}");
-    assert_eq!((login(), keys()), (ann.guest.name.as_str().into(), 1));
+    assert_eq!(said, format!("{}\n", ann.os_user.name), "{shown}");
+    assert_eq!((login(), keys()), (ann.os_user.name.as_str().into(), 1));
 
     // The server is root there from now on.
     let (as_root, as_ops) = (
         format!("root@{}", lab.machines[0].address),
-        format!("{}@{}", ops.guest.name, lab.machines[0].address),
+        format!("{}@{}", ops.os_user.name, lab.machines[0].address),
     );
     lab.daemon.say(&["node", "edit", "n1", "--ssh", &as_root]);
     assert_eq!((login(), keys()), (serde_json::Value::Null, 0));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::support::daemon::{Daemon, Setup, processes};
-use crate::support::seeded_random::Random;
+use crate::support::seeded_random::SeededRandom;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -38,7 +38,7 @@ const LENGTH: Duration = Duration::from_secs(8);
 #[test]
 fn no_gpu_is_used_twice_and_no_run_begins_twice_whatever_is_killed() {
     let mut daemon = Daemon::start_with(Setup::simulated(4));
-    let mut random = Random::new();
+    let mut random = SeededRandom::new();
     daemon.say(&["set", "stop_grace", "200ms"]);
     daemon.say(&["set", "max_losses", "100"]);
     let at = daemon.directory().to_path_buf();
@@ -100,7 +100,7 @@ fn no_gpu_is_used_twice_and_no_run_begins_twice_whatever_is_killed() {
 }
 
 /// A command, a shim, or the nursery.
-fn kill_one(random: &mut Random, data: &Path) {
+fn kill_one(random: &mut SeededRandom, data: &Path) {
     let found = processes::with(&data.join("node").display().to_string());
     if let Some(one) = random.one_of(&found) {
         let _ = kill(Pid::from_raw(one.pid), Signal::SIGKILL);

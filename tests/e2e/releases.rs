@@ -13,13 +13,13 @@ use crate::support::danlu;
 use serde_json::{Value, json};
 
 /// A process that holds a run directory as the shim of a run does, until it is told how its command ended.
-struct StandIn {
+struct FakeShim {
     process: Child,
     dir: PathBuf,
 }
 
-impl StandIn {
-    fn adopt(dir: PathBuf) -> StandIn {
+impl FakeShim {
+    fn adopt(dir: PathBuf) -> FakeShim {
         // Without a fork, so that who holds the lock is the process that is named in the file. Signals are for real shims.
         let process = Command::new("flock")
             .args(["--nonblock", "--no-fork"])
@@ -29,18 +29,18 @@ impl StandIn {
             .stdout(Stdio::piped())
             .spawn()
             .expect("util-linux is installed");
-        let mut stand_in = StandIn { process, dir };
+        let mut shim = FakeShim { process, dir };
         let mut said = [0; 7];
-        let out = stand_in.process.stdout.as_mut().expect("it was piped");
+        let out = shim.process.stdout.as_mut().expect("it was piped");
         std::io::Read::read_exact(out, &mut said).expect("it has the lock");
-        let mut state = stand_in.read("state.json");
+        let mut state = shim.read("state.json");
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a kernel");
         state["boot_id"] = boot.trim().into();
-        let pid = stand_in.process.id();
+        let pid = shim.process.id();
         state["shim"] = json!({ "pid": pid, "start": start_of(pid) });
         state["leader"] = pid.into();
-        stand_in.write("state.json", &state);
-        stand_in
+        shim.write("state.json", &state);
+        shim
     }
 
     fn end(mut self, code: i32) {
@@ -64,7 +64,7 @@ impl StandIn {
     }
 }
 
-impl Drop for StandIn {
+impl Drop for FakeShim {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -122,8 +122,8 @@ fn the_data_directory_of_0_1_0_is_taken_over_with_what_runs() {
     let recorded = fs::read_to_string(directory.path().join("data/ls.json")).expect("recorded");
     let recorded: Value = serde_json::from_str(&recorded).expect("JSON");
     let runs = directory.path().join("data/node/runs");
-    let first = StandIn::adopt(runs.join("1-6"));
-    let second = StandIn::adopt(runs.join("1-7"));
+    let first = FakeShim::adopt(runs.join("1-6"));
+    let second = FakeShim::adopt(runs.join("1-7"));
     let setup = setup(directory.path());
     let daemon = Daemon::start_in(directory, setup);
 

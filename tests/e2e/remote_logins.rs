@@ -8,13 +8,13 @@ use std::{
 };
 
 use crate::support::daemon::Daemon;
-use crate::support::ssh_lab::Lab;
-use crate::support::ssh_user::Person;
+use crate::support::ssh_lab::SshLab;
+use crate::support::ssh_user::SshUser;
 
 /// A machine where the server is not root, called `n9`.
-fn with_machine() -> Option<(Lab, Person)> {
-    let lab = Lab::new(1)?;
-    let ops = Person::new(&lab)?;
+fn with_machine() -> Option<(SshLab, SshUser)> {
+    let lab = SshLab::new(1)?;
+    let ops = SshUser::new(&lab)?;
     ops.add(&lab, "n9", &lab.machines[0]);
     Some((lab, ops))
 }
@@ -121,7 +121,7 @@ fn what_is_no_key_is_refused_with_what_to_do() {
     check(&file, "-oProxyCommand=id", "cannot be the name of a user");
     check(&daemon.directory().join("none"), "ann", "could not read");
     check(&daemon.directory().join("id"), "root", "as root");
-    check(&daemon.directory().join("id"), &ops.guest.name, "the server's own login");
+    check(&daemon.directory().join("id"), &ops.os_user.name, "the server's own login");
     assert!(!daemon.data().join("keys").exists());
     // Here nobody needs one: the server becomes whom an admin names.
     let nodes = daemon.json(&["nodes", "--json"])["nodes"].clone();

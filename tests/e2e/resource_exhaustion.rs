@@ -13,7 +13,7 @@ use std::{
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::http::{Connection, Reply};
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 use crate::support::{danlu, http};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
@@ -83,12 +83,12 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 /// Commands of somebody else's, and a task of theirs that comes to its end.
 #[track_caller]
-fn others_are_served(daemon: &Daemon, guest: &Guest, danlu: &Path) {
+fn others_are_served(daemon: &Daemon, user: &OsUser, danlu: &Path) {
     let mut times = Vec::new();
     for _ in 0..5 {
         for words in [&["ls"][..], &["submit", "-q", "--", "true"]] {
             let since = Instant::now();
-            let said = guest.ask(danlu, daemon.socket(), words);
+            let said = user.ask(danlu, daemon.socket(), words);
             assert_eq!(said.status, 0, "{words:?}: {said:?}");
             times.push(since.elapsed());
         }
@@ -96,8 +96,8 @@ fn others_are_served(daemon: &Daemon, guest: &Guest, danlu: &Path) {
     let (median, most) = (median(times), Duration::from_millis(100 * slowness()));
     println!("others are answered within {median:?} (median)");
     assert!(median < most, "{median:?}");
-    assert_eq!(guest.ask(danlu, daemon.socket(), &["wait", "--all"]).status, 0);
-    let listed = daemon.json(&["ls", "-a", "--user", &guest.name, "--json"]);
+    assert_eq!(user.ask(danlu, daemon.socket(), &["wait", "--all"]).status, 0);
+    let listed = daemon.json(&["ls", "-a", "--user", &user.name, "--json"]);
     assert_eq!(listed["tasks"].as_array().map(Vec::len), Some(5), "{listed}");
     for task in listed["tasks"].as_array().expect("a list") {
         assert_eq!(task["state"], "succeeded", "{task}");
@@ -131,10 +131,10 @@ struct Attacker(Child);
 
 impl Attacker {
     /// This program, as another user, with so many half-sent requests.
-    fn start(daemon: &Daemon, guest: &Guest, connections: usize) -> Attacker {
+    fn start(daemon: &Daemon, user: &OsUser, connections: usize) -> Attacker {
         let program = daemon.directory().join("attacker");
         fs::copy(env::current_exe().expect("it runs"), &program).expect("it can be copied");
-        let mut command = guest.command(&program);
+        let mut command = user.command(&program);
         command.args(["--exact", "resource_exhaustion::attacker", "--nocapture"]);
         command.env("DANLU_ATTACKED_SOCKET", daemon.socket());
         command.env("DANLU_CONNECTIONS", connections.to_string());
@@ -161,8 +161,8 @@ impl Drop for Attacker {
 
 #[test]
 fn half_sent_requests_keep_nobody_out_and_no_task_fails() {
-    let Some(guest) = Guest::new() else { return };
-    let Some(bad) = Guest::new() else { return };
+    let Some(user) = OsUser::new() else { return };
+    let Some(bad) = OsUser::new() else { return };
     let daemon = start("", 1_024);
     let danlu = daemon.directory().join("danlu");
     with_many_descriptors();
@@ -177,7 +177,7 @@ fn half_sent_requests_keep_nobody_out_and_no_task_fails() {
         .collect();
     assert!(on_network.len() > 1_500, "{}", on_network.len());
     let _on_socket = Attacker::start(&daemon, &bad, 2_000);
-    others_are_served(&daemon, &guest, &danlu);
+    others_are_served(&daemon, &user, &danlu);
     assert_eq!(Connection::to(daemon.address()).ask("GET /healthz", "", b"").status, 200);
     daemon.wait_until(&later, "succeeded");
     let open = fs::read_dir(format!("/proc/{}/fd", daemon.pid())).expect("it runs").count();
@@ -271,7 +271,7 @@ fn logins_with_names_without_end_cost_nothing() {
 
 #[test]
 fn request_bodies_of_one_user_have_a_limit_and_others_theirs() {
-    let Some(guest) = Guest::new() else { return };
+    let Some(user) = OsUser::new() else { return };
     let config = "[limits]\nrequest_bytes_per_user = \"8M\"\nrequest_bytes = \"64M\"\n";
     let daemon = start(config, 1_024);
     let danlu = daemon.directory().join("danlu");
@@ -296,7 +296,7 @@ fn request_bodies_of_one_user_have_a_limit_and_others_theirs() {
         .collect();
     let refused = answers.iter().any(|it| it.starts_with("HTTP/1.1 429") && it.contains("8388608"));
     assert!(refused, "{answers:?}");
-    let said = guest.ask(&danlu, daemon.socket(), &["submit", "-q", "--", "true"]);
+    let said = user.ask(&danlu, daemon.socket(), &["submit", "-q", "--", "true"]);
     assert_eq!(said.status, 0, "{said:?}");
 }
 

@@ -11,22 +11,22 @@ use std::{
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::danlu;
 use crate::support::danlu::Answer;
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 use danlu_wire::{Hello, ToAgent, agent::StationOrder, frame::encode};
 use serde_json::json;
 
-struct Lab {
+struct IsolationMachine {
     daemon: Daemon,
     danlu: PathBuf,
-    owner: Guest,
+    owner: OsUser,
 }
 
-impl Lab {
-    fn new(setup: Setup) -> Option<Lab> {
-        let owner = Guest::new()?;
+impl IsolationMachine {
+    fn new(setup: Setup) -> Option<IsolationMachine> {
+        let owner = OsUser::new()?;
         let daemon = Daemon::start_with(setup);
         let danlu = open_to_all(daemon.directory());
-        Some(Lab { daemon, danlu, owner })
+        Some(IsolationMachine { daemon, danlu, owner })
     }
 
     fn ask(&self, arguments: &[&str]) -> Answer {
@@ -83,42 +83,47 @@ fn runs_have_a_keyring_of_their_own() {
     );
     fs::write(&wrapper, line).expect("it can be written");
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let Some(lab) = Lab::new(Setup { program: wrapper, ..Setup::simulated(2) }) else { return };
-    if lab.daemon.errors().contains("no keys") || lab.daemon.errors().contains("not found") {
+    let Some(machine) = IsolationMachine::new(Setup { program: wrapper, ..Setup::simulated(2) })
+    else {
+        return;
+    };
+    if machine.daemon.errors().contains("no keys") || machine.daemon.errors().contains("not found")
+    {
         crate::support::danlu::skip("this kernel has no keys, or does not let us have them");
         return;
     }
     let submit = |script: String| {
         let words = ["submit", "-q", "-g", "0", "--", "python3", "-c"];
-        let said = self::Lab::ask(&lab, &[&words[..], &[script.as_str()]].concat());
+        let said =
+            self::IsolationMachine::ask(&machine, &[&words[..], &[script.as_str()]].concat());
         assert_eq!(said.status, 0, "{said:?}");
         said.stdout.trim().to_owned()
     };
     let first = submit(format!(
         "{KEYS}print(find(b'danlu-daemon'), add(b'danlu-task', b'x') > 0, find(b'danlu-task') > 0)"
     ));
-    assert_eq!(lab.output(&first), "-1 True True\n", "its own keys only");
+    assert_eq!(machine.output(&first), "-1 True True\n", "its own keys only");
     let second = submit(format!("{KEYS}print(find(b'danlu-daemon'), find(b'danlu-task'))"));
-    assert_eq!(lab.output(&second), "-1 -1\n", "nor those of another task");
+    assert_eq!(machine.output(&second), "-1 -1\n", "nor those of another task");
 }
 
 #[test]
 fn files_of_a_task_have_the_umask_of_its_submitter() {
-    let Some(lab) = Lab::new(Setup::simulated(2)) else { return };
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    let Some(machine) = IsolationMachine::new(Setup::simulated(2)) else { return };
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     for (umask, name, mode) in [("027", "narrow", 0o640), ("002", "wide", 0o664)] {
         let [file, log] = ["file", "log"].map(|kind| own.join(format!("{name}-{kind}")));
-        let mut shell = lab.owner.command(Path::new("/bin/sh"));
+        let mut shell = machine.owner.command(Path::new("/bin/sh"));
         let line = format!(
             "umask {umask}; exec {} submit -q --output {} -- touch {}",
-            lab.danlu.display(),
+            machine.danlu.display(),
             log.display(),
             file.display()
         );
-        shell.env("DANLU_SERVER", lab.daemon.socket()).args(["-c", &line]);
+        shell.env("DANLU_SERVER", machine.daemon.socket()).args(["-c", &line]);
         let said = danlu::said(&mut shell);
         assert_eq!(said.status, 0, "{said:?}");
-        assert_eq!(lab.ask(&["wait", said.stdout.trim()]).status, 0);
+        assert_eq!(machine.ask(&["wait", said.stdout.trim()]).status, 0);
         for path in [file, log] {
             let found = fs::metadata(&path).expect("it is there").mode() & 0o777;
             assert_eq!(found, mode, "{}: {found:o}", path.display());
@@ -135,7 +140,7 @@ fn nobody_else_can_hold_the_lock_of_an_agent() {
     let lock = node.join("agent.lock");
     fs::write(&lock, "").expect("it can be written");
     fs::set_permissions(&lock, fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let Some(owner) = Guest::new() else { return };
+    let Some(owner) = OsUser::new() else { return };
     let daemon = Daemon::start_in(directory, Setup::simulated(1));
     let danlu = open_to_all(daemon.directory());
     let mut flock = owner.command(Path::new("/usr/bin/flock"));
@@ -164,7 +169,7 @@ fn nobody_else_can_hold_the_lock_of_an_agent() {
 /// `danlu agent --stdio` without a home directory works in `/var/tmp`, where anybody may have been first.
 #[test]
 fn an_agent_does_not_work_where_somebody_else_has_prepared_its_place() {
-    let (Some(victim), Some(attacker)) = (Guest::new(), Guest::new()) else { return };
+    let (Some(victim), Some(attacker)) = (OsUser::new(), OsUser::new()) else { return };
     let directory = tempfile::tempdir().expect("a temporary directory");
     let danlu = open_to_all(directory.path());
     let mut sleep = victim.command(Path::new("sleep")).arg("1000").spawn().expect("it starts");
@@ -201,7 +206,7 @@ fn an_agent_does_not_work_where_somebody_else_has_prepared_its_place() {
 }
 
 /// An agent that hears a greeting, and then nothing more.
-fn greet(who: &Guest, danlu: &Path) -> Answer {
+fn greet(who: &OsUser, danlu: &Path) -> Answer {
     let station =
         StationOrder { name: "far".to_owned(), sim_gpus: Some(1), ..StationOrder::default() };
     let hello =

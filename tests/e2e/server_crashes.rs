@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path, thread, time::Duration};
 
 use crate::support::daemon::{Daemon, Setup};
-use crate::support::seeded_random::Random;
+use crate::support::seeded_random::SeededRandom;
 use serde_json::Value;
 
 /// `$1` is the directory of the test, `$2` how long it takes. What it prints and how it ends follows from its index.
@@ -35,7 +35,7 @@ const KINDS: [(u32, &str, &str); 6] = [
 #[test]
 fn every_task_runs_once_whenever_the_server_is_killed() {
     let mut daemon = Daemon::start_with(Setup::simulated(4));
-    let mut random = Random::new();
+    let mut random = SeededRandom::new();
     let at = daemon.directory().to_path_buf();
     for name in ["ran", "ended", "locks"] {
         fs::create_dir(at.join(name)).expect("it can be made");

@@ -9,7 +9,7 @@ use std::{
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::danlu;
 use crate::support::http::Connection;
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 
 /// A `python` that says whose it is.
 fn make(prefix: &Path, whose: &str) {
@@ -178,10 +178,10 @@ fn a_shell_line_runs_in_the_owners_login_shell_only_if_that_is_bash_or_zsh() {
         &zsh,
     ];
     // One owner for each, all at once: the number of one who is gone would be given to the next.
-    let Some(owners) = logins.iter().map(|_| Guest::new()).collect::<Option<Vec<_>>>() else {
+    let Some(owners) = logins.iter().map(|_| OsUser::new()).collect::<Option<Vec<_>>>() else {
         return;
     };
-    let ran_in = |(login, owner): (&&Path, &Guest)| {
+    let ran_in = |(login, owner): (&&Path, &OsUser)| {
         owner.set_login_shell(login);
         let line = "echo ${BASH_VERSION:+bash} $0 $(shopt -q login_shell || echo not-login)";
         let words = ["submit", "-q", "-g", "0", "--shell", "--dir", "/", "--", line];

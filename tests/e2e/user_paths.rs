@@ -14,25 +14,25 @@ use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::danlu::Answer;
 use crate::support::dead_fs::DeadFs;
 use crate::support::http::{Connection, Reply};
-use crate::support::os_user::{Guest, open_to_all};
+use crate::support::os_user::{OsUser, open_to_all};
 use nix::{
     fcntl::{AT_FDCWD, RenameFlags, renameat2},
     sys::stat::Mode,
 };
 use serde_json::{Value, json};
 
-struct Lab {
+struct PathsMachine {
     daemon: Daemon,
     danlu: PathBuf,
-    owner: Guest,
+    owner: OsUser,
 }
 
-impl Lab {
-    fn new() -> Option<Lab> {
-        let owner = Guest::new()?;
+impl PathsMachine {
+    fn new() -> Option<PathsMachine> {
+        let owner = OsUser::new()?;
         let daemon = Daemon::start_with(Setup::simulated(4));
         let danlu = open_to_all(daemon.directory());
-        Some(Lab { daemon, danlu, owner })
+        Some(PathsMachine { daemon, danlu, owner })
     }
 
     fn ask(&self, arguments: &[&str]) -> Answer {
@@ -92,20 +92,20 @@ impl Lab {
 
 #[test]
 fn a_log_is_read_with_the_rights_of_its_owner() {
-    let Some(lab) = Lab::new() else { return };
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    let Some(machine) = PathsMachine::new() else { return };
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     let log = own.join("log");
-    let secret = lab.daemon.directory().join("secret");
+    let secret = machine.daemon.directory().join("secret");
     fs::write(&secret, "one\nsecret\n").expect("it can be written");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let id = lab.ended_with_output(&log);
+    let id = machine.ended_with_output(&log);
     let ways = ["", "?tail=1", "?offset=1", "?tail=1&offset=0"];
 
     // Somebody else's file that the owner may read is no log of the owner's.
     fs::remove_file(&log).expect("it is there");
     symlink(&secret, &log).expect("a link in its place");
     for way in ways {
-        assert_eq!(lab.logs(&id, way).status, 403, "{way}");
+        assert_eq!(machine.logs(&id, way).status, 403, "{way}");
     }
 
     // A pipe is not waited for, and not opened by root: its other end sees nobody.
@@ -114,31 +114,31 @@ fn a_log_is_read_with_the_rights_of_its_owner() {
     chown(&log, Some(0), None).expect("root may");
     for way in ways {
         let since = Instant::now();
-        assert_eq!(lab.logs(&id, way).status, 403, "{way}");
+        assert_eq!(machine.logs(&id, way).status, 403, "{way}");
         assert!(since.elapsed() < Duration::from_secs(2));
     }
 
     // A directory in its place has no log of this task in it, until it has.
     fs::remove_file(&log).expect("it is there");
     fs::create_dir(&log).expect("it can be made");
-    assert_eq!(lab.logs(&id, "").status, 404);
+    assert_eq!(machine.logs(&id, "").status, 404);
     let inside = log.join(format!("{id}.log"));
     fs::write(&inside, "inside\n").expect("it can be written");
-    assert_eq!(lab.logs(&id, "").status, 403, "it is root's");
-    chown(&inside, Some(lab.owner.uid), None).expect("root may");
-    assert_eq!(lab.ask(&["logs", &id]).stdout, "inside\n");
+    assert_eq!(machine.logs(&id, "").status, 403, "it is root's");
+    chown(&inside, Some(machine.owner.uid), None).expect("root may");
+    assert_eq!(machine.ask(&["logs", &id]).stdout, "inside\n");
 }
 
 /// The file is changed between the check of its owner and the reading.
 #[test]
 fn a_log_that_is_exchanged_all_the_time_never_shows_another_file() {
-    let Some(lab) = Lab::new() else { return };
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
-    let secret = lab.daemon.directory().join("secret");
+    let Some(machine) = PathsMachine::new() else { return };
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
+    let secret = machine.daemon.directory().join("secret");
     fs::write(&secret, format!("{}\nsecret\n", "x".repeat(100))).expect("it can be written");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).expect("it is ours");
     let log = own.join("log");
-    let id = lab.ended_with_output(&log);
+    let id = machine.ended_with_output(&log);
     let link = own.join("link");
     symlink(&secret, &link).expect("a link");
     let over = AtomicBool::new(false);
@@ -149,7 +149,7 @@ fn a_log_that_is_exchanged_all_the_time_never_shows_another_file() {
                 renameat2(AT_FDCWD, &link, AT_FDCWD, &log, both).expect("both are there");
             }
         });
-        let replies: Vec<Reply> = (0..300).map(|_| lab.logs(&id, "?tail=1")).collect();
+        let replies: Vec<Reply> = (0..300).map(|_| machine.logs(&id, "?tail=1")).collect();
         over.store(true, Ordering::Relaxed);
         // Not even how long its lines are.
         let shown = replies.iter().filter(|reply| reply.status == 200);
@@ -162,77 +162,77 @@ fn a_log_that_is_exchanged_all_the_time_never_shows_another_file() {
 
 #[test]
 fn nobody_learns_which_directories_others_have() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(other) = Guest::new() else { return };
-    let closed = other.directory(lab.daemon.directory().join("closed"));
+    let Some(machine) = PathsMachine::new() else { return };
+    let Some(other) = OsUser::new() else { return };
+    let closed = other.directory(machine.daemon.directory().join("closed"));
     fs::create_dir(closed.join("project")).expect("it can be made");
     let look = |directory: PathBuf| {
         let task = json!({ "directory": directory, "dry_run": true });
-        lab.submit(task)["error"]["message"].clone()
+        machine.submit(task)["error"]["message"].clone()
     };
     assert_eq!(look(closed.join("project")), look(closed.join("nothing")), "both are hidden");
     assert_eq!(look(closed.join("project")), Value::Null, "what cannot be seen may be there");
-    let open = lab.daemon.directory().join("nothing");
+    let open = machine.daemon.directory().join("nothing");
     assert_eq!(look(open.clone()), format!("there is no directory {}", open.display()));
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     assert_eq!(look(own), Value::Null);
 }
 
 /// A directory gets a file for each task, also one that the server could not look at.
 #[test]
 fn output_to_a_directory_is_found_again() {
-    let Some(lab) = Lab::new() else { return };
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
-    let answer = lab.submit(json!({ "directory": own, "output": { "both": "." } }));
+    let Some(machine) = PathsMachine::new() else { return };
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
+    let answer = machine.submit(json!({ "directory": own, "output": { "both": "." } }));
     let id = answer["id"].as_u64().unwrap_or_else(|| panic!("{answer}")).to_string();
-    assert_eq!(lab.ask(&["wait", &id]).status, 0, "{}", lab.daemon.show(&id));
-    assert_eq!(lab.ask(&["logs", &id]).stdout, "printed\n");
+    assert_eq!(machine.ask(&["wait", &id]).status, 0, "{}", machine.daemon.show(&id));
+    assert_eq!(machine.ask(&["logs", &id]).stdout, "printed\n");
     assert_eq!(fs::read_to_string(own.join(format!("{id}.log"))).expect("a file"), "printed\n");
 }
 
 #[test]
 fn a_file_of_the_users_is_followed() {
-    let Some(lab) = Lab::new() else { return };
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    let Some(machine) = PathsMachine::new() else { return };
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     let go_on = own.join("go-on");
     let line =
         format!("echo first; until [ -e {} ]; do sleep 0.05; done; echo last", go_on.display());
     let task = json!({
         "command": ["sh", "-c", line], "gpus": 0, "directory": own, "output": { "both": "log" },
     });
-    let answer = lab.http("POST /api/v1/tasks", &task);
+    let answer = machine.http("POST /api/v1/tasks", &task);
     let id = answer["id"].as_u64().unwrap_or_else(|| panic!("{answer}")).to_string();
     until("it has printed", || own.join("log").exists());
-    let mut follow = lab.owner.command(&lab.danlu);
-    follow.env("DANLU_SERVER", lab.daemon.socket()).args(["logs", "-f", &id]);
+    let mut follow = machine.owner.command(&machine.danlu);
+    follow.env("DANLU_SERVER", machine.daemon.socket()).args(["logs", "-f", &id]);
     let follow = follow.stdout(Stdio::piped()).spawn().expect("it starts");
-    until("somebody reads it", || !helpers(&lab).is_empty());
+    until("somebody reads it", || !helpers(&machine).is_empty());
     fs::write(&go_on, "").expect("it can be written");
     let said = follow.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&said.stdout), "first\nlast\n");
-    assert_eq!(helpers(&lab).len(), 1, "one process for all of it");
-    until("it goes when nobody asks", || helpers(&lab).is_empty());
+    assert_eq!(helpers(&machine).len(), 1, "one process for all of it");
+    until("it goes when nobody asks", || helpers(&machine).is_empty());
 }
 
 /// Processes of this server that look at files of the owner. Another test may have an account of the same number.
-fn helpers(lab: &Lab) -> Vec<String> {
+fn helpers(machine: &PathsMachine) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("there is /proc");
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let is_helper = |pid: &String| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         status.starts_with("Name:\tdanlu-files\n")
-            && status.contains(&format!("\nPPid:\t{}\n", lab.daemon.pid()))
-            && status.contains(&format!("\nUid:\t{}\t", lab.owner.uid))
+            && status.contains(&format!("\nPPid:\t{}\n", machine.daemon.pid()))
+            && status.contains(&format!("\nUid:\t{}\t", machine.owner.uid))
     };
     pids.filter(is_helper).collect()
 }
 
 #[test]
 fn a_file_system_that_never_answers_holds_up_nobody_else() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(dead) = DeadFs::mount(lab.daemon.directory().join("dead")) else { return };
-    let here = lab.daemon.json(&["nodes", "--json"])["nodes"][0]["name"].take();
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    let Some(machine) = PathsMachine::new() else { return };
+    let Some(dead) = DeadFs::mount(machine.daemon.directory().join("dead")) else { return };
+    let here = machine.daemon.json(&["nodes", "--json"])["nodes"][0]["name"].take();
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     let node = json!({ "name": here });
     let tasks = [
         json!({ "directory": dead.text("x") }),
@@ -244,55 +244,55 @@ fn a_file_system_that_never_answers_holds_up_nobody_else() {
     let mut ids = Vec::new();
     for mut task in tasks {
         let since = Instant::now();
-        let answer = lab.submit(task.clone());
+        let answer = machine.submit(task.clone());
         assert!(since.elapsed() < Duration::from_secs(2), "{task}: {:?}", since.elapsed());
         assert_eq!(answer["paths_unanswered"], true, "{task}: {answer}");
         ids.push(answer["id"].as_u64().unwrap_or_else(|| panic!("{answer}")).to_string());
-        lab.others_are_served(&task.to_string());
+        machine.others_are_served(&task.to_string());
         task["dry_run"] = true.into();
-        assert!(lab.submit(task)["dry_run"].is_object());
+        assert!(machine.submit(task)["dry_run"].is_object());
     }
     for id in &ids {
         // Its start hangs, or it waits for one; either way it tells why.
-        let said = lab.ask(&["why", id]);
+        let said = machine.ask(&["why", id]);
         assert!(said.stdout.contains("does not answer"), "{said:?}");
         assert!(said.stdout.contains("dead"), "{said:?}");
         let since = Instant::now();
-        lab.logs(id, "");
+        machine.logs(id, "");
         assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
-        lab.others_are_served("reading its log");
+        machine.others_are_served("reading its log");
     }
     for id in &ids {
-        assert_eq!(lab.ask(&["cancel", id]).status, 0);
+        assert_eq!(machine.ask(&["cancel", id]).status, 0);
     }
     for id in &ids {
-        lab.daemon.wait_until(id, "cancelled");
+        machine.daemon.wait_until(id, "cancelled");
     }
-    lab.others_are_served("afterwards");
+    machine.others_are_served("afterwards");
 }
 
 /// The worst that a user can do: processes that not even the kernel can end.
 #[test]
 fn processes_that_cannot_be_ended_are_few() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(dead) = DeadFs::mount(lab.daemon.directory().join("dead")) else { return };
+    let Some(machine) = PathsMachine::new() else { return };
+    let Some(dead) = DeadFs::mount(machine.daemon.directory().join("dead")) else { return };
     dead.swallow();
     for number in 0..12 {
         let directory = dead.text(&number.to_string());
-        let answer = lab.submit(json!({ "directory": directory, "hold": true }));
+        let answer = machine.submit(json!({ "directory": directory, "hold": true }));
         assert_eq!(answer["paths_unanswered"], true, "{answer}");
-        assert!(helpers(&lab).len() <= 5, "{:?}", helpers(&lab));
+        assert!(helpers(&machine).len() <= 5, "{:?}", helpers(&machine));
     }
     // They count against their user, and everybody else is as fast as before.
     let since = Instant::now();
-    lab.submit(json!({ "directory": dead.text("more"), "hold": true }));
+    machine.submit(json!({ "directory": dead.text("more"), "hold": true }));
     assert!(since.elapsed() < Duration::from_millis(400), "{:?}", since.elapsed());
-    lab.others_are_served("while they wait");
+    machine.others_are_served("while they wait");
     drop(dead);
-    until("the kernel lets go of them", || helpers(&lab).is_empty());
-    let own = lab.owner.directory(lab.daemon.directory().join("own"));
+    until("the kernel lets go of them", || helpers(&machine).is_empty());
+    let own = machine.owner.directory(machine.daemon.directory().join("own"));
     until("the user is served again", || {
-        lab.submit(json!({ "directory": own, "hold": true }))["paths_unanswered"].is_null()
+        machine.submit(json!({ "directory": own, "hold": true }))["paths_unanswered"].is_null()
     });
 }
 

@@ -8,18 +8,18 @@ use std::fs;
 const PASSWORD: &str = "correct horse";
 const SECRET: &str = "very-secret-model";
 
-struct Somebody {
+struct Viewer {
     headers: String,
 }
 
-impl Somebody {
-    fn log_in(daemon: &Daemon, name: &str) -> Somebody {
+impl Viewer {
+    fn log_in(daemon: &Daemon, name: &str) -> Viewer {
         let body = json!({ "user": name, "password": PASSWORD });
         let reply = Connection::to(daemon.address()).json("POST /api/v1/session", &body);
         let cookie = reply.header("set-cookie").and_then(|it| it.split(';').next());
         let csrf = reply.body["csrf"].as_str().expect("it is told");
         let cookie = cookie.expect("a session");
-        Somebody { headers: format!("cookie: {cookie}\r\nx-csrf-token: {csrf}\r\n") }
+        Viewer { headers: format!("cookie: {cookie}\r\nx-csrf-token: {csrf}\r\n") }
     }
 
     fn ask(&self, daemon: &Daemon, request: &str, body: &Value) -> Reply {
@@ -29,7 +29,7 @@ impl Somebody {
 }
 
 /// One who holds all GPUs with a command that is a secret, and one who waits.
-fn scene(visibility: &str) -> (Daemon, Somebody, u64, u64) {
+fn scene(visibility: &str) -> (Daemon, Viewer, u64, u64) {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("danlu.toml");
     fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
@@ -37,15 +37,15 @@ fn scene(visibility: &str) -> (Daemon, Somebody, u64, u64) {
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
     let daemon = Daemon::start_in(directory, setup);
     let admin = daemon.say(&["token", "new", "admin", "-q", "--scope", "admin"]);
-    let admin = Somebody { headers: format!("authorization: Bearer {}\r\n", admin.trim()) };
+    let admin = Viewer { headers: format!("authorization: Bearer {}\r\n", admin.trim()) };
     let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
     for name in ["owner-of-it", "ann"] {
         let body = json!({ "name": name, "password": PASSWORD, "os_user": me });
         assert_eq!(admin.ask(&daemon, "POST /api/v1/users", &body).status, 201);
     }
     daemon.say(&["set", "visibility", visibility]);
-    let (other, ann) = (Somebody::log_in(&daemon, "owner-of-it"), Somebody::log_in(&daemon, "ann"));
-    let submit = |who: &Somebody, command: Value, name: &str| {
+    let (other, ann) = (Viewer::log_in(&daemon, "owner-of-it"), Viewer::log_in(&daemon, "ann"));
+    let submit = |who: &Viewer, command: Value, name: &str| {
         let body = json!({ "command": command, "name": name, "gpus": 2, "directory": "/" });
         let reply = who.ask(&daemon, "POST /api/v1/tasks", &body);
         reply.body["id"].as_u64().unwrap_or_else(|| panic!("{reply:?}"))

@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct ReceivedRequest {
     /// `GET /api/v1/tasks?limit=1`.
     pub(crate) line: String,
     /// In lower case, `name: value`.
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) body: String,
 }
 
-impl Request {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let prefix = format!("{name}: ");
         self.headers.iter().find_map(|header| header.strip_prefix(&prefix))
@@ -28,7 +28,7 @@ impl Request {
 
 /// What to do with a request.
 #[derive(Clone, Debug)]
-pub(crate) enum Reply {
+pub(crate) enum CannedReply {
     Json(u16, String),
     Log {
         bytes: Vec<u8>,
@@ -41,18 +41,20 @@ pub(crate) enum Reply {
     HangUp,
 }
 
-pub(crate) fn ok(json: impl Into<String>) -> Reply {
-    Reply::Json(200, json.into())
+pub(crate) fn ok(json: impl Into<String>) -> CannedReply {
+    CannedReply::Json(200, json.into())
 }
 
-pub(crate) struct StandIn {
+pub(crate) struct FakeServer {
     directory: TempDir,
-    asked: Arc<Mutex<Vec<Request>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-impl StandIn {
+impl FakeServer {
     /// `answer` gets the number of the request, from 0.
-    pub(crate) fn start(answer: impl Fn(usize, &Request) -> Reply + Send + 'static) -> StandIn {
+    pub(crate) fn start(
+        answer: impl Fn(usize, &ReceivedRequest) -> CannedReply + Send + 'static,
+    ) -> FakeServer {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let listener = UnixListener::bind(directory.path().join("danlu.sock")).expect("a socket");
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -65,7 +67,7 @@ impl StandIn {
                 write(stream, answer(number, &request));
             }
         });
-        StandIn { directory, asked }
+        FakeServer { directory, asked }
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
@@ -76,12 +78,12 @@ impl StandIn {
         self.directory.path()
     }
 
-    pub(crate) fn asked(&self) -> Vec<Request> {
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().expect("nobody panics").clone()
     }
 }
 
-fn read(stream: &UnixStream) -> Option<Request> {
+fn read(stream: &UnixStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
@@ -95,7 +97,7 @@ fn read(stream: &UnixStream) -> Option<Request> {
     }
     let line = lines.remove(0).trim_end_matches(" HTTP/1.1").to_owned();
     let headers: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
-    let mut request = Request { line, headers, body: String::new() };
+    let mut request = ReceivedRequest { line, headers, body: String::new() };
     let length: usize =
         request.header("content-length").map_or(0, |it| it.parse().expect("a number"));
     let mut body = vec![0; length];
@@ -104,28 +106,28 @@ fn read(stream: &UnixStream) -> Option<Request> {
     Some(request)
 }
 
-fn write(mut stream: UnixStream, reply: Reply) {
+fn write(mut stream: UnixStream, reply: CannedReply) {
     let (head, body) = match reply {
-        Reply::Json(status, json) => (
+        CannedReply::Json(status, json) => (
             format!(
                 "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
                 json.len()
             ),
             json.into_bytes(),
         ),
-        Reply::Log { bytes, offset, size } => (
+        CannedReply::Log { bytes, offset, size } => (
             format!(
                 "HTTP/1.1 200 OK\r\nx-danlu-offset: {offset}\r\nx-danlu-size: {size}\r\nx-danlu-ended: true\r\ncontent-length: {}\r\n\r\n",
                 bytes.len()
             ),
             bytes,
         ),
-        Reply::Events(events) => (
+        CannedReply::Events(events) => (
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
                 .to_owned(),
             events.into_bytes(),
         ),
-        Reply::HangUp => return,
+        CannedReply::HangUp => return,
     };
     // The client may have gone, which is what some tests are about.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));

@@ -12,15 +12,15 @@ use nix::unistd::{User, geteuid};
 
 use crate::support::danlu::{Answer, said};
 
-pub(crate) struct Guest {
+pub(crate) struct OsUser {
     pub(crate) name: String,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
 }
 
-impl Guest {
+impl OsUser {
     /// `None`, and it says so, where users cannot be made.
-    pub(crate) fn new() -> Option<Guest> {
+    pub(crate) fn new() -> Option<OsUser> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         if !geteuid().is_root() {
             crate::support::danlu::skip("only root can make a user");
@@ -36,7 +36,7 @@ impl Guest {
             return None;
         }
         let user = User::from_name(&name).expect("it can be looked up").expect("it was made");
-        Some(Guest { name, uid: user.uid.as_raw(), gid: user.gid.as_raw() })
+        Some(OsUser { name, uid: user.uid.as_raw(), gid: user.gid.as_raw() })
     }
 
     pub(crate) fn set_login_shell(&self, shell: &Path) {
@@ -69,7 +69,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for OsUser {
     fn drop(&mut self) {
         // Also where something of theirs has not quite ended.
         let _ = Command::new("userdel").args(["-f", &self.name]).stderr(Stdio::null()).status();

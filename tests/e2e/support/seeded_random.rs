@@ -3,15 +3,15 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Moments that differ from run to run, and can be had again: `DANLU_TEST_SEED=… cargo nextest run …`.
-pub(crate) struct Random(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Random {
-    pub(crate) fn new() -> Random {
+impl SeededRandom {
+    pub(crate) fn new() -> SeededRandom {
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |it| it.as_micros());
         let given = std::env::var("DANLU_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
         let seed = given.unwrap_or_else(|| u64::try_from(now()).unwrap_or(1));
         println!("DANLU_TEST_SEED={seed}");
-        Random(seed.max(1))
+        SeededRandom(seed.max(1))
     }
 
     pub(crate) fn up_to(&mut self, most: Duration) -> Duration {

@@ -11,14 +11,14 @@ use serde_json::json;
 use crate::support::daemon::{Daemon, Setup};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum GpuSource {
     Nvml,
     Simulated,
 }
 
 /// What is seen of one GPU.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Card {
+pub(crate) struct GpuReading {
     /// Each uses a gigabyte.
     pub(crate) pids: Vec<u32>,
     /// Memory that no process explains.
@@ -27,32 +27,32 @@ pub(crate) struct Card {
     pub(crate) broken: bool,
 }
 
-pub(crate) struct Cards {
+pub(crate) struct TwoGpus {
     pub(crate) daemon: Daemon,
-    kind: Kind,
+    kind: GpuSource,
     file: PathBuf,
-    cards: [Card; 2],
+    cards: [GpuReading; 2],
 }
 
 pub(crate) const GIGABYTE: u64 = 1 << 30;
 
-impl Cards {
-    pub(crate) fn new(kind: Kind) -> Cards {
-        Cards::found_as(kind, [Card::default(), Card::default()])
+impl TwoGpus {
+    pub(crate) fn new(kind: GpuSource) -> TwoGpus {
+        TwoGpus::found_as(kind, [GpuReading::default(), GpuReading::default()])
     }
 
     /// As the server finds them when it starts.
-    pub(crate) fn found_as(kind: Kind, cards: [Card; 2]) -> Cards {
+    pub(crate) fn found_as(kind: GpuSource, cards: [GpuReading; 2]) -> TwoGpus {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (setup, file) = match kind {
-            Kind::Nvml => {
+            GpuSource::Nvml => {
                 let file = directory.path().join("gpus.json");
                 let library = built_library().display().to_string();
                 let fake = ("DANLU_FAKE_NVML".to_owned(), file.display().to_string());
                 let variables = vec![("DANLU_NVML_PATH".to_owned(), library), fake];
                 (Setup { arguments: Vec::new(), variables, ..Setup::simulated(2) }, file)
             }
-            Kind::Simulated => {
+            GpuSource::Simulated => {
                 let file = directory.path().join("data/simulated/gpus.json");
                 fs::create_dir_all(file.parent().expect("it has one")).expect("it can be made");
                 (Setup::simulated(2), file)
@@ -60,10 +60,10 @@ impl Cards {
         };
         publish(kind, &file, &cards);
         let daemon = Daemon::start_in(directory, setup);
-        Cards { daemon, kind, file, cards }
+        TwoGpus { daemon, kind, file, cards }
     }
 
-    pub(crate) fn change(&mut self, index: usize, change: impl FnOnce(&mut Card)) {
+    pub(crate) fn change(&mut self, index: usize, change: impl FnOnce(&mut GpuReading)) {
         change(&mut self.cards[index]);
         publish(self.kind, &self.file, &self.cards);
     }
@@ -76,17 +76,17 @@ impl Cards {
 
 /// Two free GPUs, as the fake driver shows them.
 pub(crate) fn publish_nvidia(file: &Path) {
-    publish(Kind::Nvml, file, &[Card::default(), Card::default()]);
+    publish(GpuSource::Nvml, file, &[GpuReading::default(), GpuReading::default()]);
 }
 
 /// Whole or not at all, whenever somebody reads it.
-fn publish(kind: Kind, file: &Path, cards: &[Card; 2]) {
+fn publish(kind: GpuSource, file: &Path, cards: &[GpuReading; 2]) {
     let text = match kind {
-        Kind::Nvml => serde_json::to_vec(&World {
+        GpuSource::Nvml => serde_json::to_vec(&World {
             gpus: (0..).zip(cards).map(|(number, card)| nvidia(number, card)).collect(),
             ..World::default()
         }),
-        Kind::Simulated => {
+        GpuSource::Simulated => {
             let [first, second] = cards.each_ref().map(simulated);
             serde_json::to_vec(&json!({ "gpus": { "0": first, "1": second } }))
         }
@@ -96,7 +96,7 @@ fn publish(kind: Kind, file: &Path, cards: &[Card; 2]) {
     fs::rename(draft, file).expect("it can be replaced");
 }
 
-fn nvidia(number: u32, card: &Card) -> FakeGpu {
+fn nvidia(number: u32, card: &GpuReading) -> FakeGpu {
     let process = |pid: &u32| FakeProcess { pid: *pid, used: Some(GIGABYTE) };
     FakeGpu {
         compute: card.pids.iter().map(process).collect(),
@@ -107,7 +107,7 @@ fn nvidia(number: u32, card: &Card) -> FakeGpu {
     }
 }
 
-fn simulated(card: &Card) -> serde_json::Value {
+fn simulated(card: &GpuReading) -> serde_json::Value {
     let process = |pid: &u32| json!({ "pid": pid, "memory": GIGABYTE });
     json!({
         "processes": card.pids.iter().map(process).collect::<Vec<_>>(),

@@ -16,7 +16,7 @@ use crate::support::{
     danlu::BUILT,
 };
 
-pub(crate) struct Lab {
+pub(crate) struct SshLab {
     pub(crate) daemon: Daemon,
     pub(crate) machines: Vec<Machine>,
     bridge: String,
@@ -36,21 +36,21 @@ pub(crate) struct Machine {
     init: Option<Child>,
 }
 
-impl Lab {
+impl SshLab {
     /// `None`, with a line that says so, where such machines cannot be made.
-    pub(crate) fn new(machines: usize) -> Option<Lab> {
-        Lab::build(machines, None)
+    pub(crate) fn new(machines: usize) -> Option<SshLab> {
+        SshLab::build(machines, None)
     }
 
     /// The server's user has this configuration of `ssh`, made of the directory of the test and the address of the first machine.
     pub(crate) fn with_ssh_config(
         machines: usize,
         config: impl FnOnce(&Path, &str) -> String,
-    ) -> Option<Lab> {
-        Lab::build(machines, Some(Box::new(config)))
+    ) -> Option<SshLab> {
+        SshLab::build(machines, Some(Box::new(config)))
     }
 
-    fn build(machines: usize, config: Option<SshConfig<'_>>) -> Option<Lab> {
+    fn build(machines: usize, config: Option<SshConfig<'_>>) -> Option<SshLab> {
         if !nix::unistd::geteuid().is_root() {
             crate::support::danlu::skip("machines of a test's own need root");
             return None;
@@ -90,7 +90,7 @@ impl Lab {
         }
         let setup = Setup { program, ..Setup::simulated(1) };
         let daemon = Daemon::start_in(directory, setup);
-        let mut lab = Lab { daemon, machines: Vec::new(), bridge };
+        let mut lab = SshLab { daemon, machines: Vec::new(), bridge };
         for place in 1..=machines {
             let mut machine = Machine::new(&here, &lab.bridge, &net, place);
             machine.switch_on();
@@ -142,7 +142,7 @@ impl Lab {
     }
 }
 
-impl Drop for Lab {
+impl Drop for SshLab {
     fn drop(&mut self) {
         // First: what runs there is told to end while it can be.
         if !std::thread::panicking() && !self.daemon.has_ended() {
