@@ -193,17 +193,19 @@ fn a_cookie_alone_changes_nothing() {
     assert_ne!(send(&daemon, "PATCH /api/v1/settings", &ann.headers, &change).status, 403);
 }
 
-/// Not a test: what another user does with a cookie, in a process of their own.
-#[test]
-fn thief() {
-    let Ok(address) = std::env::var("DANLU_ROBBED") else { return };
+/// What another user does with a cookie, in a process of their own.
+fn use_stolen_cookie(address: &str) {
     let cookie = std::env::var("DANLU_COOKIE").expect("what was stolen");
     let headers = format!("cookie: {cookie}\r\n");
-    println!("\nstatus {}", Connection::to(&address).status_of("GET /api/v1/me", &headers, b""));
+    println!("\nstatus {}", Connection::to(address).status_of("GET /api/v1/me", &headers, b""));
 }
 
 #[test]
 fn a_cookie_is_no_good_to_another_user_of_the_machine() {
+    // This program, started again as another user.
+    if let Ok(address) = std::env::var("DANLU_ROBBED") {
+        return use_stolen_cookie(&address);
+    }
     let Some(user) = OsUser::new() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     open_to_all(directory.path());
@@ -215,7 +217,7 @@ fn a_cookie_is_no_good_to_another_user_of_the_machine() {
     fs::copy(std::env::current_exe().expect("it runs"), &program).expect("it can be copied");
     let mut command = user.command(&program);
     command
-        .args(["--exact", "access_control::thief", "--nocapture"])
+        .args(["--exact", &danlu::test_name(), "--nocapture"])
         .env("DANLU_ROBBED", daemon.address());
     let cookie = ann.cookie.trim().trim_start_matches("cookie: ");
     let said = danlu::said(command.env("DANLU_COOKIE", cookie));

@@ -383,7 +383,7 @@ fn a_scheduler_that_panics_pauses_scheduling_until_an_admin_resumes_it() {
         let more = daemon.submit("--hold", "true");
         daemon.say(&["cancel", &running]);
         daemon.say(&["cancel", &more]);
-        until("what runs can be ended", || daemon.state(&running) == "cancelled");
+        daemon.wait_until(&running, "cancelled");
         assert_eq!(reports(&daemon).len(), count, "it does not try again by itself");
         // Resumed too early, it pauses again.
         daemon.say(&["resume-queue"]);

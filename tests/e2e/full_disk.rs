@@ -2,53 +2,17 @@
 
 use std::{
     fs::{self, File},
-    io::Write as _,
-    path::{Path, PathBuf},
-    process::Command,
     time::{Duration, Instant},
 };
 
 use crate::support::daemon::{Daemon, Setup, until};
-use nix::unistd::geteuid;
+use crate::support::small_disk::SmallDisk;
 use tempfile::TempDir;
-
-/// A file system of its own, and small.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// `None`, and it says so, where it cannot be had.
-    fn mount(directory: &Path) -> Option<SmallDisk> {
-        fs::create_dir(directory).expect("it can be made");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=100m,mode=0700", "danlu-test"]).arg(directory);
-        if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
-            crate::support::danlu::skip("only root can mount a small disk, and not everywhere");
-            return None;
-        }
-        Some(SmallDisk(directory.to_owned()))
-    }
-
-    /// Nothing is left, not even for root.
-    fn fill(&self) -> PathBuf {
-        let path = self.0.join("filler");
-        let mut file = File::create(&path).expect("it can be made");
-        for size in [1 << 20, 4096, 1] {
-            while file.write_all(&vec![0; size]).is_ok() {}
-        }
-        path
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
 
 /// What is declared last goes first: the disk is out of sight, and of the way, before the directory is removed.
 fn server() -> Option<(Daemon, SmallDisk)> {
     let directory: TempDir = tempfile::tempdir().expect("a temporary directory");
-    let disk = SmallDisk::mount(&directory.path().join("data"))?;
+    let disk = SmallDisk::mount(&directory.path().join("data"), "size=100m,mode=0700")?;
     Some((Daemon::start_in(directory, Setup::simulated(4)), disk))
 }
 
@@ -113,14 +77,14 @@ fn a_crash_without_room_loses_nothing() {
 /// How it ended is known without anybody making room; for others to start there must be some.
 #[test]
 fn a_task_that_fills_the_disk_ends_with_its_own_code() {
-    let Some((mut daemon, disk)) = server() else { return };
+    let Some((mut daemon, _disk)) = server() else { return };
     let ended = daemon.directory().join("ended");
     let greedy = daemon.submit("", &format!("yes; touch {}; exit 3", ended.display()));
     until("it has filled the disk", || ended.exists());
     assert_eq!(daemon.ask(&["submit", "--", "true"]).status, 75);
     assert!(!daemon.has_ended());
     assert_eq!(daemon.ask(&["wait", &greedy]).status, 3);
-    let logs = disk.0.join("node/logs");
+    let logs = daemon.data().join("node/logs");
     let kept = || fs::read_dir(&logs).expect("it is there").next();
     until("its log is put away", || kept().is_some());
     let log = kept().expect("there is one").expect("it is there").path();
@@ -133,7 +97,7 @@ fn a_task_that_fills_the_disk_ends_with_its_own_code() {
 #[test]
 fn what_is_set_aside_lets_people_act_on_a_full_disk() {
     let Some((daemon, disk)) = server() else { return };
-    let reserve = disk.0.join("reserve");
+    let reserve = daemon.data().join("reserve");
     assert!(fs::metadata(&reserve).is_ok_and(|facts| facts.len() > 8 << 20), "space is set aside");
     let first = daemon.submit("", "exit 3");
     assert_eq!(daemon.ask(&["wait", &first]).status, 3);
@@ -159,7 +123,7 @@ fn a_start_on_a_full_disk_says_so() {
     let Some((mut daemon, disk)) = server() else { return };
     let task = daemon.submit("--hold", "true");
     daemon.terminate();
-    let _ = fs::remove_file(disk.0.join("reserve"));
+    let _ = fs::remove_file(daemon.data().join("reserve"));
     let filler = disk.fill();
     daemon.begin_again();
     until("it refuses to start", || daemon.has_ended());

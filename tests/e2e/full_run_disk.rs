@@ -1,59 +1,22 @@
 //! The disk that runs are kept on is full: what runs there can end and be cancelled, and what was to start there has not failed.
 
 use std::{
-    fs::{self, File, Permissions},
-    io::Write as _,
+    fs::{self, Permissions},
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-    process::Command,
     time::{Duration, Instant},
 };
 
 use crate::support::daemon::{Daemon, Setup, until};
-use nix::{sys::statvfs::statvfs, unistd::geteuid};
+use crate::support::small_disk::SmallDisk;
 
-/// Small, and only for the runs: the server's own records are on another.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// `None`, and it says so, where it cannot be had.
-    fn mount(directory: &Path) -> Option<SmallDisk> {
-        fs::create_dir_all(directory).expect("it can be made");
-        let data = directory.parent().expect("it is in the data directory");
-        fs::set_permissions(data, Permissions::from_mode(0o711)).expect("it is ours");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=8m,mode=711", "danlu-test"]).arg(directory);
-        if !geteuid().is_root() || !mount.status().is_ok_and(|status| status.success()) {
-            crate::support::danlu::skip("only root can mount a small disk, and not everywhere");
-            return None;
-        }
-        Some(SmallDisk(directory.to_owned()))
-    }
-
-    fn is_full(&self) -> bool {
-        statvfs(&self.0).expect("it is there").blocks_available() == 0
-    }
-
-    /// Nothing is left, not even for root.
-    fn fill(&self) -> PathBuf {
-        let path = self.0.join("filler");
-        let mut file = File::create(&path).expect("it can be made");
-        for size in [1 << 20, 4096, 1] {
-            while file.write_all(&vec![0; size]).is_ok() {}
-        }
-        path
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
+/// Only the runs are on the small disk: the server's own records are on another.
 fn server() -> Option<(Daemon, SmallDisk)> {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let disk = SmallDisk::mount(&directory.path().join("data/node"))?;
+    let runs = directory.path().join("data/node");
+    fs::create_dir_all(&runs).expect("it can be made");
+    let data = runs.parent().expect("it is in the data directory");
+    fs::set_permissions(data, Permissions::from_mode(0o711)).expect("it is ours");
+    let disk = SmallDisk::mount(&runs, "size=8m,mode=711")?;
     Some((Daemon::start_in(directory, Setup::simulated(4)), disk))
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::support::daemon::{Daemon, Setup, in_memory};
-use crate::support::danlu::Watchdog;
+use crate::support::danlu::{Watchdog, test_name};
 use crate::support::http::Connection;
 use serde_json::json;
 
@@ -95,9 +95,8 @@ struct SubmittingClient {
 
 impl SubmittingClient {
     fn start(socket: &Path) -> SubmittingClient {
-        let own_name = thread::current().name().expect("the name of the test").to_owned();
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", &own_name, "--nocapture"])
+            .args(["--exact", &test_name(), "--nocapture"])
             .env(CLIENT, socket)
             .stdout(Stdio::piped())
             .spawn()

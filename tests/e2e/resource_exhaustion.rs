@@ -5,7 +5,7 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -109,15 +109,13 @@ fn slowness() -> u64 {
     10
 }
 
-/// Not a test: what another user does to the socket, in a process of their own.
-#[test]
-fn attacker() {
-    let Some(socket) = env::var_os("DANLU_ATTACKED_SOCKET").map(PathBuf::from) else { return };
+/// What another user does to the socket, in a process of their own.
+fn hold_half_sent_requests(socket: &Path) {
     let count: usize = env::var("DANLU_CONNECTIONS").expect("how many").parse().expect("a number");
     with_many_descriptors();
     let held: Vec<UnixStream> = (0..count)
         .filter_map(|_| {
-            let mut stream = UnixStream::connect(&socket).ok()?;
+            let mut stream = UnixStream::connect(socket).ok()?;
             stream.write_all(HALF).ok()?;
             Some(stream)
         })
@@ -135,7 +133,7 @@ impl Attacker {
         let program = daemon.directory().join("attacker");
         fs::copy(env::current_exe().expect("it runs"), &program).expect("it can be copied");
         let mut command = user.command(&program);
-        command.args(["--exact", "resource_exhaustion::attacker", "--nocapture"]);
+        command.args(["--exact", &danlu::test_name(), "--nocapture"]);
         command.env("DANLU_ATTACKED_SOCKET", daemon.socket());
         command.env("DANLU_CONNECTIONS", connections.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -161,6 +159,10 @@ impl Drop for Attacker {
 
 #[test]
 fn half_sent_requests_keep_nobody_out_and_no_task_fails() {
+    // This program, started again as another user.
+    if let Some(socket) = env::var_os("DANLU_ATTACKED_SOCKET") {
+        return hold_half_sent_requests(Path::new(&socket));
+    }
     let Some(user) = OsUser::new() else { return };
     let Some(bad) = OsUser::new() else { return };
     let daemon = start("", 1_024);

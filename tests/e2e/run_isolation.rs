@@ -68,7 +68,11 @@ def join(): return libc.syscall(250, 1, None, 0, 0, 0)
 
 #[test]
 fn runs_have_a_keyring_of_their_own() {
-    if !has_python() || !cfg!(target_arch = "x86_64") {
+    if !has_python() {
+        return;
+    }
+    if !cfg!(target_arch = "x86_64") {
+        crate::support::danlu::skip("the numbers of system calls are those of x86-64");
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -94,8 +98,7 @@ fn runs_have_a_keyring_of_their_own() {
     }
     let submit = |script: String| {
         let words = ["submit", "-q", "-g", "0", "--", "python3", "-c"];
-        let said =
-            self::IsolationMachine::ask(&machine, &[&words[..], &[script.as_str()]].concat());
+        let said = machine.ask(&[&words[..], &[script.as_str()]].concat());
         assert_eq!(said.status, 0, "{said:?}");
         said.stdout.trim().to_owned()
     };

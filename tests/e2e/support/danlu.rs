@@ -30,6 +30,11 @@ pub(crate) fn skip(why: &str) {
     println!("skipped: {why}");
 }
 
+/// The test that runs, for one that starts its own program again as somebody else.
+pub(crate) fn test_name() -> String {
+    thread::current().name().expect("the name of the test").to_owned()
+}
+
 /// `arguments` are separated by spaces.
 pub(crate) fn danlu(language: &str, arguments: &str) -> Answer {
     let mut command = command(language);

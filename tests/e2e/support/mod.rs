@@ -7,6 +7,7 @@ pub(crate) mod fake_server;
 pub(crate) mod http;
 pub(crate) mod os_user;
 pub(crate) mod seeded_random;
+pub(crate) mod small_disk;
 pub(crate) mod ssh_lab;
 pub(crate) mod ssh_user;
 pub(crate) mod two_gpus;
