@@ -1,6 +1,5 @@
 //! `danlu`, the one binary: reads the command line, runs the verb, turns a failure into words and an exit status.
 
-mod captured;
 mod client;
 mod commands;
 mod failure;
@@ -8,6 +7,7 @@ mod help;
 mod screen;
 mod script;
 mod selection;
+mod submit_context;
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;

@@ -11,10 +11,10 @@ use danlu_messages::cli::program as msg;
 use danlu_spec::script::{self, Lines};
 
 use crate::{
-    captured::{own_task, place},
     client::Client,
     failure::{Exit, Failure},
     screen,
+    submit_context::{own_task, place},
 };
 
 /// What a script file stands for.

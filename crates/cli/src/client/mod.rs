@@ -1,13 +1,13 @@
 //! The server, as verbs see it: requests and answers over HTTP, without a runtime.
 
 mod address;
-pub(crate) mod answers;
 mod events;
 mod lists;
 mod problem;
 mod reconnect;
-mod submitting;
-mod trust;
+pub(crate) mod responses;
+mod submit_once;
+mod tls;
 mod unix_socket;
 
 use std::{env, io::Read, time::Duration};
@@ -29,7 +29,7 @@ pub(crate) use events::{Event, Events};
 pub(crate) use lists::Query;
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
-pub(crate) use trust::trusted as trusted_certificates;
+pub(crate) use tls::trusted as trusted_certificates;
 use unix_socket::{NoResolver, UnixConnector};
 
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ impl Client {
             .input_buffer_size(BUFFER)
             .output_buffer_size(BUFFER);
         if encrypted {
-            config = config.tls_config(trust::config()?);
+            config = config.tls_config(tls::config()?);
         }
         let config = config.build();
         let (agent, base) = match &address {

@@ -5,7 +5,7 @@ use danlu_messages::cli::announce as msg;
 
 use super::set;
 use crate::{
-    client::{Client, answers::SettingsAnswer},
+    client::{Client, responses::SettingsAnswer},
     failure::Failure,
     screen,
 };

@@ -7,8 +7,8 @@ use danlu_messages::cli::cancel as msg;
 use danlu_wire::api::{Act, ActName};
 
 use super::{
-    acting::{agreed, report},
     cascade::Cascade,
+    task_action::{agreed, report},
     wait,
 };
 use crate::{client::Client, failure::Failure, given::task_state, selection::Selection};

@@ -7,12 +7,12 @@ use danlu_wire::api::TaskView;
 
 use super::submit::{submitted, tell_limit, with_command};
 use crate::{
-    captured::{environment, settled},
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     screen::{self, width::plain},
     selection::resolve_names,
+    submit_context::{environment, settled},
 };
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use danlu_messages::cli::config as msg;
 
 use crate::{
-    client::{Client, answers::ConfigAnswer, read},
+    client::{Client, read, responses::ConfigAnswer},
     failure::Failure,
     screen::{
         self, colour,

@@ -1,13 +1,13 @@
 //! `danlu demo`: a server of its own with a few tasks, to look at and to play with; nothing of it stays.
 
-mod children;
-mod lab;
-mod leaving;
-mod news;
-mod people;
+mod choose_gpus;
+mod interrupt;
+mod scripts;
 mod server;
-mod starting;
+mod task_changes;
+mod this_program;
 mod tour;
+mod users;
 
 use std::{
     env,
@@ -24,7 +24,7 @@ use crate::{
     failure::{Exit, Failure},
     screen,
 };
-use leaving::{Leaving, Stop};
+use interrupt::{Leaving, Stop};
 
 #[derive(Debug, Args)]
 #[command(
@@ -66,7 +66,7 @@ fn forget_other_servers() -> Result<(), Failure> {
     if misleading.is_empty() {
         return Ok(());
     }
-    let mut again = Command::new(children::THIS_PROGRAM);
+    let mut again = Command::new(this_program::THIS_PROGRAM);
     again.args(env::args_os().skip(1));
     for name in &misleading {
         again.env_remove(name);

@@ -15,12 +15,12 @@ use danlu_wire::api::TaskView;
 
 use super::submit::{tell_limit, with_command};
 use crate::{
-    captured::settled,
     client::{Client, Problem},
     failure::{Exit, Failure},
     given::task_ids::{TaskNames, parse_task_names},
     screen,
     selection::resolve_names,
+    submit_context::settled,
 };
 
 #[derive(Debug, Args)]

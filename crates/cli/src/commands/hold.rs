@@ -3,9 +3,9 @@
 use danlu_messages::cli::hold as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
     "hold",
     msg::keep_waiting_tasks_back_until_they_are(),
     Hold in [TaskStateName::Queued, TaskStateName::Blocked],

@@ -8,7 +8,7 @@ use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
 use super::{
-    following::{News, Subject, follow},
+    task_output::{News, Subject, follow},
     user::path_segment,
 };
 use crate::{

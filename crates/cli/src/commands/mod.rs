@@ -1,6 +1,5 @@
 //! The verbs of `danlu`, one file each.
 
-mod acting;
 mod agent;
 mod announce;
 mod archive;
@@ -19,7 +18,6 @@ mod down;
 mod edit;
 mod extend;
 mod follow;
-mod following;
 mod gpu;
 mod gpus;
 mod help;
@@ -53,6 +51,8 @@ mod sim;
 mod start;
 mod status;
 mod submit;
+mod task_action;
+mod task_output;
 mod token;
 mod up;
 mod user;

@@ -6,7 +6,7 @@ use clap::Args;
 use danlu_messages::cli::move_task as msg;
 use danlu_wire::api::{Act, ActName};
 
-use super::acting::report;
+use super::task_action::report;
 use crate::{
     client::Client,
     failure::Failure,

@@ -3,9 +3,9 @@
 use danlu_messages::cli::pause as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
     "pause",
     msg::freeze_running_tasks_they_keep_their_gpus(),
     Pause in [TaskStateName::Running],

@@ -6,7 +6,7 @@ use clap::Args;
 use danlu_messages::cli::pause_queue as msg;
 use danlu_wire::api::{Act, ActName};
 
-use super::{acting::report, set};
+use super::{set, task_action::report};
 use crate::{
     client::{Client, Query},
     failure::Failure,

@@ -5,7 +5,7 @@ use danlu_messages::cli::policy as msg;
 
 use super::set;
 use crate::{
-    client::{Client, answers::SettingsAnswer, read},
+    client::{Client, read, responses::SettingsAnswer},
     failure::Failure,
     screen,
 };

@@ -3,9 +3,9 @@
 use danlu_messages::cli::release as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
     "release",
     msg::let_held_tasks_go(),
     Release in [TaskStateName::Held],

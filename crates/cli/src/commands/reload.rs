@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    client::{Client, answers::ConfigEntry, read},
+    client::{Client, read, responses::ConfigEntry},
     failure::Failure,
     screen,
 };

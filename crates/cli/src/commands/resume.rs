@@ -3,9 +3,9 @@
 use danlu_messages::cli::resume as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
     "resume",
     msg::let_paused_tasks_go_on(),
     Resume in [TaskStateName::Paused],

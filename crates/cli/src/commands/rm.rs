@@ -7,8 +7,8 @@ use danlu_messages::cli::rm as msg;
 use danlu_wire::api::{Act, ActName, Acted, Document};
 
 use super::{
-    acting::{agreed, report},
     cascade::Cascade,
+    task_action::{agreed, report},
     wait,
 };
 use crate::{

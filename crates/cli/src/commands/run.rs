@@ -17,9 +17,9 @@ use jiff::Timestamp;
 use signal_hook::{consts::SIGINT, iterator::Signals};
 
 use super::{
-    following::{News, Subject, follow},
     logs::write,
     submit::{self, NewTask},
+    task_output::{News, Subject, follow},
     wait,
 };
 use crate::{

@@ -5,7 +5,7 @@ use danlu_messages::cli::set as msg;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    client::{Client, answers::SettingsAnswer, read},
+    client::{Client, read, responses::SettingsAnswer},
     failure::{Exit, Failure},
     screen,
 };

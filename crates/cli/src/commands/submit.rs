@@ -14,11 +14,11 @@ use nix::{
 };
 
 use crate::{
-    captured::{environment, settled, umask, working_directory},
     client::{Client, read},
     failure::{Exit, Failure},
     screen::{self, amounts, clock, places, vram},
     script,
+    submit_context::{environment, settled, umask, working_directory},
 };
 
 #[derive(Debug, Args)]

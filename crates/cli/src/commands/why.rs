@@ -11,9 +11,8 @@ use jiff::Timestamp;
 
 use crate::{
     client::{
-        Client,
-        answers::{Why, WhyTask},
-        read,
+        Client, read,
+        responses::{Why, WhyTask},
     },
     failure::Failure,
     given::task_ids::{TaskName, parse_one_task},

@@ -9,7 +9,7 @@ use clap::Args;
 use danlu_messages::cli::agent as msg;
 use danlu_node::private;
 
-use super::{Server, place::Place};
+use super::{Server, server_access::Place};
 use crate::{
     commands::service::unit::{Kind, Unit, failed, own_program, quoted},
     failure::Failure,

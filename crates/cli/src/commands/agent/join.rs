@@ -6,10 +6,9 @@ use danlu_messages::cli::agent as msg;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
-    Server,
-    dial::{self, Ended},
-    place::{Place, TOKEN_VARIABLE},
-    trust,
+    Server, certificate,
+    connection::{self, Ended},
+    server_access::{Place, TOKEN_VARIABLE},
 };
 use crate::failure::{Exit, Failure};
 
@@ -22,7 +21,7 @@ pub(super) fn run(server: &Server) -> Result<(), Failure> {
     if server.token.is_some() {
         return Err(hide_token(server));
     }
-    let trust = Arc::new(trust::config(&place)?);
+    let trust = Arc::new(certificate::config(&place)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     runtime.block_on(async {
@@ -56,7 +55,7 @@ fn hide_token(server: &Server) -> Failure {
 async fn stay(place: &Place, trust: &Arc<rustls::ClientConfig>) -> Failure {
     let mut wait = LEAST_WAIT;
     loop {
-        let why = match dial::once(place, trust).await {
+        let why = match connection::once(place, trust).await {
             Ended::Refused => {
                 let message = msg::the_server_does_not_know_this_token();
                 return Failure::new(Exit::NotPermitted, message)

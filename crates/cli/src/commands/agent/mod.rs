@@ -1,10 +1,10 @@
 //! `danlu agent`: this machine works for a server elsewhere, which starts the agent by SSH or is dialled by it.
 
-mod dial;
+mod certificate;
+mod connection;
 mod install;
 mod join;
-mod place;
-mod trust;
+mod server_access;
 
 use std::io;
 

@@ -16,7 +16,7 @@ use danlu_wire::api::{Act, ActName};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{children, lab};
+use super::{scripts, this_program};
 use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
@@ -124,11 +124,11 @@ fn furnish(path: &Path, simulated: Option<u32>) -> std::io::Result<PathBuf> {
     // Without a file of its own the server would read that of the machine. Control groups would stay behind.
     let name = simulated.map_or("", |_| "node_name = \"demo\"\n");
     fs::write(path.join("danlu.toml"), format!("cgroups = false\n{name}"))?;
-    lab::furnish(path)
+    scripts::furnish(path)
 }
 
 fn up(path: &Path, data: &Path, simulated: Option<u32>) -> std::io::Result<Command> {
-    let mut command = Command::new(children::THIS_PROGRAM);
+    let mut command = Command::new(this_program::THIS_PROGRAM);
     command.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(data);
     command.arg("--config").arg(path.join("danlu.toml"));
     if let Some(count) = simulated {

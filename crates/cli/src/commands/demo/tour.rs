@@ -12,11 +12,12 @@ use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
 use super::{
-    leaving::{Leaving, Stop},
-    news::News,
-    people::{self, Person},
+    choose_gpus,
+    interrupt::{Leaving, Stop},
     server::Server,
-    starting, tell,
+    task_changes::News,
+    tell,
+    users::{self, Person},
 };
 use crate::{
     client::{Client, Query},
@@ -35,7 +36,7 @@ const READING: Duration = Duration::from_millis(700);
 const LONGEST: Duration = Duration::from_secs(30);
 
 pub(super) fn show(leaving: &Leaving, once: bool, seen_all: &mut bool) -> Result<(), Stop> {
-    let (server, gpus) = starting::start(leaving)?;
+    let (server, gpus) = choose_gpus::start(leaving)?;
     let path = server.data.parent().unwrap_or(&server.data).display().to_string();
     let shown = Tour::new(&server, leaving).and_then(|mut tour| {
         tour.go(gpus)?;
@@ -63,7 +64,7 @@ struct Tour<'a> {
 
 impl<'a> Tour<'a> {
     fn new(server: &'a Server, leaving: &'a Leaving) -> Result<Self, Stop> {
-        let people = people::two(&server.data, &server.lab);
+        let people = users::two(&server.data, &server.lab);
         Ok(Self {
             client: server.client()?,
             server,

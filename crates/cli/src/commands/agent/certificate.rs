@@ -10,7 +10,7 @@ use rustls::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::place::Place;
+use super::server_access::Place;
 use crate::{
     client::trusted_certificates,
     failure::{Exit, Failure},

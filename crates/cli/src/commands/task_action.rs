@@ -33,7 +33,7 @@ pub(super) fn act(
 }
 
 /// A verb that does one such act to tasks, and says so.
-macro_rules! acting_verb {
+macro_rules! task_action_verb {
     (
         $name:literal, $about:expr, $act:ident in $sensible:expr,
         |$tasks:ident| $done:expr, $examples:literal
@@ -60,17 +60,17 @@ macro_rules! acting_verb {
             client: &$crate::client::Client,
             arguments: &Arguments,
         ) -> Result<std::process::ExitCode, $crate::failure::Failure> {
-            let kind = $crate::commands::acting::Kind {
+            let kind = $crate::commands::task_action::Kind {
                 act: danlu_wire::api::ActName::$act,
                 sensible: &$sensible,
                 done: |$tasks| $done,
             };
             let Arguments { selection, yes: _, json } = arguments;
-            $crate::commands::acting::act(client, selection, &kind, *json)
+            $crate::commands::task_action::act(client, selection, &kind, *json)
         }
     };
 }
-pub(super) use acting_verb;
+pub(super) use task_action_verb;
 
 /// Asks before what cannot be undone. Whoever has named every single task has thought of each.
 pub(super) fn agreed(

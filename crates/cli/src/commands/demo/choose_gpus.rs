@@ -7,7 +7,7 @@ use danlu_node::gpu::{Probe, ProbeConfig};
 use danlu_wire::api::{Document, Gpus};
 
 use super::{
-    leaving::{Leaving, Stop},
+    interrupt::{Leaving, Stop},
     server::Server,
     tell,
     tour::bold,

@@ -8,7 +8,7 @@ use std::{
 
 use danlu_node::user::{self, Account};
 
-use super::children;
+use super::this_program;
 
 #[derive(Clone, Debug)]
 pub(super) struct Person {
@@ -30,7 +30,7 @@ impl Person {
 
     /// `danlu` with these words, as this person would type it in this directory.
     pub(super) fn danlu(&self, words: &[String], server: &Path, directory: &Path) -> Command {
-        let mut command = children::client();
+        let mut command = this_program::client();
         command.args(words).env("DANLU_SERVER", server).current_dir(directory).stdin(Stdio::null());
         if let Some(account) = &self.account {
             // Without further groups: the standard library drops those of root.

@@ -16,7 +16,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message, client::IntoClientRequest as _, http::StatusCode},
 };
 
-use super::place::Place;
+use super::server_access::Place;
 
 /// For the way there.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -107,7 +107,7 @@ async fn open<S: AsyncRead + AsyncWrite + Unpin>(
 /// The same as at the end of a connection by SSH, in a process of its own that ends with the connection.
 fn station() -> io::Result<(Child, ChildStdin, ChildStdout)> {
     let mut command = Command::new("/proc/self/exe");
-    command.args(["agent", "--stdio"]).env_remove(super::place::TOKEN_VARIABLE);
+    command.args(["agent", "--stdio"]).env_remove(super::server_access::TOKEN_VARIABLE);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut station = command.spawn()?;
     match (station.stdin.take(), station.stdout.take()) {
