@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    HoldArguments,
     "hold",
     msg::keep_waiting_tasks_back_until_they_are(),
     Hold in [TaskStateName::Queued, TaskStateName::Blocked],

@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    PauseArguments,
     "pause",
     msg::freeze_running_tasks_they_keep_their_gpus(),
     Pause in [TaskStateName::Running],

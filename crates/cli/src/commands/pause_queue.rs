@@ -21,12 +21,12 @@ use crate::{
     override_usage = msg::danlu_pause_queue_options(),
     after_help = msg::what_runs_goes_on_and_tasks_can_be_submitted(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct PauseQueueArguments {
     #[arg(long, help = msg::stop_what_runs_and_put_it_back_into_the_queue())]
     requeue_running: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &PauseQueueArguments) -> Result<ExitCode, Failure> {
     set::change(client, "queue_paused", "true")?;
     screen::print(msg::the_queue_is_paused())?;
     if !arguments.requeue_running {

@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    ReleaseArguments,
     "release",
     msg::let_held_tasks_go(),
     Release in [TaskStateName::Held],

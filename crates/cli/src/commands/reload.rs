@@ -22,9 +22,9 @@ struct Reloaded {
     override_usage = "danlu reload",
     after_help = msg::a_file_with_a_mistake_is_refused_and_nothing(),
 )]
-pub(crate) struct Arguments {}
+pub(crate) struct ReloadArguments {}
 
-pub(crate) fn run(client: &Client, _: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, _: &ReloadArguments) -> Result<(), Failure> {
     let answer = client.send("POST", "/server/reload", &json!({}))?;
     let Reloaded { after_restart } = read(&answer)?;
     if after_restart.is_empty() {

@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    ResumeArguments,
     "resume",
     msg::let_paused_tasks_go_on(),
     Resume in [TaskStateName::Paused],

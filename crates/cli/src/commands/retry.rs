@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    RetryArguments,
     "retry",
     msg::queue_ended_tasks_again_under_the_same_id(),
     Retry in [TaskStateName::Failed, TaskStateName::Cancelled, TaskStateName::TimedOut],

@@ -19,7 +19,7 @@ use signal_hook::{consts::SIGINT, iterator::Signals};
 use super::{
     logs::write,
     submit::{self, NewTask},
-    task_output::{News, Subject, follow},
+    task_output::{FollowEvent, FollowTarget, follow},
     wait,
 };
 use crate::{
@@ -34,7 +34,7 @@ use crate::{
     override_usage = msg::danlu_run_options_command_danlu_run_options(),
     after_help = msg::ctrl_c_asks_whether_to_detach_or_to_cancel(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct RunArguments {
     #[command(flatten)]
     task: NewTask,
 
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 /// After a detach the code of the task is not known.
 const DETACHED: u8 = 130;
 
-pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: Client, arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let task = arguments.task.describe(&client)?;
     if task.array.value().is_some() || task.hold.value() == Some(&true) {
         return Err(Failure::new(Exit::Usage, msg::run_follows_one_task_that_may_start())
@@ -208,11 +208,11 @@ fn listen_for_interrupts(sender: Sender<Message>) -> Result<(), Failure> {
 
 fn follow_in_background(client: Arc<Client>, id: u64, sender: Sender<Message>) {
     let subject =
-        Subject { id, only_run: None, from_first: true, node: None, stream: None, tail: None };
+        FollowTarget { id, only_run: None, from_first: true, node: None, stream: None, tail: None };
     thread::spawn(move || {
         let followed = follow(&client, &subject, &mut |news| match news {
-            News::Task(task) => Ok(sender.send(Message::Task(task)).is_ok()),
-            News::Bytes(bytes) => {
+            FollowEvent::Task(task) => Ok(sender.send(Message::Task(task)).is_ok()),
+            FollowEvent::Bytes(bytes) => {
                 let (acknowledge, acknowledged) = sync_channel(1);
                 let sent = sender.send(Message::Bytes(bytes, acknowledge)).is_ok();
                 Ok(sent && acknowledged.recv().is_ok())

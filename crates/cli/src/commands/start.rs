@@ -6,6 +6,7 @@ use danlu_wire::api::TaskStateName;
 use super::task_action::task_action_verb;
 
 task_action_verb!(
+    StartArguments,
     "start",
     msg::start_tasks_ahead_of_the_queue_where_gpus_are(),
     Start in [TaskStateName::Queued],

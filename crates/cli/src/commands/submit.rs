@@ -27,7 +27,7 @@ use crate::{
     override_usage = msg::danlu_submit_options_command_danlu_submit(),
     after_help = msg::notes(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SubmitArguments {
     #[command(flatten)]
     task: NewTask,
 
@@ -54,7 +54,7 @@ pub(crate) struct NewTask {
     command: Vec<String>,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &SubmitArguments) -> Result<(), Failure> {
     let task = arguments.task.describe(client)?;
     let document = client.submit(&task)?;
     if arguments.json {

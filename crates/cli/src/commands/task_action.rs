@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// One kind of act that changes nothing that cannot be changed back.
-pub(super) struct Kind {
+pub(super) struct TaskAction {
     pub(super) act: ActName,
     /// The states in which it makes sense, for `--all` and filters.
     pub(super) sensible: &'static [TaskStateName],
@@ -24,7 +24,7 @@ pub(super) struct Kind {
 pub(super) fn act(
     client: &Client,
     selection: &Selection,
-    kind: &Kind,
+    kind: &TaskAction,
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let selected = selection.resolve(client, kind.sensible)?;
@@ -35,7 +35,7 @@ pub(super) fn act(
 /// A verb that does one such act to tasks, and says so.
 macro_rules! task_action_verb {
     (
-        $name:literal, $about:expr, $act:ident in $sensible:expr,
+        $arguments:ident, $name:literal, $about:expr, $act:ident in $sensible:expr,
         |$tasks:ident| $done:expr, $examples:literal
     ) => {
         #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ macro_rules! task_action_verb {
                                     override_usage = danlu_messages::cli::acting::usage_of(&$name),
                                     after_help = danlu_messages::cli::acting::examples(&$examples),
                                 )]
-        pub(crate) struct Arguments {
+        pub(crate) struct $arguments {
             #[command(flatten)]
             selection: $crate::selection::Selection,
 
@@ -58,14 +58,14 @@ macro_rules! task_action_verb {
 
         pub(crate) fn run(
             client: &$crate::client::Client,
-            arguments: &Arguments,
+            arguments: &$arguments,
         ) -> Result<std::process::ExitCode, $crate::failure::Failure> {
-            let kind = $crate::commands::task_action::Kind {
+            let kind = $crate::commands::task_action::TaskAction {
                 act: danlu_wire::api::ActName::$act,
                 sensible: &$sensible,
                 done: |$tasks| $done,
             };
-            let Arguments { selection, yes: _, json } = arguments;
+            let $arguments { selection, yes: _, json } = arguments;
             $crate::commands::task_action::act(client, selection, &kind, *json)
         }
     };

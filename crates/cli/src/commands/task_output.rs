@@ -14,7 +14,7 @@ use crate::{
 
 /// What following brings, in order.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum FollowEvent {
     /// As it is now; sent whenever it was looked at.
     Task(Box<TaskView>),
     Bytes(Vec<u8>),
@@ -22,7 +22,7 @@ pub(super) enum News {
 
 /// What to follow.
 #[derive(Clone, Debug)]
-pub(super) struct Subject {
+pub(super) struct FollowTarget {
     pub(super) id: u64,
     /// This run and no other.
     pub(super) only_run: Option<u32>,
@@ -44,12 +44,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Returns the task when it has ended, `None` when the caller does not want to go on.
 pub(super) fn follow(
     client: &Client,
-    subject: &Subject,
-    tell: &mut dyn FnMut(News) -> GoOn,
+    subject: &FollowTarget,
+    tell: &mut dyn FnMut(FollowEvent) -> GoOn,
 ) -> Result<Option<TaskView>, Failure> {
     let mut patience = Patience::default();
     let mut pause = FIRST_PAUSE;
-    let mut log: Option<Log> = None;
+    let mut log: Option<RunLog> = None;
     loop {
         let task = match client.task(subject.id) {
             Ok(task) => task,
@@ -59,7 +59,7 @@ pub(super) fn follow(
             }
         };
         patience.renew();
-        if !tell(News::Task(Box::new(task.clone())))? {
+        if !tell(FollowEvent::Task(Box::new(task.clone())))? {
             return Ok(None);
         }
         let wanted = next_attempt(&task, subject, log.as_ref());
@@ -79,14 +79,14 @@ pub(super) fn follow(
         };
         if log.as_ref().is_none_or(|log| log.attempt != attempt) {
             let tail = subject.tail.filter(|_| log.is_none());
-            log = Some(Log { attempt, offset: None, tail, ended: false });
+            log = Some(RunLog { attempt, offset: None, tail, ended: false });
         }
         let current = log.as_mut().expect("it was made just now");
         match current.read(client, subject, tell) {
             Ok(true) => pause = FIRST_PAUSE,
             Ok(false) => return Ok(None),
-            Err(Trouble::Failure(failure)) => return Err(failure),
-            Err(Trouble::Problem(problem)) if problem.code() == Some(ErrorCode::NotFound) => {
+            Err(ReadError::Failure(failure)) => return Err(failure),
+            Err(ReadError::Problem(problem)) if problem.code() == Some(ErrorCode::NotFound) => {
                 // The file is made a moment after the run; of an ended run it is gone for good.
                 if task.state.is_over() {
                     return Ok(Some(task));
@@ -95,13 +95,13 @@ pub(super) fn follow(
                 thread::sleep(pause);
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
-            Err(Trouble::Problem(problem)) => patience.wait(problem)?,
+            Err(ReadError::Problem(problem)) => patience.wait(problem)?,
         }
     }
 }
 
 /// The run to read from now; `None` when there is none that has not been read to its end.
-fn next_attempt(task: &TaskView, subject: &Subject, log: Option<&Log>) -> Option<u32> {
+fn next_attempt(task: &TaskView, subject: &FollowTarget, log: Option<&RunLog>) -> Option<u32> {
     let runs = task.details.as_ref().map(|details| details.runs.as_slice()).unwrap_or_default();
     let exists = |attempt: &u32| runs.iter().any(|run| run.attempt == *attempt);
     match (log, subject.only_run) {
@@ -118,7 +118,7 @@ fn next_attempt(task: &TaskView, subject: &Subject, log: Option<&Log>) -> Option
 
 /// How far the output of a run has been read.
 #[derive(Debug)]
-struct Log {
+struct RunLog {
     attempt: u32,
     /// `None` before the first piece.
     offset: Option<u64>,
@@ -126,28 +126,28 @@ struct Log {
     ended: bool,
 }
 
-enum Trouble {
+enum ReadError {
     Problem(Problem),
     Failure(Failure),
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct LogPiece {
     /// Where it ends.
     offset: u64,
     base64: String,
 }
 
-impl Log {
+impl RunLog {
     /// Until the run has ended. `Ok(false)` when the caller does not want to go on.
     fn read(
         &mut self,
         client: &Client,
-        subject: &Subject,
-        tell: &mut dyn FnMut(News) -> GoOn,
-    ) -> Result<bool, Trouble> {
+        subject: &FollowTarget,
+        tell: &mut dyn FnMut(FollowEvent) -> GoOn,
+    ) -> Result<bool, ReadError> {
         let answer = client.open(&self.path(subject), "text/event-stream");
-        let mut events = Events::new(bytes_of(answer.map_err(Trouble::Problem)?));
+        let mut events = Events::new(bytes_of(answer.map_err(ReadError::Problem)?));
         loop {
             let Event { name, data } = match events.next() {
                 Ok(Some(event)) => event,
@@ -156,9 +156,9 @@ impl Log {
             };
             match name.as_str() {
                 "data" => {
-                    let (offset, bytes) = decode(&data).map_err(Trouble::Problem)?;
+                    let (offset, bytes) = decode(&data).map_err(ReadError::Problem)?;
                     self.offset = Some(offset);
-                    if !tell(News::Bytes(bytes)).map_err(Trouble::Failure)? {
+                    if !tell(FollowEvent::Bytes(bytes)).map_err(ReadError::Failure)? {
                         return Ok(false);
                     }
                 }
@@ -172,7 +172,7 @@ impl Log {
         }
     }
 
-    fn path(&self, subject: &Subject) -> String {
+    fn path(&self, subject: &FollowTarget) -> String {
         let mut path = format!("/tasks/{}/logs?run={}", subject.id, self.attempt);
         if let Some(stream) = subject.stream {
             path += &format!("&stream={stream}");
@@ -190,11 +190,11 @@ impl Log {
 }
 
 fn decode(data: &str) -> Result<(u64, Vec<u8>), Problem> {
-    let piece: Piece = crate::client::read(data)?;
+    let piece: LogPiece = crate::client::read(data)?;
     let bytes = STANDARD.decode(piece.base64).map_err(|error| Problem::Odd(error.to_string()))?;
     Ok((piece.offset, bytes))
 }
 
-fn lost(cause: &io::Error) -> Trouble {
-    Trouble::Problem(Problem::Lost { cause: cause.to_string() })
+fn lost(cause: &io::Error) -> ReadError {
+    ReadError::Problem(Problem::Lost { cause: cause.to_string() })
 }

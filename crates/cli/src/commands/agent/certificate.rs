@@ -10,14 +10,14 @@ use rustls::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::server_access::Place;
+use super::server_access::ServerAccess;
 use crate::{
     client::trusted_certificates,
     failure::{Exit, Failure},
 };
 
 /// The certificate that the token names and no other; else what is signed by somebody who is trusted here.
-pub(super) fn config(place: &Place) -> Result<ClientConfig, Failure> {
+pub(super) fn config(place: &ServerAccess) -> Result<ClientConfig, Failure> {
     let provider = Arc::new(ring::default_provider());
     let wrong = |error: Error| Failure::new(Exit::Internal, error.to_string());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))

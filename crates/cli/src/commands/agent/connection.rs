@@ -16,7 +16,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message, client::IntoClientRequest as _, http::StatusCode},
 };
 
-use super::server_access::Place;
+use super::server_access::ServerAccess;
 
 /// For the way there.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -35,7 +35,7 @@ pub(super) enum Ended {
 }
 
 /// Until the connection is gone, which ends the station. What runs goes on.
-pub(super) async fn once(place: &Place, trust: &Arc<ClientConfig>) -> Ended {
+pub(super) async fn once(place: &ServerAccess, trust: &Arc<ClientConfig>) -> Ended {
     let connecting = async {
         let tcp = TcpStream::connect((place.host.as_str(), place.port)).await?;
         tcp.set_nodelay(true)?;
@@ -60,7 +60,7 @@ pub(super) async fn once(place: &Place, trust: &Arc<ClientConfig>) -> Ended {
     }
 }
 
-async fn speak<S: AsyncRead + AsyncWrite + Unpin>(place: &Place, stream: S) -> Ended {
+async fn speak<S: AsyncRead + AsyncWrite + Unpin>(place: &ServerAccess, stream: S) -> Ended {
     let socket = match timeout(PATIENCE, open(place, stream)).await {
         Ok(Ok(socket)) => socket,
         Ok(Err(Error::Http(answer))) if answer.status() == StatusCode::UNAUTHORIZED => {
@@ -89,7 +89,7 @@ async fn speak<S: AsyncRead + AsyncWrite + Unpin>(place: &Place, stream: S) -> E
 }
 
 async fn open<S: AsyncRead + AsyncWrite + Unpin>(
-    place: &Place,
+    place: &ServerAccess,
     stream: S,
 ) -> Result<WebSocketStream<S>, Error> {
     let host =

@@ -6,9 +6,9 @@ use danlu_messages::cli::agent as msg;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
-    Server, certificate,
+    ServerOptions, certificate,
     connection::{self, Ended},
-    server_access::{Place, TOKEN_VARIABLE},
+    server_access::{ServerAccess, TOKEN_VARIABLE},
 };
 use crate::failure::{Exit, Failure};
 
@@ -16,8 +16,8 @@ use crate::failure::{Exit, Failure};
 const LEAST_WAIT: Duration = Duration::from_millis(500);
 const MOST_WAIT: Duration = Duration::from_secs(30);
 
-pub(super) fn run(server: &Server) -> Result<(), Failure> {
-    let place = Place::of(server)?;
+pub(super) fn run(server: &ServerOptions) -> Result<(), Failure> {
+    let place = ServerAccess::of(server)?;
     if server.token.is_some() {
         return Err(hide_token(server));
     }
@@ -37,7 +37,7 @@ pub(super) fn run(server: &Server) -> Result<(), Failure> {
 }
 
 /// Everybody can read what a process was started with; its environment only its owner. Returns where that fails.
-fn hide_token(server: &Server) -> Failure {
+fn hide_token(server: &ServerOptions) -> Failure {
     let mut again = Command::new("/proc/self/exe");
     let token = server.token.as_deref().unwrap_or_default();
     again.args(["agent", "join", &server.url]).env(TOKEN_VARIABLE, token);
@@ -52,7 +52,7 @@ fn hide_token(server: &Server) -> Failure {
 }
 
 /// Returns when the server does not want us.
-async fn stay(place: &Place, trust: &Arc<rustls::ClientConfig>) -> Failure {
+async fn stay(place: &ServerAccess, trust: &Arc<rustls::ClientConfig>) -> Failure {
     let mut wait = LEAST_WAIT;
     loop {
         let why = match connection::once(place, trust).await {

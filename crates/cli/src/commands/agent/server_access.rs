@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Server;
+use super::ServerOptions;
 use crate::failure::{Exit, Failure};
 use danlu_messages::cli::agent as msg;
 
@@ -16,29 +16,29 @@ const MOST_BYTES: u64 = 4096;
 
 /// Everything that dialling needs.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ServerAccess {
     pub(super) encrypted: bool,
     pub(super) host: String,
     pub(super) port: u16,
-    pub(super) token: Token,
+    pub(super) token: NodeToken,
     pub(super) ca: Option<PathBuf>,
 }
 
 /// The secret, and which certificate the server has, where it is its own.
 #[derive(Clone)]
-pub(super) struct Token {
+pub(super) struct NodeToken {
     pub(super) secret: String,
     pub(super) fingerprint: Option<[u8; 32]>,
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for NodeToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
 }
 
-impl Place {
-    pub(super) fn of(server: &Server) -> Result<Place, Failure> {
+impl ServerAccess {
+    pub(super) fn of(server: &ServerOptions) -> Result<ServerAccess, Failure> {
         let token = match (&server.token, &server.token_file, env::var(TOKEN_VARIABLE)) {
             (Some(token), _, _) => token.clone(),
             (None, Some(path), _) => read(path)?,
@@ -57,7 +57,13 @@ impl Place {
             let hint = msg::use_https_or_plain_in_a_network_that_you();
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         }
-        Ok(Place { encrypted, host, port, token: Token::parse(&token)?, ca: server.ca.clone() })
+        Ok(ServerAccess {
+            encrypted,
+            host,
+            port,
+            token: NodeToken::parse(&token)?,
+            ca: server.ca.clone(),
+        })
     }
 }
 
@@ -73,8 +79,8 @@ fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|it| wrong(it.to_string()))
 }
 
-impl Token {
-    fn parse(text: &str) -> Result<Token, Failure> {
+impl NodeToken {
+    fn parse(text: &str) -> Result<NodeToken, Failure> {
         let wrong = || {
             let message = text_of_wrong_token();
             Failure::new(Exit::Usage, message).hint("danlu node token NAME")
@@ -90,7 +96,7 @@ impl Token {
         if !plain(secret) {
             return Err(wrong());
         }
-        Ok(Token { secret: secret.to_owned(), fingerprint })
+        Ok(NodeToken { secret: secret.to_owned(), fingerprint })
     }
 }
 
@@ -162,12 +168,12 @@ mod tests {
     #[test]
     fn tokens_may_say_which_certificate() {
         let secret = "0123456789abcdef";
-        assert!(Token::parse(secret).is_ok_and(|token| token.fingerprint.is_none()));
+        assert!(NodeToken::parse(secret).is_ok_and(|token| token.fingerprint.is_none()));
         let with = format!("{secret}.{}", "ab".repeat(32));
-        assert!(Token::parse(&with).is_ok_and(|token| token.fingerprint == Some([0xab; 32])));
+        assert!(NodeToken::parse(&with).is_ok_and(|token| token.fingerprint == Some([0xab; 32])));
         for bad in ["", "short", "0123456789abcdef.12", "0123456789 abcdef"] {
-            assert!(Token::parse(bad).is_err(), "{bad:?}");
+            assert!(NodeToken::parse(bad).is_err(), "{bad:?}");
         }
-        assert!(!format!("{:?}", Token::parse(secret)).contains(secret));
+        assert!(!format!("{:?}", NodeToken::parse(secret)).contains(secret));
     }
 }

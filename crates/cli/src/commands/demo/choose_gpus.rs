@@ -7,8 +7,8 @@ use danlu_node::gpu::{Probe, ProbeConfig};
 use danlu_wire::api::{Document, Gpus};
 
 use super::{
-    interrupt::{Leaving, Stop},
-    server::Server,
+    interrupt::{Interrupt, Stop},
+    server::DemoServer,
     tell,
     tour::bold,
 };
@@ -19,13 +19,13 @@ const LOOK: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A server whose GPUs can be used, and how many there are.
-pub(super) fn start(leaving: &Leaving) -> Result<(Server, u32), Stop> {
+pub(super) fn start(interrupt: &Interrupt) -> Result<(DemoServer, u32), Stop> {
     let title = msg::danlu_demo_a_server_of_its_own_with_a_few();
     tell(&format!("{}\n", bold(title)))?;
     let found = Probe::detect(&ProbeConfig::from_environment()).is_ok();
     if found {
-        let server = Server::start(None)?;
-        let free = free_gpus(&server, leaving)?;
+        let server = DemoServer::start(None)?;
+        let free = free_gpus(&server, interrupt)?;
         if free > 0 {
             let words = msg::the_free_gpus_of_this_machine_free(&free);
             tell(&format!("{words}\n"))?;
@@ -35,14 +35,14 @@ pub(super) fn start(leaving: &Leaving) -> Result<(Server, u32), Stop> {
     }
     let why =
         if found { msg::those_of_this_machine_are_in_use() } else { msg::this_machine_has_none() };
-    let server = Server::start(Some(SIMULATED))?;
-    let free = free_gpus(&server, leaving)?;
+    let server = DemoServer::start(Some(SIMULATED))?;
+    let free = free_gpus(&server, interrupt)?;
     tell(&msg::simulated_simulated_gpus_because_why(&SIMULATED, &why))?;
     Ok((server, free))
 }
 
 /// Once the machine has said what it has.
-fn free_gpus(server: &Server, leaving: &Leaving) -> Result<u32, Stop> {
+fn free_gpus(server: &DemoServer, interrupt: &Interrupt) -> Result<u32, Stop> {
     let client = server.client()?;
     let since = Instant::now();
     loop {
@@ -54,6 +54,6 @@ fn free_gpus(server: &Server, leaving: &Leaving) -> Result<u32, Stop> {
         if since.elapsed() > LONGEST {
             return Ok(0);
         }
-        leaving.wait(LOOK)?;
+        interrupt.wait(LOOK)?;
     }
 }

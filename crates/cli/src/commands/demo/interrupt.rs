@@ -40,11 +40,11 @@ impl From<Problem> for Stop {
 }
 
 #[derive(Debug)]
-pub(super) struct Leaving {
+pub(super) struct Interrupt {
     left: Receiver<()>,
 }
 
-impl Leaving {
+impl Interrupt {
     pub(super) fn watch() -> io::Result<Self> {
         let (sender, left) = mpsc::channel();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;

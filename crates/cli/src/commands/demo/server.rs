@@ -24,7 +24,7 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct DemoServer {
     child: Child,
     /// Gone with the rest.
     directory: Option<TempDir>,
@@ -38,7 +38,7 @@ const TO_START: Duration = Duration::from_secs(30);
 const TO_END: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 
-impl Server {
+impl DemoServer {
     /// With so many simulated GPUs, or with those of the machine.
     pub(super) fn start(simulated: Option<u32>) -> Result<Self, Failure> {
         let directory = tempfile::Builder::new().prefix("danlu-demo-").tempdir();
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for DemoServer {
     fn drop(&mut self) {
         self.stop();
     }

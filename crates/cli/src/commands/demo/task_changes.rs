@@ -11,15 +11,15 @@ use crate::screen::{clock, colour, places, states, tasks, width};
 
 /// What was last told of each task.
 #[derive(Debug)]
-pub(super) struct News {
+pub(super) struct TaskChanges {
     since: Timestamp,
-    told: BTreeMap<u64, Kind>,
+    told: BTreeMap<u64, ChangeKind>,
     /// Seen once. Most that wait for a moment only are not worth a line.
-    seen: BTreeMap<u64, Kind>,
+    seen: BTreeMap<u64, ChangeKind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum ChangeKind {
     Waits(TaskStateName),
     Runs,
     Ended(TaskStateName),
@@ -27,9 +27,9 @@ enum Kind {
 
 /// Something that happened to one task, or to several of an array at once.
 #[derive(Debug)]
-struct Item {
+struct Change {
     at: Timestamp,
-    kind: Kind,
+    kind: ChangeKind,
     ids: Vec<u64>,
     indices: Vec<u64>,
     array: Option<u64>,
@@ -38,14 +38,14 @@ struct Item {
     words: String,
 }
 
-impl News {
+impl TaskChanges {
     pub(super) fn since(since: Timestamp) -> Self {
         Self { since, told: BTreeMap::new(), seen: BTreeMap::new() }
     }
 
     /// One line each. Every task is given, also those of which nothing is new.
-    pub(super) fn of(&mut self, all: &[TaskView], now: Timestamp) -> Vec<Line> {
-        let mut items: Vec<Item> = Vec::new();
+    pub(super) fn of(&mut self, all: &[TaskView], now: Timestamp) -> Vec<ChangeLine> {
+        let mut items: Vec<Change> = Vec::new();
         for task in all {
             for kind in self.unheard(task) {
                 join(&mut items, item(task, kind, now));
@@ -55,44 +55,45 @@ impl News {
         items.iter().map(|item| item.line(self.since)).collect()
     }
 
-    fn unheard(&mut self, task: &TaskView) -> Vec<Kind> {
+    fn unheard(&mut self, task: &TaskView) -> Vec<ChangeKind> {
         let Some(kind) = kind(task) else { return Vec::new() };
         let before = self.told.get(&task.id).copied();
         let just_seen = self.seen.insert(task.id, kind) != Some(kind);
-        if before == Some(kind) || (just_seen && matches!(kind, Kind::Waits(_))) {
+        if before == Some(kind) || (just_seen && matches!(kind, ChangeKind::Waits(_))) {
             return Vec::new();
         }
         self.told.insert(task.id, kind);
         // Short ones begin and end between two looks.
         let began = task.started_at.is_some() && task.exit_code.is_some();
-        let missed = matches!(kind, Kind::Ended(_)) && before != Some(Kind::Runs) && began;
-        missed.then_some(Kind::Runs).into_iter().chain([kind]).collect()
+        let missed =
+            matches!(kind, ChangeKind::Ended(_)) && before != Some(ChangeKind::Runs) && began;
+        missed.then_some(ChangeKind::Runs).into_iter().chain([kind]).collect()
     }
 }
 
 /// `None` while there is nothing to tell.
-fn kind(task: &TaskView) -> Option<Kind> {
+fn kind(task: &TaskView) -> Option<ChangeKind> {
     match task.state {
         _ if task.wait == Some(WaitReason::AboutToStart) => None,
         TaskStateName::Starting => None,
         TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
-            Some(Kind::Waits(task.state))
+            Some(ChangeKind::Waits(task.state))
         }
-        state if state.is_over() => Some(Kind::Ended(state)),
-        _ => Some(Kind::Runs),
+        state if state.is_over() => Some(ChangeKind::Ended(state)),
+        _ => Some(ChangeKind::Runs),
     }
 }
 
-fn item(task: &TaskView, kind: Kind, now: Timestamp) -> Item {
+fn item(task: &TaskView, kind: ChangeKind, now: Timestamp) -> Change {
     let time = |stamp: &Option<String>| stamp.as_deref().and_then(clock::read).unwrap_or(now);
     let (at, gpus, words) = match kind {
-        Kind::Waits(_) => (now, Vec::new(), tasks::why(task, now)),
-        Kind::Runs => (time(&task.started_at), task.gpu_ids.clone(), String::new()),
-        Kind::Ended(_) => (time(&task.ended_at), Vec::new(), ending(task, now)),
+        ChangeKind::Waits(_) => (now, Vec::new(), tasks::why(task, now)),
+        ChangeKind::Runs => (time(&task.started_at), task.gpu_ids.clone(), String::new()),
+        ChangeKind::Ended(_) => (time(&task.ended_at), Vec::new(), ending(task, now)),
     };
     let indices = task.index.into_iter().map(u64::from).collect();
     let name = task.name.clone();
-    Item { at, kind, ids: vec![task.id], indices, array: task.array, name, gpus, words }
+    Change { at, kind, ids: vec![task.id], indices, array: task.array, name, gpus, words }
 }
 
 fn ending(task: &TaskView, now: Timestamp) -> String {
@@ -107,9 +108,9 @@ fn ending(task: &TaskView, now: Timestamp) -> String {
 }
 
 /// Elements of an array to which the same happened are told in one line.
-fn join(items: &mut Vec<Item>, new: Item) {
-    let same = |item: &&mut Item| {
-        let ended = matches!(item.kind, Kind::Ended(_));
+fn join(items: &mut Vec<Change>, new: Change) {
+    let same = |item: &&mut Change| {
+        let ended = matches!(item.kind, ChangeKind::Ended(_));
         let words = ended || item.words == new.words;
         item.array.is_some() && item.array == new.array && item.kind == new.kind && words
     };
@@ -126,7 +127,7 @@ fn join(items: &mut Vec<Item>, new: Item) {
 
 /// What is told in one line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct ChangeLine {
     time: String,
     ids: String,
     name: String,
@@ -137,15 +138,15 @@ pub(super) struct Line {
 /// Time, ids and name.
 const WIDTHS: [usize; 3] = [4, 3, 10];
 
-impl Item {
-    fn line(&self, since: Timestamp) -> Line {
+impl Change {
+    fn line(&self, since: Timestamp) -> ChangeLine {
         let (state, words) = match self.kind {
-            Kind::Waits(state) | Kind::Ended(state) => (state, self.words.clone()),
-            Kind::Runs => (TaskStateName::Running, on_gpus(&self.gpus)),
+            ChangeKind::Waits(state) | ChangeKind::Ended(state) => (state, self.words.clone()),
+            ChangeKind::Runs => (TaskStateName::Running, on_gpus(&self.gpus)),
         };
         let indices = places::list(&self.indices);
         let element = if indices.is_empty() { String::new() } else { format!("[{indices}]") };
-        Line {
+        ChangeLine {
             time: seconds(since, self.at),
             ids: places::list(&self.ids),
             name: format!("{}{element}", self.name),
@@ -155,7 +156,7 @@ impl Item {
     }
 }
 
-impl Line {
+impl ChangeLine {
     pub(super) fn render(&self, columns: Option<usize>, colour: bool) -> String {
         let pad = |words: &str, width| " ".repeat(usize::saturating_sub(width, width::of(words)));
         let [time, ids, name] =

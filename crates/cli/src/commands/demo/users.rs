@@ -11,7 +11,7 @@ use danlu_node::user::{self, Account};
 use super::this_program;
 
 #[derive(Clone, Debug)]
-pub(super) struct Person {
+pub(super) struct DemoUser {
     pub(super) name: String,
     /// `None` is whoever runs the demo.
     account: Option<Account>,
@@ -20,7 +20,7 @@ pub(super) struct Person {
 /// Accounts that a machine has anyway and that own nothing of worth.
 const STRANGERS: [&str; 6] = ["nobody", "games", "daemon", "mail", "news", "bin"];
 
-impl Person {
+impl DemoUser {
     /// The one who runs the demo.
     pub(super) fn myself() -> Self {
         let uid = nix::unistd::geteuid();
@@ -48,14 +48,14 @@ impl Person {
 }
 
 /// Two that can reach the server, or the same person twice.
-pub(super) fn two(server: &Path, directory: &Path) -> [Person; 2] {
+pub(super) fn two(server: &Path, directory: &Path) -> [DemoUser; 2] {
     let mut found = Vec::new();
     if nix::unistd::geteuid().is_root() {
         let accounts = STRANGERS.iter().filter_map(|name| user::find(name).ok().flatten());
         let people = accounts
             .filter(|account| account.uid != 0)
-            .map(|account| Person { name: account.name.clone(), account: Some(account) });
+            .map(|account| DemoUser { name: account.name.clone(), account: Some(account) });
         found.extend(people.filter(|person| person.reaches(server, directory)).take(2));
     }
-    <[Person; 2]>::try_from(found).unwrap_or_else(|_| [Person::myself(), Person::myself()])
+    <[DemoUser; 2]>::try_from(found).unwrap_or_else(|_| [DemoUser::myself(), DemoUser::myself()])
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Passwd {
+pub(super) struct UserPasswd {
     #[arg(value_name = "NAME", help = msg::whose_your_own_unless_told())]
     name: Option<String>,
 
@@ -26,7 +26,7 @@ pub(super) struct Passwd {
     one_time: bool,
 }
 
-pub(super) fn run(client: &Client, passwd: &Passwd) -> Result<(), Failure> {
+pub(super) fn run(client: &Client, passwd: &UserPasswd) -> Result<(), Failure> {
     let new = match (passwd.one_time, passwd.password_stdin) {
         (true, _) => None,
         (false, true) => Some(from_input()?),

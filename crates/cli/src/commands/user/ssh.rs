@@ -23,7 +23,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Ssh {
+pub(super) struct UserSsh {
     #[arg(value_name = "MACHINE", help = msg::the_machine_all_are_shown_unless_told())]
     node: Option<String>,
 
@@ -40,7 +40,7 @@ pub(super) struct Ssh {
     json: bool,
 }
 
-pub(super) fn run(client: &Client, ssh: &Ssh) -> Result<(), Failure> {
+pub(super) fn run(client: &Client, ssh: &UserSsh) -> Result<(), Failure> {
     let path = |node: &String| format!("/me/nodes/{}", path_segment(node));
     let document = match (&ssh.node, &ssh.user) {
         (Some(node), Some(user)) => {
