@@ -1,4 +1,4 @@
-//! Help and complaints about the command line, with clap's own words in the person's language.
+//! Help and usage errors, with clap's own messages in the user's language.
 //!
 //! It takes a while to put together, so that only those who ask for it pay for it.
 

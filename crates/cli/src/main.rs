@@ -1,4 +1,4 @@
-//! `danlu`, the one binary: reads the command line, runs the verb, turns a failure into words and an exit status.
+//! `danlu`, the one binary: parses the command line, runs the verb, reports failures with an exit status.
 
 mod client;
 mod commands;

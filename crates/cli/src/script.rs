@@ -1,4 +1,4 @@
-//! Script files, as people name them after `danlu submit`.
+//! Script files given to `danlu submit`.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! What a task takes along from where it was submitted: the environment, the umask and the working directory.
+//! What a submitted task inherits from the client: environment, umask and working directory.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! Lists of tasks: what is asked for, and page after page of it.
+//! Task lists: the query, and reading all pages of the response.
 
 use danlu_wire::api::{Document, MOST_ROWS, Overview, TaskStateName, TaskView, Tasks};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The server, as verbs see it: requests and answers over HTTP, without a runtime.
+//! The client of the server's API: HTTP requests and responses, blocking, without an async runtime.
 
 mod address;
 mod events;
@@ -45,7 +45,7 @@ pub(crate) struct Client {
 
 /// A document is a few MB at most.
 const MOST_BYTES: u64 = 64 << 20;
-/// The disk of a server may be slow; nobody waits longer for an answer.
+/// Long, because the disk of a server may be slow.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Every request has its own two, cleared before use: with ureq's 128 kB that takes longer than all else a client does.
 /// The longest path of a request fits in.
@@ -53,7 +53,7 @@ const BUFFER: usize = 16 << 10;
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
 impl Client {
-    /// Connects to nobody yet.
+    /// Does not connect yet.
     pub(crate) fn new(server: Option<&str>) -> Result<Self, Failure> {
         let address = Address::find(server)?;
         let encrypted = matches!(&address, Address::Http(base) if base.starts_with("https://"));

@@ -1,4 +1,4 @@
-//! Answers that only the command line reads.
+//! Responses of the API that only the command line reads.
 
 use danlu_core::Request;
 use danlu_wire::api::{Document, OneTask, TaskView};

@@ -1,4 +1,4 @@
-//! A submit that is done exactly once, even when the connection breaks while it is under way.
+//! Submits exactly once, also when the connection breaks while the request is under way.
 
 use std::{fs::File, io::Read as _};
 

@@ -1,4 +1,4 @@
-//! Encrypted connections: which servers are believed to be who they say.
+//! TLS: which server certificates the client trusts.
 
 use std::{
     env, fs,

@@ -1,4 +1,4 @@
-//! `danlu announce`: what everybody reads first.
+//! `danlu announce`: sets the announcement that all users see first.
 
 use clap::Args;
 use danlu_messages::cli::announce as msg;

@@ -1,4 +1,4 @@
-//! `danlu archive`: ended tasks leave the lists for a file of JSON lines.
+//! `danlu archive`: moves ended tasks from the database to a file of JSON lines.
 
 use clap::Args;
 use danlu_messages::cli::archive as msg;

@@ -1,4 +1,4 @@
-//! `danlu audit`: who did what, from where.
+//! `danlu audit`: shows who did what, and from where.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `danlu backup`: database, keys and configuration of a running server, in one file.
+//! `danlu backup`: writes database, keys and configuration of a running server to one file.
 
 use std::{
     fs::{self, File},

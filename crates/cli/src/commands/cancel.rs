@@ -1,4 +1,4 @@
-//! `danlu cancel`: a queued task is cancelled; of a running one the whole process tree ends.
+//! `danlu cancel`: cancels queued tasks, and ends the whole process tree of running ones.
 
 use std::process::ExitCode;
 

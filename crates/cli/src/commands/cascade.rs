@@ -1,4 +1,4 @@
-//! Tasks that wait for others which are to be cancelled or removed: they too?
+//! The option `--cascade` of `cancel` and `rm`: whether tasks that depend on the selected ones are cancelled too.
 
 use std::io::{self, IsTerminal as _};
 

@@ -1,4 +1,4 @@
-//! `danlu clone`: a new task like an old one, with what is to be different.
+//! `danlu clone`: submits a copy of a task, with the given changes.
 
 use clap::Args;
 use danlu_messages::cli::clone as msg;

@@ -1,4 +1,4 @@
-//! `danlu completions SHELL`: what a shell needs to complete command lines of `danlu`.
+//! `danlu completions SHELL`: prints the completion script of a shell.
 
 use clap::Args;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `danlu config show`: how the server was configured, and where each value comes from.
+//! `danlu config show`: shows the server's configuration, and where each value comes from.
 
 use std::io;
 

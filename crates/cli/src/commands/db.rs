@@ -1,4 +1,4 @@
-//! `danlu db check`: whether the database is sound.
+//! `danlu db check`: verifies the database.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `danlu debug`: a launch that failed, in full.
+//! `danlu debug`: shows a failed launch in full.
 
 use clap::Args;
 use danlu_messages::cli::debug as msg;

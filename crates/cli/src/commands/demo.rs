@@ -1,4 +1,4 @@
-//! `danlu demo`: a server of its own with a few tasks, to look at and to play with; nothing of it stays.
+//! `danlu demo`: starts a temporary server with example tasks, and removes all of it at the end.
 
 mod choose_gpus;
 mod interrupt;

@@ -1,4 +1,4 @@
-//! `danlu doctor`: what is wrong with this machine, and what to type about it.
+//! `danlu doctor`: checks this machine, and prints a command for each problem.
 
 mod checks;
 

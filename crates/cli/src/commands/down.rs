@@ -1,4 +1,4 @@
-//! `danlu down`: stop the server, and return when it is gone.
+//! `danlu down`: stops the server, and returns when it has ended.
 
 use std::{
     fs,

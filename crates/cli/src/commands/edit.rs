@@ -1,4 +1,4 @@
-//! `danlu edit`: change a task that waits, by options or in an editor.
+//! `danlu edit`: changes a waiting task, by options or in an editor.
 
 mod form;
 

@@ -1,4 +1,4 @@
-//! `danlu extend`: more time for a task with a limit, also while it runs.
+//! `danlu extend`: extends the time limit of a task, also while it runs.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `danlu follow`: the output of a task as it comes.
+//! `danlu follow`: prints the output of a task as it is written.
 
 use clap::Args;
 use danlu_messages::cli::follow as msg;

@@ -1,4 +1,4 @@
-//! `danlu gpu`: which GPUs are given out, and to how many tasks at once.
+//! `danlu gpu`: enables and disables GPUs, and sets how many tasks share one.
 
 use clap::{Args, Subcommand};
 use danlu_messages::cli::gpu as msg;

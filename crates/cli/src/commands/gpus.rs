@@ -1,4 +1,4 @@
-//! `danlu gpus`: the GPUs, their use, and who has them.
+//! `danlu gpus`: lists the GPUs, their usage, and the tasks that hold them.
 
 use std::io;
 

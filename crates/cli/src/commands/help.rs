@@ -1,4 +1,4 @@
-//! `danlu help`: what there is, or everything about one verb.
+//! `danlu help`: lists the verbs, or explains one.
 
 use std::process::ExitCode;
 

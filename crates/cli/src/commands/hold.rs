@@ -1,4 +1,4 @@
-//! `danlu hold`: waiting tasks are kept back until they are released.
+//! `danlu hold`: keeps waiting tasks from starting until they are released.
 
 use danlu_messages::cli::hold as msg;
 use danlu_wire::api::TaskStateName;

@@ -1,4 +1,4 @@
-//! `danlu logs`: what a task has printed.
+//! `danlu logs`: prints the output of a task.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
@@ -104,7 +104,7 @@ pub(crate) fn run(client: &Client, arguments: &LogsArguments) -> Result<(), Fail
     printer.finish()
 }
 
-/// What is there now, piece by piece; what is added meanwhile is left for the next time.
+/// Prints the log up to its present end, piece by piece; what is added meanwhile is not read.
 fn so_far(
     client: &Client,
     arguments: &LogsArguments,
@@ -190,7 +190,7 @@ impl Printer {
         }
     }
 
-    /// Whether somebody still reads.
+    /// `false` when the reader has closed the pipe.
     fn print(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
         match &mut self.bars {
             None => write_to(&mut self.escapes, bytes),

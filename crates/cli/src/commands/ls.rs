@@ -1,4 +1,4 @@
-//! `danlu ls`: my tasks, why they wait, and whether GPUs are free.
+//! `danlu ls`: lists your tasks, why they wait, and whether GPUs are free.
 
 mod fold;
 mod summary;

@@ -1,4 +1,4 @@
-//! `danlu man`: manual pages.
+//! `danlu man`: writes the manual pages.
 
 use std::{
     fs, io,

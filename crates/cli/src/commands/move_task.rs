@@ -1,4 +1,4 @@
-//! `danlu move`: a task's place among its owner's tasks.
+//! `danlu move`: changes the position of a task among its owner's tasks.
 
 use std::process::ExitCode;
 

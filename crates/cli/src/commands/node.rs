@@ -1,4 +1,4 @@
-//! `danlu node`: machines that work for this server.
+//! `danlu node`: adds, changes, drains and removes machines.
 
 use std::{collections::BTreeMap, io};
 

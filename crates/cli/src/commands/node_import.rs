@@ -1,4 +1,4 @@
-//! `danlu node import`: the machines of the master/slave training manager, from its `gpu_slaver_info.json`.
+//! `danlu node import`: adds the machines of the master/slave training manager, from its `gpu_slaver_info.json`.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! `danlu nodes`: the machines.
+//! `danlu nodes`: lists the machines.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `danlu notices`: what has to be known about the server itself, until somebody acknowledges it.
+//! `danlu notices`: shows messages about the server itself, until an administrator acknowledges them.
 
 use clap::Args;
 use danlu_messages::cli::notices as msg;

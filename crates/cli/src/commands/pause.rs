@@ -1,4 +1,4 @@
-//! `danlu pause`: running tasks are frozen where they are.
+//! `danlu pause`: freezes running tasks.
 
 use danlu_messages::cli::pause as msg;
 use danlu_wire::api::TaskStateName;

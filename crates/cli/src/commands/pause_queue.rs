@@ -1,4 +1,4 @@
-//! `danlu pause-queue`: nothing new starts, on all machines.
+//! `danlu pause-queue`: stops starting tasks, on all machines.
 
 use std::{collections::BTreeSet, process::ExitCode};
 

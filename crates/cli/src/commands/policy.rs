@@ -1,4 +1,4 @@
-//! `danlu policy`: who comes first, shown and changed.
+//! `danlu policy`: shows and changes the scheduling policy.
 
 use clap::{Args, Subcommand};
 use danlu_messages::cli::policy as msg;

@@ -1,4 +1,4 @@
-//! `danlu release`: held tasks may start again.
+//! `danlu release`: lets held tasks start again.
 
 use danlu_messages::cli::release as msg;
 use danlu_wire::api::TaskStateName;

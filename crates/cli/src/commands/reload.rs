@@ -1,4 +1,4 @@
-//! `danlu reload`: the server reads its configuration file again.
+//! `danlu reload`: makes the server read its configuration file again.
 
 use clap::Args;
 use danlu_messages::cli::reload as msg;

@@ -1,4 +1,4 @@
-//! `danlu report`: what has been, in sum.
+//! `danlu report`: statistics of ended tasks.
 
 use clap::Args;
 use danlu_messages::cli::report as msg;

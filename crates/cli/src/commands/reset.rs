@@ -1,4 +1,4 @@
-//! `danlu reset`: an installation becomes empty.
+//! `danlu reset`: deletes all data of an installation.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -35,7 +35,7 @@ pub(crate) struct ResetArguments {
     force: bool,
 }
 
-/// What a server makes there. Anything else is somebody's own.
+/// What a server creates there. Other files are left alone.
 const NAMES: [&str; 17] = [
     "danlu.db",
     "danlu.db-wal",

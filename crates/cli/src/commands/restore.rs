@@ -1,4 +1,4 @@
-//! `danlu restore`: a backup takes the place of what a stopped server has.
+//! `danlu restore`: replaces the data of a stopped server with a backup.
 
 use std::{
     fs::File,

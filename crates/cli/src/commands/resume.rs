@@ -1,4 +1,4 @@
-//! `danlu resume`: paused tasks go on.
+//! `danlu resume`: continues paused tasks.
 
 use danlu_messages::cli::resume as msg;
 use danlu_wire::api::TaskStateName;

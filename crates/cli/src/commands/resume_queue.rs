@@ -1,4 +1,4 @@
-//! `danlu resume-queue`: tasks start again.
+//! `danlu resume-queue`: lets tasks start again after `pause-queue`.
 
 use clap::Args;
 use danlu_messages::cli::resume_queue as msg;

@@ -1,4 +1,4 @@
-//! `danlu retry`: tasks that have ended run again.
+//! `danlu retry`: queues ended tasks again.
 
 use danlu_messages::cli::retry as msg;
 use danlu_wire::api::TaskStateName;

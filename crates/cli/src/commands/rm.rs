@@ -1,4 +1,4 @@
-//! `danlu rm`: tasks are removed with all that is kept of them.
+//! `danlu rm`: removes tasks, their logs included.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `danlu run`: submit, show the output as it comes, exit with the task's code.
+//! `danlu run`: submits a task, prints its output, and exits with its exit code.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -150,7 +150,7 @@ impl Session {
         let answer = loop {
             match self.messages.recv().expect("this very session keeps a sender") {
                 Message::Answer(answer) => break answer,
-                // Whoever insists wants to be gone.
+                // A second Ctrl-C detaches at once.
                 Message::Interrupt => {
                     let _ = io::stderr().write_all(b"\n");
                     return Ok(self.detach());

@@ -1,4 +1,4 @@
-//! `danlu set`: live settings, shown and changed.
+//! `danlu set`: shows and changes live settings.
 
 use clap::Args;
 use danlu_messages::cli::set as msg;

@@ -1,4 +1,4 @@
-//! `danlu show`: everything about a task.
+//! `danlu show`: prints everything about a task.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `danlu sim`: what a policy would have done with a recorded trace.
+//! `danlu sim`: replays a recorded trace under other policies.
 
 mod failures;
 mod lab_week;

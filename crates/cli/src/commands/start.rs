@@ -1,4 +1,4 @@
-//! `danlu start`: tasks start now, whatever the order of the queue.
+//! `danlu start`: starts tasks now, ahead of the queue.
 
 use danlu_messages::cli::start as msg;
 use danlu_wire::api::TaskStateName;

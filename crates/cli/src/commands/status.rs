@@ -1,4 +1,4 @@
-//! `danlu status`: how much there is of everything, node by node, and what runs.
+//! `danlu status`: counts of tasks and GPUs, per machine, and the running tasks.
 
 use std::io;
 

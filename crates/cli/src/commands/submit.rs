@@ -1,4 +1,4 @@
-//! `danlu submit`: queue a task, or an array of them.
+//! `danlu submit`: queues a task or an array of tasks.
 
 use std::{env, path::Path};
 
@@ -174,7 +174,7 @@ impl NewTask {
         Ok((words.clone(), name_of(words)))
     }
 
-    /// A limit without a unit is echoed, so that nobody is surprised.
+    /// A limit without a unit is echoed with the unit that was assumed.
     pub(super) fn tell_limit(&self) {
         tell_limit(&self.options);
     }

@@ -1,4 +1,4 @@
-//! What `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move` and `rm` have in common.
+//! Shared code of `cancel`, `hold`, `release`, `pause`, `resume`, `retry`, `start`, `move` and `rm`.
 
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -72,7 +72,7 @@ macro_rules! task_action_verb {
 }
 pub(super) use task_action_verb;
 
-/// Asks before what cannot be undone. Whoever has named every single task has thought of each.
+/// Asks before what cannot be undone, unless every task was named one by one.
 pub(super) fn agreed(
     selected: &Selected,
     yes: bool,

@@ -1,4 +1,4 @@
-//! Following a task: its output as it comes, run after run, until the task has ended.
+//! Follows a task: its output as it is written, run after run, until the task has ended.
 
 use std::{io, thread, time::Duration};
 
@@ -28,7 +28,7 @@ pub(super) struct FollowTarget {
     pub(super) only_run: Option<u32>,
     /// Every run from the first on, instead of the newest.
     pub(super) from_first: bool,
-    /// Of a task on several machines; the first unless told.
+    /// Of a task on several machines; default: the first.
     pub(super) node: Option<String>,
     pub(super) stream: Option<&'static str>,
     /// Begin with the last so many lines.

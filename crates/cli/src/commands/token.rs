@@ -1,4 +1,4 @@
-//! `danlu token`: for programs that come over the network.
+//! `danlu token`: access tokens for programs.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `danlu up`: the server, in the foreground.
+//! `danlu up`: runs the server in the foreground.
 
 use crate::failure::{Exit, Failure};
 use clap::Args;

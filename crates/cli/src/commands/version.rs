@@ -1,4 +1,4 @@
-//! `danlu version`: which Danlu this is.
+//! `danlu version`: prints the version.
 
 use clap::Args;
 use danlu_messages::cli::version as msg;

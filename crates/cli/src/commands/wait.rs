@@ -1,4 +1,4 @@
-//! `danlu wait`: return when tasks have ended, with their exit code, or when they have reached a state.
+//! `danlu wait`: returns when tasks have ended, with their exit code, or when they have reached a state.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! `danlu why`: what a task waits for, who holds it, when it may start.
+//! `danlu why`: explains why a task waits, which tasks hold its GPUs, and when it may start.
 
 pub(super) mod machines;
 

@@ -1,4 +1,4 @@
-//! Numbers with units: memory, lengths of time.
+//! Formats numbers with units: memory sizes, durations.
 
 pub(crate) use danlu_spec::given::{
     amount::{bytes_in_words, exact_bytes, short_bytes as bytes},

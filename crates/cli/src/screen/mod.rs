@@ -1,4 +1,4 @@
-//! What people see: tables, times, colours, words.
+//! Output for people: tables, times, colours, wording.
 
 pub(crate) mod amounts;
 pub(crate) mod clock;
@@ -35,7 +35,7 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether somebody still reads.
+/// `false` when the reader has closed the pipe.
 pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
     match result {
         Ok(()) => Ok(true),
@@ -47,7 +47,7 @@ pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
 /// To stderr: what is good to know and no error.
 pub(crate) fn note(words: &str) {
     let line = msg::note_words(&words);
-    // Nobody may be reading.
+    // stderr may be closed.
     let _ = io::stderr().write_all(line.as_bytes());
 }
 

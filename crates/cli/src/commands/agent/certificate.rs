@@ -1,4 +1,4 @@
-//! Which server is believed to be the one that the token is for.
+//! Which certificate the agent accepts from the server that its token is for.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
-/// The certificate that the token names and no other; else what is signed by somebody who is trusted here.
+/// Only the certificate that the token names; without one, any that is signed by an authority trusted on this machine.
 pub(super) fn config(place: &ServerAccess) -> Result<ClientConfig, Failure> {
     let provider = Arc::new(ring::default_provider());
     let wrong = |error: Error| Failure::new(Exit::Internal, error.to_string());
@@ -35,7 +35,7 @@ pub(super) fn config(place: &ServerAccess) -> Result<ClientConfig, Failure> {
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, Failure> {
     let mut roots = RootCertStore::empty();
     for certificate in trusted_certificates(ca)? {
-        // Old systems have some that nobody can use.
+        // Old systems have some that cannot be parsed.
         let _ = roots.add(CertificateDer::from(certificate.der().to_vec()));
     }
     Ok(roots)

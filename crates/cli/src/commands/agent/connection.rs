@@ -1,4 +1,4 @@
-//! One connection to the server: a WebSocket, and a station of this machine at its near end.
+//! One connection to the server: a WebSocket that carries the messages of `danlu agent --stdio`, started on this machine.
 
 use std::{io, process::Stdio, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `danlu agent install`: the agent as a service of systemd.
+//! `danlu agent install`: installs the agent as a systemd service.
 
 use std::{
     fs,

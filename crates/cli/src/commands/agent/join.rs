@@ -1,4 +1,4 @@
-//! `danlu agent join`: dials in, and again whenever the connection is gone.
+//! `danlu agent join`: connects to the server, and reconnects whenever the connection is lost.
 
 use std::{env, os::unix::process::CommandExt as _, process::Command, sync::Arc, time::Duration};
 

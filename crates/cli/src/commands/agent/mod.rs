@@ -1,4 +1,4 @@
-//! `danlu agent`: this machine works for a server elsewhere, which starts the agent by SSH or is dialled by it.
+//! `danlu agent`: makes this machine a node of a server elsewhere. The server starts the agent by SSH, or the agent dials in.
 
 mod certificate;
 mod connection;

@@ -1,4 +1,4 @@
-//! Where the server is, and the token for it: looked at before anything is tried.
+//! Address and token of the server that the agent joins, checked before anything is tried.
 
 use std::{
     env, fmt, fs,

@@ -1,4 +1,4 @@
-//! Which GPUs the demo uses: those of the machine, or simulated ones where there are none to be had.
+//! Starts the server with the GPUs of the machine, or with simulated ones when none is free.
 
 use std::time::{Duration, Instant};
 

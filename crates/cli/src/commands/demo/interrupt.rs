@@ -1,4 +1,4 @@
-//! When the person has had enough: Ctrl-C, a terminal that was closed, a reader that is gone.
+//! Ends the demo on Ctrl-C, a termination signal, or when the terminal or pipe is closed.
 
 use std::{
     io,
@@ -51,7 +51,7 @@ impl Interrupt {
         let by_signal = sender.clone();
         thread::spawn(move || {
             for _ in signals.forever() {
-                // Once everything is being cleared away, nobody listens any more.
+                // The receiver is gone once the demo is being cleaned up.
                 let _ = by_signal.send(());
             }
         });

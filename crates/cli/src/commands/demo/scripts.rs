@@ -1,4 +1,4 @@
-//! The scripts of the tour, in a directory where everybody can read them and start them again.
+//! The scripts of the tour, in a directory where all users can read and run them.
 
 use std::{
     fs, io,

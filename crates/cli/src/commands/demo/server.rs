@@ -1,4 +1,4 @@
-//! The server of the demo: a process of its own with a directory of its own, both gone when it ends.
+//! The server of the demo: a child process with a temporary directory; both are gone when the demo ends.
 
 use std::{
     env, fs,

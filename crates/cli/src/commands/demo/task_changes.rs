@@ -1,4 +1,4 @@
-//! What has happened to the tasks since the last look, in the order in which it happened.
+//! Changes of the tasks since the last look, in the order in which they happened.
 
 use std::collections::BTreeMap;
 

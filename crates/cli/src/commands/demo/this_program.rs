@@ -1,4 +1,4 @@
-//! How this program starts itself.
+//! Starts this program again, with a clean environment.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What is shown, and in which order.
+//! The steps of the tour, in their order.
 
 use std::{
     env, fs, io,
@@ -43,7 +43,7 @@ pub(super) fn show(interrupt: &Interrupt, once: bool, seen_all: &mut bool) -> Re
         *seen_all = true;
         if once { Ok(()) } else { tour.stay(&path) }
     });
-    // Whoever closed the terminal is told nothing.
+    // The terminal may be closed.
     let on = colour::wanted(&io::stdout());
     let words = msg::ending_the_tasks_and_the_server();
     let _ = tell(&format!("{}\n", colour::paint(words, Some(Colour::Dim), on)));
@@ -217,7 +217,7 @@ impl<'a> Tour<'a> {
     fn look_until(&mut self, all: impl Fn(&TaskView) -> bool) -> Result<(), Stop> {
         let since = Instant::now();
         while !self.look()?.iter().all(&all) {
-            // Somebody may have cancelled it: the tour goes on.
+            // The user may have cancelled it: the tour goes on.
             if since.elapsed() > LONGEST {
                 return Ok(());
             }

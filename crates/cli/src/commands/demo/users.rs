@@ -1,4 +1,4 @@
-//! Who submits the tasks: two users where that is possible, else the one who looks on.
+//! The users who submit the tasks: two where that is possible, otherwise the one who runs the demo.
 
 use std::{
     os::unix::process::CommandExt as _,
@@ -13,7 +13,7 @@ use super::this_program;
 #[derive(Clone, Debug)]
 pub(super) struct DemoUser {
     pub(super) name: String,
-    /// `None` is whoever runs the demo.
+    /// `None`: the user who runs the demo.
     account: Option<Account>,
 }
 

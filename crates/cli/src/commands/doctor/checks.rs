@@ -1,4 +1,4 @@
-//! The single checks. Each looks at one thing and answers with one finding, or with none where it does not apply.
+//! The checks. Each looks at one thing and returns one finding, or none where it does not apply.
 
 use std::{
     env, fs,

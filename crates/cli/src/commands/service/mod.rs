@@ -1,4 +1,4 @@
-//! `danlu service`: the server as a service of systemd.
+//! `danlu service`: installs the server as a systemd service.
 
 pub(super) mod unit;
 

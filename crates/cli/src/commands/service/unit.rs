@@ -1,4 +1,4 @@
-//! Unit files of systemd, for the server and for an agent.
+//! systemd unit files of the server and the agent.
 //!
 //! Tasks are children of the service: whatever confines it confines them. So there is no seccomp filter, device policy, mount or
 //! other namespace, bounding set or `NoNewPrivileges` here: tasks need GPUs, set-uid programs and namespaces of their own.

@@ -1,4 +1,4 @@
-//! Evaluations on the terminal, in the person's language.
+//! Prints evaluations, in the user's language.
 
 use std::io::{self, ErrorKind, Write};
 

@@ -1,4 +1,4 @@
-//! Accounts: added, removed, locked, made admin.
+//! `danlu user add`, `del`, `lock`, `unlock`, `grant` and `revoke`.
 
 use clap::Args;
 use danlu_messages::cli::user as msg;

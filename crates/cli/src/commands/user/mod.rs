@@ -1,4 +1,4 @@
-//! `danlu user`: who there is, and what admins give them.
+//! `danlu user`: lists and manages accounts.
 
 mod accounts;
 mod password;

@@ -1,4 +1,4 @@
-//! Passwords: from the input, never from the arguments, which others can see.
+//! `danlu user passwd`: reads passwords from the input, never from arguments, which other users can see.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 

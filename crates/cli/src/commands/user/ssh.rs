@@ -1,4 +1,4 @@
-//! Who one is on other machines, and one's own key for them.
+//! `danlu user ssh`: your login on other machines, and your own key for it.
 
 use std::{
     fs::File,
