@@ -1,5 +1,6 @@
 //! `danlu sim`: replays a recorded trace under other policies.
 
+mod comparison;
 mod failures;
 mod lab_week;
 mod progress_bar;

@@ -1,63 +1,58 @@
-//! Evaluations for people: a table with a column for each policy, no wider than a terminal.
+//! The comparison of policies: a table with a column for each, no wider than a terminal.
 
-use super::metrics::Metrics;
 use danlu_messages::sim as msg;
-use std::fmt::Write as _;
+use danlu_sim::trace::Metrics;
+
+use crate::screen::{
+    table::{Column, Table},
+    width,
+};
 
 /// One column: what it is called, and what was measured.
 #[derive(Debug, Clone)]
-pub struct Column<'a> {
-    pub heading: String,
-    pub metrics: &'a Metrics,
-    pub jobs_per_second: Option<f64>,
+pub(super) struct PolicyColumn<'a> {
+    pub(super) heading: String,
+    pub(super) metrics: &'a Metrics,
+    pub(super) jobs_per_second: Option<f64>,
 }
 
 /// Columns that do not fit side by side follow below.
-pub fn table(columns: &[Column<'_>], width: usize) -> String {
-    let cells: Vec<Vec<String>> = columns.iter().map(cells).collect();
-    let widths: Vec<usize> = cells
-        .iter()
-        .map(|column| GAP + column.iter().map(|cell| shown_width(cell)).max().unwrap_or(0))
-        .collect();
-    let labels = labels();
-    let label_width = labels.iter().map(|label| shown_width(label)).max().unwrap_or(0);
-    let mut out = String::new();
-    let mut first = 0;
-    while first < cells.len() {
-        let last = last_that_fits(&widths, first, width.saturating_sub(label_width));
-        for (row, label) in labels.iter().enumerate() {
-            let filled = (first..last).any(|column| !cells[column][row].is_empty());
-            if filled {
-                out.push_str(&padded_right(label, label_width));
-                for column in first..last {
-                    out.push_str(&padded_left(&cells[column][row], widths[column]));
-                }
-                out.push('\n');
-            }
-        }
-        first = last;
-        if first < cells.len() {
-            out.push('\n');
-        }
+pub(super) fn comparison(columns: &[PolicyColumn<'_>], most: usize) -> String {
+    let mut tables = Vec::new();
+    let mut rest = columns;
+    while !rest.is_empty() {
+        let fits = |count: &usize| widest(&side_by_side(&rest[..*count])) <= most;
+        let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
+        tables.push(side_by_side(&rest[..count]));
+        rest = &rest[count..];
     }
-    out
+    tables.join("\n")
 }
 
-const GAP: usize = 2;
-
-fn last_that_fits(widths: &[usize], first: usize, room: usize) -> usize {
-    let mut used = widths[first];
-    let mut last = first + 1;
-    while last < widths.len() && used + widths[last] <= room {
-        used += widths[last];
-        last += 1;
+fn side_by_side(columns: &[PolicyColumn<'_>]) -> String {
+    let labels = labels();
+    let label_width = labels.iter().map(|label| width::of(label)).max().unwrap_or(0);
+    let cells: Vec<Vec<String>> = columns.iter().map(cells).collect();
+    let headings = columns.iter().map(|column| Column::right(&column.heading));
+    let label_column = Column::left(&" ".repeat(label_width));
+    let mut table = Table::new([label_column].into_iter().chain(headings).collect());
+    for (row, label) in labels.iter().enumerate() {
+        if cells.iter().any(|column| !column[row].is_empty()) {
+            let label = padded_right(label, label_width).into();
+            let values = cells.iter().map(|column| column[row].as_str().into());
+            table.row([label].into_iter().chain(values).collect());
+        }
     }
-    last
+    table.render(None, false)
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(width::of).max().unwrap_or(0)
 }
 
 fn labels() -> Vec<String> {
     let groups = [msg::completion(), msg::queueing()];
-    let name_width = groups.iter().map(|name| shown_width(name)).max().unwrap_or(0);
+    let name_width = groups.iter().map(|name| width::of(name)).max().unwrap_or(0);
     let group = |name: &str| {
         [(name, msg::mean()), ("", "p50"), ("", "p90"), ("", "p99")]
             .map(|(name, measure)| padded_right(name, name_width) + " " + measure)
@@ -65,7 +60,6 @@ fn labels() -> Vec<String> {
     };
     let single = |name: &str| vec![name.to_owned()];
     [
-        single(""),
         single(msg::jobs()),
         group(msg::completion()),
         group(msg::queueing()),
@@ -79,10 +73,9 @@ fn labels() -> Vec<String> {
     .concat()
 }
 
-fn cells(column: &Column<'_>) -> Vec<String> {
+fn cells(column: &PolicyColumn<'_>) -> Vec<String> {
     let metrics = column.metrics;
     vec![
-        column.heading.clone(),
         grouped(metrics.jobs as u64),
         time(metrics.mean_jct),
         time(metrics.p50_jct as f64),
@@ -120,22 +113,13 @@ fn grouped(number: u64) -> String {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
             out.push(',');
         }
-        let _ = write!(out, "{digit}");
+        out.push(digit);
     }
     out
 }
 
-fn padded_left(text: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(shown_width(text))) + text
-}
-
-fn padded_right(text: &str, width: usize) -> String {
-    text.to_owned() + &" ".repeat(width.saturating_sub(shown_width(text)))
-}
-
-/// Chinese characters are two columns wide on a terminal.
-fn shown_width(text: &str) -> usize {
-    text.chars().map(|letter| if letter >= '\u{2e80}' { 2 } else { 1 }).sum()
+fn padded_right(text: &str, most: usize) -> String {
+    text.to_owned() + &" ".repeat(most.saturating_sub(width::of(text)))
 }
 
 #[cfg(test)]
@@ -160,8 +144,8 @@ mod tests {
         preemptions: 0,
     };
 
-    fn columns(count: usize) -> Vec<Column<'static>> {
-        let column = |place| Column {
+    fn columns(count: usize) -> Vec<PolicyColumn<'static>> {
+        let column = |place| PolicyColumn {
             heading: format!("policy{place}"),
             metrics: &METRICS,
             jobs_per_second: None,
@@ -184,9 +168,9 @@ mod tests {
     fn a_table_is_never_wider_than_the_terminal() {
         for language in [Language::English, Language::Chinese] {
             for count in 1..9 {
-                let table = language.within(|| table(&columns(count), 60));
+                let table = language.within(|| comparison(&columns(count), 60));
                 assert_eq!(table.matches("22,454").count(), count, "{table}");
-                let widest = table.lines().map(shown_width).max().unwrap();
+                let widest = widest(&table);
                 assert!(widest <= 60, "{widest}:\n{table}");
             }
         }
@@ -195,8 +179,8 @@ mod tests {
     #[test]
     fn columns_are_aligned_in_both_languages() {
         for language in [Language::English, Language::Chinese] {
-            let table = language.within(|| table(&columns(3), 80));
-            let widths: Vec<usize> = table.lines().map(shown_width).collect();
+            let table = language.within(|| comparison(&columns(3), 80));
+            let widths: Vec<usize> = table.lines().map(width::of).collect();
             assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
         }
     }
