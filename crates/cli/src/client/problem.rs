@@ -27,7 +27,7 @@ impl Problem {
     pub(crate) fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Refused(body) => Some(body.code),
-            _ => None,
+            Self::Unreachable(_) | Self::Lost { .. } | Self::Odd(_) => None,
         }
     }
 

@@ -98,12 +98,7 @@ impl<'a> LaunchFacts<'a> {
             }
             Some(_) => msg::task_id_name_was_started_this_is_how(&id, &name),
         };
-        let mut line = |label: &str, words: &str| {
-            if !words.is_empty() {
-                let padding = " ".repeat(14_usize.saturating_sub(width::of(label)));
-                out += &format!("  {label}{padding}{}\n", width::plain(words));
-            }
-        };
+        let mut line = |label: &str, words: &str| out += &screen::labelled(label, words);
         if self.task.shell {
             line(msg::shell_line(), &self.task.command.join(" "));
         }

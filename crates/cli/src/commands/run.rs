@@ -250,7 +250,10 @@ fn state_in_words(task: &TaskView) -> String {
         TaskStateName::Paused => msg::task_id_is_paused(&id),
         TaskStateName::Stopping => msg::task_id_is_being_stopped(&id),
         TaskStateName::Lost => msg::task_id_is_out_of_sight_place_does_not_answer(&id, &place),
-        _ => String::new(),
+        TaskStateName::Succeeded
+        | TaskStateName::Failed
+        | TaskStateName::Cancelled
+        | TaskStateName::TimedOut => String::new(),
     }
 }
 
@@ -266,7 +269,15 @@ fn end_in_words(task: &TaskView) -> String {
         TaskStateName::Succeeded => msg::task_id_ended_with_code_0_after_took(&id, &took),
         TaskStateName::TimedOut => msg::task_id_reached_its_time_limit_after_took(&id, &took),
         TaskStateName::Cancelled => msg::task_id_was_cancelled_after_took(&id, &took),
-        _ => {
+        TaskStateName::Failed
+        | TaskStateName::Held
+        | TaskStateName::Blocked
+        | TaskStateName::Queued
+        | TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost => {
             let why = tasks::failure(task);
             msg::task_id_failed_after_took_why(&id, &took, &why)
         }

@@ -203,12 +203,8 @@ impl TaskPage {
         }
     }
 
-    /// What is empty is left out.
     fn line(&mut self, label: &str, words: &str) {
-        if !words.is_empty() {
-            let padding = " ".repeat(14_usize.saturating_sub(width::of(label)));
-            self.out += &format!("  {label}{padding}{}\n", width::plain(words));
-        }
+        self.out += &screen::labelled(label, words);
     }
 }
 

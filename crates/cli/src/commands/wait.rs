@@ -184,6 +184,14 @@ pub(super) fn exit_code(task: &TaskView) -> u8 {
         TaskStateName::Succeeded => 0,
         TaskStateName::TimedOut => 124,
         TaskStateName::Cancelled => 130,
-        _ => own.unwrap_or(1),
+        TaskStateName::Failed
+        | TaskStateName::Held
+        | TaskStateName::Blocked
+        | TaskStateName::Queued
+        | TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost => own.unwrap_or(1),
     }
 }

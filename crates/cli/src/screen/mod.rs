@@ -19,6 +19,9 @@ use danlu_messages::cli::screen as msg;
 
 use crate::failure::{Exit, Failure};
 
+/// How wide the labels of [`labelled`] are.
+const LABEL_COLUMNS: usize = 14;
+
 /// To stdout. A reader that is gone (`danlu ls | head -1`) has seen enough.
 pub(crate) fn print(words: &str) -> Result<(), Failure> {
     written(write_stdout(words.as_bytes())).map(drop)
@@ -42,6 +45,15 @@ pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(cause) => Err(Failure::new(Exit::Refused, msg::could_not_write_cause(&cause))),
     }
+}
+
+/// One line of a page about one thing: a label, and its value in the next column. Empty values are left out.
+pub(crate) fn labelled(label: &str, value: &str) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    let padding = " ".repeat(LABEL_COLUMNS.saturating_sub(width::of(label)));
+    format!("  {label}{padding}{}\n", width::plain(value))
 }
 
 /// To stderr: what is good to know and no error.

@@ -73,14 +73,22 @@ impl TaskChanges {
 
 /// `None` while there is nothing to tell.
 fn kind(task: &TaskView) -> Option<ChangeKind> {
+    if task.wait == Some(WaitReason::AboutToStart) {
+        return None;
+    }
     match task.state {
-        _ if task.wait == Some(WaitReason::AboutToStart) => None,
         TaskStateName::Starting => None,
         TaskStateName::Held | TaskStateName::Blocked | TaskStateName::Queued => {
             Some(ChangeKind::Waits(task.state))
         }
-        state if state.is_over() => Some(ChangeKind::Ended(state)),
-        _ => Some(ChangeKind::Runs),
+        TaskStateName::Succeeded
+        | TaskStateName::Failed
+        | TaskStateName::Cancelled
+        | TaskStateName::TimedOut => Some(ChangeKind::Ended(task.state)),
+        TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost => Some(ChangeKind::Runs),
     }
 }
 

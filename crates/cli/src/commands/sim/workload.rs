@@ -82,7 +82,11 @@ fn read<T>(
 fn failure(error: &PackingError) -> Failure {
     let exit = match error {
         PackingError::Unreadable { .. } => Exit::NotFound,
-        _ => Exit::Refused,
+        PackingError::NoColumn { .. }
+        | PackingError::BadValue { .. }
+        | PackingError::Empty { .. }
+        | PackingError::NoGpus
+        | PackingError::Refused(_) => Exit::Refused,
     };
     Failure::new(exit, error.to_string()).hint("danlu sim --help")
 }
