@@ -4,7 +4,7 @@ use crate::support::daemon::Daemon;
 use crate::support::danlu;
 
 #[test]
-fn settings_and_configuration() {
+fn policy_and_settings_change_at_once_and_wrong_values_are_refused() {
     let daemon = Daemon::start();
     assert_eq!(daemon.say(&["policy"]), "balance+easy\n");
     assert_eq!(daemon.say(&["policy", "set", "sjf+skip"]), "sjf+skip\n");
@@ -16,6 +16,28 @@ fn settings_and_configuration() {
     let shown = daemon.say(&["config", "show"]);
     assert!(shown.contains("sim_gpus") && shown.contains("--sim-gpus"), "{shown}");
     assert_eq!(daemon.json(&["config", "show", "--json"])["v"], 1);
+}
+
+#[test]
+fn a_setting_that_is_a_size_takes_a_unit_and_a_wrong_one_is_refused_with_the_form() {
+    let daemon = Daemon::start();
+    let key = "limits.log_bytes_per_user";
+    assert_eq!(daemon.say(&["set", key, "20G"]), format!("{key} = {}\n", 20_u64 << 30));
+    assert_eq!(daemon.say(&["set", key, "4096"]), format!("{key} = 4096\n"));
+    assert_eq!(daemon.say(&["set", key, "null"]), format!("{key} = null\n"));
+    for (language, hint) in [
+        ("en", "hint: a size: 512M, 20G, 1.5T or a number of bytes"),
+        ("zh", "提示：请写大小：512M、20G、1.5T，或字节数"),
+    ] {
+        for wrong in ["lots", "-1", "true"] {
+            let mut command = daemon.command(&["set", key, wrong]);
+            let said = danlu::said(command.env("DANLU_LANG", language));
+            assert_eq!(said.status, 64, "{said:?}");
+            assert!(said.stderr.contains(&format!("`{wrong}`")), "{said:?}");
+            assert!(said.stderr.contains(hint), "{said:?}");
+        }
+    }
+    assert_eq!(daemon.say(&["set", key]), format!("{key} = null\n"));
 }
 
 #[test]
