@@ -282,7 +282,7 @@ fn an_os_user_is_not_the_account_that_belongs_to_another() {
 }
 
 #[test]
-fn what_is_not_seen_is_not_there_whatever_is_asked() {
+fn hidden_tasks_answer_like_missing_ones() {
     let daemon = Daemon::start();
     for name in ["ann", "bo"] {
         add(&daemon, name, false);
@@ -352,7 +352,7 @@ fn a_token_that_may_only_read_sees_no_environment() {
 }
 
 #[test]
-fn no_answer_is_taken_for_another_kind_than_it_is() {
+fn every_response_forbids_content_sniffing() {
     let daemon = Daemon::start();
     let admin = admin(&daemon);
     for request in

@@ -200,7 +200,7 @@ fn one_user_submits_where_others_cannot_reach_the_server() {
 }
 
 #[test]
-fn it_stays_until_ctrl_c() {
+fn the_demo_stays_until_ctrl_c() {
     let mut demo = Demo::start("en", &[], true);
     demo.read_until("Ctrl-C ends all of it");
     demo.signal(Signal::SIGINT);
@@ -221,7 +221,7 @@ fn ctrl_c_in_the_middle_leaves_nothing() {
 }
 
 #[test]
-fn it_ends_when_told_to_or_when_nobody_is_there_any_more() {
+fn the_demo_ends_on_a_signal_or_when_its_terminal_is_closed() {
     let mut demo = Demo::start("en", &[], true);
     demo.read_until("Ctrl-C ends all of it");
     demo.signal(Signal::SIGTERM);

@@ -34,7 +34,7 @@ fn check(daemon: &Daemon, id: &str, expect: &Failed<'_>) {
 }
 
 #[test]
-fn a_task_that_cannot_be_launched() {
+fn a_task_that_cannot_be_launched_fails_with_class_launch() {
     let daemon = Daemon::start();
     let script = daemon.directory().join("script");
     fs::write(&script, "#!/no/such/interpreter\n").expect("it can be written");
@@ -65,7 +65,7 @@ fn a_task_that_cannot_be_launched() {
 }
 
 #[test]
-fn a_command_that_the_shell_does_not_find() {
+fn a_command_that_the_shell_does_not_find_has_class_command_not_found() {
     let daemon = Daemon::start();
     let id = daemon.submit("", "no-such-command");
     let not_found = Failed {
@@ -80,7 +80,7 @@ fn a_command_that_the_shell_does_not_find() {
 }
 
 #[test]
-fn a_task_that_takes_too_long() {
+fn a_task_over_its_time_limit_has_class_timeout() {
     let daemon = Daemon::start();
     let id = daemon.submit("-t 1s", "sleep 1000");
     let timeout = Failed {
@@ -94,7 +94,7 @@ fn a_task_that_takes_too_long() {
 }
 
 #[test]
-fn a_task_that_somebody_kills() {
+fn a_task_ended_by_a_signal_has_class_killed() {
     let daemon = Daemon::start();
     let file = daemon.directory().join("pid");
     let draft = file.with_extension("new");
@@ -119,7 +119,7 @@ fn a_task_that_somebody_kills() {
 }
 
 #[test]
-fn a_task_that_fails_by_itself() {
+fn a_nonzero_exit_code_has_class_other() {
     let daemon = Daemon::start();
     for code in [3, 255] {
         let id = daemon.submit("", &format!("echo why; exit {code}"));

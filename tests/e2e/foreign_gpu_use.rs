@@ -72,7 +72,7 @@ fn a_foreign_process_is_named_and_its_gpu_not_given_out() {
 }
 
 #[test]
-fn a_foreign_process_on_a_simulated_gpu() {
+fn a_foreign_process_on_a_simulated_gpu_is_named_and_its_gpu_not_given_out() {
     check_foreign(GpuSource::Simulated);
 }
 
@@ -117,7 +117,7 @@ fn a_gpu_that_does_not_get_its_memory_back_is_dirty_and_not_given_out() {
 }
 
 #[test]
-fn a_simulated_gpu_that_does_not_get_its_memory_back() {
+fn a_simulated_gpu_that_does_not_get_its_memory_back_is_dirty_and_not_given_out() {
     check_dirty(GpuSource::Simulated);
 }
 
@@ -142,7 +142,7 @@ fn a_gpu_that_does_not_answer_is_unknown_and_not_given_out() {
 }
 
 #[test]
-fn a_simulated_gpu_that_does_not_answer() {
+fn a_simulated_gpu_that_does_not_answer_is_unknown_and_not_given_out() {
     check_broken(GpuSource::Simulated);
 }
 

@@ -20,7 +20,7 @@ fn send(daemon: &Daemon, request: &str, headers: &str, body: &Value) -> Reply {
 }
 
 #[test]
-fn a_thousand_connections_that_say_nothing_hinder_nobody() {
+fn a_thousand_silent_connections_delay_no_other_client() {
     let daemon = Daemon::start();
     let admin = admin(&daemon);
     let idle: Vec<TcpStream> =
@@ -41,7 +41,7 @@ fn a_thousand_connections_that_say_nothing_hinder_nobody() {
 }
 
 #[test]
-fn words_of_any_kind_are_words_and_nothing_else() {
+fn text_in_any_field_is_shown_as_text() {
     let daemon = Daemon::start();
     let admin = admin(&daemon);
     let ill = [

@@ -11,7 +11,7 @@ fn reader(daemon: &Daemon) -> String {
 }
 
 #[test]
-fn what_somebody_has_is_not_sent_again_until_it_changes() {
+fn unchanged_responses_are_answered_with_304() {
     let daemon = Daemon::start();
     let (mut connection, who) = (Connection::to(daemon.address()), reader(&daemon));
     for path in ["/api/v1/tasks?limit=10", "/api/v1/users", "/api/v1/openapi.json"] {
@@ -30,7 +30,7 @@ fn what_somebody_has_is_not_sent_again_until_it_changes() {
 }
 
 #[test]
-fn answers_are_compressed_for_who_takes_that() {
+fn responses_are_compressed_for_clients_that_accept_gzip() {
     let daemon = Daemon::start();
     daemon.say(&["submit", "-q", "--hold", "-a", "0-50", "--", "true"]);
     let (mut connection, who) = (Connection::to(daemon.address()), reader(&daemon));
@@ -63,7 +63,7 @@ fn pages_streams_and_short_answers_are_not_compressed() {
 }
 
 #[test]
-fn addresses_that_lead_nowhere_say_so_in_the_readers_way() {
+fn unknown_addresses_are_404_as_page_or_document() {
     let daemon = Daemon::start();
     let browser = "accept: text/html,application/xhtml+xml\r\naccept-language: zh\r\n";
     let (reply, body) = Connection::to(daemon.address()).raw("GET /no/such/page", browser);

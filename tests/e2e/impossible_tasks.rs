@@ -22,7 +22,7 @@ fn check_no_tasks(daemon: &Daemon) {
 }
 
 #[test]
-fn empty_commands() {
+fn empty_commands_are_refused() {
     let daemon = Daemon::start();
     for arguments in [&["--", ""][..], &["--shell", "--", ""], &["--shell", "--", "  \n"]] {
         let said = daemon.ask(&[&["submit"], arguments].concat());
@@ -34,7 +34,7 @@ fn empty_commands() {
 }
 
 #[test]
-fn zero_bytes() {
+fn zero_bytes_are_refused() {
     let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     check_refused(&mut connection, "command", json!(["a\0b"]));
@@ -51,7 +51,7 @@ fn zero_bytes() {
 }
 
 #[test]
-fn control_characters_in_what_people_read() {
+fn control_characters_in_displayed_text_are_refused() {
     let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     for text in ["a\nb", "\u{1b}[31mred", "bell\u{7}", "c1\u{9b}31m", "a\0b"] {
@@ -66,7 +66,7 @@ fn control_characters_in_what_people_read() {
 }
 
 #[test]
-fn sizes_that_nobody_means() {
+fn oversized_fields_are_refused() {
     let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     let long = "x".repeat(1 << 20);

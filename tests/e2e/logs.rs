@@ -5,7 +5,7 @@ use std::{io::Read as _, process::Stdio};
 use crate::support::daemon::Daemon;
 
 #[test]
-fn output_tails_runs_and_bars() {
+fn logs_prints_tails_earlier_runs_and_progress_bars_as_one_line() {
     let daemon = Daemon::start();
     let id = daemon.submit("", "seq 1 1000; printf ' 1%%\\r 50%%\\r100%%\\n'");
     let again = daemon.submit("--retries 1", "echo attempt $DANLU_ATTEMPT; exit 1");

@@ -11,7 +11,7 @@ fn ids(document: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn lists_filters_and_folds() {
+fn ls_filters_tasks_and_shows_an_array_as_one_row() {
     let daemon = Daemon::start();
     let done = daemon.submit("--label kind=short", "true");
     daemon.say(&["wait", &done]);
@@ -38,7 +38,7 @@ fn lists_filters_and_folds() {
 }
 
 #[test]
-fn one_task_and_the_machine_in_detail() {
+fn show_why_gpus_and_nodes_print_the_details() {
     let daemon = Daemon::start();
     let big = daemon.submit("-g 3 -t 2h -J big --description why-not", "sleep 60");
     daemon.wait_until(&big, "running");

@@ -3,7 +3,7 @@
 use crate::support::danlu::danlu;
 
 #[test]
-fn one_page_or_all() {
+fn man_prints_one_page_or_writes_all() {
     let said = danlu("en", "man");
     assert!(said.stdout.contains(".TH DANLU 1"), "{}", said.stdout);
     let said = danlu("en", "man submit");

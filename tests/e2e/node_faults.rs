@@ -116,7 +116,7 @@ fn link(machine: &Machine, state: &str) {
 }
 
 #[test]
-fn every_fault_is_survived() {
+fn tasks_survive_every_fault_of_machines_and_network() {
     let Some(mut lab) = SshLab::new(MACHINES) else { return };
     let address = format!("{}:22", lab.machines[0].address);
     lab.machines[0].slow_link = Some(SlowLink::to(address));

@@ -33,7 +33,7 @@ fn write(daemon: &Daemon, nodes: &str) {
 }
 
 #[test]
-fn the_file_is_followed() {
+fn changes_of_the_nodes_file_take_effect() {
     let first = "[[node]]\nname = \"far\"\nssh = \"root@192.0.2.1\"\nlabels = { room = \"a\" }\n";
     let mut daemon = server(first);
     until("it is there", || node(&daemon, "far").is_some());

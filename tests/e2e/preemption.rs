@@ -29,7 +29,7 @@ fn check_preempted(daemon: &Daemon, long: &str, short: &str) {
 }
 
 #[test]
-fn a_shorter_task_takes_the_gpu_of_one_that_agreed() {
+fn a_shorter_task_preempts_a_preemptible_one_under_srtf() {
     let daemon = one_gpu("srtf");
     let long = daemon.submit("--preemptible -t 10h", POLITE);
     until("it has begun", || daemon.ask(&["logs", &long]).stdout.contains("attempt"));
@@ -38,7 +38,7 @@ fn a_shorter_task_takes_the_gpu_of_one_that_agreed() {
 }
 
 #[test]
-fn who_has_had_little_takes_the_gpu_of_who_has_had_much() {
+fn a_task_that_has_run_little_preempts_one_that_has_run_long_under_las() {
     let daemon = one_gpu("las");
     daemon.say(&["set", "las_threshold", "200ms"]);
     let long = daemon.submit("--preemptible", POLITE);
@@ -48,7 +48,7 @@ fn who_has_had_little_takes_the_gpu_of_who_has_had_much() {
 }
 
 #[test]
-fn one_that_does_not_leave_is_ended_with_its_tree_after_the_grace() {
+fn a_preempted_task_is_killed_with_its_tree_after_the_grace() {
     let daemon = one_gpu("srtf");
     daemon.say(&["set", "stop_grace", "200ms"]);
     let word = format!("preempted-{}", daemon.directory().display());
@@ -65,7 +65,7 @@ fn one_that_does_not_leave_is_ended_with_its_tree_after_the_grace() {
 }
 
 #[test]
-fn one_that_has_not_agreed_stays() {
+fn a_task_that_is_not_preemptible_keeps_its_gpu() {
     let daemon = one_gpu("srtf");
     let long = daemon.submit("-t 10h", "sleep 1");
     daemon.wait_until(&long, "running");

@@ -15,7 +15,7 @@ fn a_paused_queue_starts_nothing_and_survives_a_restart() {
 }
 
 #[test]
-fn running_tasks_are_put_back() {
+fn pause_queue_puts_running_tasks_back_when_asked() {
     let daemon = Daemon::start();
     let line = "echo attempt $DANLU_ATTEMPT; [ $DANLU_ATTEMPT = 2 ] || sleep 1000";
     let id = daemon.submit("", line);

@@ -33,7 +33,7 @@ fn check_no_tasks(daemon: &Daemon) {
 }
 
 #[test]
-fn nobody_fills_the_queue_alone() {
+fn open_tasks_of_one_user_have_a_limit() {
     let daemon = Daemon::start();
     daemon.say(&["set", "limits.open_tasks_per_user", "10"]);
     daemon.say(&["submit", "-q", "--hold", "-a", "0-8", "--", "true"]);
@@ -47,7 +47,7 @@ fn nobody_fills_the_queue_alone() {
 
 /// A machine that was never reached may have anything, but it has its own name alone.
 #[test]
-fn names_that_mean_nothing_are_refused_with_the_nearest_one() {
+fn unknown_names_are_refused_with_the_nearest_one() {
     let daemon = Daemon::start();
     daemon.say(&["node", "add", "gpu7", "--dial-in", "--label", "room=east"]);
     let said = daemon.ask(&["submit", "-w", "gpu77", "--", "true"]);
@@ -83,7 +83,7 @@ fn what_no_machine_has_is_refused_with_numbers() {
 }
 
 #[test]
-fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
+fn users_over_their_log_limit_submit_nothing_until_logs_are_removed() {
     let daemon = Daemon::start();
     let shown = Connection::open(daemon.socket()).ask("GET /api/v1/settings", "", b"").body;
     assert_eq!(shown["settings"]["limits"]["log_bytes_per_user"], json!(1_u64 << 40), "{shown}");
@@ -113,7 +113,7 @@ fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
 }
 
 #[test]
-fn absurd_sizes() {
+fn sizes_beyond_the_limits_are_refused() {
     let daemon = Daemon::start();
     let long = "x".repeat(100_000);
     check_submit(&daemon, &["-J", &long], 64, "the name is too long");
@@ -135,7 +135,7 @@ fn absurd_sizes() {
 
 /// As large as a system lets an environment be, and larger than one request may be.
 #[test]
-fn ten_megabytes_of_environment() {
+fn an_environment_of_ten_megabytes_is_refused() {
     let daemon = Daemon::start();
     let variables: Vec<String> = (0..100).map(|_| format!("V={}", "x".repeat(100_000))).collect();
     let body = json!({ "command": ["true"], "directory": "/", "environment": variables });
@@ -145,7 +145,7 @@ fn ten_megabytes_of_environment() {
 }
 
 #[test]
-fn times_and_numbers_that_make_no_sense() {
+fn malformed_times_and_numbers_are_refused() {
     let daemon = Daemon::start();
     for time in ["soon", "1:90:00", "5h3", "1e3", "99999999999999999999d", "2 h", "-5"] {
         check_submit(&daemon, &[&format!("--time={time}")], 2, "a time is written as");
@@ -161,7 +161,7 @@ fn times_and_numbers_that_make_no_sense() {
 }
 
 #[test]
-fn tasks_that_wait_for_each_other() {
+fn circular_dependencies_are_refused() {
     let daemon = Daemon::start();
     let first = daemon.submit("--hold", "true");
     let second = daemon.submit(&format!("-d afterok:{first}"), "true");
@@ -237,7 +237,7 @@ fn check_reply(reply: &Reply, status: u16, code: &str) {
 }
 
 #[test]
-fn bad_requests_straight_at_the_socket() {
+fn malformed_api_requests_are_refused_with_a_code() {
     let daemon = Daemon::start();
     let mut connection = Connection::open(daemon.socket());
     let mut check = |request: &str, body: &str, status: u16, code: &str| {
@@ -270,7 +270,7 @@ fn bad_requests_straight_at_the_socket() {
 
 /// A client that stops in the middle of what it says, or says too much, keeps nobody else from being answered.
 #[test]
-fn half_a_request_and_an_endless_one() {
+fn incomplete_and_oversized_requests_delay_no_other_client() {
     let daemon = Daemon::start();
     let mut half = UnixStream::connect(daemon.socket()).expect("it listens");
     half.write_all(b"POST /api/v1/tasks HTTP/1.1\r\ncontent-le").expect("it takes it");

@@ -95,7 +95,7 @@ fn runs_of_others_are_not_touched() {
 }
 
 #[test]
-fn what_makes_no_sense_ends_the_connection() {
+fn malformed_messages_end_the_connection() {
     let daemon = daemon();
     let mut sent = 0;
     let mut next = || {
@@ -203,7 +203,7 @@ fn run_id_of_launch(agent: &mut FakeAgent) -> RunId {
 }
 
 #[test]
-fn agents_of_neighbouring_releases_are_spoken_with() {
+fn agents_of_the_previous_and_next_release_work() {
     let daemon = daemon();
     let next = PROTOCOL + 1;
     let cases = [
@@ -236,7 +236,7 @@ fn agents_of_neighbouring_releases_are_spoken_with() {
 }
 
 #[test]
-fn a_flood_drowns_nobody_else() {
+fn a_flood_of_messages_delays_no_other_machine() {
     let daemon = daemon();
     let mut agent = rogue(&daemon, "rogue");
     let before = memory(&daemon);
@@ -272,7 +272,7 @@ fn memory(daemon: &Daemon) -> u64 {
 }
 
 #[test]
-fn who_says_nothing_is_not_waited_for() {
+fn a_silent_agent_delays_no_request() {
     let daemon = daemon();
     let token = token(&daemon, "silent");
     let mute: Vec<FakeAgent> =

@@ -35,7 +35,7 @@ fn a_task_runs_with_the_directory_environment_and_gpus_it_was_given() {
 }
 
 #[test]
-fn it_prints_what_scripts_wait_for() {
+fn submit_prints_the_id_for_scripts() {
     let daemon = Daemon::start();
     assert_eq!(daemon.say(&["submit", "--", "true"]), "submitted task 1\n");
     assert_eq!(daemon.say(&["submit", "-q", "--", "true"]), "2\n");
@@ -86,7 +86,7 @@ fn scripts_carry_their_options_and_are_taken_as_they_are_now() {
 }
 
 #[test]
-fn dependencies_and_files_for_the_output() {
+fn dependencies_are_kept_and_output_goes_to_the_named_files() {
     let daemon = Daemon::start();
     let first = daemon.submit("--hold", "exit 3");
     let ok = daemon.submit(&format!("-d afterok:{first}"), "true");

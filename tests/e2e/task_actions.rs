@@ -30,7 +30,7 @@ fn cancel_ends_what_runs_and_what_waits() {
 }
 
 #[test]
-fn hold_release_pause_and_resume() {
+fn hold_and_pause_stop_tasks_until_release_and_resume() {
     let daemon = Daemon::start();
     let runs = daemon.submit("-g 4", "sleep 60");
     daemon.wait_until(&runs, "running");
@@ -91,7 +91,7 @@ fn rm_cancels_what_runs_first() {
 }
 
 #[test]
-fn edit_and_clone() {
+fn edit_changes_a_waiting_task_and_clone_copies_one() {
     let daemon = Daemon::start();
     let id = daemon.submit("--hold --label a=1 --env A=x", "echo $A");
     daemon.say(&["edit", &id, "--gpus", "2", "--label", "b=2", "-t", "1h"]);

@@ -54,7 +54,7 @@ fn certificate_of_another(daemon: &Daemon) -> std::path::PathBuf {
 }
 
 #[test]
-fn plain_words_are_for_who_asks_for_them() {
+fn plain_http_is_served_when_configured() {
     let (_daemon, address) = server("plain_http = true\n");
     assert!(address.starts_with("http://0.0.0.0:"), "{address}");
 }

@@ -39,7 +39,7 @@ fn work(agent: &mut FakeAgent, report: &NodeReport) -> RunId {
 }
 
 #[test]
-fn what_is_said_of_a_machine_that_is_away_is_true() {
+fn a_machine_that_is_away_is_shown_with_its_last_contact_and_logs() {
     let daemon = Daemon::start_with(Setup::simulated(1));
     let added = daemon.json(&["node", "add", "far", "--dial-in", "--json"]);
     let token = added["token"].as_str().expect("a token").to_owned();

@@ -39,7 +39,7 @@ const VERBS: [&[&str]; 31] = [
 ];
 
 #[test]
-fn every_verb_says_so_and_names_the_remedy() {
+fn every_verb_reports_an_unreachable_server_with_a_hint() {
     for arguments in VERBS.iter().filter(|arguments| !patient(arguments)) {
         let said = client(Path::new("/nowhere/danlu.sock"), arguments);
         assert_eq!((said.status, said.stdout.as_str()), (75, ""), "{arguments:?}: {said:?}");
@@ -58,7 +58,7 @@ fn patient(arguments: &[&str]) -> bool {
 }
 
 #[test]
-fn a_socket_that_was_left_behind_is_told() {
+fn a_stale_socket_is_reported() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let socket = directory.path().join("danlu.sock");
     drop(UnixListener::bind(&socket).expect("a socket"));
@@ -88,7 +88,7 @@ fn the_server_is_found_by_flag_variable_and_data_directory() {
 }
 
 #[test]
-fn chinese_people_are_told_in_chinese() {
+fn an_unreachable_server_is_reported_in_chinese() {
     let mut command = command("zh");
     let said = answer(command.args(["ls", "--server", "/nowhere"]).output().expect("it starts"));
     assert_eq!(said.status, 75);

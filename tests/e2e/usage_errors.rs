@@ -17,7 +17,7 @@ fn check(arguments: &str, status: i32, message: &str) {
 }
 
 #[test]
-fn ids() {
+fn malformed_task_ids_are_refused_with_the_form() {
     let form = "a task is named by its id (12), a range (3-9), `@` (your last one) or `@~1` (the one before)";
     check("show abc", 2, &format!("`<ID>` cannot be `abc`: {form}"));
     check("cancel 9-3", 2, "`[ID]...` cannot be `9-3`: the range is written as 3-9");
@@ -34,7 +34,7 @@ fn ids() {
 }
 
 #[test]
-fn submits() {
+fn wrong_options_of_submit_are_refused_with_a_hint() {
     check("submit", 2, "there is no command");
     check(
         "submit --gpus x -- true",
@@ -82,7 +82,7 @@ fn submits() {
 }
 
 #[test]
-fn what_is_not_there_yet_is_refused() {
+fn options_that_are_not_implemented_yet_are_refused() {
     check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
 }
 

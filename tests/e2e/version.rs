@@ -3,7 +3,7 @@
 use crate::support::danlu::danlu;
 
 #[test]
-fn verb_and_flags_say_the_same() {
+fn version_verb_and_flags_print_the_same() {
     for arguments in ["version", "--version", "-V"] {
         let answer = danlu("en", arguments);
         assert_eq!(answer.status, 0, "{answer:?}");

@@ -57,7 +57,7 @@ fn scene(visibility: &str) -> (Daemon, Viewer, u64, u64) {
 }
 
 #[test]
-fn own_names_nobody_elses_tasks_users_or_commands() {
+fn own_hides_tasks_users_and_commands_of_others() {
     let (daemon, ann, theirs, mine) = scene("own");
     let nothing = |what: &str, said: &str| {
         for word in [SECRET, "owner-of-it", &format!("\"task\":{theirs},"), &format!("#{theirs} ")]
