@@ -1,4 +1,4 @@
-//! Who sees what and who acts as whom: nothing of others, nothing any more once it was taken away, nothing with half of a secret.
+//! Access control: users see and change only what they may, revoked credentials stop working at once, and half of a secret opens nothing.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Accounts as people and programs meet them over the network: passwords, sessions, tokens, locks, the audit log.
+//! Accounts over the network: passwords, sessions, tokens, locks and the audit log.
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::http::{Connection, Reply};

@@ -1,4 +1,4 @@
-//! Who may ask for what: every address of the API, as its description lists them, by everybody there is.
+//! Permissions of the API: every address of its description, requested by every kind of caller.
 
 use crate::support::daemon::Daemon;
 use crate::support::http;

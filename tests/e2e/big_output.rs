@@ -1,4 +1,4 @@
-//! A gigabyte of output costs the server no memory, is followed to its last byte, and has a tail at once.
+//! Large output: a gigabyte costs the server no memory, is followed to its last byte, and its tail is read at once.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! People with real browsers: they log in, submit, watch, cancel, and are thrown out.
+//! Real browsers: users log in, submit, watch and cancel tasks, and are logged out.
 
 use std::{
     env, fs,

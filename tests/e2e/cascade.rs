@@ -1,4 +1,4 @@
-//! Whoever waits for a task that is cancelled or removed.
+//! `cancel --cascade` and `rm --cascade`: tasks that depend on a cancelled or removed one.
 
 use crate::support::daemon::Daemon;
 

@@ -1,4 +1,4 @@
-//! How client verbs and the server talk, with a stand-in for the server.
+//! The protocol between client verbs and the server, tested against a fake server.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,4 +1,4 @@
-//! Machines that dial in: the real agent, over encrypted connections.
+//! Machines that dial in: the real agent over TLS.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

@@ -1,4 +1,4 @@
-//! Nothing that was acknowledged is lost, run twice or ended without a word: lost files, restored backups, our own bugs.
+//! Durability: no acknowledged task is lost, run twice or ended silently after lost files, restored backups or our own bugs.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! `danlu extend`, with real processes and a server that dies.
+//! `danlu extend`, with real processes and a server that crashes.
 
 use crate::support::daemon::Daemon;
 use serde_json::json;

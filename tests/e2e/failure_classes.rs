@@ -1,4 +1,4 @@
-//! How tasks fail: the state, the class, what proves it, and the exit codes of `wait` and `run`.
+//! Failure classes: state, class and evidence of a failed task, and the exit codes of `wait` and `run`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

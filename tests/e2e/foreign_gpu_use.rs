@@ -1,4 +1,4 @@
-//! GPUs that somebody uses outside Danlu, that were left dirty, or that do not answer, are shown and not given out.
+//! GPUs that are used outside Danlu, were left dirty or do not answer are shown and not given out.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A disk without room: nothing new is accepted, nothing is forgotten, and all goes on when there is room again.
+//! A full disk of the server: nothing new is accepted, nothing is lost, and work goes on when there is space again.
 
 use std::{
     fs::{self, File},

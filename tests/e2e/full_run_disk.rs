@@ -1,4 +1,4 @@
-//! The disk that runs are kept on is full: what runs there can end and be cancelled, and what was to start there has not failed.
+//! A full disk of the runs: running tasks can end and be cancelled, and tasks that cannot start there do not fail.
 
 use std::{
     fs::{self, Permissions},

@@ -1,4 +1,4 @@
-//! Tasks on several machines at once: all parts or none, and one end for all.
+//! Tasks on several machines at once: all parts start or none, and they end together.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

@@ -1,4 +1,4 @@
-//! gpuman's JSON interface, as its own command line and its users' scripts speak it.
+//! gpuman's JSON interface, as its command line and its users' scripts use it.
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::http::Connection;

@@ -1,4 +1,4 @@
-//! People and programs that mean ill: what they send is refused or shown as what it is, and nobody else notices.
+//! Hostile input: it is refused or shown as text, and other users do not notice.
 
 use std::{
     io::Write as _,

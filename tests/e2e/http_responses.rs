@@ -1,4 +1,4 @@
-//! How answers come: not again to who has them, compressed to who takes that.
+//! HTTP responses: ETag, compression, and errors in the language of the request.
 
 use crate::support::daemon::Daemon;
 use crate::support::http::Connection;

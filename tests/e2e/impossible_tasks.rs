@@ -1,4 +1,4 @@
-//! What can never run, or is no text that people could read, is refused when it is submitted and not found out later.
+//! Tasks that can never run, and text that cannot be displayed, are refused at submission.
 
 use crate::support::daemon::Daemon;
 use crate::support::http::Connection;

@@ -1,4 +1,4 @@
-//! What a server keeps on its machine belongs to it alone, whatever other users have prepared.
+//! Files and locks of the server: other users can neither read, replace nor hold them.
 
 use std::{
     fs,

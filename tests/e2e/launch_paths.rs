@@ -1,4 +1,4 @@
-//! Whatever a user's paths lead to, a task can be cancelled, its time limit holds, and its GPUs come free.
+//! Whatever a user's paths lead to: the task can be cancelled, its time limit holds, and its GPUs become free.
 
 use std::{
     path::{Path, PathBuf},

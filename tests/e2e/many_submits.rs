@@ -1,4 +1,4 @@
-//! Ten thousand submits by a client that is killed on its way: what was acknowledged is there, and nothing twice.
+//! Ten thousand submits by a client that is killed in between: every acknowledged task exists, and none twice.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Machines and networks fail under load: no task is lost, none runs twice at a time, no GPU is given out twice.
+//! Faults of machines and networks under load: no task is lost or runs twice at a time, and no GPU is given out twice.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Machines that are reached by SSH: real OpenSSH servers, each with its own network, name and processes.
+//! Machines reached by SSH: real OpenSSH servers, each with its own network, name and processes.
 
 use std::{
     io::{BufRead as _, BufReader},

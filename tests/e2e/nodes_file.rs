@@ -1,4 +1,4 @@
-//! Machines that stand in a file: added, changed and taken out while the server runs; and those of another system.
+//! Machines listed in a file: added, changed and removed while the server runs; and those imported from another system.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

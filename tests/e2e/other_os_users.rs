@@ -1,4 +1,4 @@
-//! Several people on one machine: a task is its owner's, runs as its owner, and nobody else gets at it.
+//! Several users on one machine: a task belongs to its owner, runs as its owner, and other users cannot touch it.
 
 use std::{
     fs,

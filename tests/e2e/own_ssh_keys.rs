@@ -1,4 +1,4 @@
-//! A machine whose login is not root: people's tasks run there by their own keys, as themselves.
+//! Machines whose login is not root: tasks run there by their owners' own keys, as their owners.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

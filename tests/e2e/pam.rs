@@ -1,4 +1,4 @@
-//! People log in with the password that they have on the machine, through its real PAM.
+//! Logins with the password of the machine, through its real PAM.
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::http::{Connection, Reply};

@@ -1,4 +1,4 @@
-//! One test for each bug of the systems that Danlu follows that shows only with real processes, named after the rule that holds here.
+//! One test for each bug of other task managers that only shows with real processes, named after the rule that holds here.
 
 use std::{fs, io::Write as _, os::unix::net::UnixStream};
 

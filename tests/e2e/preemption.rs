@@ -1,4 +1,4 @@
-//! Preemption with real processes: a notice, a signal, a grace, and another attempt later.
+//! Preemption with real processes: notice, signal, grace period, and another attempt later.
 
 use crate::support::daemon::{Daemon, Setup, processes, until};
 

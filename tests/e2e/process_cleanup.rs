@@ -1,4 +1,4 @@
-//! A task that does all it can to stay is gone after `cancel` and after its time limit, with everything it has started.
+//! A task that resists being stopped is gone after `cancel` and after its time limit, with every process it has started.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Everything at once: a server that is killed, tasks that are cancelled, paused and killed, shims and nurseries that
-//! are killed. What must hold then is judged from outside.
+//! Server, tasks, shims and launchers are killed, cancelled and paused at random; the rules are checked from outside.
 
 use std::{
     collections::BTreeSet,

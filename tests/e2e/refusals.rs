@@ -1,4 +1,4 @@
-//! Bad input to a real server: each time what is wrong, what to do about it, and the exit status that scripts rely on.
+//! Bad input to a real server: the error, a hint, and the exit status that scripts rely on.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What a release has left on disk is taken over by this version: accounts, queue, history, logs, and what runs.
+//! Data of earlier releases is taken over: accounts, queue, history, logs and running tasks.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Who people are on other machines: OS users that admins name, and keys that people give.
+//! Logins of users on other machines: OS users that administrators name, and keys that users provide.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! People and programs that want everything for themselves: others hardly notice, and no task fails because of them.
+//! Users and programs that exhaust resources: others are hardly slowed down, and no task fails because of them.
 
 use std::{
     env, fs,

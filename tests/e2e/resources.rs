@@ -1,4 +1,4 @@
-//! Named resources of a machine: counted, and refused when there are not as many. What a run has used of CPU and memory.
+//! Named resources are counted and refused when exhausted. CPU time and peak memory of a run are kept.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A backup of the database that is copied back over it begins a new life: no run directory is met twice.
+//! A backup copied over the database starts a new epoch: no run directory is used twice.
 
 use crate::support::daemon::{Daemon, until};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Agents that lie, shout or say nothing: they hurt nobody but themselves.
+//! Agents that lie, flood or stay silent harm only themselves.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

@@ -1,4 +1,4 @@
-//! A run gets nothing of the daemon's, nor of other runs', and other users cannot prepare or hold what an agent works with.
+//! A run inherits nothing of the daemon or of other runs, and other users cannot prepare or lock an agent's files.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The description of the API and the server itself, asked thousands of odd things by a program that reads the first.
+//! The server keeps its OpenAPI description: thousands of requests that schemathesis generates from it.
 
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::http::Connection;

@@ -1,4 +1,4 @@
-//! The server dies again and again at any moment: every task still runs once, to its own end, on GPUs of its own.
+//! The server is killed at random moments: every task runs exactly once, to its own end, on GPUs of its own.
 
 use std::{collections::BTreeMap, fs, path::Path, thread, time::Duration};
 

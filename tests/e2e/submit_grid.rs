@@ -1,4 +1,4 @@
-//! `--grid`: one task for each combination of values.
+//! `submit --grid`: one task for each combination of values.
 
 use crate::support::daemon::Daemon;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What surrounds a task's command: the programs that it finds first, the variables that name its GPUs.
+//! The environment of a task: which programs it finds first, and the variables that name its GPUs.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Over the network everything is encrypted, unless somebody asked for the contrary.
+//! Network connections are encrypted, unless `plain_http` is configured.
 
 use std::{fs, path::Path, process::Command};
 

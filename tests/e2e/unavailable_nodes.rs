@@ -1,4 +1,4 @@
-//! A machine that is away: what people are told about it and about what ran there.
+//! Unavailable machines: what users are told about them and about the tasks there.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

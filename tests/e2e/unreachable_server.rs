@@ -1,4 +1,4 @@
-//! What client verbs say when there is no server.
+//! Client verbs without a server.
 
 use std::{os::unix::net::UnixListener, path::Path};
 

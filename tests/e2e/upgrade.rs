@@ -1,4 +1,4 @@
-//! The binary is replaced under a running server: what runs goes on, what waits starts, and the new one takes over.
+//! The binary is replaced under a running server: running tasks go on, waiting ones start, and the new binary takes over.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

@@ -1,4 +1,4 @@
-//! Command lines that are wrong: each with what is wrong, a hint, and its exit status.
+//! Wrong command lines: the error, a hint, and the exit status.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `danlu user`: what admins give people.
+//! `danlu user`: accounts, groups and quotas.
 
 use crate::support::daemon::Daemon;
 

@@ -1,4 +1,4 @@
-//! Paths that people name are looked at as those people, where it matters, and nobody else waits for them.
+//! Paths that users name are opened with those users' rights, and other users never wait for them.
 
 use std::{
     fs,

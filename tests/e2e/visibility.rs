@@ -1,4 +1,4 @@
-//! With `visibility = own` nobody is told whose tasks the others are, which, or what they run.
+//! `visibility = own` hides whose tasks the others are, and what they run.
 
 use crate::support::daemon::{Daemon, Setup};
 use crate::support::http::{Connection, Reply};

@@ -1,4 +1,4 @@
-//! Runs the real binary, in a language, and shows what it said.
+//! Runs the real binary in a language, and returns its output.
 
 use std::{
     path::Path,

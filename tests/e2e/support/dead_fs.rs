@@ -1,4 +1,4 @@
-//! A file system that never answers, as one of a machine that has gone away: whoever looks at anything on it waits.
+//! A file system that never answers, like one of a machine that is gone: every access to it blocks.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! A stand-in for the server: it answers as a test tells it, and remembers what it was asked.
+//! A fake server: it answers as a test tells it, and records the requests.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

@@ -1,4 +1,4 @@
-//! HTTP as any program could speak it, without our client in between.
+//! A plain HTTP client, as any program could have.
 
 use std::{
     io::{BufRead as _, BufReader, Read, Write},

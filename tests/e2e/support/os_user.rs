@@ -1,4 +1,4 @@
-//! Users of this machine, for as long as a test runs.
+//! OS users of this machine, for the duration of a test.
 
 use std::{
     fs,

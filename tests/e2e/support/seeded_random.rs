@@ -1,4 +1,4 @@
-//! What is decided by chance, and can be decided the same way again.
+//! Random choices that can be repeated with a seed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

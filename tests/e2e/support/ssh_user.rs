@@ -1,4 +1,4 @@
-//! Somebody with an account on the machines of a lab, who can log in there.
+//! A user with an account on the machines of an SSH lab.
 
 use std::{
     fs,

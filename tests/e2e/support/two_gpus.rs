@@ -1,4 +1,4 @@
-//! Two GPUs that do what a test says: NVIDIA's, as the fake driver shows them, or simulated ones.
+//! Two GPUs that a test controls: NVIDIA ones of the fake driver, or simulated ones.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A real server, with simulated GPUs unless told otherwise, for as long as a test runs.
+//! A real server for the duration of a test, with simulated GPUs by default.
 
 pub(crate) mod processes;
 

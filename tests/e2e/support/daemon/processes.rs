@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them, told by a word that only those of one test have.
+//! Processes as `/proc` shows them, identified by a word that only those of one test have.
 
 use std::{fs, thread, time::Duration};
 

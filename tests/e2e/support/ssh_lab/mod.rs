@@ -1,4 +1,4 @@
-//! Machines of a test's own: each a real OpenSSH server with its own network, host name and processes.
+//! Machines of a test: each a real OpenSSH server with its own network, host name and processes.
 
 pub(crate) mod slow_link;
 

@@ -1,4 +1,4 @@
-//! A link that can be made slow: the kernel here has no means for that.
+//! A network link with an adjustable delay, because the kernel here has no traffic control.
 
 use std::{
     io::{Read as _, Write as _},
