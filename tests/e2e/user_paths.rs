@@ -39,15 +39,8 @@ impl PathsMachine {
         self.owner.ask(&self.danlu, self.daemon.socket(), arguments)
     }
 
-    /// A request of the owner's, as any program could make it: the server's answer or nothing.
     fn http(&self, request: &str, body: &Value) -> Value {
-        let (method, path) = request.split_once(' ').expect("a method and a path");
-        let mut command = self.owner.command(Path::new("curl"));
-        command.args(["--silent", "--max-time", "20", "-X", method, "--unix-socket"]);
-        command.arg(self.daemon.socket()).arg(format!("http://danlu{path}"));
-        command.args(["-H", "content-type: application/json", "-d", &body.to_string()]);
-        let output = command.output().expect("there is curl");
-        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
+        self.owner.http(self.daemon.socket(), request, &body.to_string())
     }
 
     /// With this description, in which a command is put.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use nix::unistd::{User, geteuid};
+use serde_json::Value;
 
 use crate::support::danlu::{Answer, said};
 
@@ -58,6 +59,17 @@ impl OsUser {
         let mut command = self.command(danlu);
         command.env("DANLU_SERVER", socket).args(arguments);
         said(&mut command)
+    }
+
+    /// A request over the socket from a process of this user: the server's answer, or `Null`.
+    pub(crate) fn http(&self, socket: &Path, request: &str, body: &str) -> Value {
+        let (method, path) = request.split_once(' ').expect("a method and a path");
+        let mut command = self.command(Path::new("curl"));
+        command.args(["--silent", "--max-time", "20", "-X", method, "--unix-socket"]);
+        command.arg(socket).arg(format!("http://danlu{path}"));
+        command.args(["-H", "content-type: application/json", "-d", body]);
+        let output = command.output().expect("there is curl");
+        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
     }
 
     /// A directory that is this user's, and nobody else's.
