@@ -55,6 +55,7 @@ mod rogue_agents;
 mod run;
 mod run_isolation;
 mod schemathesis;
+mod screens;
 mod server_crashes;
 mod server_verbs;
 mod sim;
