@@ -3,6 +3,7 @@
 mod address;
 mod events;
 mod lists;
+mod percent;
 mod problem;
 mod reconnect;
 pub(crate) mod responses;
@@ -27,6 +28,7 @@ use ureq::{
 pub(crate) use address::Address;
 pub(crate) use events::{Event, Events};
 pub(crate) use lists::Query;
+pub(crate) use percent::path_segment;
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
 pub(crate) use tls::trusted as trusted_certificates;

@@ -6,9 +6,8 @@ use clap::Args;
 use danlu_messages::cli::audit as msg;
 use danlu_wire::api::{Audit, Document};
 
-use super::user::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{
         self, colour,

@@ -7,12 +7,9 @@ use danlu_messages::cli::logs as msg;
 use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
-use super::{
-    task_output::{FollowEvent, FollowTarget, follow},
-    user::path_segment,
-};
+use super::task_output::{FollowEvent, FollowTarget, follow};
 use crate::{
-    client::{Client, Problem, bytes_of},
+    client::{Client, Problem, bytes_of, path_segment},
     failure::{Exit, Failure},
     given::task_ids::{TaskName, parse_one_task},
     screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},

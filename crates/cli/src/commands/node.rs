@@ -10,9 +10,9 @@ use danlu_wire::api::{
 };
 use serde_json::json;
 
-use super::{node_import, nodes, user::path_segment};
+use super::{node_import, nodes};
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     given::pair::{Pair, parse_pair},
     screen::{

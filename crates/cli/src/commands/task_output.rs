@@ -6,9 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use danlu_wire::api::{ErrorCode, TaskView};
 use serde::Deserialize;
 
-use super::user::path_segment;
 use crate::{
-    client::{Client, Event, Events, Patience, Problem, bytes_of},
+    client::{Client, Event, Events, Patience, Problem, bytes_of, path_segment},
     failure::Failure,
 };
 

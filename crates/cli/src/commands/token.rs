@@ -7,9 +7,8 @@ use danlu_messages::cli::token as msg;
 use danlu_wire::api::{Document, MadeToken, NewToken, Scope, Tokens};
 use serde_json::json;
 
-use super::user::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{
         self, colour,

@@ -5,9 +5,9 @@ use danlu_messages::cli::user as msg;
 use danlu_wire::api::{AddedUser, Document, NewUser};
 use serde_json::json;
 
-use super::{password, path_segment};
+use super::password;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{self, confirm::confirm},
 };

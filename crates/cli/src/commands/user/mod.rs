@@ -12,7 +12,7 @@ use danlu_wire::api::{Document, OneUser, UserView, Users};
 use serde_json::{Map, Value};
 
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     given::pair::{Pair, parse_pair},
     screen::{
@@ -151,14 +151,6 @@ fn wanted(set: &UserSet) -> Result<Value, Failure> {
         return Err(Failure::new(Exit::Usage, message).hint("danlu user set NAME priority=2"));
     }
     Ok(Value::Object(body))
-}
-
-/// A name may have characters that mean something in an address.
-pub(super) fn path_segment(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    name.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
 
 fn show(users: &[UserView]) -> Result<(), Failure> {

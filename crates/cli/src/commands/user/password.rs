@@ -7,9 +7,8 @@ use danlu_messages::cli::user as msg;
 use danlu_wire::api::{Document, NewPassword, PasswordSet, Secret};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
-use super::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     screen,
 };

@@ -11,9 +11,8 @@ use danlu_messages::{cli::user as msg, machines};
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
-use super::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     screen::{
         self, colour,
