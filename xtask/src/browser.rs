@@ -9,7 +9,7 @@ pub(crate) fn install() -> Result<(), String> {
     if !has("chromium") && !has("google-chrome") || !has("npm") || !has_chinese_font() {
         install_packages()?;
     }
-    let scripts = shell::root().join("crates/cli/tests/e2e/browser");
+    let scripts = shell::root().join("tests/e2e/browser");
     if !is_current(&scripts) {
         let mut npm = Command::new("npm");
         npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&scripts);

@@ -1,4 +1,4 @@
-//! Why a verb did not do what was asked: one sentence, a hint with the command to type, an exit status.
+//! Why a verb failed: one sentence, a hint with the command to type, an exit status.
 
 use std::{
     io::{self, Write as _},
@@ -72,7 +72,7 @@ impl Failure {
         if let Some(hint) = &self.hint {
             lines += &(msg::hint_is(hint) + "\n");
         }
-        // Nobody may be reading any more; the exit status still tells.
+        // The reader may be gone; the exit status still tells.
         let _ = io::stderr().write_all(lines.as_bytes());
     }
 

@@ -1,4 +1,4 @@
-//! Help and complaints about the command line, with clap's own words in the person's language.
+//! Help and usage errors, with clap's own messages in the user's language.
 //!
 //! It takes a while to put together, so that only those who ask for it pay for it.
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory as _, error::ErrorKind};
 use danlu_messages::cli::program as msg;
 
-use crate::{Arguments, commands::Verb, failure::Failure};
+use crate::{GlobalArguments, commands::Verb, failure::Failure};
 
 /// What is wrong with this command line, or the help that it asks for.
 pub(crate) fn explain() -> ExitCode {
@@ -42,7 +42,7 @@ fn show(help_or_version: &clap::Error) -> ExitCode {
 
 /// The command line as clap sees it, ready to be shown.
 pub(crate) fn command() -> Command {
-    let mut command = Verb::add_all(Arguments::command());
+    let mut command = Verb::add_all(GlobalArguments::command());
     // Verbs describe themselves when they are built.
     command.build();
     let template = root_template(&command);

@@ -1,6 +1,5 @@
-//! `danlu`, the one binary: reads the command line, runs the verb, turns a failure into words and an exit status.
+//! `danlu`, the one binary: parses the command line, runs the verb, reports failures with an exit status.
 
-mod captured;
 mod client;
 mod commands;
 mod failure;
@@ -8,6 +7,7 @@ mod help;
 mod screen;
 mod script;
 mod selection;
+mod submit_context;
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ use crate::commands::Verb;
     disable_help_subcommand = true,
     disable_version_flag = true,
 )]
-struct Arguments {
+struct GlobalArguments {
     #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = msg::the_servers_socket_or_http_address_danlu())]
     server: Option<String>,
 
@@ -56,10 +56,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn read() -> Result<(Verb, Arguments), clap::Error> {
+fn read() -> Result<(Verb, GlobalArguments), clap::Error> {
     let first = std::env::args_os().nth(1);
     // To put all of it away again would only take time.
-    let mut command = ManuallyDrop::new(Verb::add_meant(Arguments::command(), first.as_deref()));
+    let mut command =
+        ManuallyDrop::new(Verb::add_meant(GlobalArguments::command(), first.as_deref()));
     let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    Ok((Verb::take_from(&mut matches)?, Arguments::from_arg_matches_mut(&mut matches)?))
+    Ok((Verb::take_from(&mut matches)?, GlobalArguments::from_arg_matches_mut(&mut matches)?))
 }

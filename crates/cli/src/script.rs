@@ -1,4 +1,4 @@
-//! Script files, as people name them after `danlu submit`.
+//! Script files given to `danlu submit`.
 
 use std::{
     fs::{self, File},
@@ -11,10 +11,10 @@ use danlu_messages::cli::program as msg;
 use danlu_spec::script::{self, ScriptOptions};
 
 use crate::{
-    captured::{own_task, place},
     client::Client,
     failure::{Exit, Failure},
     screen,
+    submit_context::{own_task, place},
 };
 
 /// What a script file stands for.

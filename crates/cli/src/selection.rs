@@ -1,4 +1,4 @@
-//! Which tasks a verb is to act on: ids, ranges, `@`, all of mine, or those that filters let through.
+//! Which tasks a verb acts on: ids, ranges, `@`, all of the user's own, or those that match filters.
 
 use std::{borrow::Cow, collections::BTreeSet};
 

@@ -313,6 +313,9 @@ messages! {
     the_cookie_cannot_be_sent = "the cookie cannot be sent", "无法发送 cookie";
     key_cannot_be_text(key, text) = "`{key}` cannot be `{text}`", "`{key}` 不能是 `{text}`";
     a_length_of_time_10s_5m_1h30m_2d = "a length of time: 10s, 5m, 1h30m, 2d", "请写时长：10s、5m、1h30m、2d";
+    a_size_512m_20g_1_5t =
+        "a size: 512M, 20G, 1.5T or a number of bytes",
+        "请写大小：512M、20G、1.5T，或字节数";
     key_cannot_be_that_error(key, error) = "`{key}` cannot be that: {error}", "`{key}` 不能设为这个值";
     danlu_set_shows_the_values = "danlu set shows the values", "用 danlu set 查看取值";
     one_of_join(join) = "one of {join}", "可选：{join}";

@@ -1,4 +1,4 @@
-//! Where the server is.
+//! Finds the address of the server: option, variable, data directory, default socket.
 
 use std::{
     env,
@@ -37,7 +37,7 @@ impl Address {
         Ok(Self::Socket(if path.is_dir() { path.join(SOCKET) } else { path }))
     }
 
-    /// Somebody's own server comes before the machine's.
+    /// The user's own server comes before that of the machine.
     fn usual(around: &Surroundings) -> Result<Self, Failure> {
         let places = around.places();
         let found = places.iter().find(|place| place.symlink_metadata().is_ok());
@@ -84,7 +84,7 @@ impl Surroundings {
     }
 }
 
-/// `/var/tmp` is everybody's: a socket there that somebody else made is a trap.
+/// All users can write to `/var/tmp`: a socket there that another user made is a trap.
 fn refuse_strangers(path: &Path, uid: u32) -> Result<(), Failure> {
     let owner = fs::symlink_metadata(path).map(|facts| facts.uid());
     match owner {

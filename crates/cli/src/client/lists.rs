@@ -1,10 +1,10 @@
-//! Lists of tasks: what is asked for, and page after page of it.
+//! Task lists: the query, and reading all pages of the response.
 
 use danlu_wire::api::{Document, MOST_ROWS, Overview, TaskStateName, TaskView, Tasks};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Client, Problem, read};
+use super::{Client, Problem, percent::query_value, read};
 
 /// Which tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Query {
     fn path(&self, limit: usize, cursor: Option<u64>) -> String {
         let mut path = self.path_of("/tasks", &format!("limit={limit}"));
         let mut add = |name: &str, value: &str| {
-            path += &format!("&{name}={}", escaped(value));
+            path += &format!("&{name}={}", query_value(value));
         };
         if !self.states.is_empty() {
             let names: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
@@ -88,24 +88,10 @@ impl Query {
         let mut parts: Vec<String> = Vec::new();
         parts.extend((!first.is_empty()).then(|| first.to_owned()));
         for (name, value) in [("user", &self.user), ("node", &self.node), ("label", &self.label)] {
-            parts.extend(value.iter().map(|value| format!("{name}={}", escaped(value))));
+            parts.extend(value.iter().map(|value| format!("{name}={}", query_value(value))));
         }
         format!("{path}?{}", parts.join("&"))
     }
-}
-
-/// For the query of an address.
-fn escaped(value: &str) -> String {
-    let mut out = String::new();
-    for byte in value.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b',' => {
-                out.push(char::from(byte));
-            }
-            _ => out += &format!("%{byte:02X}"),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

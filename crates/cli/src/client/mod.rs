@@ -1,13 +1,14 @@
-//! The server, as verbs see it: requests and answers over HTTP, without a runtime.
+//! The client of the server's API: HTTP requests and responses, blocking, without an async runtime.
 
 mod address;
-pub(crate) mod answers;
 mod events;
 mod lists;
+mod percent;
 mod problem;
 mod reconnect;
-mod submitting;
-mod trust;
+pub(crate) mod responses;
+mod submit_once;
+mod tls;
 mod unix_socket;
 
 use std::{env, io::Read, time::Duration};
@@ -27,9 +28,10 @@ use ureq::{
 pub(crate) use address::Address;
 pub(crate) use events::{Event, Events};
 pub(crate) use lists::Query;
+pub(crate) use percent::path_segment;
 pub(crate) use problem::Problem;
 pub(crate) use reconnect::Patience;
-pub(crate) use trust::trusted as trusted_certificates;
+pub(crate) use tls::trusted as trusted_certificates;
 use unix_socket::{NoResolver, UnixConnector};
 
 use crate::failure::Failure;
@@ -45,7 +47,7 @@ pub(crate) struct Client {
 
 /// A document is a few MB at most.
 const MOST_BYTES: u64 = 64 << 20;
-/// The disk of a server may be slow; nobody waits longer for an answer.
+/// Long, because the disk of a server may be slow.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Every request has its own two, cleared before use: with ureq's 128 kB that takes longer than all else a client does.
 /// The longest path of a request fits in.
@@ -53,7 +55,7 @@ const BUFFER: usize = 16 << 10;
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
 impl Client {
-    /// Connects to nobody yet.
+    /// Does not connect yet.
     pub(crate) fn new(server: Option<&str>) -> Result<Self, Failure> {
         let address = Address::find(server)?;
         let encrypted = matches!(&address, Address::Http(base) if base.starts_with("https://"));
@@ -68,7 +70,7 @@ impl Client {
             .input_buffer_size(BUFFER)
             .output_buffer_size(BUFFER);
         if encrypted {
-            config = config.tls_config(trust::config()?);
+            config = config.tls_config(tls::config()?);
         }
         let config = config.build();
         let (agent, base) = match &address {

@@ -1,4 +1,4 @@
-//! What can go wrong between a verb and the server, as far as a caller may want to tell it apart.
+//! Errors of a request, as far as callers have to tell them apart.
 
 use std::io::{self, ErrorKind};
 
@@ -27,7 +27,7 @@ impl Problem {
     pub(crate) fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Refused(body) => Some(body.code),
-            _ => None,
+            Self::Unreachable(_) | Self::Lost { .. } | Self::Odd(_) => None,
         }
     }
 
@@ -78,7 +78,7 @@ impl From<Problem> for Failure {
 
 impl From<ErrorBody> for Failure {
     fn from(body: ErrorBody) -> Self {
-        // It may quote what somebody else has written.
+        // It may quote what another user has written.
         let failure = Self::with_status(body.code.exit_status(), plain(&body.message));
         if body.hint.is_empty() { failure } else { failure.hint(plain(&body.hint)) }
     }

@@ -1,4 +1,4 @@
-//! How long a verb that follows something goes on when the server is away: it may be restarting.
+//! How long a verb that follows something keeps trying to reconnect: the server may be restarting.
 
 use std::{
     thread,

@@ -1,11 +1,11 @@
-//! `danlu announce`: what everybody reads first.
+//! `danlu announce`: sets the announcement that all users see first.
 
 use clap::Args;
 use danlu_messages::cli::announce as msg;
 
 use super::set;
 use crate::{
-    client::{Client, answers::SettingsAnswer},
+    client::{Client, responses::SettingsAnswer},
     failure::Failure,
     screen,
 };
@@ -16,7 +16,7 @@ use crate::{
     override_usage = msg::danlu_announce_text_clear(),
     after_help = msg::shown_by_danlu_ls_and_on_top_of_the_web_pages(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct AnnounceArguments {
     #[arg(value_name = "TEXT", help = msg::what_to_say())]
     words: Vec<String>,
 
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     clear: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &AnnounceArguments) -> Result<(), Failure> {
     if arguments.words.is_empty() && !arguments.clear {
         let settings = client.get::<SettingsAnswer>("/settings")?.settings;
         let said = settings.get("announcement").and_then(|said| said.as_str()).unwrap_or_default();

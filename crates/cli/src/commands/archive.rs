@@ -1,4 +1,4 @@
-//! `danlu archive`: ended tasks leave the lists for a file of JSON lines.
+//! `danlu archive`: moves ended tasks from the database to a file of JSON lines.
 
 use clap::Args;
 use danlu_messages::cli::archive as msg;
@@ -21,7 +21,7 @@ use crate::{
     override_usage = msg::danlu_archive_id_options(),
     after_help = msg::the_archive_is_archive_jsonl_in_the_servers_2(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ArchiveArguments {
     #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::tasks_12_3_9_1_3_5())]
     ids: Vec<TaskNames>,
 
@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { ids, older_than, keep, user, all, yes, json } = arguments;
+pub(crate) fn run(client: &Client, arguments: &ArchiveArguments) -> Result<(), Failure> {
+    let ArchiveArguments { ids, older_than, keep, user, all, yes, json } = arguments;
     if ids.is_empty() && older_than.is_none() && keep.is_none() && user.is_none() && !all {
         let message = msg::which_tasks();
         return Err(Failure::new(Exit::Usage, message).hint("danlu archive --older-than 30d"));

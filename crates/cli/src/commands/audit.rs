@@ -1,4 +1,4 @@
-//! `danlu audit`: who did what, from where.
+//! `danlu audit`: shows who did what, and from where.
 
 use std::io;
 
@@ -6,9 +6,8 @@ use clap::Args;
 use danlu_messages::cli::audit as msg;
 use danlu_wire::api::{Audit, Document};
 
-use super::user::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{
         self, colour,
@@ -23,7 +22,7 @@ use crate::{
     override_usage = msg::danlu_audit_target_options(),
     after_help = msg::newest_first_for_admins_examples_danlu_audit(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct AuditArguments {
     #[arg(value_name = "TARGET", help = msg::such_as_task_12_or_user_ann())]
     target: Vec<String>,
 
@@ -34,7 +33,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &AuditArguments) -> Result<(), Failure> {
     let mut path = format!("/audit?limit={}", arguments.limit);
     if !arguments.target.is_empty() {
         path += &format!("&target={}", path_segment(&arguments.target.join(" ")));

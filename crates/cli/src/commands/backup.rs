@@ -1,4 +1,4 @@
-//! `danlu backup`: database, keys and configuration of a running server, in one file.
+//! `danlu backup`: writes database, keys and configuration of a running server to one file.
 
 use std::{
     fs::{self, File},
@@ -23,7 +23,7 @@ use crate::{
     override_usage = msg::danlu_backup_file_options(),
     after_help = msg::the_file_is_a_tar_archive_with_the_database(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct BackupArguments {
     #[arg(value_name = "FILE", help = msg::the_file_to_create_is_standard_output())]
     file: PathBuf,
 
@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     logs: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { file, logs } = arguments;
+pub(crate) fn run(client: &Client, arguments: &BackupArguments) -> Result<(), Failure> {
+    let BackupArguments { file, logs } = arguments;
     let address = format!("/server/backup?logs={logs}");
     if file == Path::new("-") {
         let mut body = client.open(&address, "application/x-tar")?.into_body().into_reader();

@@ -1,4 +1,4 @@
-//! `danlu cancel`: a queued task is cancelled; of a running one the whole process tree ends.
+//! `danlu cancel`: cancels queued tasks, and ends the whole process tree of running ones.
 
 use std::process::ExitCode;
 
@@ -7,8 +7,8 @@ use danlu_messages::cli::cancel as msg;
 use danlu_wire::api::{Act, ActName};
 
 use super::{
-    acting::{agreed, report},
-    cascade::Cascade,
+    cascade::CascadeOption,
+    task_action::{agreed, report},
     wait,
 };
 use crate::{client::Client, failure::Failure, parse::task_state, selection::Selection};
@@ -19,12 +19,12 @@ use crate::{client::Client, failure::Failure, parse::task_state, selection::Sele
     override_usage = msg::danlu_cancel_id_options(),
     after_help = msg::a_running_task_gets_sigterm_and_what_is_left(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct CancelArguments {
     #[command(flatten)]
     selection: Selection,
 
     #[command(flatten)]
-    cascade: Cascade,
+    cascade: CascadeOption,
 
     #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &CancelArguments) -> Result<ExitCode, Failure> {
     let selected = arguments.selection.resolve(client, &task_state::OPEN)?;
     let question = |count| msg::cancel_count_tasks(&count);
     if !agreed(&selected, arguments.yes, question)? {

@@ -1,4 +1,4 @@
-//! Tasks that wait for others which are to be cancelled or removed: they too?
+//! The option `--cascade` of `cancel` and `rm`: whether tasks that depend on the selected ones are cancelled too.
 
 use std::io::{self, IsTerminal as _};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Cascade {
+pub(super) struct CascadeOption {
     #[arg(long, help = msg::also_cancel_all_tasks_that_wait_for_them())]
     cascade: bool,
 }
@@ -21,7 +21,7 @@ pub(super) struct Cascade {
 /// More in one address is asked about in no question.
 const MOST_ASKED: usize = 2_000;
 
-impl Cascade {
+impl CascadeOption {
     /// Whether those that wait go too. A person is asked; a script has to say so.
     pub(super) fn agreed(&self, client: &Client, ids: &[u64], yes: bool) -> Result<bool, Failure> {
         if self.cascade || ids.is_empty() || ids.len() > MOST_ASKED {

@@ -1,4 +1,4 @@
-//! `danlu clone`: a new task like an old one, with what is to be different.
+//! `danlu clone`: submits a copy of a task, with the given changes.
 
 use clap::Args;
 use danlu_messages::cli::clone as msg;
@@ -7,12 +7,12 @@ use danlu_wire::api::TaskView;
 
 use super::submit::{submitted, tell_limit, with_command};
 use crate::{
-    captured::{environment, settled},
     client::{Client, Problem},
     failure::{Exit, Failure},
     parse::task_ids::{TaskNames, parse_task_names},
     screen::{self, width::plain},
     selection::resolve_names,
+    submit_context::{environment, settled},
 };
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ use crate::{
     override_usage = msg::danlu_clone_id_options_command(),
     after_help = msg::everything_is_taken_over_the_environment(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct CloneArguments {
     #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_copy())]
     ids: Vec<TaskNames>,
 
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &CloneArguments) -> Result<(), Failure> {
     let names = arguments.ids.iter().flat_map(|names| &names.0);
     let selected = resolve_names(client, names)?;
     tell_limit(&arguments.options);
@@ -79,7 +79,7 @@ fn not_permitted(task: &TaskView) -> Failure {
         .hint(msg::submit_the_command_as_your_own_danlu_submit())
 }
 
-fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<String, Failure> {
+fn copy(client: &Client, task: &TaskView, arguments: &CloneArguments) -> Result<String, Failure> {
     let incomplete = || Problem::Odd("the task has no details".to_owned());
     let mut new = Patch::of(task).ok_or_else(incomplete)?;
     // None was captured from who does not use this command line.

@@ -1,4 +1,4 @@
-//! `danlu completions SHELL`: what a shell needs to complete command lines of `danlu`.
+//! `danlu completions SHELL`: prints the completion script of a shell.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -12,7 +12,7 @@ use crate::{failure::Failure, help, screen};
     override_usage = msg::danlu_completions_shell(),
     after_help = msg::examples_danlu_completions_bash_local_share(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct CompletionsArguments {
     #[arg(
         value_name = "SHELL",
         hide_possible_values = true,
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CompletionsArguments) -> Result<(), Failure> {
     let mut out = Vec::new();
     clap_complete::generate(arguments.shell, &mut help::command(), "danlu", &mut out);
     screen::print(&String::from_utf8_lossy(&out))

@@ -1,4 +1,4 @@
-//! `danlu config show`: how the server was configured, and where each value comes from.
+//! `danlu config show`: shows the server's configuration, and where each value comes from.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use danlu_messages::cli::config as msg;
 
 use crate::{
-    client::{Client, answers::ConfigAnswer, read},
+    client::{Client, read, responses::ConfigAnswer},
     failure::Failure,
     screen::{
         self, colour,
@@ -23,13 +23,13 @@ use crate::{
     subcommand_required = true,
     arg_required_else_help = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ConfigArguments {
     #[command(subcommand)]
-    what: What,
+    what: ConfigCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     #[command(
         about = msg::every_value_with_its_origin(),
         override_usage = "danlu config show [--json]",
@@ -40,8 +40,8 @@ enum What {
     },
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
-    let What::Show { json } = arguments.what;
+pub(crate) fn run(client: &Client, arguments: &ConfigArguments) -> Result<(), Failure> {
+    let ConfigCommand::Show { json } = arguments.what;
     let document = client.get_document("/config")?;
     if json {
         return screen::print_document(&document);

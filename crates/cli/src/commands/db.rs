@@ -1,4 +1,4 @@
-//! `danlu db check`: whether the database is sound.
+//! `danlu db check`: verifies the database.
 
 use std::path::PathBuf;
 
@@ -21,23 +21,23 @@ use crate::{
     arg_required_else_help = true,
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DbArguments {
     #[command(subcommand)]
-    what: What,
+    what: DbCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DbCommand {
     #[command(
         about = msg::read_all_of_it_and_compare_nothing_is_changed(),
         override_usage = msg::danlu_db_check_options(),
         after_help = msg::while_the_server_runs_it_is_asked_admins(),
     )]
-    Check(Check),
+    Check(DbCheck),
 }
 
 #[derive(Debug, Args)]
-struct Check {
+struct DbCheck {
     #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
     data: Option<PathBuf>,
 
@@ -45,8 +45,8 @@ struct Check {
     config: Option<PathBuf>,
 }
 
-pub(crate) fn run(server: Option<&str>, arguments: &Arguments) -> Result<(), Failure> {
-    let What::Check(Check { data, config }) = &arguments.what;
+pub(crate) fn run(server: Option<&str>, arguments: &DbArguments) -> Result<(), Failure> {
+    let DbCommand::Check(DbCheck { data, config }) = &arguments.what;
     let client = Client::new(server)?;
     // With a directory it is about that one, and its server's socket is there, too.
     if data.is_none() && client.who_am_i().is_ok() {

@@ -1,4 +1,4 @@
-//! `danlu debug`: a launch that failed, in full.
+//! `danlu debug`: shows a failed launch in full.
 
 use clap::Args;
 use danlu_core::FailureClass;
@@ -20,7 +20,7 @@ use crate::{
     override_usage = msg::danlu_debug_id_options(),
     after_help = msg::what_was_to_be_executed_as_whom_where_and(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DebugArguments {
     #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
@@ -28,26 +28,26 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &DebugArguments) -> Result<(), Failure> {
     let task = client.task(resolve_one(client, arguments.id)?)?;
-    let facts = Facts::of(&task);
+    let facts = LaunchFacts::of(&task);
     if arguments.json {
         return screen::print_document(&facts.document().to_string());
     }
     screen::print(&facts.page())
 }
 
-struct Facts<'a> {
+struct LaunchFacts<'a> {
     task: &'a TaskView,
     details: Option<&'a TaskDetails>,
     /// The last one.
     run: Option<&'a RunView>,
 }
 
-impl<'a> Facts<'a> {
-    fn of(task: &'a TaskView) -> Facts<'a> {
+impl<'a> LaunchFacts<'a> {
+    fn of(task: &'a TaskView) -> LaunchFacts<'a> {
         let details = task.details.as_ref();
-        Facts { task, details, run: details.and_then(|details| details.runs.last()) }
+        LaunchFacts { task, details, run: details.and_then(|details| details.runs.last()) }
     }
 
     /// The command was never begun: there is no time at which it did.
@@ -103,12 +103,7 @@ impl<'a> Facts<'a> {
             }
             Some(_) => msg::task_id_name_was_started_this_is_how(&id, &name),
         };
-        let mut line = |label: &str, words: &str| {
-            if !words.is_empty() {
-                let padding = " ".repeat(14_usize.saturating_sub(width::of(label)));
-                out += &format!("  {label}{padding}{}\n", width::plain(words));
-            }
-        };
+        let mut line = |label: &str, words: &str| out += &screen::labelled(label, words);
         if self.task.shell {
             line(msg::shell_line(), &self.task.command.join(" "));
         }

@@ -1,13 +1,13 @@
-//! `danlu demo`: a server of its own with a few tasks, to look at and to play with; nothing of it stays.
+//! `danlu demo`: starts a temporary server with example tasks, and removes all of it at the end.
 
-mod children;
-mod lab;
-mod leaving;
-mod news;
-mod people;
+mod choose_gpus;
+mod interrupt;
+mod scripts;
 mod server;
-mod starting;
+mod task_changes;
+mod this_program;
 mod tour;
+mod users;
 
 use std::{
     env,
@@ -24,7 +24,7 @@ use crate::{
     failure::{Exit, Failure},
     screen,
 };
-use leaving::{Leaving, Stop};
+use interrupt::{Interrupt, Stop};
 
 #[derive(Debug, Args)]
 #[command(
@@ -32,7 +32,7 @@ use leaving::{Leaving, Stop};
     override_usage = msg::danlu_demo_options(),
     after_help = msg::starts_a_server_of_its_own_in_a_temporary(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DemoArguments {
     #[arg(long, help = msg::end_by_itself_after_the_tour())]
     once: bool,
 }
@@ -40,13 +40,13 @@ pub(crate) struct Arguments {
 /// When it was interrupted before everything had been shown, as a shell would tell it.
 const INTERRUPTED: u8 = 130;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> {
     forget_other_servers()?;
-    let leaving = Leaving::watch().map_err(|cause| {
+    let interrupt = Interrupt::watch().map_err(|cause| {
         Failure::new(Exit::Internal, msg::could_not_wait_for_signals_cause(&cause))
     })?;
     let mut seen_all = false;
-    let shown = tour::show(&leaving, arguments.once, &mut seen_all);
+    let shown = tour::show(&interrupt, arguments.once, &mut seen_all);
     match shown {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Stop::Left) if seen_all => Ok(ExitCode::SUCCESS),
@@ -66,7 +66,7 @@ fn forget_other_servers() -> Result<(), Failure> {
     if misleading.is_empty() {
         return Ok(());
     }
-    let mut again = Command::new(children::THIS_PROGRAM);
+    let mut again = Command::new(this_program::THIS_PROGRAM);
     again.args(env::args_os().skip(1));
     for name in &misleading {
         again.env_remove(name);

@@ -1,4 +1,4 @@
-//! `danlu doctor`: what is wrong with this machine, and what to type about it.
+//! `danlu doctor`: checks this machine, and prints a command for each problem.
 
 mod checks;
 
@@ -23,7 +23,7 @@ use crate::{
     override_usage = msg::danlu_doctor_options(),
     after_help = msg::the_exit_code_is_1_when_something_has_to_be(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DoctorArguments {
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
@@ -46,7 +46,7 @@ enum Verdict {
     Wrong,
 }
 
-pub(crate) fn run(server: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(server: Option<&str>, arguments: &DoctorArguments) -> Result<ExitCode, Failure> {
     let findings = checks::all(server);
     if arguments.json {
         screen::print_document(&json!({ "v": 1, "findings": findings }).to_string())?;

@@ -1,4 +1,4 @@
-//! `danlu down`: stop the server, and return when it is gone.
+//! `danlu down`: stops the server, and returns when it has ended.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ use crate::{
     override_usage = msg::danlu_down_options(),
     after_help = msg::examples_danlu_down_for_an_upgrade_tasks_do(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DownArguments {
     #[arg(long, help = msg::cancel_the_running_tasks_the_queue_is_kept())]
     cancel_tasks: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 const LONGEST: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &DownArguments) -> Result<(), Failure> {
     let process = match client.address() {
         Address::Socket(path) => process_behind(path),
         Address::Http(_) => None,

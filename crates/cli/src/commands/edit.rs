@@ -1,4 +1,4 @@
-//! `danlu edit`: change a task that waits, by options or in an editor.
+//! `danlu edit`: changes a waiting task, by options or in an editor.
 
 mod form;
 
@@ -15,12 +15,12 @@ use danlu_wire::api::TaskView;
 
 use super::submit::{tell_limit, with_command};
 use crate::{
-    captured::settled,
     client::{Client, Problem},
     failure::{Exit, Failure},
     parse::task_ids::{TaskNames, parse_task_names},
     screen,
     selection::resolve_names,
+    submit_context::settled,
 };
 
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ use crate::{
     override_usage = msg::danlu_edit_id_options_command_danlu_edit_id(),
     after_help = msg::options_are_those_of_submit_without_any_the(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct EditArguments {
     #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_change())]
     ids: Vec<TaskNames>,
 
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &EditArguments) -> Result<(), Failure> {
     let changes = changes(client, arguments)?;
     let names = arguments.ids.iter().flat_map(|names| &names.0);
     let ids = resolve_names(client, names)?.ids;
@@ -64,7 +64,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
     Ok(())
 }
 
-fn changes(client: &Client, arguments: &Arguments) -> Result<Patch, Failure> {
+fn changes(client: &Client, arguments: &EditArguments) -> Result<Patch, Failure> {
     let changes = settled(client, arguments.options.patch()?)?;
     Ok(with_command(changes, &arguments.command, arguments.options.is_shell_line()))
 }

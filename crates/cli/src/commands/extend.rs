@@ -1,4 +1,4 @@
-//! `danlu extend`: more time for a task with a limit, also while it runs.
+//! `danlu extend`: extends the time limit of a task, also while it runs.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use danlu_messages::cli::extend as msg;
 use danlu_wire::api::{Act, ActName};
 
-use super::acting::report;
+use super::task_action::report;
 use crate::{
     client::Client,
     failure::{Exit, Failure},
@@ -23,7 +23,7 @@ use crate::{
     override_usage = msg::danlu_extend_id_time(),
     after_help = msg::the_time_is_added_to_the_limit_owners_may_add(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ExtendArguments {
     #[arg(value_name = "ID… TIME", required = true, num_args = 2.., help = msg::the_tasks_and_how_much_longer_30m_2h_1_00_00())]
     words: Vec<String>,
 
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &ExtendArguments) -> Result<ExitCode, Failure> {
     let wrong = |complaint: String| Failure::new(Exit::Usage, complaint).hint("danlu extend 12 2h");
     let (time, ids) = arguments.words.split_last().ok_or_else(|| wrong(String::new()))?;
     let names: Result<Vec<TaskName>, String> = ids.iter().map(|id| parse_task_name(id)).collect();

@@ -1,4 +1,4 @@
-//! `danlu follow`: the output of a task as it comes.
+//! `danlu follow`: prints the output of a task as it is written.
 
 use clap::Args;
 use danlu_messages::cli::follow as msg;
@@ -13,11 +13,11 @@ use crate::{client::Client, failure::Failure};
     after_help = msg::examples_danlu_follow(),
 )]
 #[group(skip)]
-pub(crate) struct Arguments {
+pub(crate) struct FollowArguments {
     #[command(flatten)]
-    logs: logs::Arguments,
+    logs: logs::LogsArguments,
 }
 
-pub(crate) fn run(client: &Client, arguments: Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: FollowArguments) -> Result<(), Failure> {
     logs::run(client, &arguments.logs.following())
 }

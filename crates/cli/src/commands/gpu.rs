@@ -1,4 +1,4 @@
-//! `danlu gpu`: which GPUs are given out, and to how many tasks at once.
+//! `danlu gpu`: enables and disables GPUs, and sets how many tasks share one.
 
 use clap::{Args, Subcommand};
 use danlu_messages::cli::gpu as msg;
@@ -19,23 +19,23 @@ use crate::{
     after_help = msg::what_runs_on_a_disabled_gpu_goes_on_enabling(),
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct GpuArguments {
     #[command(subcommand)]
-    what: What,
+    what: GpuCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum GpuCommand {
     #[command(
         about = msg::give_them_out_whatever_was_wrong_with_them(),
         override_usage = msg::danlu_gpu_enable_id_node_name(),
     )]
-    Enable(Chosen),
+    Enable(ChosenGpus),
     #[command(
         about = msg::give_them_to_nobody_new(),
         override_usage = msg::danlu_gpu_disable_id_node_name(),
     )]
-    Disable(Chosen),
+    Disable(ChosenGpus),
     #[command(
         about = msg::so_many_tasks_share_a_gpu_by_count(),
         override_usage = msg::danlu_gpu_slots_id_k_node_name(),
@@ -44,20 +44,20 @@ enum What {
         #[arg(required = true, value_name = "ID=K", value_parser = parse_slots, help = msg::gpu_and_number_of_tasks_0_2())]
         slots: Vec<(u32, u16)>,
         #[command(flatten)]
-        place: Place,
+        place: GpuNode,
     },
 }
 
 #[derive(Debug, Args)]
-struct Chosen {
+struct ChosenGpus {
     #[arg(required = true, value_name = "ID", value_parser = parse_gpu_ids, help = msg::gpus_by_their_numbers_0_0_2_or_0_3())]
     ids: Vec<GpuIds>,
     #[command(flatten)]
-    place: Place,
+    place: GpuNode,
 }
 
 #[derive(Debug, Args)]
-struct Place {
+struct GpuNode {
     #[arg(long, value_name = "NAME", help = msg::on_this_machine())]
     node: Option<String>,
 
@@ -65,19 +65,19 @@ struct Place {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &GpuArguments) -> Result<(), Failure> {
     let mut act = GpuAct::default();
-    let numbers = |chosen: &Chosen| chosen.ids.iter().flat_map(|ids| ids.0.clone()).collect();
+    let numbers = |chosen: &ChosenGpus| chosen.ids.iter().flat_map(|ids| ids.0.clone()).collect();
     let place = match &arguments.what {
-        What::Enable(chosen) => {
+        GpuCommand::Enable(chosen) => {
             act.enable = numbers(chosen);
             &chosen.place
         }
-        What::Disable(chosen) => {
+        GpuCommand::Disable(chosen) => {
             act.disable = numbers(chosen);
             &chosen.place
         }
-        What::Slots { slots, place } => {
+        GpuCommand::Slots { slots, place } => {
             act.slots = slots.iter().copied().collect();
             place
         }

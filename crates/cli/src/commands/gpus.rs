@@ -1,4 +1,4 @@
-//! `danlu gpus`: the GPUs, their use, and who has them.
+//! `danlu gpus`: lists the GPUs, their usage, and the tasks that hold them.
 
 use std::io;
 
@@ -25,12 +25,12 @@ use crate::{
     about = msg::the_gpus_their_use_and_who_has_them(),
     override_usage = msg::danlu_gpus_options(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct GpusArguments {
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &GpusArguments) -> Result<(), Failure> {
     let document = client.get_document("/gpus")?;
     if arguments.json {
         return screen::print_document(&document);

@@ -1,4 +1,4 @@
-//! `danlu help`: what there is, or everything about one verb.
+//! `danlu help`: lists the verbs, or explains one.
 
 use std::process::ExitCode;
 
@@ -12,11 +12,11 @@ use crate::help;
     about = msg::show_this_help_or_that_of_a_verb(),
     override_usage = msg::danlu_help_verb(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct HelpArguments {
     #[arg(value_name = "VERB", help = msg::the_verb())]
     verb: Vec<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+pub(crate) fn run(arguments: &HelpArguments) -> ExitCode {
     help::show_verb(&arguments.verb)
 }

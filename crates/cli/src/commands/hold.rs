@@ -1,11 +1,12 @@
-//! `danlu hold`: waiting tasks are kept back until they are released.
+//! `danlu hold`: keeps waiting tasks from starting until they are released.
 
 use danlu_messages::cli::hold as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
+    HoldArguments,
     "hold",
     msg::keep_waiting_tasks_back_until_they_are(),
     Hold in [TaskStateName::Queued, TaskStateName::Blocked],

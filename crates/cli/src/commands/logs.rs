@@ -1,4 +1,4 @@
-//! `danlu logs`: what a task has printed.
+//! `danlu logs`: prints the output of a task.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
@@ -7,12 +7,9 @@ use danlu_messages::cli::logs as msg;
 use danlu_wire::api::ErrorCode;
 use ureq::{Body, http::Response};
 
-use super::{
-    following::{News, Subject, follow},
-    user::path_segment,
-};
+use super::task_output::{FollowEvent, FollowTarget, follow};
 use crate::{
-    client::{Client, Problem, bytes_of},
+    client::{Client, Problem, bytes_of, path_segment},
     failure::{Exit, Failure},
     parse::task_ids::{TaskName, parse_one_task},
     screen::{clock, escapes::Escapes, progress_lines::ProgressLines, written},
@@ -25,9 +22,9 @@ use crate::{
     override_usage = msg::danlu_logs_id_options(),
     after_help = msg::progress_bars_are_shown_as_one_line_a(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct LogsArguments {
     #[arg(value_name = "ID", value_parser = parse_subject, help = msg::the_task_its_id_or_1_or_server())]
-    id: Log,
+    id: LogSource,
 
     #[arg(short, long, help = msg::go_on_until_the_task_has_ended())]
     follow: bool,
@@ -52,19 +49,19 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Log {
+enum LogSource {
     Task(TaskName),
     Server,
 }
 
-fn parse_subject(given: &str) -> Result<Log, String> {
+fn parse_subject(given: &str) -> Result<LogSource, String> {
     match given {
-        "server" | "main" => Ok(Log::Server),
-        _ => parse_one_task(given).map(Log::Task),
+        "server" | "main" => Ok(LogSource::Server),
+        _ => parse_one_task(given).map(LogSource::Task),
     }
 }
 
-impl Arguments {
+impl LogsArguments {
     /// `danlu follow`.
     pub(crate) fn following(self) -> Self {
         Self { follow: true, ..self }
@@ -79,17 +76,17 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &LogsArguments) -> Result<(), Failure> {
     let name = match arguments.id {
-        Log::Task(name) => name,
-        Log::Server => return server(client, arguments),
+        LogSource::Task(name) => name,
+        LogSource::Server => return server(client, arguments),
     };
     let id = resolve_one(client, name)?;
     let mut printer = Printer::new(arguments.raw, arguments.follow);
     if !arguments.follow {
         return so_far(client, arguments, &format!("/tasks/{id}/logs"), &mut printer);
     }
-    let subject = Subject {
+    let subject = FollowTarget {
         id,
         only_run: arguments.run,
         from_first: false,
@@ -98,16 +95,16 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
         tail: arguments.tail,
     };
     follow(client, &subject, &mut |news| match news {
-        News::Bytes(bytes) => printer.print(&bytes),
-        News::Task(_) => Ok(true),
+        FollowEvent::Bytes(bytes) => printer.print(&bytes),
+        FollowEvent::Task(_) => Ok(true),
     })?;
     printer.finish()
 }
 
-/// What is there now, piece by piece; what is added meanwhile is left for the next time.
+/// Prints the log up to its present end, piece by piece; what is added meanwhile is not read.
 fn so_far(
     client: &Client,
-    arguments: &Arguments,
+    arguments: &LogsArguments,
     path: &str,
     printer: &mut Printer,
 ) -> Result<(), Failure> {
@@ -156,7 +153,7 @@ fn header(answer: &Response<Body>, name: &str) -> Result<u64, Problem> {
         .ok_or_else(|| Problem::Odd(format!("the header {name} is missing")))
 }
 
-fn server(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+fn server(client: &Client, arguments: &LogsArguments) -> Result<(), Failure> {
     let mut printer = Printer::new(arguments.raw, false);
     let failure = match client.open("/server/logs?offset=0", "text/plain") {
         Ok(_) => return so_far(client, arguments, "/server/logs", &mut printer),
@@ -190,7 +187,7 @@ impl Printer {
         }
     }
 
-    /// Whether somebody still reads.
+    /// `false` when the reader has closed the pipe.
     fn print(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
         match &mut self.bars {
             None => write_to(&mut self.escapes, bytes),

@@ -1,4 +1,4 @@
-//! `danlu ls`: my tasks, why they wait, and whether GPUs are free.
+//! `danlu ls`: lists your tasks, why they wait, and whether GPUs are free.
 
 mod fold;
 mod summary;
@@ -24,7 +24,7 @@ use crate::{
     override_usage = msg::danlu_ls_options(),
     after_help = msg::shows_what_runs_and_waits_and_what_has_ended(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct LsArguments {
     #[arg(short, long, help = msg::everybodys_tasks())]
     all: bool,
 
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 /// Tasks that are looked at when states are named, unless more is asked for.
 const LOOKED_AT: usize = 200;
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failure> {
     let mut query = arguments.filters.query();
     query.limit = arguments.limit;
     let by_state = arguments.json || !query.states.is_empty() || query.limit.is_some();

@@ -1,4 +1,4 @@
-//! `danlu man`: manual pages.
+//! `danlu man`: writes the manual pages.
 
 use std::{
     fs, io,
@@ -20,7 +20,7 @@ use crate::{
     override_usage = msg::danlu_man_verb_dir_dir(),
     after_help = msg::examples_danlu_man_submit_man_l_read_one(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ManArguments {
     #[arg(value_name = "VERB", help = msg::the_verb_to_write_about())]
     verb: Option<String>,
 
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ManArguments) -> Result<(), Failure> {
     let command = help::command();
     if let Some(directory) = &arguments.dir {
         return write_all(&command, directory);

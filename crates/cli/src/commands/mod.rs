@@ -1,6 +1,5 @@
 //! The verbs of `danlu`, one file each.
 
-mod acting;
 mod agent;
 mod announce;
 mod archive;
@@ -19,7 +18,6 @@ mod down;
 mod edit;
 mod extend;
 mod follow;
-mod following;
 mod gpu;
 mod gpus;
 mod help;
@@ -53,6 +51,8 @@ mod sim;
 mod start;
 mod status;
 mod submit;
+mod task_action;
+mod task_output;
 mod token;
 mod up;
 mod user;
@@ -66,60 +66,60 @@ use crate::{client::Client, failure::Failure};
 use registry::verbs;
 
 verbs! {
-    Submit(submit::Arguments) = "submit" ["add"],
-    Run(run::Arguments) = "run" [],
-    Ls(ls::Arguments) = "ls" ["ps", "queue"],
-    Show(show::Arguments) = "show" [],
-    Why(why::Arguments) = "why" [],
-    Logs(logs::Arguments) = "logs" ["log"],
-    Follow(follow::Arguments) = "follow" [],
-    Wait(wait::Arguments) = "wait" [],
-    Cancel(cancel::Arguments) = "cancel" ["kill"],
-    Hold(hold::Arguments) = "hold" [],
-    Release(release::Arguments) = "release" [],
-    Pause(pause::Arguments) = "pause" [],
-    Resume(resume::Arguments) = "resume" [],
-    Retry(retry::Arguments) = "retry" [],
-    Clone(clone::Arguments) = "clone" [],
-    Edit(edit::Arguments) = "edit" [],
-    Start(start::Arguments) = "start" [],
-    Move(move_task::Arguments) = "move" ["mv"],
-    Extend(extend::Arguments) = "extend" [],
-    Rm(rm::Arguments) = "rm" [],
-    Debug(debug::Arguments) = "debug" [],
-    Status(status::Arguments) = "status" [],
-    Gpus(gpus::Arguments) = "gpus" [],
-    Gpu(gpu::Arguments) = "gpu" [],
-    Nodes(nodes::Arguments) = "nodes" ["sinfo"],
-    Node(node::Arguments) = "node" [],
-    Agent(agent::Arguments) = "agent" [],
-    Doctor(doctor::Arguments) = "doctor" [],
-    Up(up::Arguments) = "up" [],
-    Down(down::Arguments) = "down" [],
-    Reload(reload::Arguments) = "reload" [],
-    Report(report::Arguments) = "report" [],
-    Policy(policy::Arguments) = "policy" [],
-    Set(set::Arguments) = "set" [],
-    User(user::Arguments) = "user" [],
-    Token(token::Arguments) = "token" [],
-    Announce(announce::Arguments) = "announce" [],
-    Notices(notices::Arguments) = "notices" [],
-    Audit(audit::Arguments) = "audit" [],
-    Archive(archive::Arguments) = "archive" ["dump"],
-    PauseQueue(pause_queue::Arguments) = "pause-queue" [],
-    ResumeQueue(resume_queue::Arguments) = "resume-queue" [],
-    Config(config::Arguments) = "config" [],
-    Service(service::Arguments) = "service" [],
-    Backup(backup::Arguments) = "backup" [],
-    Restore(restore::Arguments) = "restore" [],
-    Db(db::Arguments) = "db" [],
-    Reset(reset::Arguments) = "reset" [],
-    Demo(demo::Arguments) = "demo" [],
-    Sim(sim::Arguments) = "sim" [],
-    Completions(completions::Arguments) = "completions" [],
-    Man(man::Arguments) = "man" [],
-    Version(version::Arguments) = "version" [],
-    Help(help::Arguments) = "help" [],
+    Submit(submit::SubmitArguments) = "submit" ["add"],
+    Run(run::RunArguments) = "run" [],
+    Ls(ls::LsArguments) = "ls" ["ps", "queue"],
+    Show(show::ShowArguments) = "show" [],
+    Why(why::WhyArguments) = "why" [],
+    Logs(logs::LogsArguments) = "logs" ["log"],
+    Follow(follow::FollowArguments) = "follow" [],
+    Wait(wait::WaitArguments) = "wait" [],
+    Cancel(cancel::CancelArguments) = "cancel" ["kill"],
+    Hold(hold::HoldArguments) = "hold" [],
+    Release(release::ReleaseArguments) = "release" [],
+    Pause(pause::PauseArguments) = "pause" [],
+    Resume(resume::ResumeArguments) = "resume" [],
+    Retry(retry::RetryArguments) = "retry" [],
+    Clone(clone::CloneArguments) = "clone" [],
+    Edit(edit::EditArguments) = "edit" [],
+    Start(start::StartArguments) = "start" [],
+    Move(move_task::MoveArguments) = "move" ["mv"],
+    Extend(extend::ExtendArguments) = "extend" [],
+    Rm(rm::RmArguments) = "rm" [],
+    Debug(debug::DebugArguments) = "debug" [],
+    Status(status::StatusArguments) = "status" [],
+    Gpus(gpus::GpusArguments) = "gpus" [],
+    Gpu(gpu::GpuArguments) = "gpu" [],
+    Nodes(nodes::NodesArguments) = "nodes" ["sinfo"],
+    Node(node::NodeArguments) = "node" [],
+    Agent(agent::AgentArguments) = "agent" [],
+    Doctor(doctor::DoctorArguments) = "doctor" [],
+    Up(up::UpArguments) = "up" [],
+    Down(down::DownArguments) = "down" [],
+    Reload(reload::ReloadArguments) = "reload" [],
+    Report(report::ReportArguments) = "report" [],
+    Policy(policy::PolicyArguments) = "policy" [],
+    Set(set::SetArguments) = "set" [],
+    User(user::UserArguments) = "user" [],
+    Token(token::TokenArguments) = "token" [],
+    Announce(announce::AnnounceArguments) = "announce" [],
+    Notices(notices::NoticesArguments) = "notices" [],
+    Audit(audit::AuditArguments) = "audit" [],
+    Archive(archive::ArchiveArguments) = "archive" ["dump"],
+    PauseQueue(pause_queue::PauseQueueArguments) = "pause-queue" [],
+    ResumeQueue(resume_queue::ResumeQueueArguments) = "resume-queue" [],
+    Config(config::ConfigArguments) = "config" [],
+    Service(service::ServiceArguments) = "service" [],
+    Backup(backup::BackupArguments) = "backup" [],
+    Restore(restore::RestoreArguments) = "restore" [],
+    Db(db::DbArguments) = "db" [],
+    Reset(reset::ResetArguments) = "reset" [],
+    Demo(demo::DemoArguments) = "demo" [],
+    Sim(sim::SimArguments) = "sim" [],
+    Completions(completions::CompletionsArguments) = "completions" [],
+    Man(man::ManArguments) = "man" [],
+    Version(version::VersionArguments) = "version" [],
+    Help(help::HelpArguments) = "help" [],
 }
 
 /// `server` is what `--server` says.

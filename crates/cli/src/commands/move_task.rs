@@ -1,4 +1,4 @@
-//! `danlu move`: a task's place among its owner's tasks.
+//! `danlu move`: changes the position of a task among its owner's tasks.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use danlu_messages::cli::move_task as msg;
 use danlu_wire::api::{Act, ActName};
 
-use super::acting::report;
+use super::task_action::report;
 use crate::{
     client::Client,
     failure::Failure,
@@ -20,7 +20,7 @@ use crate::{
     override_usage = msg::danlu_move_id_position(),
     after_help = msg::examples_danlu_move_12_to_the_front_of_my(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct MoveArguments {
     #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task())]
     id: TaskName,
 
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &MoveArguments) -> Result<ExitCode, Failure> {
     let selected = resolve_names(client, [arguments.id].iter())?;
     let act = Act { position: arguments.position, ..Act::new(ActName::Move, selected.ids.clone()) };
     let done = |tasks: &str| msg::moved_tasks(&tasks);

@@ -1,4 +1,4 @@
-//! `danlu node`: machines that work for this server.
+//! `danlu node`: adds, changes, drains and removes machines.
 
 use std::{collections::BTreeMap, io};
 
@@ -10,9 +10,9 @@ use danlu_wire::api::{
 };
 use serde_json::json;
 
-use super::{node_import, nodes, user::path_segment};
+use super::{node_import, nodes};
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     parse::pair::{Pair, parse_pair},
     screen::{
@@ -29,45 +29,45 @@ use crate::{
     after_help = msg::nothing_need_be_installed_on_a_machine_the(),
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct NodeArguments {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<NodeCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum NodeCommand {
     #[command(about = msg::all_machines_as_danlu_nodes(), override_usage = "danlu node list [--json]")]
-    List(nodes::Arguments),
+    List(nodes::NodesArguments),
     #[command(about = msg::add_a_machine_reached_by_ssh_or_one_that(), override_usage = msg::danlu_node_add_name_ssh_user_host_port_dial())]
-    Add(Box<Add>),
+    Add(Box<NodeAdd>),
     #[command(about = msg::reach_a_machine_in_another_way_what_runs(), override_usage = msg::danlu_node_edit_name_options())]
-    Edit(Box<Edit>),
+    Edit(Box<NodeEdit>),
     #[command(about = msg::add_the_machines_of_the_master_slave_training(), override_usage = msg::danlu_node_import_gpu_slaver_info_json())]
-    Import(node_import::Import),
+    Import(node_import::NodeImport),
     #[command(about = msg::take_a_machine_out_nothing_may_run_there(), override_usage = msg::danlu_node_remove_name(), alias = "rm")]
-    Remove(Which),
+    Remove(NodeNames),
     #[command(about = msg::set_labels_or_take_them_away_with_a_dash_room(), override_usage = msg::danlu_node_label_name_key_value_key())]
-    Label(Label),
+    Label(NodeLabel),
     #[command(about = msg::what_ran_on_a_machine_that_is_away_has_failed(), override_usage = msg::danlu_node_declare_lost_name_force(), after_help = msg::what_ran_there_may_still_be_running_when_the())]
-    DeclareLost(Lost),
+    DeclareLost(NodeLost),
     #[command(about = msg::give_it_nothing_new_what_runs_goes_on(), override_usage = msg::danlu_node_drain_name())]
-    Drain(Which),
+    Drain(NodeNames),
     #[command(about = msg::give_it_tasks_again(), override_usage = msg::danlu_node_undrain_name())]
-    Undrain(Which),
+    Undrain(NodeNames),
     #[command(about = msg::end_runs_there_that_the_server_does_not_know(), override_usage = msg::danlu_node_end_unknown_name())]
-    EndUnknown(Which),
+    EndUnknown(NodeNames),
     #[command(about = msg::go_there_step_by_step_and_say_how_far_one(), override_usage = msg::danlu_node_check_name())]
-    Check(Which),
+    Check(NodeNames),
     #[command(about = msg::another_machine_has_this_address_now_take_it(), override_usage = msg::danlu_node_accept_name())]
-    Accept(Which),
+    Accept(NodeNames),
     #[command(about = msg::a_new_token_for_a_machine_that_dials_in_the(), override_usage = msg::danlu_node_token_name())]
-    Token(Which),
+    Token(NodeNames),
     #[command(about = msg::its_token_is_worth_nothing_from_now_on(), override_usage = msg::danlu_node_revoke_name())]
-    Revoke(Which),
+    Revoke(NodeNames),
 }
 
 #[derive(Debug, Args)]
-struct Add {
+struct NodeAdd {
     #[arg(value_name = "NAME", help = msg::what_it_is_called_here())]
     name: String,
 
@@ -112,7 +112,7 @@ struct Add {
 }
 
 #[derive(Debug, Args)]
-struct Label {
+struct NodeLabel {
     #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
@@ -124,7 +124,7 @@ struct Label {
 }
 
 #[derive(Debug, Args)]
-struct Lost {
+struct NodeLost {
     #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
@@ -148,7 +148,7 @@ fn parse_label(given: &str) -> Result<(String, Option<String>), String> {
 }
 
 #[derive(Debug, Args)]
-struct Edit {
+struct NodeEdit {
     #[arg(value_name = "NAME", help = msg::which())]
     name: String,
 
@@ -184,7 +184,7 @@ struct Edit {
 }
 
 #[derive(Debug, Args)]
-struct Which {
+struct NodeNames {
     #[arg(value_name = "NAME", required = true, help = msg::which_2())]
     names: Vec<String>,
 
@@ -192,27 +192,27 @@ struct Which {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &NodeArguments) -> Result<(), Failure> {
     match &arguments.what {
-        None => nodes::run(client, &nodes::Arguments::default()),
-        Some(What::List(list)) => nodes::run(client, list),
-        Some(What::Add(new)) => add(client, new),
-        Some(What::Edit(change)) => edit(client, change),
-        Some(What::Import(import)) => node_import::run(client, import),
-        Some(What::Remove(which)) => remove(client, which),
-        Some(What::Label(change)) => label(client, change),
-        Some(What::DeclareLost(lost)) => declare_lost(client, lost),
-        Some(What::Drain(which)) => act(client, which, "drain"),
-        Some(What::Undrain(which)) => act(client, which, "undrain"),
-        Some(What::EndUnknown(which)) => act(client, which, "end-unknown"),
-        Some(What::Accept(which)) => act(client, which, "accept"),
-        Some(What::Token(which)) => token(client, which, "token"),
-        Some(What::Revoke(which)) => token(client, which, "revoke"),
-        Some(What::Check(which)) => check(client, which),
+        None => nodes::run(client, &nodes::NodesArguments::default()),
+        Some(NodeCommand::List(list)) => nodes::run(client, list),
+        Some(NodeCommand::Add(new)) => add(client, new),
+        Some(NodeCommand::Edit(change)) => edit(client, change),
+        Some(NodeCommand::Import(import)) => node_import::run(client, import),
+        Some(NodeCommand::Remove(which)) => remove(client, which),
+        Some(NodeCommand::Label(change)) => label(client, change),
+        Some(NodeCommand::DeclareLost(lost)) => declare_lost(client, lost),
+        Some(NodeCommand::Drain(which)) => act(client, which, "drain"),
+        Some(NodeCommand::Undrain(which)) => act(client, which, "undrain"),
+        Some(NodeCommand::EndUnknown(which)) => act(client, which, "end-unknown"),
+        Some(NodeCommand::Accept(which)) => act(client, which, "accept"),
+        Some(NodeCommand::Token(which)) => token(client, which, "token"),
+        Some(NodeCommand::Revoke(which)) => token(client, which, "revoke"),
+        Some(NodeCommand::Check(which)) => check(client, which),
     }
 }
 
-fn add(client: &Client, new: &Add) -> Result<(), Failure> {
+fn add(client: &Client, new: &NodeAdd) -> Result<(), Failure> {
     let pair = |pair: &Pair| (pair.name.clone(), pair.value.clone());
     let labels: BTreeMap<String, String> = new.label.iter().map(pair).collect();
     let body = NewNode {
@@ -245,7 +245,7 @@ fn add(client: &Client, new: &Add) -> Result<(), Failure> {
     screen::print(&msg::added_name_the_server_connects_to_it_now_how(&name))
 }
 
-fn edit(client: &Client, change: &Edit) -> Result<(), Failure> {
+fn edit(client: &Client, change: &NodeEdit) -> Result<(), Failure> {
     let body = NodeChange {
         ssh: change.ssh.clone(),
         identity: change.identity.as_deref().map(whole),
@@ -286,7 +286,7 @@ fn how_to_join(name: &str, token: &str, addresses: &[String]) -> String {
     msg::name_may_dial_in_with_this_token_which_is(&name, &address, &token, &warning)
 }
 
-fn token(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
+fn token(client: &Client, which: &NodeNames, act: &str) -> Result<(), Failure> {
     for name in &which.names {
         let document = client.send("POST", &address(name, act), &json!({}))?;
         if which.json {
@@ -307,7 +307,7 @@ fn whole(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
-fn remove(client: &Client, which: &Which) -> Result<(), Failure> {
+fn remove(client: &Client, which: &NodeNames) -> Result<(), Failure> {
     for name in &which.names {
         let document = client.send("DELETE", &address(name, ""), &json!({}))?;
         if which.json {
@@ -319,7 +319,7 @@ fn remove(client: &Client, which: &Which) -> Result<(), Failure> {
     Ok(())
 }
 
-fn label(client: &Client, change: &Label) -> Result<(), Failure> {
+fn label(client: &Client, change: &NodeLabel) -> Result<(), Failure> {
     let name = &change.name;
     let labels: BTreeMap<String, Option<String>> = change.labels.iter().cloned().collect();
     let document = client.send("POST", &address(name, "labels"), &LabelChange { labels })?;
@@ -336,7 +336,7 @@ fn label(client: &Client, change: &Label) -> Result<(), Failure> {
     })
 }
 
-fn declare_lost(client: &Client, lost: &Lost) -> Result<(), Failure> {
+fn declare_lost(client: &Client, lost: &NodeLost) -> Result<(), Failure> {
     let name = &lost.name;
     let body = DeclareLost { force: lost.force };
     let document = client.send("POST", &address(name, "declare-lost"), &body)?;
@@ -352,7 +352,7 @@ fn declare_lost(client: &Client, lost: &Lost) -> Result<(), Failure> {
     screen::print(&msg::lost_on_name_tasks_tasks(&name, &tasks))
 }
 
-fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
+fn act(client: &Client, which: &NodeNames, act: &str) -> Result<(), Failure> {
     for name in &which.names {
         let document = client.send("POST", &address(name, act), &json!({}))?;
         if which.json {
@@ -375,7 +375,7 @@ fn act(client: &Client, which: &Which, act: &str) -> Result<(), Failure> {
 }
 
 /// All steps of all; an error when one of them fails.
-fn check(client: &Client, which: &Which) -> Result<(), Failure> {
+fn check(client: &Client, which: &NodeNames) -> Result<(), Failure> {
     let mut failed = None;
     let coloured = colour::wanted(&io::stdout());
     for name in &which.names {

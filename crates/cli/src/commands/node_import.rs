@@ -1,4 +1,4 @@
-//! `danlu node import`: the machines of the master/slave training manager, from its `gpu_slaver_info.json`.
+//! `danlu node import`: adds the machines of the master/slave training manager, from its `gpu_slaver_info.json`.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -17,7 +17,7 @@ use crate::{
 const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
-pub(super) struct Import {
+pub(super) struct NodeImport {
     #[arg(value_name = "FILE", help = msg::gpu_slaver_info_json_of_the_master_slave())]
     file: PathBuf,
 
@@ -36,7 +36,7 @@ pub(super) struct Import {
 
 /// One machine there. The password that it shared with all others is not taken over: Danlu uses keys.
 #[derive(Debug, Deserialize)]
-struct Slaver {
+struct ImportedMachine {
     name: String,
     ip: String,
     user_name: String,
@@ -46,7 +46,7 @@ struct Slaver {
     gpu_info: Vec<String>,
 }
 
-pub(super) fn run(client: &Client, import: &Import) -> Result<(), Failure> {
+pub(super) fn run(client: &Client, import: &NodeImport) -> Result<(), Failure> {
     let mut failed = 0;
     for slaver in read(import)? {
         let node = wanted(import, &slaver);
@@ -74,7 +74,7 @@ pub(super) fn run(client: &Client, import: &Import) -> Result<(), Failure> {
     Err(Failure::new(Exit::Refused, message).hint(msg::correct_them_and_import_again()))
 }
 
-fn read(import: &Import) -> Result<Vec<Slaver>, Failure> {
+fn read(import: &NodeImport) -> Result<Vec<ImportedMachine>, Failure> {
     let shown = import.file.display();
     let wrong = |what: String| {
         let hint = msg::it_is_a_list_of();
@@ -88,7 +88,7 @@ fn read(import: &Import) -> Result<Vec<Slaver>, Failure> {
     serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))
 }
 
-fn wanted(import: &Import, slaver: &Slaver) -> NewNode {
+fn wanted(import: &NodeImport, slaver: &ImportedMachine) -> NewNode {
     let whole = |path: &String| {
         std::path::absolute(path).map_or_else(|_| path.clone(), |path| path.display().to_string())
     };

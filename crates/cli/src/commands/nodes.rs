@@ -1,4 +1,4 @@
-//! `danlu nodes`: the machines.
+//! `danlu nodes`: lists the machines.
 
 use std::io;
 
@@ -25,12 +25,12 @@ use crate::{
     about = msg::the_machines(),
     override_usage = msg::danlu_nodes_options(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct NodesArguments {
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &NodesArguments) -> Result<(), Failure> {
     let document = client.get_document("/nodes")?;
     if arguments.json {
         return screen::print_document(&document);

@@ -1,4 +1,4 @@
-//! `danlu notices`: what has to be known about the server itself, until somebody acknowledges it.
+//! `danlu notices`: shows messages about the server itself, until an administrator acknowledges them.
 
 use clap::Args;
 use danlu_messages::cli::notices as msg;
@@ -18,7 +18,7 @@ use crate::{
     override_usage = msg::danlu_notices_options(),
     after_help = msg::they_stay_on_top_of_danlu_status_and_of_the(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct NoticesArguments {
     #[arg(long, value_name = "ID", help = msg::acknowledge_this_notice_admins())]
     acknowledge: Option<String>,
 
@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { acknowledge, acknowledge_all, json } = arguments;
+pub(crate) fn run(client: &Client, arguments: &NoticesArguments) -> Result<(), Failure> {
+    let NoticesArguments { acknowledge, acknowledge_all, json } = arguments;
     let ids: Vec<String> = match acknowledge {
         Some(id) => vec![id.clone()],
         None if *acknowledge_all => {

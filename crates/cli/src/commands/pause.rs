@@ -1,11 +1,12 @@
-//! `danlu pause`: running tasks are frozen where they are.
+//! `danlu pause`: freezes running tasks.
 
 use danlu_messages::cli::pause as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
+    PauseArguments,
     "pause",
     msg::freeze_running_tasks_they_keep_their_gpus(),
     Pause in [TaskStateName::Running],

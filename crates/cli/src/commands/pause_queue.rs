@@ -1,4 +1,4 @@
-//! `danlu pause-queue`: nothing new starts, on all machines.
+//! `danlu pause-queue`: stops starting tasks, on all machines.
 
 use std::{collections::BTreeSet, process::ExitCode};
 
@@ -6,7 +6,7 @@ use clap::Args;
 use danlu_messages::cli::pause_queue as msg;
 use danlu_wire::api::{Act, ActName};
 
-use super::{acting::report, set};
+use super::{set, task_action::report};
 use crate::{
     client::{Client, Query},
     failure::Failure,
@@ -21,12 +21,12 @@ use crate::{
     override_usage = msg::danlu_pause_queue_options(),
     after_help = msg::what_runs_goes_on_and_tasks_can_be_submitted(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct PauseQueueArguments {
     #[arg(long, help = msg::stop_what_runs_and_put_it_back_into_the_queue())]
     requeue_running: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &PauseQueueArguments) -> Result<ExitCode, Failure> {
     set::change(client, "queue_paused", "true")?;
     screen::print(msg::the_queue_is_paused())?;
     if !arguments.requeue_running {

@@ -1,11 +1,11 @@
-//! `danlu policy`: who comes first, shown and changed.
+//! `danlu policy`: shows and changes the scheduling policy.
 
 use clap::{Args, Subcommand};
 use danlu_messages::cli::policy as msg;
 
 use super::set;
 use crate::{
-    client::{Client, answers::SettingsAnswer, read},
+    client::{Client, read, responses::SettingsAnswer},
     failure::Failure,
     screen,
 };
@@ -17,13 +17,13 @@ use crate::{
     after_help = msg::name_is_an_order_or_an_order_and_a_backfill(),
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct PolicyArguments {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<PolicyCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum PolicyCommand {
     #[command(about = msg::show_the_policy(), override_usage = "danlu policy show [--json]")]
     Show {
         #[arg(long, help = msg::print_one_json_document())]
@@ -36,13 +36,13 @@ enum What {
     },
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &PolicyArguments) -> Result<(), Failure> {
     let document = match &arguments.what {
-        Some(What::Set { name }) => change(client, name)?,
-        Some(What::Show { json: true }) => {
+        Some(PolicyCommand::Set { name }) => change(client, name)?,
+        Some(PolicyCommand::Show { json: true }) => {
             return screen::print_document(&client.get_document("/settings")?);
         }
-        Some(What::Show { json: false }) | None => client.get_document("/settings")?,
+        Some(PolicyCommand::Show { json: false }) | None => client.get_document("/settings")?,
     };
     let settings = set::flat(&read::<SettingsAnswer>(&document)?.settings);
     let of = |key: &str| {

@@ -1,4 +1,4 @@
-//! The list of verbs, as clap wants it.
+//! The list of verbs for clap.
 //!
 //! clap's own derive builds the options of all verbs at every start. Here each verb builds its own when it is the one
 //! that is meant, and where that can be told from the first word the others are not even named.

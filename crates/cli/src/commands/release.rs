@@ -1,11 +1,12 @@
-//! `danlu release`: held tasks may start again.
+//! `danlu release`: lets held tasks start again.
 
 use danlu_messages::cli::release as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
+    ReleaseArguments,
     "release",
     msg::let_held_tasks_go(),
     Release in [TaskStateName::Held],

@@ -1,4 +1,4 @@
-//! `danlu reload`: the server reads its configuration file again.
+//! `danlu reload`: makes the server read its configuration file again.
 
 use clap::Args;
 use danlu_messages::cli::reload as msg;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    client::{Client, answers::ConfigEntry, read},
+    client::{Client, read, responses::ConfigEntry},
     failure::Failure,
     screen,
 };
@@ -22,9 +22,9 @@ struct Reloaded {
     override_usage = "danlu reload",
     after_help = msg::a_file_with_a_mistake_is_refused_and_nothing(),
 )]
-pub(crate) struct Arguments {}
+pub(crate) struct ReloadArguments {}
 
-pub(crate) fn run(client: &Client, _: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, _: &ReloadArguments) -> Result<(), Failure> {
     let answer = client.send("POST", "/server/reload", &json!({}))?;
     let Reloaded { after_restart } = read(&answer)?;
     if after_restart.is_empty() {

@@ -1,4 +1,4 @@
-//! `danlu report`: what has been, in sum.
+//! `danlu report`: statistics of ended tasks.
 
 use clap::Args;
 use danlu_messages::cli::report as msg;
@@ -16,7 +16,7 @@ use crate::{
     override_usage = msg::danlu_report_predictions_json(),
     after_help = msg::where_nobody_says_how_long_a_task_runs_tasks(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ReportArguments {
     #[arg(long, required = true, help = msg::how_long_tasks_ran_and_waited_and_what_was())]
     predictions: bool,
 
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &ReportArguments) -> Result<(), Failure> {
     let document = client.get_document("/reports/predictions")?;
     if arguments.json {
         return screen::print_document(&document);

@@ -1,4 +1,4 @@
-//! `danlu reset`: an installation becomes empty.
+//! `danlu reset`: deletes all data of an installation.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -21,7 +21,7 @@ use crate::{
     override_usage = msg::danlu_reset_options(),
     after_help = msg::tasks_accounts_keys_logs_and_backups_in_the(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ResetArguments {
     #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
     data: Option<PathBuf>,
 
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-/// What a server makes there. Anything else is somebody's own.
+/// What a server creates there. Other files are left alone.
 const NAMES: [&str; 17] = [
     "danlu.db",
     "danlu.db-wal",
@@ -57,8 +57,8 @@ const NAMES: [&str; 17] = [
 ];
 const BEGINNINGS: [&str; 5] = ["before-restore-", "backup-", "restoring-", "restored-", "check-"];
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { data, config, yes, force } = arguments;
+pub(crate) fn run(arguments: &ResetArguments) -> Result<(), Failure> {
+    let ResetArguments { data, config, yes, force } = arguments;
     let config = configured(data.as_deref(), config.as_deref())?;
     let data = &config.data;
     let shown = data.display();

@@ -1,4 +1,4 @@
-//! `danlu restore`: a backup takes the place of what a stopped server has.
+//! `danlu restore`: replaces the data of a stopped server with a backup.
 
 use std::{
     fs::File,
@@ -24,7 +24,7 @@ use crate::{
     override_usage = msg::danlu_restore_file_options(),
     after_help = msg::what_was_there_is_kept_in_before_restore_time(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct RestoreArguments {
     #[arg(value_name = "FILE", help = msg::a_file_of_danlu_backup_is_standard_input())]
     file: PathBuf,
 
@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
     yes: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { file, data, config, yes } = arguments;
+pub(crate) fn run(arguments: &RestoreArguments) -> Result<(), Failure> {
+    let RestoreArguments { file, data, config, yes } = arguments;
     let config = configured(data.as_deref(), config.as_deref())?;
     let input: Box<dyn Read> = match file == Path::new("-") {
         true => Box::new(io::stdin().lock()),

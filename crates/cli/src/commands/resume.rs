@@ -1,11 +1,12 @@
-//! `danlu resume`: paused tasks go on.
+//! `danlu resume`: continues paused tasks.
 
 use danlu_messages::cli::resume as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
+    ResumeArguments,
     "resume",
     msg::let_paused_tasks_go_on(),
     Resume in [TaskStateName::Paused],

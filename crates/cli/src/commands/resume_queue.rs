@@ -1,4 +1,4 @@
-//! `danlu resume-queue`: tasks start again.
+//! `danlu resume-queue`: lets tasks start again after `pause-queue`.
 
 use clap::Args;
 use danlu_messages::cli::resume_queue as msg;
@@ -11,9 +11,9 @@ use crate::{client::Client, failure::Failure, screen};
     about = msg::start_tasks_again_after_pause_queue(),
     override_usage = msg::danlu_resume_queue(),
 )]
-pub(crate) struct Arguments {}
+pub(crate) struct ResumeQueueArguments {}
 
-pub(crate) fn run(client: &Client, _arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, _arguments: &ResumeQueueArguments) -> Result<(), Failure> {
     set::change(client, "queue_paused", "false")?;
     screen::print(msg::the_queue_goes_on())
 }

@@ -1,11 +1,12 @@
-//! `danlu retry`: tasks that have ended run again.
+//! `danlu retry`: queues ended tasks again.
 
 use danlu_messages::cli::retry as msg;
 use danlu_wire::api::TaskStateName;
 
-use super::acting::acting_verb;
+use super::task_action::task_action_verb;
 
-acting_verb!(
+task_action_verb!(
+    RetryArguments,
     "retry",
     msg::queue_ended_tasks_again_under_the_same_id(),
     Retry in [TaskStateName::Failed, TaskStateName::Cancelled, TaskStateName::TimedOut],

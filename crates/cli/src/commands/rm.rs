@@ -1,4 +1,4 @@
-//! `danlu rm`: tasks are removed with all that is kept of them.
+//! `danlu rm`: removes tasks, their logs included.
 
 use std::process::ExitCode;
 
@@ -7,8 +7,8 @@ use danlu_messages::cli::rm as msg;
 use danlu_wire::api::{Act, ActName, Acted, Document};
 
 use super::{
-    acting::{agreed, report},
-    cascade::Cascade,
+    cascade::CascadeOption,
+    task_action::{agreed, report},
     wait,
 };
 use crate::{
@@ -24,12 +24,12 @@ use crate::{
     override_usage = msg::danlu_rm_id_options(),
     after_help = msg::examples_danlu_rm_12_danlu_rm_state_succeeded_2(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct RmArguments {
     #[command(flatten)]
     selection: Selection,
 
     #[command(flatten)]
-    cascade: Cascade,
+    cascade: CascadeOption,
 
     #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &RmArguments) -> Result<ExitCode, Failure> {
     let selected = arguments.selection.resolve(client, &task_state::ENDED)?;
     let question = |count| msg::remove_count_tasks(&count);
     if !agreed(&selected, arguments.yes, question)? {

@@ -1,4 +1,4 @@
-//! `danlu run`: submit, show the output as it comes, exit with the task's code.
+//! `danlu run`: submits a task, prints its output, and exits with its exit code.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -17,9 +17,9 @@ use jiff::Timestamp;
 use signal_hook::{consts::SIGINT, iterator::Signals};
 
 use super::{
-    following::{News, Subject, follow},
     logs::write,
     submit::{self, NewTask},
+    task_output::{FollowEvent, FollowTarget, follow},
     wait,
 };
 use crate::{
@@ -34,7 +34,7 @@ use crate::{
     override_usage = msg::danlu_run_options_command_danlu_run_options(),
     after_help = msg::ctrl_c_asks_whether_to_detach_or_to_cancel(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct RunArguments {
     #[command(flatten)]
     task: NewTask,
 
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 /// After a detach the code of the task is not known.
 const DETACHED: u8 = 130;
 
-pub(crate) fn run(client: Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: Client, arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let task = arguments.task.describe(&client)?;
     if task.array.value().is_some() || task.hold.value() == Some(&true) {
         return Err(Failure::new(Exit::Usage, msg::run_follows_one_task_that_may_start())
@@ -150,7 +150,7 @@ impl Session {
         let answer = loop {
             match self.messages.recv().expect("this very session keeps a sender") {
                 Message::Answer(answer) => break answer,
-                // Whoever insists wants to be gone.
+                // A second Ctrl-C detaches at once.
                 Message::Interrupt => {
                     let _ = io::stderr().write_all(b"\n");
                     return Ok(self.detach());
@@ -208,11 +208,11 @@ fn listen_for_interrupts(sender: Sender<Message>) -> Result<(), Failure> {
 
 fn follow_in_background(client: Arc<Client>, id: u64, sender: Sender<Message>) {
     let subject =
-        Subject { id, only_run: None, from_first: true, node: None, stream: None, tail: None };
+        FollowTarget { id, only_run: None, from_first: true, node: None, stream: None, tail: None };
     thread::spawn(move || {
         let followed = follow(&client, &subject, &mut |news| match news {
-            News::Task(task) => Ok(sender.send(Message::Task(task)).is_ok()),
-            News::Bytes(bytes) => {
+            FollowEvent::Task(task) => Ok(sender.send(Message::Task(task)).is_ok()),
+            FollowEvent::Bytes(bytes) => {
                 let (acknowledge, acknowledged) = sync_channel(1);
                 let sent = sender.send(Message::Bytes(bytes, acknowledge)).is_ok();
                 Ok(sent && acknowledged.recv().is_ok())
@@ -250,7 +250,11 @@ fn state_in_words(task: &TaskView) -> String {
         TaskStateName::Paused => msg::task_id_is_paused(&id),
         TaskStateName::Stopping => msg::task_id_is_being_stopped(&id),
         TaskStateName::Lost => msg::task_id_is_out_of_sight_place_does_not_answer(&id, &place),
-        _ => String::new(),
+        TaskStateName::Succeeded
+        | TaskStateName::Failed
+        | TaskStateName::Cancelled
+        | TaskStateName::TimedOut
+        | TaskStateName::Unknown => String::new(),
     }
 }
 
@@ -266,7 +270,16 @@ fn end_in_words(task: &TaskView) -> String {
         TaskStateName::Succeeded => msg::task_id_ended_with_code_0_after_took(&id, &took),
         TaskStateName::TimedOut => msg::task_id_reached_its_time_limit_after_took(&id, &took),
         TaskStateName::Cancelled => msg::task_id_was_cancelled_after_took(&id, &took),
-        _ => {
+        TaskStateName::Failed
+        | TaskStateName::Held
+        | TaskStateName::Blocked
+        | TaskStateName::Queued
+        | TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost
+        | TaskStateName::Unknown => {
             let why = tasks::failure(task);
             msg::task_id_failed_after_took_why(&id, &took, &why)
         }

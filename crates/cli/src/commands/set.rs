@@ -1,11 +1,11 @@
-//! `danlu set`: live settings, shown and changed.
+//! `danlu set`: shows and changes live settings.
 
 use clap::Args;
 use danlu_messages::cli::set as msg;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    client::{Client, answers::SettingsAnswer, read},
+    client::{Client, read, responses::SettingsAnswer},
     failure::{Exit, Failure},
     screen,
 };
@@ -16,7 +16,7 @@ use crate::{
     override_usage = msg::danlu_set_key_value(),
     after_help = msg::a_change_takes_effect_at_once_and_is_kept(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SetArguments {
     #[arg(value_name = "KEY", help = msg::the_setting())]
     key: Option<String>,
 
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &SetArguments) -> Result<(), Failure> {
     let document = match (&arguments.key, &arguments.value) {
         (Some(key), Some(value)) => change(client, key, value)?,
         _ => client.get_document("/settings")?,

@@ -1,4 +1,4 @@
-//! `danlu show`: everything about a task.
+//! `danlu show`: prints everything about a task.
 
 use std::io;
 
@@ -28,7 +28,7 @@ use crate::{
     override_usage = msg::danlu_show_id_options(),
     after_help = msg::examples_danlu_show_12_danlu_show_json(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ShowArguments {
     #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
@@ -39,14 +39,14 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &ShowArguments) -> Result<(), Failure> {
     let id = resolve_one(client, arguments.id)?;
     let document = client.get_document(&format!("/tasks/{id}"))?;
     if arguments.json {
         return screen::print_document(&document);
     }
     let task = read::<Document<OneTask>>(&document)?.content.task;
-    let mut page = Page::default();
+    let mut page = TaskPage::default();
     page.describe(&task, Timestamp::now());
     if let Some(details) = &task.details {
         page.detail(details);
@@ -59,11 +59,11 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
 }
 
 #[derive(Default)]
-struct Page {
+struct TaskPage {
     out: String,
 }
 
-impl Page {
+impl TaskPage {
     fn describe(&mut self, task: &TaskView, now: Timestamp) {
         let on = colour::wanted(&io::stdout());
         let state = colour::paint(states::word(task.state), states::colour(task.state), on);
@@ -204,12 +204,8 @@ impl Page {
         }
     }
 
-    /// What is empty is left out.
     fn line(&mut self, label: &str, words: &str) {
-        if !words.is_empty() {
-            let padding = " ".repeat(14_usize.saturating_sub(width::of(label)));
-            self.out += &format!("  {label}{padding}{}\n", width::plain(words));
-        }
+        self.out += &screen::labelled(label, words);
     }
 }
 

@@ -1,5 +1,6 @@
-//! `danlu sim`: what a policy would have done with a recorded trace.
+//! `danlu sim`: replays a recorded trace under other policies.
 
+mod comparison;
 mod failures;
 mod lab_week;
 mod progress_bar;
@@ -29,7 +30,7 @@ use progress_bar::ProgressBar;
     override_usage = msg::danlu_sim_trace_file_nodes_list_options_danlu(),
     after_help = msg::notes(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SimArguments {
     #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = msg::the_trace_a_csv_file_with_one_row_per_job())]
     trace: Option<PathBuf>,
 
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     gpus_per_node: NonZeroU32,
 
     #[command(flatten)]
-    packing: workload::Options,
+    packing: workload::WorkloadOptions,
 
     #[arg(
         long,
@@ -102,7 +103,7 @@ impl Placement {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &SimArguments) -> Result<(), Failure> {
     if let Some(list) = &arguments.packing.workload {
         return workload::run(list, &arguments.packing, arguments.placement, arguments.json);
     }
@@ -131,13 +132,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn policies(arguments: &Arguments) -> Result<Vec<Policy>, Failure> {
+fn policies(arguments: &SimArguments) -> Result<Vec<Policy>, Failure> {
     let parsed = arguments.policy.iter().map(|name| name.parse());
     parsed.collect::<Result<_, _>>().map_err(|error| failures::policy(&error))
 }
 
 /// How large the cluster is, and in what that is counted.
-fn size(arguments: &Arguments) -> Result<(&Sizes, Unit), Failure> {
+fn size(arguments: &SimArguments) -> Result<(&Sizes, Unit), Failure> {
     let chosen = arguments.placement.unwrap_or(Placement::Consolidate);
     let placement = chosen.rule();
     let gpus_each = arguments.gpus_per_node.get();
@@ -153,7 +154,7 @@ fn size(arguments: &Arguments) -> Result<(&Sizes, Unit), Failure> {
 }
 
 fn write_per_job(
-    arguments: &Arguments,
+    arguments: &SimArguments,
     trace: &Trace,
     evaluations: &[Evaluation],
 ) -> Result<(), Failure> {
@@ -166,7 +167,7 @@ fn write_per_job(
 }
 
 fn write_plot(
-    arguments: &Arguments,
+    arguments: &SimArguments,
     trace: &Trace,
     evaluations: &[Evaluation],
 ) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `danlu status`: how much there is of everything, node by node, and what runs.
+//! `danlu status`: counts of tasks and GPUs, per machine, and the running tasks.
 
 use std::io;
 
@@ -23,12 +23,12 @@ use crate::{
     about = msg::totals_machines_gpus_tasks_and_what_runs(),
     override_usage = msg::danlu_status_options(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct StatusArguments {
     #[arg(long, help = msg::print_one_json_document())]
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &StatusArguments) -> Result<(), Failure> {
     let document = client.get_document("/status")?;
     if arguments.json {
         return screen::print_document(&document);

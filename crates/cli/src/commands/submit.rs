@@ -1,4 +1,4 @@
-//! `danlu submit`: queue a task, or an array of them.
+//! `danlu submit`: queues a task or an array of tasks.
 
 use std::{env, path::Path};
 
@@ -14,11 +14,11 @@ use nix::{
 };
 
 use crate::{
-    captured::{environment, settled, umask, working_directory},
     client::{Client, read},
     failure::{Exit, Failure},
     screen::{self, amounts, clock, places, vram},
     script,
+    submit_context::{environment, settled, umask, working_directory},
 };
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ use crate::{
     override_usage = msg::danlu_submit_options_command_danlu_submit(),
     after_help = msg::notes(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SubmitArguments {
     #[command(flatten)]
     task: NewTask,
 
@@ -54,7 +54,7 @@ pub(crate) struct NewTask {
     command: Vec<String>,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &SubmitArguments) -> Result<(), Failure> {
     let task = arguments.task.describe(client)?;
     let document = client.submit(&task)?;
     if arguments.json {
@@ -174,7 +174,7 @@ impl NewTask {
         Ok((words.clone(), name_of(words)))
     }
 
-    /// A limit without a unit is echoed, so that nobody is surprised.
+    /// A limit without a unit is echoed with the unit that was assumed.
     pub(super) fn tell_limit(&self) {
         tell_limit(&self.options);
     }

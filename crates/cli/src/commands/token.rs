@@ -1,4 +1,4 @@
-//! `danlu token`: for programs that come over the network.
+//! `danlu token`: access tokens for programs.
 
 use std::io;
 
@@ -7,9 +7,8 @@ use danlu_messages::cli::token as msg;
 use danlu_wire::api::{Document, MadeToken, MaybeNewer, NewToken, Scope, Tokens};
 use serde_json::json;
 
-use super::user::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{
         self, colour,
@@ -25,20 +24,20 @@ use crate::{
     after_help = msg::examples_danlu_token_new_ci_prints_it_this(),
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct TokenArguments {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<TokenCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum TokenCommand {
     #[command(about = msg::show_your_tokens(), override_usage = "danlu token list [--json]")]
     List {
         #[arg(long, help = msg::print_one_json_document())]
         json: bool,
     },
     #[command(about = msg::make_a_token_and_print_it_this_once(), override_usage = msg::danlu_token_new_name_options())]
-    New(New),
+    New(TokenNew),
     #[command(about = msg::make_a_token_worthless_at_once(), override_usage = msg::danlu_token_revoke_name_id())]
     Revoke {
         #[arg(value_name = "NAME|ID", required = true, help = msg::which())]
@@ -47,12 +46,12 @@ enum What {
 }
 
 #[derive(Debug, Args)]
-struct New {
+struct TokenNew {
     #[arg(value_name = "NAME", help = msg::what_it_is_for())]
     name: String,
 
     #[arg(long, value_enum, default_value = "submit", value_name = "SCOPE", hide_possible_values = true, help = msg::read_submit_or_admin())]
-    scope: Wanted,
+    scope: TokenScope,
 
     #[arg(long, value_name = "TIME", help = msg::good_for_so_long_such_as_30d_until_revoked())]
     expires: Option<String>,
@@ -65,26 +64,28 @@ struct New {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Wanted {
+enum TokenScope {
     Read,
     Submit,
     Admin,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &TokenArguments) -> Result<(), Failure> {
     match &arguments.what {
-        Some(What::New(new)) => make(client, new),
-        Some(What::Revoke { which }) => revoke(client, which),
-        Some(What::List { json: true }) => screen::print_document(&client.get_document("/tokens")?),
-        Some(What::List { json: false }) | None => show(client),
+        Some(TokenCommand::New(new)) => make(client, new),
+        Some(TokenCommand::Revoke { which }) => revoke(client, which),
+        Some(TokenCommand::List { json: true }) => {
+            screen::print_document(&client.get_document("/tokens")?)
+        }
+        Some(TokenCommand::List { json: false }) | None => show(client),
     }
 }
 
-fn make(client: &Client, new: &New) -> Result<(), Failure> {
+fn make(client: &Client, new: &TokenNew) -> Result<(), Failure> {
     let scope = match new.scope {
-        Wanted::Read => Scope::Read,
-        Wanted::Submit => Scope::Submit,
-        Wanted::Admin => Scope::Admin,
+        TokenScope::Read => Scope::Read,
+        TokenScope::Submit => Scope::Submit,
+        TokenScope::Admin => Scope::Admin,
     };
     let body = NewToken { name: new.name.clone(), scope, expires: new.expires.clone() };
     let document = client.send("POST", "/tokens", &body)?;

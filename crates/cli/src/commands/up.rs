@@ -1,4 +1,4 @@
-//! `danlu up`: the server, in the foreground.
+//! `danlu up`: runs the server in the foreground.
 
 use crate::failure::{Exit, Failure};
 use clap::Args;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
     about = msg::run_the_server_in_the_foreground(),
     after_help = msg::examples_danlu_up_serve_this_machine_danlu_up(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct UpArguments {
     #[arg(long, value_name = "ADDR:PORT", help = msg::where_to_listen_127_0_0_1_8787_and_1_8787())]
     listen: Vec<SocketAddr>,
 
@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     accept_loss: bool,
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { listen, data, sim_gpus, config, accept_loss } = arguments;
+pub(crate) fn run(arguments: UpArguments) -> Result<(), Failure> {
+    let UpArguments { listen, data, sim_gpus, config, accept_loss } = arguments;
     serve(Flags { listen, data, sim_gpus, config, accept_loss }, announce)
         .map_err(|error| Failure::new(Exit::Refused, error.to_string()).hint(error.hint()))
 }

@@ -1,4 +1,4 @@
-//! `danlu version`: which Danlu this is.
+//! `danlu version`: prints the version.
 
 use clap::Args;
 use danlu_messages::cli::version as msg;
@@ -10,8 +10,8 @@ use crate::{failure::Failure, screen};
     about = msg::show_the_version(),
     override_usage = "danlu version",
 )]
-pub(crate) struct Arguments {}
+pub(crate) struct VersionArguments {}
 
-pub(crate) fn run(_: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(_: &VersionArguments) -> Result<(), Failure> {
     screen::print(concat!("danlu ", env!("CARGO_PKG_VERSION"), "\n"))
 }

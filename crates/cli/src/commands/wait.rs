@@ -1,4 +1,4 @@
-//! `danlu wait`: return when tasks have ended, with their exit code, or when they have reached a state.
+//! `danlu wait`: returns when tasks have ended, with their exit code, or when they have reached a state.
 
 use std::{
     collections::BTreeSet,
@@ -30,7 +30,7 @@ use crate::{
     override_usage = msg::danlu_wait_id_all_options(),
     after_help = msg::without_ids_all_of_my_tasks_that_are_not_held_2(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct WaitArguments {
     #[command(flatten)]
     selection: Selection,
 
@@ -57,16 +57,16 @@ const AT_ONCE: usize = 500;
 const TIMED_OUT: u8 = 124;
 
 /// What is waited for.
-struct Wish {
+struct WaitCondition {
     /// Empty: until they have ended.
     states: Vec<TaskStateName>,
     deadline: Option<Instant>,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(client: &Client, arguments: &WaitArguments) -> Result<ExitCode, Failure> {
     let states = arguments.until.iter().flat_map(|states| states.0.iter().copied()).collect();
     let deadline = arguments.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let wish = Wish { states, deadline };
+    let wish = WaitCondition { states, deadline };
     // What is held does not end by itself.
     let not_held: Vec<TaskStateName> =
         OPEN.into_iter().filter(|state| *state != TaskStateName::Held).collect();
@@ -89,10 +89,10 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<ExitCode, Fa
 
 /// As they are when the last of them has ended.
 pub(super) fn until_ended(client: &Client, ids: &[u64]) -> Result<Vec<TaskView>, Failure> {
-    Wish { states: Vec::new(), deadline: None }.wait(client, ids)
+    WaitCondition { states: Vec::new(), deadline: None }.wait(client, ids)
 }
 
-impl Wish {
+impl WaitCondition {
     /// Each as it was when it had been waited for.
     fn wait(&self, client: &Client, ids: &[u64]) -> Result<Vec<TaskView>, Failure> {
         let mut done = Vec::new();
@@ -184,6 +184,15 @@ pub(super) fn exit_code(task: &TaskView) -> u8 {
         TaskStateName::Succeeded => 0,
         TaskStateName::TimedOut => 124,
         TaskStateName::Cancelled => 130,
-        _ => own.unwrap_or(1),
+        TaskStateName::Failed
+        | TaskStateName::Held
+        | TaskStateName::Blocked
+        | TaskStateName::Queued
+        | TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost
+        | TaskStateName::Unknown => own.unwrap_or(1),
     }
 }

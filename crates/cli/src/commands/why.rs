@@ -1,4 +1,4 @@
-//! `danlu why`: what a task waits for, who holds it, when it may start.
+//! `danlu why`: explains why a task waits, which tasks hold its GPUs, and when it may start.
 
 pub(super) mod machines;
 
@@ -11,9 +11,8 @@ use jiff::Timestamp;
 
 use crate::{
     client::{
-        Client,
-        answers::{Why, WhyTask},
-        read,
+        Client, read,
+        responses::{Why, WhyTask},
     },
     failure::Failure,
     parse::task_ids::{TaskName, parse_one_task},
@@ -27,7 +26,7 @@ use crate::{
     override_usage = msg::danlu_why_id_options(),
     after_help = msg::examples_danlu_why_12_danlu_why(),
 )]
-pub(crate) struct Arguments {
+pub(crate) struct WhyArguments {
     #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
     id: TaskName,
 
@@ -35,7 +34,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &WhyArguments) -> Result<(), Failure> {
     let id = resolve_one(client, arguments.id)?;
     let document = client.get_document(&format!("/tasks/{id}/why"))?;
     if arguments.json {

@@ -1,4 +1,4 @@
-//! Numbers with units: memory, lengths of time.
+//! Formats numbers with units: memory sizes, durations.
 
 pub(crate) use danlu_messages::amounts::{
     bytes_in_words, clock, exact_bytes, length, short_bytes as bytes,

@@ -1,4 +1,4 @@
-//! Points in time, in the person's time zone.
+//! Formats points in time, in the user's time zone.
 
 use danlu_messages::cli::screen as msg;
 use jiff::{Timestamp, tz::TimeZone};

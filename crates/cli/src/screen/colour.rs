@@ -1,4 +1,4 @@
-//! Colour, where there is a terminal and nobody minds.
+//! Colours, only on terminals and unless `NO_COLOR` is set.
 
 use std::{env, io::IsTerminal};
 

@@ -1,4 +1,4 @@
-//! Asking before something that cannot be undone.
+//! Asks for confirmation before something that cannot be undone.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -6,7 +6,7 @@ use danlu_messages::cli::screen as msg;
 
 use crate::failure::{Exit, Failure};
 
-/// `Ok(false)` when the person says no; refused when there is nobody to ask.
+/// `Ok(false)` when the answer is no; refused when stdin is not a terminal.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::new(Exit::Refused, msg::this_needs_a_yes_question(&question))

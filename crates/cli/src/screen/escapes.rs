@@ -1,5 +1,5 @@
-//! Bytes that somebody else has written, on their way to a terminal: text and colours, and nothing that moves the cursor, renames the
-//! window or makes the terminal answer.
+//! Filters untrusted output for a terminal: text and colours pass; sequences that move the cursor, rename the window or make the
+//! terminal answer do not.
 
 /// Longer sequences are not colours.
 const LONGEST_SEQUENCE: usize = 64;

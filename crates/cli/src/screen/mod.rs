@@ -1,4 +1,4 @@
-//! What people see: tables, times, colours, words.
+//! Output for people: tables, times, colours, wording.
 
 pub(crate) mod amounts;
 pub(crate) mod clock;
@@ -19,6 +19,9 @@ use danlu_messages::cli::screen as msg;
 
 use crate::failure::{Exit, Failure};
 
+/// How wide the labels of [`labelled`] are.
+const LABEL_COLUMNS: usize = 14;
+
 /// To stdout. A reader that is gone (`danlu ls | head -1`) has seen enough.
 pub(crate) fn print(words: &str) -> Result<(), Failure> {
     written(write_stdout(words.as_bytes())).map(drop)
@@ -35,7 +38,7 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether somebody still reads.
+/// `false` when the reader has closed the pipe.
 pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
     match result {
         Ok(()) => Ok(true),
@@ -44,10 +47,19 @@ pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
     }
 }
 
+/// One line of a page about one thing: a label, and its value in the next column. Empty values are left out.
+pub(crate) fn labelled(label: &str, value: &str) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    let padding = " ".repeat(LABEL_COLUMNS.saturating_sub(width::of(label)));
+    format!("  {label}{padding}{}\n", width::plain(value))
+}
+
 /// To stderr: what is good to know and no error.
 pub(crate) fn note(words: &str) {
     let line = msg::note_words(&words);
-    // Nobody may be reading.
+    // stderr may be closed.
     let _ = io::stderr().write_all(line.as_bytes());
 }
 

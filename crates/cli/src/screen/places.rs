@@ -1,4 +1,4 @@
-//! Where something runs, and lists of numbers, in few characters.
+//! Formats locations (`gpu1:0,1`) and lists of numbers (`0,2,5-9`).
 
 use std::fmt::Display;
 

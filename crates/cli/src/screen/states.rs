@@ -1,4 +1,4 @@
-//! Colours of states. Every colour also has its word.
+//! Colours of states. The state is always written out too.
 
 pub(crate) use danlu_messages::states::{gpu, node, part, run, task as word};
 use danlu_wire::api::TaskStateName;

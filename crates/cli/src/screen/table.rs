@@ -1,4 +1,4 @@
-//! A table that fits the width it is given.
+//! The table printer: aligned columns that fit the width of the terminal.
 
 use super::{
     colour::{Colour, paint},

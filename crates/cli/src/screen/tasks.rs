@@ -1,4 +1,4 @@
-//! One task in a few words: for how long, and why it waits, where it runs, or how it ended.
+//! One task in a few words: its duration, and why it waits, where it runs, or how it ended.
 
 use danlu_core::FailureClass;
 use danlu_messages::cli::screen as msg;

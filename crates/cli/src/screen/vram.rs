@@ -1,4 +1,4 @@
-//! How much GPU memory a command was seen to use, and how to ask for as much.
+//! GPU memory that a command was seen to use, and the option that requests as much.
 
 use danlu_messages::cli::screen as msg;
 use danlu_wire::api::RunView;

@@ -1,4 +1,4 @@
-//! How many columns words take on a terminal: Chinese characters take two.
+//! How many terminal columns a text takes: Chinese characters take two.
 
 use std::{env, io::IsTerminal as _};
 
@@ -45,7 +45,7 @@ pub(crate) fn cut(words: &str, width: usize) -> String {
     kept
 }
 
-/// Somebody else's words on this terminal: no control sequences, no line breaks, no reversed text.
+/// Makes untrusted text safe for this terminal: no control sequences, no line breaks, no reversed text.
 pub(crate) fn plain(words: &str) -> String {
     words.chars().map(|character| if is_plain(character) { character } else { '·' }).collect()
 }

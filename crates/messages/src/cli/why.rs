@@ -44,6 +44,6 @@ messages! {
     it_would_start_now_with_options(options) = "It would start now with: {options}\n", "改为以下选项可立即开始：{options}\n";
     no_model(model) = "no {model}", "没有 {model}";
     comma = ", ", "、";
-    count_held_by_names(count, names) = "{count} held by {names}", "{count} 块由 {names} 占用";
-    count_shared_by_names(count, names) = "{count} shared by {names}", "{count} 块由 {names} 共享";
+    count_held_by_names(count, names) = "{count} held by {names}", "{count} 块被占用：{names}";
+    count_shared_by_names(count, names) = "{count} shared by {names}", "{count} 块被共享：{names}";
 }

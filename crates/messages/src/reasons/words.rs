@@ -6,8 +6,8 @@ messages! {
     place_in_line(place, ending, of) = "{place}{ending} of {of} in line", "队列中第 {place} 位，共 {of} 个";
     n_1_other_task = "1 other task", "另外 1 个任务";
     others_other_tasks(others) = "{others} other tasks", "另外 {others} 个任务";
-    all_ends(all) = "{all} ends", "{all} 结束";
-    all_have_ended(all) = "{all} have ended", "{all} 全部结束";
+    all_ends(all) = "{all} ends", "{all}结束";
+    all_have_ended(all) = "{all} have ended", "{all}全部结束";
     id_user_at(id, user, at) = "{id} ({user}, ≈{at})", "{id}（{user}，≈{at}）";
     id_user_end_unknown(id, user) = "{id} ({user}, end unknown)", "{id}（{user}，结束时间未知）";
     it_is_released = "it is released", "它被放行";

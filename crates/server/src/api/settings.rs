@@ -3,7 +3,7 @@
 use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError};
-use crate::parse::duration;
+use crate::parse::{amount, duration};
 use axum::extract::State;
 use danlu_core::{Input, Settings, Span};
 use danlu_messages::amounts;
@@ -91,6 +91,9 @@ const SPANS: [&str; 14] = [
     "lost_after",
 ];
 
+/// Settings that are sizes in bytes: people write `20G`; `null` is no limit.
+const SIZES: [&str; 2] = ["limits.log_size", "limits.log_bytes_per_user"];
+
 /// Settings that are lists: people write `nccl,cuda_oom`.
 const LISTS: [&str; 1] = ["retry_on"];
 
@@ -131,6 +134,21 @@ fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
     }
 }
 
+fn size_value(key: &str, value: Value) -> Result<Value, ApiError> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let bytes = amount::parse_bytes(&text).map_err(|_| {
+        ApiError::new(
+            ErrorCode::Refused,
+            errors::key_cannot_be_text(&key, &text),
+            errors::a_size_512m_20g_1_5t(),
+        )
+    })?;
+    Ok(bytes.into())
+}
+
 /// Lists whose names are free: naming one makes it, `null` takes it away. Those of quotas have several values each.
 const OPEN_LISTS: [(&str, bool); 3] =
     [("fair.groups", false), ("quota.users", true), ("quota.project", true)];
@@ -143,6 +161,7 @@ pub(super) fn changed(settings: &Settings, key: &str, value: Value) -> Result<Se
     } else if let Some(entry) = entry(&mut whole, key) {
         *entry = match value.as_str() {
             _ if SPANS.contains(&key) => span_value(key, &value)?,
+            _ if SIZES.contains(&key) => size_value(key, value)?,
             Some(words) if LISTS.contains(&key) => {
                 let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
                 words.map(|word| Value::String(word.to_owned())).collect()

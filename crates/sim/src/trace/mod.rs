@@ -1,7 +1,7 @@
 //! Trace evaluation: what the production scheduler would have done with recorded jobs.
 //!
 //! [`read_trace`] reads a file, [`evaluate()`] replays it once for each policy, and
-//! [`table`] and [`report`] show the [`Evaluation`]s to people and to programs.
+//! [`report`] shows the [`Evaluation`]s to programs.
 
 pub mod cluster;
 pub mod evaluate;
@@ -14,7 +14,6 @@ pub mod problem;
 pub mod read;
 pub mod replay;
 pub mod report;
-pub mod table;
 mod value;
 
 pub use cluster::{Cluster, ClusterError, Sizes};

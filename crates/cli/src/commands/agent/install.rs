@@ -1,4 +1,4 @@
-//! `danlu agent install`: the agent as a service of systemd.
+//! `danlu agent install`: installs the agent as a systemd service.
 
 use std::{
     fs,
@@ -9,9 +9,9 @@ use clap::Args;
 use danlu_messages::cli::agent as msg;
 use danlu_node::private;
 
-use super::{Server, place::Place};
+use super::{ServerOptions, server_access::ServerAccess};
 use crate::{
-    commands::service::unit::{Kind, Unit, failed, own_program, quoted},
+    commands::service::unit::{Unit, UnitKind, failed, own_program, quoted},
     failure::Failure,
     screen,
 };
@@ -19,9 +19,9 @@ use crate::{
 const TOKEN: &str = "etc/danlu/agent-token";
 
 #[derive(Debug, Args)]
-pub(super) struct Install {
+pub(super) struct AgentInstall {
     #[command(flatten)]
-    server: Server,
+    server: ServerOptions,
 
     #[arg(long, help = msg::show_the_unit_file_and_change_nothing())]
     dry_run: bool,
@@ -30,8 +30,8 @@ pub(super) struct Install {
     root: PathBuf,
 }
 
-pub(super) fn run(install: &Install) -> Result<(), Failure> {
-    let place = Place::of(&install.server)?;
+pub(super) fn run(install: &AgentInstall) -> Result<(), Failure> {
+    let place = ServerAccess::of(&install.server)?;
     let unit = unit(&install.server)?;
     if install.dry_run {
         return screen::print(&unit.text());
@@ -58,7 +58,7 @@ pub(super) fn run(install: &Install) -> Result<(), Failure> {
     screen::print(&msg::wrote_shown_systemd_does_not_run_here_so(&shown))
 }
 
-fn unit(server: &Server) -> Result<Unit, Failure> {
+fn unit(server: &ServerOptions) -> Result<Unit, Failure> {
     let mut start =
         format!("{} agent join {} --token-file /{TOKEN}", own_program()?, quoted(&server.url));
     if let Some(ca) = &server.ca {
@@ -72,7 +72,7 @@ fn unit(server: &Server) -> Result<Unit, Failure> {
         name: "danlu-agent",
         description: format!("Danlu agent: this machine works for {}", server.url),
         start,
-        kind: Kind::Agent,
+        kind: UnitKind::Agent,
         more: Vec::new(),
     })
 }

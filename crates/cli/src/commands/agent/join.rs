@@ -1,4 +1,4 @@
-//! `danlu agent join`: dials in, and again whenever the connection is gone.
+//! `danlu agent join`: connects to the server, and reconnects whenever the connection is lost.
 
 use std::{env, os::unix::process::CommandExt as _, process::Command, sync::Arc, time::Duration};
 
@@ -6,10 +6,9 @@ use danlu_messages::cli::agent as msg;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
-    Server,
-    dial::{self, Ended},
-    place::{Place, TOKEN_VARIABLE},
-    trust,
+    ServerOptions, certificate,
+    connection::{self, Ended},
+    server_access::{ServerAccess, TOKEN_VARIABLE},
 };
 use crate::failure::{Exit, Failure};
 
@@ -17,12 +16,12 @@ use crate::failure::{Exit, Failure};
 const LEAST_WAIT: Duration = Duration::from_millis(500);
 const MOST_WAIT: Duration = Duration::from_secs(30);
 
-pub(super) fn run(server: &Server) -> Result<(), Failure> {
-    let place = Place::of(server)?;
+pub(super) fn run(server: &ServerOptions) -> Result<(), Failure> {
+    let place = ServerAccess::of(server)?;
     if server.token.is_some() {
         return Err(hide_token(server));
     }
-    let trust = Arc::new(trust::config(&place)?);
+    let trust = Arc::new(certificate::config(&place)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     runtime.block_on(async {
@@ -38,7 +37,7 @@ pub(super) fn run(server: &Server) -> Result<(), Failure> {
 }
 
 /// Everybody can read what a process was started with; its environment only its owner. Returns where that fails.
-fn hide_token(server: &Server) -> Failure {
+fn hide_token(server: &ServerOptions) -> Failure {
     let mut again = Command::new("/proc/self/exe");
     let token = server.token.as_deref().unwrap_or_default();
     again.args(["agent", "join", &server.url]).env(TOKEN_VARIABLE, token);
@@ -53,10 +52,10 @@ fn hide_token(server: &Server) -> Failure {
 }
 
 /// Returns when the server does not want us.
-async fn stay(place: &Place, trust: &Arc<rustls::ClientConfig>) -> Failure {
+async fn stay(place: &ServerAccess, trust: &Arc<rustls::ClientConfig>) -> Failure {
     let mut wait = LEAST_WAIT;
     loop {
-        let why = match dial::once(place, trust).await {
+        let why = match connection::once(place, trust).await {
             Ended::Refused => {
                 let message = msg::the_server_does_not_know_this_token();
                 return Failure::new(Exit::NotPermitted, message)

@@ -1,10 +1,10 @@
-//! `danlu agent`: this machine works for a server elsewhere, which starts the agent by SSH or is dialled by it.
+//! `danlu agent`: makes this machine a node of a server elsewhere. The server starts the agent by SSH, or the agent dials in.
 
-mod dial;
+mod certificate;
+mod connection;
 mod install;
 mod join;
-mod place;
-mod trust;
+mod server_access;
 
 use std::io;
 
@@ -22,26 +22,26 @@ use crate::failure::{Exit, Failure};
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct AgentArguments {
     /// How a server starts it by SSH.
     #[arg(long, hide = true)]
     stdio: bool,
 
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<AgentCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum AgentCommand {
     #[command(about = msg::dial_in_to_a_server_and_stay(), override_usage = msg::danlu_agent_join_url_token_token_options())]
-    Join(Server),
+    Join(ServerOptions),
     #[command(about = msg::the_same_as_a_service_of_this_machine(), override_usage = msg::danlu_agent_install_url_token_token_options())]
-    Install(install::Install),
+    Install(install::AgentInstall),
 }
 
 /// Where to, and how one is known there.
 #[derive(Clone, Debug, Args)]
-pub(super) struct Server {
+pub(super) struct ServerOptions {
     #[arg(value_name = "URL", help = msg::the_server_https_host_port())]
     url: String,
 
@@ -58,10 +58,10 @@ pub(super) struct Server {
     plain: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &AgentArguments) -> Result<(), Failure> {
     match &arguments.what {
-        Some(What::Join(server)) => join::run(server),
-        Some(What::Install(install)) => install::run(install),
+        Some(AgentCommand::Join(server)) => join::run(server),
+        Some(AgentCommand::Install(install)) => install::run(install),
         None => danlu_node::serve_agent(io::stdin(), io::stdout())
             .map_err(|error| Failure::new(Exit::Refused, error.to_string())),
     }

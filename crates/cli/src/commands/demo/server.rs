@@ -1,4 +1,4 @@
-//! The server of the demo: a process of its own with a directory of its own, both gone when it ends.
+//! The server of the demo: a child process with a temporary directory; both are gone when the demo ends.
 
 use std::{
     env, fs,
@@ -16,7 +16,7 @@ use danlu_wire::api::{Act, ActName};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{children, lab};
+use super::{scripts, this_program};
 use crate::{
     client::{Client, Query},
     failure::{Exit, Failure},
@@ -24,7 +24,7 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct DemoServer {
     child: Child,
     /// Gone with the rest.
     directory: Option<TempDir>,
@@ -38,7 +38,7 @@ const TO_START: Duration = Duration::from_secs(30);
 const TO_END: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 
-impl Server {
+impl DemoServer {
     /// With so many simulated GPUs, or with those of the machine.
     pub(super) fn start(simulated: Option<u32>) -> Result<Self, Failure> {
         let directory = tempfile::Builder::new().prefix("danlu-demo-").tempdir();
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for DemoServer {
     fn drop(&mut self) {
         self.stop();
     }
@@ -124,11 +124,11 @@ fn furnish(path: &Path, simulated: Option<u32>) -> std::io::Result<PathBuf> {
     // Without a file of its own the server would read that of the machine. Control groups would stay behind.
     let name = simulated.map_or("", |_| "node_name = \"demo\"\n");
     fs::write(path.join("danlu.toml"), format!("cgroups = false\n{name}"))?;
-    lab::furnish(path)
+    scripts::furnish(path)
 }
 
 fn up(path: &Path, data: &Path, simulated: Option<u32>) -> std::io::Result<Command> {
-    let mut command = Command::new(children::THIS_PROGRAM);
+    let mut command = Command::new(this_program::THIS_PROGRAM);
     command.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(data);
     command.arg("--config").arg(path.join("danlu.toml"));
     if let Some(count) = simulated {

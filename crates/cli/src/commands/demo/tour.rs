@@ -1,4 +1,4 @@
-//! What is shown, and in which order.
+//! The steps of the tour, in their order.
 
 use std::{
     env, fs, io,
@@ -12,11 +12,12 @@ use danlu_wire::api::{TaskStateName, TaskView};
 use jiff::Timestamp;
 
 use super::{
-    leaving::{Leaving, Stop},
-    news::News,
-    people::{self, Person},
-    server::Server,
-    starting, tell,
+    choose_gpus,
+    interrupt::{Interrupt, Stop},
+    server::DemoServer,
+    task_changes::TaskChanges,
+    tell,
+    users::{self, DemoUser},
 };
 use crate::{
     client::{Client, Query},
@@ -34,15 +35,15 @@ const READING: Duration = Duration::from_millis(700);
 /// For what takes seconds; longer and something is wrong.
 const LONGEST: Duration = Duration::from_secs(30);
 
-pub(super) fn show(leaving: &Leaving, once: bool, seen_all: &mut bool) -> Result<(), Stop> {
-    let (server, gpus) = starting::start(leaving)?;
+pub(super) fn show(interrupt: &Interrupt, once: bool, seen_all: &mut bool) -> Result<(), Stop> {
+    let (server, gpus) = choose_gpus::start(interrupt)?;
     let path = server.data.parent().unwrap_or(&server.data).display().to_string();
-    let shown = Tour::new(&server, leaving).and_then(|mut tour| {
+    let shown = Tour::new(&server, interrupt).and_then(|mut tour| {
         tour.go(gpus)?;
         *seen_all = true;
         if once { Ok(()) } else { tour.stay(&path) }
     });
-    // Whoever closed the terminal is told nothing.
+    // The terminal may be closed.
     let on = colour::wanted(&io::stdout());
     let words = msg::ending_the_tasks_and_the_server();
     let _ = tell(&format!("{}\n", colour::paint(words, Some(Colour::Dim), on)));
@@ -53,29 +54,29 @@ pub(super) fn show(leaving: &Leaving, once: bool, seen_all: &mut bool) -> Result
 }
 
 struct Tour<'a> {
-    server: &'a Server,
-    leaving: &'a Leaving,
+    server: &'a DemoServer,
+    interrupt: &'a Interrupt,
     client: Client,
-    myself: Person,
-    people: [Person; 2],
-    news: News,
+    myself: DemoUser,
+    users: [DemoUser; 2],
+    changes: TaskChanges,
 }
 
 impl<'a> Tour<'a> {
-    fn new(server: &'a Server, leaving: &'a Leaving) -> Result<Self, Stop> {
-        let people = people::two(&server.data, &server.lab);
+    fn new(server: &'a DemoServer, interrupt: &'a Interrupt) -> Result<Self, Stop> {
+        let users = users::two(&server.data, &server.lab);
         Ok(Self {
             client: server.client()?,
             server,
-            leaving,
-            myself: Person::myself(),
-            people,
-            news: News::since(Timestamp::now()),
+            interrupt,
+            myself: DemoUser::myself(),
+            users,
+            changes: TaskChanges::since(Timestamp::now()),
         })
     }
 
     fn go(&mut self, gpus: u32) -> Result<(), Stop> {
-        let [ann, bo] = self.people.clone();
+        let [ann, bo] = self.users.clone();
         if ann.name == bo.name {
             let me = &ann.name;
             tell(&msg::the_tasks_are_yours_me(&me))?;
@@ -154,12 +155,12 @@ impl<'a> Tour<'a> {
         tell(&format!("{}\n\n", bold(&words)))?;
         loop {
             self.look()?;
-            self.leaving.wait(5 * LOOK)?;
+            self.interrupt.wait(5 * LOOK)?;
         }
     }
 
     /// The id of the task, the first one's of an array.
-    fn submit(&mut self, person: &Person, words: &str) -> Result<u64, Stop> {
+    fn submit(&mut self, person: &DemoUser, words: &str) -> Result<u64, Stop> {
         self.look()?;
         self.prompt(person, &format!("submit {words}"))?;
         let words: Vec<String> =
@@ -170,7 +171,7 @@ impl<'a> Tour<'a> {
         let said = String::from_utf8_lossy(&output.stdout);
         let Ok(id) = said.trim().parse() else {
             // Ctrl-C reaches it as well, and a moment earlier.
-            self.leaving.wait(READING)?;
+            self.interrupt.wait(READING)?;
             return Err(odd(&said).into());
         };
         self.look_for(4 * LOOK)?;
@@ -178,19 +179,19 @@ impl<'a> Tour<'a> {
     }
 
     /// Talks to the terminal by itself.
-    fn run(&self, person: &Person, words: &str) -> Result<(), Stop> {
+    fn run(&self, person: &DemoUser, words: &str) -> Result<(), Stop> {
         self.prompt(person, words)?;
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         let mut command = person.danlu(&words, &self.server.data, &self.server.lab);
         let status = command.status().map_err(|cause| odd(&cause.to_string()))?;
         if !status.success() {
-            self.leaving.wait(READING)?;
+            self.interrupt.wait(READING)?;
             return Err(odd(&status.to_string()).into());
         }
-        self.leaving.wait(READING)
+        self.interrupt.wait(READING)
     }
 
-    fn prompt(&self, person: &Person, words: &str) -> Result<(), Stop> {
+    fn prompt(&self, person: &DemoUser, words: &str) -> Result<(), Stop> {
         let sign = if person.name == "root" { '#' } else { '$' };
         tell(&format!("{}{sign} {}\n", person.name, bold(&format!("danlu {words}"))))
     }
@@ -198,7 +199,7 @@ impl<'a> Tour<'a> {
     fn look(&mut self) -> Result<Vec<TaskView>, Stop> {
         let all = self.client.list(&Query { oldest_first: true, ..Query::default() })?;
         let (columns, colour) = (width::of_stdout(), colour::wanted(&io::stdout()));
-        for line in self.news.of(&all, Timestamp::now()) {
+        for line in self.changes.of(&all, Timestamp::now()) {
             tell(&line.render(columns, colour))?;
         }
         Ok(all)
@@ -208,7 +209,7 @@ impl<'a> Tour<'a> {
         let since = Instant::now();
         while since.elapsed() < time {
             self.look()?;
-            self.leaving.wait(LOOK)?;
+            self.interrupt.wait(LOOK)?;
         }
         Ok(())
     }
@@ -216,11 +217,11 @@ impl<'a> Tour<'a> {
     fn look_until(&mut self, all: impl Fn(&TaskView) -> bool) -> Result<(), Stop> {
         let since = Instant::now();
         while !self.look()?.iter().all(&all) {
-            // Somebody may have cancelled it: the tour goes on.
+            // The user may have cancelled it: the tour goes on.
             if since.elapsed() > LONGEST {
                 return Ok(());
             }
-            self.leaving.wait(LOOK)?;
+            self.interrupt.wait(LOOK)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The single checks. Each looks at one thing and answers with one finding, or with none where it does not apply.
+//! The checks. Each looks at one thing and returns one finding, or none where it does not apply.
 
 use std::{
     env, fs,
@@ -13,11 +13,9 @@ use nix::sys::{
     statvfs::statvfs,
 };
 
-use serde::Deserialize;
-
 use super::{Finding, Verdict};
 use crate::{
-    client::{Address, Client},
+    client::{Address, Client, responses::ConfigAnswer},
     screen::{amounts, places, states},
 };
 
@@ -53,7 +51,7 @@ fn server_checks(client: &Client) -> Vec<Finding> {
     let role = if who.admin { msg::an_admin() } else { msg::a_user() };
     let mut findings =
         vec![fine(msg::the_server_answers_at_at_you_are_user_role(&at, &user, &role))];
-    findings.extend(client.get::<Document<ConfigBody>>("/config").ok().and_then(not_encrypted));
+    findings.extend(client.get::<Document<ConfigAnswer>>("/config").ok().and_then(not_encrypted));
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
     }
@@ -63,19 +61,8 @@ fn server_checks(client: &Client) -> Vec<Finding> {
     findings
 }
 
-#[derive(Deserialize)]
-struct ConfigBody {
-    config: Vec<ConfigEntry>,
-}
-
-#[derive(Deserialize)]
-struct ConfigEntry {
-    key: String,
-    value: String,
-}
-
 /// Plain HTTP on an address that others reach.
-fn not_encrypted(Document { content, .. }: Document<ConfigBody>) -> Option<Finding> {
+fn not_encrypted(Document { content, .. }: Document<ConfigAnswer>) -> Option<Finding> {
     let value = |key: &str| content.config.iter().find(|it| it.key == key).map(|it| &it.value);
     if value("plain_http")? != "true" {
         return None;

@@ -1,4 +1,4 @@
-//! A task as a text to be edited, in the words of the options of `submit`, and what has changed in it.
+//! A task as text for the editor, one `option: value` per line, and the changes made in it.
 
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a String>) -> String {
     shlex::try_join(words.map(String::as_str)).unwrap_or_default()
 }
 
-/// As somebody would have typed it.
+/// As a user would have typed it.
 fn plain(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),

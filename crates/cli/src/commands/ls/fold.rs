@@ -1,4 +1,4 @@
-//! Tasks as rows, the elements of an array as one.
+//! Tasks as table rows, with the elements of an array in one.
 
 use std::collections::BTreeMap;
 

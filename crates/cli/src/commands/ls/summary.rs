@@ -1,4 +1,4 @@
-//! The line above the list: are GPUs free, and how are my tasks?
+//! The line above the list: free GPUs, and the states of your tasks.
 
 use danlu_messages::cli::ls as msg;
 use danlu_wire::api::{GpuCounts, GpuStateName, Overview};

@@ -1,4 +1,4 @@
-//! `danlu service`: the server as a service of systemd.
+//! `danlu service`: installs the server as a systemd service.
 
 pub(super) mod unit;
 
@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use danlu_messages::cli::service as msg;
 
 use crate::{failure::Failure, screen};
-use unit::{Kind, Unit, failed, own_program, quoted};
+use unit::{Unit, UnitKind, failed, own_program, quoted};
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,21 +22,21 @@ use unit::{Kind, Unit, failed, own_program, quoted};
     arg_required_else_help = true,
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ServiceArguments {
     #[command(subcommand)]
-    what: What,
+    what: ServiceCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ServiceCommand {
     #[command(about = msg::write_the_unit_enable_and_start_it(), override_usage = msg::danlu_service_install_options())]
-    Install(Box<Install>),
+    Install(Box<ServiceInstall>),
     #[command(about = msg::stop_it_and_remove_the_unit_tasks_and_data(), override_usage = msg::danlu_service_uninstall_options())]
-    Uninstall(Place),
+    Uninstall(UnitLocation),
 }
 
 #[derive(Debug, Args)]
-struct Place {
+struct UnitLocation {
     #[arg(long, help = msg::for_this_user_alone_without_root())]
     user: bool,
 
@@ -45,9 +45,9 @@ struct Place {
 }
 
 #[derive(Debug, Args)]
-struct Install {
+struct ServiceInstall {
     #[command(flatten)]
-    place: Place,
+    place: UnitLocation,
 
     #[arg(long, help = msg::show_the_unit_and_change_nothing())]
     print: bool,
@@ -85,14 +85,14 @@ impl IoClass {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ServiceArguments) -> Result<(), Failure> {
     match &arguments.what {
-        What::Install(install) => self::install(install),
-        What::Uninstall(place) => uninstall(place),
+        ServiceCommand::Install(install) => self::install(install),
+        ServiceCommand::Uninstall(place) => uninstall(place),
     }
 }
 
-fn install(install: &Install) -> Result<(), Failure> {
+fn install(install: &ServiceInstall) -> Result<(), Failure> {
     let unit = server(install)?;
     if install.print {
         return screen::print(&unit.text());
@@ -112,8 +112,8 @@ fn install(install: &Install) -> Result<(), Failure> {
     screen::print(&out)
 }
 
-fn server(install: &Install) -> Result<Unit, Failure> {
-    let Install { place, nice, io_class, listen, data, config, .. } = install;
+fn server(install: &ServiceInstall) -> Result<Unit, Failure> {
+    let ServiceInstall { place, nice, io_class, listen, data, config, .. } = install;
     let mut start = format!("{} up", own_program()?);
     for address in listen {
         start += &format!(" --listen {}", quoted(&address.to_string()));
@@ -130,17 +130,17 @@ fn server(install: &Install) -> Result<Unit, Failure> {
         name: "danlu",
         description: "Danlu, the GPU task manager".into(),
         start,
-        kind: Kind::Server { for_user: place.user },
+        kind: UnitKind::Server { for_user: place.user },
         more: nice.into_iter().chain(io_class).collect(),
     })
 }
 
-fn uninstall(place: &Place) -> Result<(), Failure> {
+fn uninstall(place: &UnitLocation) -> Result<(), Failure> {
     let unit = Unit {
         name: "danlu",
         description: String::new(),
         start: String::new(),
-        kind: Kind::Server { for_user: place.user },
+        kind: UnitKind::Server { for_user: place.user },
         more: Vec::new(),
     };
     let path = unit.path(&place.root)?;

@@ -1,4 +1,4 @@
-//! Unit files of systemd, for the server and for an agent.
+//! systemd unit files of the server and the agent.
 //!
 //! Tasks are children of the service: whatever confines it confines them. So there is no seccomp filter, device policy, mount or
 //! other namespace, bounding set or `NoNewPrivileges` here: tasks need GPUs, set-uid programs and namespaces of their own.
@@ -21,13 +21,13 @@ pub(crate) struct Unit {
     pub(crate) name: &'static str,
     pub(crate) description: String,
     pub(crate) start: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: UnitKind,
     /// Lines such as `Nice=5`.
     pub(crate) more: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum UnitKind {
     /// Tells when it is ready, reads its configuration again on SIGHUP.
     Server {
         for_user: bool,
@@ -39,7 +39,7 @@ impl Unit {
     pub(crate) fn text(&self) -> String {
         let Unit { description, start, kind, more, .. } = self;
         let description = description.replace('%', "%%");
-        let for_user = *kind == Kind::Server { for_user: true };
+        let for_user = *kind == UnitKind::Server { for_user: true };
         let mut lines = vec!["[Unit]".to_owned(), format!("Description={description}")];
         if !for_user {
             lines.push("Wants=network-online.target".into());
@@ -48,7 +48,7 @@ impl Unit {
         lines.push("\n[Service]".into());
         lines.push(format!("ExecStart={start}"));
         match kind {
-            Kind::Server { for_user } => {
+            UnitKind::Server { for_user } => {
                 let kept = ["Type=notify", "NotifyAccess=main", "ExecReload=kill -HUP $MAINPID"];
                 lines.extend(kept.map(str::to_owned));
                 lines.extend(["Restart=on-failure", "RestartSec=5"].map(str::to_owned));
@@ -58,7 +58,7 @@ impl Unit {
                     lines.push("StateDirectory=danlu\nStateDirectoryMode=0711".into());
                 }
             }
-            Kind::Agent => lines.extend(["Restart=always", "RestartSec=30"].map(str::to_owned)),
+            UnitKind::Agent => lines.extend(["Restart=always", "RestartSec=30"].map(str::to_owned)),
         }
         lines.push(
             "# Tasks live on while the service restarts, and are limited by themselves alone."
@@ -82,7 +82,7 @@ impl Unit {
     /// Below `root`, which is `/` but for tests and images.
     pub(crate) fn path(&self, root: &Path) -> Result<PathBuf, Failure> {
         let file = format!("{}.service", self.name);
-        if self.kind != (Kind::Server { for_user: true }) {
+        if self.kind != (UnitKind::Server { for_user: true }) {
             return Ok(root.join("etc/systemd/system").join(file));
         }
         let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -108,7 +108,7 @@ impl Unit {
         if !Path::new("/run/systemd/system").exists() {
             return Ok(false);
         }
-        let user = self.kind == Kind::Server { for_user: true };
+        let user = self.kind == UnitKind::Server { for_user: true };
         for arguments in commands {
             let mut systemctl = Command::new("systemctl");
             let done = systemctl.args(user.then_some("--user")).args(*arguments).status();

@@ -1,4 +1,4 @@
-//! What the simulator complains about, in the person's language.
+//! Errors of the simulator, in the user's language.
 
 use std::{io, path::Path};
 

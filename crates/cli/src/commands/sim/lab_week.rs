@@ -1,4 +1,4 @@
-//! `danlu sim --lab-week`: a made-up week of a lab under six policies, with no trace at hand.
+//! `danlu sim --lab-week`: simulates a made-up week of a lab under six policies.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How far a replay has come, on a terminal only.
+//! The progress bar of a replay, on a terminal only.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -9,7 +9,7 @@ use danlu_sim::trace::{Policy, Progress};
 
 #[derive(Debug)]
 pub(super) struct ProgressBar {
-    /// `None` where nobody is watching.
+    /// `None` without a terminal.
     drawn_at: Option<Instant>,
     label: String,
 }
@@ -34,7 +34,7 @@ impl ProgressBar {
         let full = progress.ended * WIDTH / progress.jobs.max(1);
         let bar = "█".repeat(full) + &"░".repeat(WIDTH - full);
         let percent = progress.ended * 100 / progress.jobs.max(1);
-        // Whoever closed the terminal needs no bar.
+        // The terminal may be closed.
         let _ = write!(io::stderr(), "\r{bar} {percent:3} % {}", self.label);
     }
 

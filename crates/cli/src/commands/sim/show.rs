@@ -1,14 +1,15 @@
-//! Evaluations on the terminal, in the person's language.
+//! Prints evaluations, in the user's language.
 
 use std::io::{self, ErrorKind, Write};
 
 use danlu_messages::cli::sim as msg;
-use danlu_sim::trace::{
-    Evaluation, Metrics, Trace,
-    table::{Column, table},
-};
+use danlu_sim::trace::{Evaluation, Metrics, Trace};
 
-use crate::{commands::sim::failures, failure::Failure};
+use super::{
+    comparison::{PolicyColumn, comparison},
+    failures,
+};
+use crate::failure::Failure;
 
 /// What every terminal has.
 const TERMINAL_WIDTH: usize = 80;
@@ -30,9 +31,9 @@ fn columns(
     metrics: impl Fn(&Evaluation) -> &Metrics,
     speed: bool,
 ) -> String {
-    let columns: Vec<Column<'_>> = evaluations
+    let columns: Vec<PolicyColumn<'_>> = evaluations
         .iter()
-        .map(|evaluation| Column {
+        .map(|evaluation| PolicyColumn {
             heading: evaluation.policy.to_string(),
             metrics: metrics(evaluation),
             jobs_per_second: speed.then(|| {
@@ -41,7 +42,7 @@ fn columns(
             }),
         })
         .collect();
-    table(&columns, TERMINAL_WIDTH)
+    comparison(&columns, TERMINAL_WIDTH)
 }
 
 /// A size for a VC that has no jobs is harmless, but perhaps a slip.

@@ -19,7 +19,7 @@ use super::{Placement, show};
 use crate::failure::{Exit, Failure};
 
 #[derive(Debug, Args)]
-pub(super) struct Options {
+pub(super) struct WorkloadOptions {
     #[arg(long, value_name = "FILE", requires = "nodes_file", conflicts_with_all = ["trace", "lab_week"], help = msg::instead_of_a_trace_a_csv_file_of_tasks_that())]
     pub(super) workload: Option<String>,
 
@@ -35,14 +35,14 @@ pub(super) struct Options {
 }
 
 /// One placement over all seeds.
-struct Outcome {
+struct WorkloadOutcome {
     placement: PlacementRule,
     runs: Vec<Filled>,
 }
 
 pub(super) fn run(
     workload: &str,
-    options: &Options,
+    options: &WorkloadOptions,
     placement: Option<Placement>,
     as_json: bool,
 ) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ pub(super) fn run(
     let mut outcomes = Vec::new();
     for placement in rules {
         let runs = all_seeds(&pods, &machines, placement, options).map_err(|it| failure(&it))?;
-        outcomes.push(Outcome { placement, runs });
+        outcomes.push(WorkloadOutcome { placement, runs });
     }
     let shown = match as_json {
         true => format!("{}\n", document(workload, options, &outcomes)),
@@ -82,7 +82,11 @@ fn read<T>(
 fn failure(error: &PackingError) -> Failure {
     let exit = match error {
         PackingError::Unreadable { .. } => Exit::NotFound,
-        _ => Exit::Refused,
+        PackingError::NoColumn { .. }
+        | PackingError::BadValue { .. }
+        | PackingError::Empty { .. }
+        | PackingError::NoGpus
+        | PackingError::Refused(_) => Exit::Refused,
     };
     Failure::new(exit, error.to_string()).hint("danlu sim --help")
 }
@@ -92,7 +96,7 @@ fn all_seeds(
     pods: &[Pod],
     machines: &[Machine],
     placement: PlacementRule,
-    options: &Options,
+    options: &WorkloadOptions,
 ) -> Result<Vec<Filled>, PackingError> {
     let next = Mutex::new(0..options.seeds);
     let done = Mutex::new(Vec::new());
@@ -126,15 +130,15 @@ fn name(placement: PlacementRule) -> &'static str {
     }
 }
 
-fn at_100(outcome: &Outcome) -> Spread {
+fn at_100(outcome: &WorkloadOutcome) -> Spread {
     Spread::of(outcome.runs.iter().map(|run| run.at_100))
 }
 
-fn at_end(outcome: &Outcome) -> Spread {
+fn at_end(outcome: &WorkloadOutcome) -> Spread {
     Spread::of(outcome.runs.iter().map(|run| run.at_end))
 }
 
-fn table(options: &Options, outcomes: &[Outcome]) -> String {
+fn table(options: &WorkloadOptions, outcomes: &[WorkloadOutcome]) -> String {
     let demand = options.demand;
     let title = msg::gpus_given_out_mean_deviation();
     let mut out = format!("{title} ({} seeds)\n", options.seeds);
@@ -148,7 +152,7 @@ fn table(options: &Options, outcomes: &[Outcome]) -> String {
     out
 }
 
-fn document(workload: &str, options: &Options, outcomes: &[Outcome]) -> Value {
+fn document(workload: &str, options: &WorkloadOptions, outcomes: &[WorkloadOutcome]) -> Value {
     let spread = |it: Spread| json!({ "mean": it.mean, "deviation": it.deviation });
     let run = |run: &Filled| {
         json!({
@@ -159,7 +163,7 @@ fn document(workload: &str, options: &Options, outcomes: &[Outcome]) -> Value {
             "unplaced": run.unplaced,
         })
     };
-    let outcome = |it: &Outcome| {
+    let outcome = |it: &WorkloadOutcome| {
         json!({
             "placement": it.placement,
             "allocation_at_100": spread(at_100(it)),

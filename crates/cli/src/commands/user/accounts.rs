@@ -1,19 +1,19 @@
-//! Accounts: added, removed, locked, made admin.
+//! `danlu user add`, `del`, `lock`, `unlock`, `grant` and `revoke`.
 
 use clap::Args;
 use danlu_messages::cli::user as msg;
 use danlu_wire::api::{AddedUser, Document, NewUser};
 use serde_json::json;
 
-use super::{password, path_segment};
+use super::password;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::Failure,
     screen::{self, confirm::confirm},
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Add {
+pub(super) struct UserAdd {
     #[arg(value_name = "NAME", help = msg::the_account())]
     name: String,
 
@@ -36,7 +36,7 @@ pub(super) struct Add {
     json: bool,
 }
 
-pub(super) fn add(client: &Client, add: &Add) -> Result<(), Failure> {
+pub(super) fn add(client: &Client, add: &UserAdd) -> Result<(), Failure> {
     let password = if add.password_stdin { Some(password::from_input()?) } else { None };
     let body = NewUser {
         name: add.name.clone(),
@@ -60,7 +60,7 @@ pub(super) fn add(client: &Client, add: &Add) -> Result<(), Failure> {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Del {
+pub(super) struct UserDel {
     #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
     names: Vec<String>,
 
@@ -68,7 +68,7 @@ pub(super) struct Del {
     yes: bool,
 }
 
-pub(super) fn del(client: &Client, del: &Del) -> Result<(), Failure> {
+pub(super) fn del(client: &Client, del: &UserDel) -> Result<(), Failure> {
     let names = del.names.join(", ");
     let question = msg::remove_names_their_tasks_are_cancelled_their(&names);
     if !del.yes && !confirm(&question)? {
@@ -82,7 +82,7 @@ pub(super) fn del(client: &Client, del: &Del) -> Result<(), Failure> {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Named {
+pub(super) struct UserNames {
     #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
     names: Vec<String>,
 }
@@ -90,7 +90,7 @@ pub(super) struct Named {
 /// `locked` or `admin`.
 pub(super) fn set_each(
     client: &Client,
-    named: &Named,
+    named: &UserNames,
     what: &str,
     value: bool,
 ) -> Result<(), Failure> {

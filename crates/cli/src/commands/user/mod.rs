@@ -1,4 +1,4 @@
-//! `danlu user`: who there is, and what admins give them.
+//! `danlu user`: lists and manages accounts.
 
 mod accounts;
 mod password;
@@ -12,7 +12,7 @@ use danlu_wire::api::{Document, OneUser, UserView, Users};
 use serde_json::{Map, Value};
 
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     parse::pair::{Pair, parse_pair},
     screen::{
@@ -29,40 +29,40 @@ use crate::{
     after_help = msg::what_can_be_set_os_user_whom_their_tasks_run(),
     disable_help_subcommand = true,
 )]
-pub(crate) struct Arguments {
+pub(crate) struct UserArguments {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<UserCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum UserCommand {
     #[command(about = msg::show_all_users(), override_usage = "danlu user list [--json]")]
     List {
         #[arg(long, help = msg::print_one_json_document())]
         json: bool,
     },
     #[command(about = msg::add_an_account(), override_usage = msg::danlu_user_add_name_options())]
-    Add(accounts::Add),
+    Add(accounts::UserAdd),
     #[command(visible_alias = "rm", about = msg::remove_an_account_its_tasks_are_cancelled_its(), override_usage = msg::danlu_user_del_name_yes())]
-    Del(accounts::Del),
+    Del(accounts::UserDel),
     #[command(about = msg::let_nobody_in_with_this_account_sessions_and(), override_usage = msg::danlu_user_lock_name())]
-    Lock(accounts::Named),
+    Lock(accounts::UserNames),
     #[command(about = msg::let_its_owner_in_again(), override_usage = msg::danlu_user_unlock_name())]
-    Unlock(accounts::Named),
+    Unlock(accounts::UserNames),
     #[command(about = msg::make_somebody_an_admin(), override_usage = msg::danlu_user_grant_name())]
-    Grant(accounts::Named),
+    Grant(accounts::UserNames),
     #[command(about = msg::make_an_admin_a_user_again(), override_usage = msg::danlu_user_revoke_name())]
-    Revoke(accounts::Named),
+    Revoke(accounts::UserNames),
     #[command(about = msg::set_a_password_your_own_or_as_an_admin(), override_usage = msg::danlu_user_passwd_name_options())]
-    Passwd(password::Passwd),
+    Passwd(password::UserPasswd),
     #[command(about = msg::who_you_are_on_each_machine_your_ssh_user(), override_usage = msg::danlu_user_ssh_machine_user_name_key_file())]
-    Ssh(ssh::Ssh),
+    Ssh(ssh::UserSsh),
     #[command(about = msg::change_what_a_user_has_at_once(), override_usage = msg::danlu_user_set_name_key_value_options())]
-    Set(Set),
+    Set(UserSet),
 }
 
 #[derive(Debug, Args)]
-struct Set {
+struct UserSet {
     #[arg(value_name = "NAME", help = msg::the_user())]
     name: String,
 
@@ -91,26 +91,28 @@ struct Set {
     json: bool,
 }
 
-pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(client: &Client, arguments: &UserArguments) -> Result<(), Failure> {
     match &arguments.what {
-        Some(What::Set(set)) => change(client, set),
-        Some(What::Add(add)) => accounts::add(client, add),
-        Some(What::Del(del)) => accounts::del(client, del),
-        Some(What::Lock(named)) => accounts::set_each(client, named, "locked", true),
-        Some(What::Unlock(named)) => accounts::set_each(client, named, "locked", false),
-        Some(What::Grant(named)) => accounts::set_each(client, named, "admin", true),
-        Some(What::Revoke(named)) => accounts::set_each(client, named, "admin", false),
-        Some(What::Passwd(passwd)) => password::run(client, passwd),
-        Some(What::Ssh(ssh)) => ssh::run(client, ssh),
-        Some(What::List { json: true }) => screen::print_document(&client.get_document("/users")?),
-        Some(What::List { json: false }) | None => {
+        Some(UserCommand::Set(set)) => change(client, set),
+        Some(UserCommand::Add(add)) => accounts::add(client, add),
+        Some(UserCommand::Del(del)) => accounts::del(client, del),
+        Some(UserCommand::Lock(named)) => accounts::set_each(client, named, "locked", true),
+        Some(UserCommand::Unlock(named)) => accounts::set_each(client, named, "locked", false),
+        Some(UserCommand::Grant(named)) => accounts::set_each(client, named, "admin", true),
+        Some(UserCommand::Revoke(named)) => accounts::set_each(client, named, "admin", false),
+        Some(UserCommand::Passwd(passwd)) => password::run(client, passwd),
+        Some(UserCommand::Ssh(ssh)) => ssh::run(client, ssh),
+        Some(UserCommand::List { json: true }) => {
+            screen::print_document(&client.get_document("/users")?)
+        }
+        Some(UserCommand::List { json: false }) | None => {
             let users = read::<Document<Users>>(&client.get_document("/users")?)?.content.users;
             show(&users)
         }
     }
 }
 
-fn change(client: &Client, set: &Set) -> Result<(), Failure> {
+fn change(client: &Client, set: &UserSet) -> Result<(), Failure> {
     let document =
         client.send("PATCH", &format!("/users/{}", path_segment(&set.name)), &wanted(set)?)?;
     if set.json {
@@ -119,7 +121,7 @@ fn change(client: &Client, set: &Set) -> Result<(), Failure> {
     show(&[read::<Document<OneUser>>(&document)?.content.user])
 }
 
-fn wanted(set: &Set) -> Result<Value, Failure> {
+fn wanted(set: &UserSet) -> Result<Value, Failure> {
     let mut body = Map::new();
     let flags = [
         ("priority", &set.priority),
@@ -149,14 +151,6 @@ fn wanted(set: &Set) -> Result<Value, Failure> {
         return Err(Failure::new(Exit::Usage, message).hint("danlu user set NAME priority=2"));
     }
     Ok(Value::Object(body))
-}
-
-/// A name may have characters that mean something in an address.
-pub(super) fn path_segment(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    name.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
 
 fn show(users: &[UserView]) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Passwords: from the input, never from the arguments, which others can see.
+//! `danlu user passwd`: reads passwords from the input, never from arguments, which other users can see.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
@@ -7,15 +7,14 @@ use danlu_messages::cli::user as msg;
 use danlu_wire::api::{Document, NewPassword, PasswordSet, Secret};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
-use super::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     screen,
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Passwd {
+pub(super) struct UserPasswd {
     #[arg(value_name = "NAME", help = msg::whose_your_own_unless_told())]
     name: Option<String>,
 
@@ -26,7 +25,7 @@ pub(super) struct Passwd {
     one_time: bool,
 }
 
-pub(super) fn run(client: &Client, passwd: &Passwd) -> Result<(), Failure> {
+pub(super) fn run(client: &Client, passwd: &UserPasswd) -> Result<(), Failure> {
     let new = match (passwd.one_time, passwd.password_stdin) {
         (true, _) => None,
         (false, true) => Some(from_input()?),

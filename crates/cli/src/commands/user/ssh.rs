@@ -1,4 +1,4 @@
-//! Who one is on other machines, and one's own key for them.
+//! `danlu user ssh`: your login on other machines, and your own key for it.
 
 use std::{
     fs::File,
@@ -11,9 +11,8 @@ use danlu_messages::{cli::user as msg, machines};
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
-use super::path_segment;
 use crate::{
-    client::{Client, read},
+    client::{Client, path_segment, read},
     failure::{Exit, Failure},
     screen::{
         self, colour,
@@ -23,7 +22,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-pub(super) struct Ssh {
+pub(super) struct UserSsh {
     #[arg(value_name = "MACHINE", help = msg::the_machine_all_are_shown_unless_told())]
     node: Option<String>,
 
@@ -40,7 +39,7 @@ pub(super) struct Ssh {
     json: bool,
 }
 
-pub(super) fn run(client: &Client, ssh: &Ssh) -> Result<(), Failure> {
+pub(super) fn run(client: &Client, ssh: &UserSsh) -> Result<(), Failure> {
     let path = |node: &String| format!("/me/nodes/{}", path_segment(node));
     let document = match (&ssh.node, &ssh.user) {
         (Some(node), Some(user)) => {

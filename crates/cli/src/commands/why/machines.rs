@@ -1,4 +1,4 @@
-//! Who has which GPU, machine by machine.
+//! Which task holds which GPU, machine by machine.
 
 use std::collections::BTreeMap;
 

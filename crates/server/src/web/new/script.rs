@@ -104,7 +104,7 @@ mod tests {
         assert_eq!((body.gpus.value(), model), (Some(&2), Some("a100")));
         assert_eq!((body.memory.value(), body.time_limit.value()), (Some(&(4 << 30)), Some(&300)));
         assert_eq!((body.hold.value(), body.retries.value()), (Some(&true), Some(&0)));
-        let labels = body.labels.into_value_or_empty();
+        let labels = body.labels.into_value_or_default();
         let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         assert_eq!(labels, ["a=1", "b=3", "c=4"]);
         assert_eq!(filled, ["gpus", "mem", "retries", "variables", "hold"]);

@@ -1,0 +1,35 @@
+//! A backup copied over the database starts a new epoch: no run directory is used twice.
+
+use crate::support::daemon::{Daemon, until};
+use std::fs;
+
+#[test]
+fn a_restored_backup_forgets_what_came_after_it_and_nothing_else() {
+    let mut daemon = Daemon::start();
+    let before = daemon.submit("-J before", "echo before");
+    assert_eq!(daemon.ask(&["wait", &before]).status, 0);
+    daemon.terminate();
+    let database = daemon.data().join("danlu.db");
+    let backup = daemon.directory().join("backup.db");
+    fs::copy(&database, &backup).expect("a copy");
+    daemon.start_again();
+    // The server has been started since the backup: that alone does not make it another database.
+    let after = daemon.submit("-J after", "echo after");
+    assert_eq!(daemon.ask(&["wait", &after]).status, 0);
+    daemon.terminate();
+    // Into the same file, as `cp` does it.
+    let bytes = fs::read(&backup).expect("the backup");
+    fs::write(&database, bytes).expect("a restore");
+    daemon.begin_again();
+    until("it refuses to start", || daemon.has_ended());
+    assert!(daemon.errors().contains("danlu up --accept-loss"), "{}", daemon.errors());
+    daemon.add_argument("--accept-loss");
+    daemon.start_again();
+    assert_eq!(daemon.ask(&["show", &after]).status, 69, "it was submitted after the backup");
+    assert_eq!(daemon.say(&["logs", &before]), "before\n");
+    let new = daemon.submit("-J new", "echo new");
+    assert_eq!(daemon.ask(&["wait", &new]).status, 0);
+    assert_eq!(daemon.say(&["logs", &new]), "new\n", "not the log of a run with the same number");
+    let (new, after): (u64, u64) = (new.parse().expect("an id"), after.parse().expect("an id"));
+    assert!(new > after, "the ids since the backup may still be in somebody's notes");
+}

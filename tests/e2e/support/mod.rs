@@ -1,0 +1,13 @@
+//! What the tests are built on: servers, machines, users and GPUs that a test can control.
+
+pub(crate) mod daemon;
+pub(crate) mod danlu;
+pub(crate) mod dead_fs;
+pub(crate) mod fake_server;
+pub(crate) mod http;
+pub(crate) mod os_user;
+pub(crate) mod seeded_random;
+pub(crate) mod small_disk;
+pub(crate) mod ssh_lab;
+pub(crate) mod ssh_user;
+pub(crate) mod two_gpus;

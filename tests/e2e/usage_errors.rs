@@ -1,0 +1,123 @@
+//! Wrong command lines: the error, a hint, and the exit status.
+
+use std::fs;
+
+use crate::support::danlu::{Answer, answer, command, danlu};
+
+fn check(arguments: &str, status: i32, message: &str) {
+    let said = danlu("en", arguments);
+    assert_eq!(said.status, status, "{arguments}: {said:?}");
+    assert_eq!(said.stdout, "", "{arguments}");
+    assert_eq!(
+        said.stderr.lines().next(),
+        Some(format!("error: {message}").as_str()),
+        "{arguments}"
+    );
+    assert!(said.stderr.contains("\nhint: "), "{arguments}: {said:?}");
+}
+
+#[test]
+fn malformed_task_ids_are_refused_with_the_form() {
+    let form = "a task is named by its id (12), a range (3-9), `@` (your last one) or `@~1` (the one before)";
+    check("show abc", 2, &format!("`<ID>` cannot be `abc`: {form}"));
+    check("cancel 9-3", 2, "`[ID]...` cannot be `9-3`: the range is written as 3-9");
+    check("why 3-9", 2, "`<ID>` cannot be `3-9`: one task is needed here, not a range");
+    check("cancel", 2, "no task is named");
+    check("cancel 3 --state queued", 2, "ids and filters exclude each other");
+    check("cancel 3 --all", 2, "`[ID]...` and `--all` exclude each other");
+    check("show", 2, "missing argument `<ID>`");
+    check(
+        "ls --state runing",
+        2,
+        "`--state <STATE>` cannot be `runing`: it is one of held, blocked, queued, starting, running, paused, stopping, lost, succeeded, failed, cancelled, timed_out, or open, waiting, active, ended",
+    );
+}
+
+#[test]
+fn wrong_options_of_submit_are_refused_with_a_hint() {
+    check("submit", 2, "there is no command");
+    check(
+        "submit --gpus x -- true",
+        2,
+        "`--gpus <N|MODEL:N>` cannot be `x`: it is a number, or a model and a number: 2, x:1",
+    );
+    check(
+        "submit --gpu-ids 0,x -- true",
+        2,
+        "`--gpu-ids <LIST>` cannot be `0,x`: GPU numbers are written as 0,2 or 0-3",
+    );
+    check(
+        "submit -t soon -- true",
+        2,
+        "`--time <TIME>` cannot be `soon`: a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
+    );
+    check(
+        "submit --mem many -- true",
+        2,
+        "`--mem <SIZE>` cannot be `many`: a size is written as 20G or 512M",
+    );
+    check(
+        "submit --array 3-1 -- true",
+        2,
+        "`--array <LIST>` cannot be `3-1`: an array is written as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
+    );
+    check(
+        "submit -d after:3 -- true",
+        2,
+        "`--after <LIST>` cannot be `after:3`: it is written as afterok:12,13 or afterany:14 or afternotok:15",
+    );
+    check("submit --env A -- true", 2, "`--env <K=V>` cannot be `A`: it is written as NAME=VALUE");
+    check(
+        "submit --truncate -- true",
+        2,
+        "`--truncate` says what to do with the files of --stdout and --stderr",
+    );
+    check(
+        "submit --nodes 0 -- true",
+        2,
+        "`--nodes <N>` cannot be `0`: it is a whole number, 1 or more",
+    );
+    check("submit --gpuss 1 -- true", 2, "unknown argument `--gpuss`");
+    check("run --array 0-3 -- true", 2, "`run` follows one task that may start");
+}
+
+#[test]
+fn options_that_are_not_implemented_yet_are_refused() {
+    check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
+}
+
+fn submit_script(source: &str) -> Answer {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    fs::write(directory.path().join("job.sh"), source).expect("it can be written");
+    let mut command = command("en");
+    command.args(["submit", "--server", "/nowhere", "job.sh"]).current_dir(directory.path());
+    answer(command.output().expect("it starts"))
+}
+
+#[test]
+fn scripts_are_refused_with_their_line() {
+    for (source, status, message) in [
+        (
+            "#!/bin/sh\n#SBATCH --partition=gpu\n",
+            64,
+            "`job.sh` line 2: `--partition` is not supported",
+        ),
+        ("#!/bin/sh\n\n#SBATCH -N 2-4\n", 64, "`job.sh` line 3: `-N 2-4` is not supported"),
+        (
+            "#!/bin/sh\n#SBATCH -G 3\n#SBATCH -N 2\n",
+            64,
+            "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 nodes",
+        ),
+        ("#!/bin/sh\n#DANLU --notify a@b\n", 64, "`job.sh` line 2: `--notify` is not there yet"),
+        ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
+        ("print(1)\n", 64, "`job.sh` is neither executable nor a script with a `#!` line"),
+    ] {
+        let said = submit_script(source);
+        assert_eq!(said.status, status, "{source}: {said:?}");
+        assert_eq!(said.stderr.lines().next(), Some(format!("error: {message}").as_str()));
+        assert!(said.stderr.contains("\nhint: "), "{said:?}");
+    }
+    // This one is fine, and only the server is missing.
+    assert_eq!(submit_script("#!/bin/sh\n#SBATCH --gres=gpu:2\necho\n").status, 75);
+    assert_eq!(submit_script("#!/bin/sh\n#SBATCH -N 2 --ntasks-per-node=1\necho\n").status, 75);
+}
