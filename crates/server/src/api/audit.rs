@@ -26,21 +26,17 @@ pub(crate) struct AuditQuery {
 pub(super) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<AuditQuery>, QueryRejection>,
+    query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Json<Document<Audit>>, ApiError> {
-    let Query(wanted) = wanted?;
-    Ok(Json(Document::new(read(&api, &caller, wanted).await?)))
+    let Query(query) = query?;
+    Ok(Json(Document::new(read(&api, &caller, query).await?)))
 }
 
-pub(crate) async fn read(
-    api: &Api,
-    caller: &Caller,
-    wanted: AuditQuery,
-) -> Result<Audit, ApiError> {
+pub(crate) async fn read(api: &Api, caller: &Caller, query: AuditQuery) -> Result<Audit, ApiError> {
     caller.require_admin()?;
-    let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
     let question = move |store: &Store| {
-        store.audit(wanted.cursor.unwrap_or(i64::MAX), limit, wanted.target.as_deref())
+        store.audit(query.cursor.unwrap_or(i64::MAX), limit, query.target.as_deref())
     };
     let entries = api.handle.read(question).await?;
     let entries = entries.map_err(|error| crate::daemon::handle::NotNow::from(&error))?;

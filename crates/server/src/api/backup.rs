@@ -32,10 +32,10 @@ pub(super) struct BackupQuery {
 pub(super) async fn backup(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<BackupQuery>, QueryRejection>,
+    query: Result<Query<BackupQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     caller.require_admin()?;
-    let Query(BackupQuery { logs }) = wanted?;
+    let Query(BackupQuery { logs }) = query?;
     let spool = backup::spool(&api.handle, &api.config.data).await?;
     let asker = caller.asker();
     let deed = Deed {

@@ -390,7 +390,7 @@ pub(super) async fn add_user(api: &Api, name: &str, admin: bool) -> Result<UserI
     match api.handle.ask(input).await {
         Ok(Reply::User(id)) => Ok(id),
         // Another request created the account first.
-        _ => {
+        Ok(Reply::Done | Reply::Task(_) | Reply::Node(_)) | Err(_) => {
             let _ = api.handle.read(|_| ()).await;
             user_named(api, name).map(|user| user.id).ok_or_else(|| {
                 ApiError::new(

@@ -32,9 +32,9 @@ pub(super) async fn stream(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-    wanted: Result<Query<EventsQuery>, QueryRejection>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let Query(EventsQuery { after }) = wanted?;
+    let Query(EventsQuery { after }) = query?;
     // A browser that was cut off says where.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = match last.or(after) {

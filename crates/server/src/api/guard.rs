@@ -78,7 +78,7 @@ async fn admitted(
     let caller = match Caller::from_request_parts(parts, api).await {
         Ok(caller) => caller,
         Err(error) if error.0.code == ErrorCode::Unauthenticated => {
-            api.auth.strangers.count(address).map_err(|wait| {
+            api.auth.unknown_callers.count(address).map_err(|wait| {
                 let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
                 ApiError::new(ErrorCode::TooOften, message, errors::log_in_or_send_a_token())
             })?;

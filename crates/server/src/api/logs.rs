@@ -47,26 +47,26 @@ pub(super) async fn logs(
     State(api): State<Api>,
     caller: Caller,
     path: Result<Path<u64>, PathRejection>,
-    wanted: Result<Query<LogQuery>, QueryRejection>,
+    query: Result<Query<LogQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = path?;
-    let Query(mut wanted) = wanted?;
+    let Query(mut query) = query?;
     // A browser that was cut off says where.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    wanted.offset = last.or(wanted.offset);
-    let run = find_run(&api, &caller, TaskId(id), wanted.run)?;
-    let part = wanted.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
-    let which = (wanted.stream.unwrap_or_default(), part);
+    query.offset = last.or(query.offset);
+    let run = find_run(&api, &caller, TaskId(id), query.run)?;
+    let part = query.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
+    let which = (query.stream.unwrap_or_default(), part);
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open_part(&api, TaskId(id), run, which).await?;
     let mut log = log;
-    let start = match wanted.start(&mut log).await {
+    let start = match query.start(&mut log).await {
         // A follower gets more when the machine is back.
         Err(error) if follow && error.kind() == ErrorKind::NotConnected => {
-            wanted.offset.unwrap_or(0)
+            query.offset.unwrap_or(0)
         }
-        Err(error) => return last_lines(&api, run, &wanted, error),
+        Err(error) => return last_lines(&api, run, &query, error),
         Ok(start) => start,
     };
     if follow {
@@ -75,9 +75,9 @@ pub(super) async fn logs(
         return Ok(Sse::new(log).into_response());
     }
     let over = is_over(&api, run);
-    match wanted.part(log, start, over).await {
+    match query.part(log, start, over).await {
         Ok(answer) => Ok(answer),
-        Err(error) => last_lines(&api, run, &wanted, error),
+        Err(error) => last_lines(&api, run, &query, error),
     }
 }
 
@@ -85,13 +85,13 @@ pub(super) async fn logs(
 fn last_lines(
     api: &Api,
     run: RunId,
-    wanted: &LogQuery,
+    query: &LogQuery,
     error: std::io::Error,
 ) -> Result<Response, ApiError> {
     let away = error.kind() == ErrorKind::NotConnected;
     let kept = away.then(|| api.nodes.last_lines(run)).flatten();
     let Some(LastOutput { at, offset, bytes }) =
-        kept.map(|kept| match (wanted.offset, wanted.tail) {
+        kept.map(|kept| match (query.offset, query.tail) {
             (None, Some(lines)) => kept.tail(lines),
             (Some(_), _) | (None, None) => kept,
         })
@@ -99,7 +99,7 @@ fn last_lines(
         return Err(unreadable(error));
     };
     let end = offset + bytes.len() as u64;
-    let from = wanted.offset.unwrap_or(0).clamp(offset, end);
+    let from = query.offset.unwrap_or(0).clamp(offset, end);
     let skipped = usize::try_from(from - offset).unwrap_or(bytes.len());
     let answer = Response::builder()
         .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")
@@ -115,16 +115,16 @@ fn last_lines(
 pub(super) async fn of_server(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<LogQuery>, QueryRejection>,
+    query: Result<Query<LogQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     if !caller.admin {
         return Err(Refusal::AdminOnly.into());
     }
-    let Query(wanted) = wanted?;
+    let Query(query) = query?;
     let mut log =
         RunLog::file(crate::daemon::logging::path(&api.config.data)).await.map_err(unreadable)?;
-    let start = wanted.start(&mut log).await.map_err(unreadable)?;
-    wanted.part(log, start, false).await.map_err(unreadable)
+    let start = query.start(&mut log).await.map_err(unreadable)?;
+    query.part(log, start, false).await.map_err(unreadable)
 }
 
 impl LogQuery {
@@ -159,8 +159,8 @@ pub(crate) fn find_run(
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     caller.may_see_inside(&model, task)?;
-    let wanted = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
-    let run = model.runs_of(id).filter(wanted).last().map(|run| run.id);
+    let query = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
+    let run = model.runs_of(id).filter(query).last().map(|run| run.id);
     run.ok_or_else(|| match attempt {
         None => ApiError::not_found(
             errors::task_id_has_not_run_yet(&id),

@@ -291,7 +291,7 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
             | RunState::Stopping { .. } => None,
         },
         failure: match &run.state {
-            RunState::Ended { failure, .. } => failure.as_ref().map(told),
+            RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
             RunState::Starting
             | RunState::Running { .. }
             | RunState::Paused { .. }
@@ -399,7 +399,7 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 /// Of a task that has ended: as its last run did.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
     let last = run.and_then(|run| match &run.state {
-        RunState::Ended { failure, .. } => failure.as_ref().map(told),
+        RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),
         RunState::Starting
         | RunState::Running { .. }
         | RunState::Paused { .. }
@@ -421,10 +421,10 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
 
 /// For runs of which nothing else is known.
 fn plain(exit: &Exit) -> Option<Failure> {
-    danlu_core::Failure::of_exit(exit).as_ref().map(told)
+    danlu_core::Failure::of_exit(exit).as_ref().map(failure_view)
 }
 
-fn told(failure: &danlu_core::Failure) -> Failure {
+fn failure_view(failure: &danlu_core::Failure) -> Failure {
     let evidence = Some(failure.evidence.clone());
     Failure { class: failure.class.as_str().to_owned(), evidence }
 }

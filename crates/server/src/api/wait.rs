@@ -54,9 +54,9 @@ fn states(names: &str) -> Result<Vec<TaskStateName>, ApiError> {
 pub(super) async fn wait(
     State(api): State<Api>,
     caller: Caller,
-    wanted: Result<Query<WaitQuery>, QueryRejection>,
+    query: Result<Query<WaitQuery>, QueryRejection>,
 ) -> Result<Json<Document<Waited>>, ApiError> {
-    let Query(WaitQuery { ids, until, timeout_ms }) = wanted?;
+    let Query(WaitQuery { ids, until, timeout_ms }) = query?;
     let states = states(&until)?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
     let mut pending: BTreeSet<TaskId> = ids.iter().copied().collect();

@@ -8,9 +8,9 @@ mod recent;
 mod records;
 mod secret;
 mod sessions;
-mod strangers;
 mod system;
 mod tokens;
+mod unknown_callers;
 
 pub(crate) use records::{Session, Token};
 pub(crate) use secret::{SecretHash, random as random_secret};
@@ -28,10 +28,10 @@ use records::{AccountChange, Book, Notice, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
-use strangers::Strangers;
 use system::SystemPasswords;
 use thiserror::Error;
 use tokio::sync::{Semaphore, watch};
+use unknown_callers::UnknownCallers;
 
 /// Each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
@@ -46,7 +46,7 @@ pub struct Auth {
     /// Notified when an account may no longer be accepted.
     changed: watch::Sender<()>,
     attempts: Attempts,
-    pub(crate) strangers: Strangers,
+    pub(crate) unknown_callers: UnknownCallers,
     hashing: Semaphore,
     recent: Recent,
     /// Of this life of the server.
@@ -88,7 +88,7 @@ impl Auth {
             changing: tokio::sync::Mutex::default(),
             changed: watch::Sender::default(),
             attempts: Attempts::default(),
-            strangers: Strangers::default(),
+            unknown_callers: UnknownCallers::default(),
             hashing: Semaphore::new(HASHED_AT_ONCE),
             recent: Recent::default(),
             salt: secret::random().unwrap_or_default(),

@@ -29,7 +29,7 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     let refused: Vec<(u64, ApiError)> =
         results.into_iter().filter_map(|(id, error)| Some((id, error?))).collect();
     if !refused.is_empty() {
-        return Ok(told(&sent.visit, sent.back(), &ids, refused));
+        return Ok(result_page(&sent.visit, sent.back(), &ids, refused));
     }
     // The page of a task that is gone is no place to go back to.
     let gone = removed && ids.iter().any(|id| sent.back() == format!("/tasks/{id}"));
@@ -149,7 +149,7 @@ struct ActedPage<'a> {
     back: &'a str,
 }
 
-fn told(
+fn result_page(
     visit: &Visit,
     back: &str,
     ids: &[u64],

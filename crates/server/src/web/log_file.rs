@@ -28,9 +28,9 @@ pub(super) async fn download(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-    Query(wanted): Query<LogFileQuery>,
+    Query(query): Query<LogFileQuery>,
 ) -> PageResult {
-    let log = open(&api, &visit.caller, TaskId(id), wanted.run).await.map_err(visit.no())?;
+    let log = open(&api, &visit.caller, TaskId(id), query.run).await.map_err(visit.no())?;
     let file = format!("attachment; filename=\"danlu-{id}.log\"");
     let answer = Response::builder()
         .header(header::CONTENT_TYPE, "text/plain; charset=utf-8")

@@ -40,10 +40,10 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(wanted): Query<LoginPageQuery>,
+    Query(query): Query<LoginPageQuery>,
 ) -> Response {
     let context = PageContext::new(&api, &headers, &uri, None);
-    let next = own_path(&wanted.next).unwrap_or("/");
+    let next = own_path(&query.next).unwrap_or("/");
     page(&LoginPage { context: &context, next, name: "", problem: None })
 }
 
@@ -60,13 +60,13 @@ pub(super) async fn log_in(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<LoginForm>,
+    Form(form): Form<LoginForm>,
 ) -> Response {
-    let next = own_path(&given.next).unwrap_or("/");
-    let name = given.name.trim();
+    let next = own_path(&form.next).unwrap_or("/");
+    let name = form.name.trim();
     let started = match is_of_another_site(&headers) {
         true => Err(ApiError::of_another_site()),
-        false => session::start(&api, peer, &headers, (name, &given.password)).await,
+        false => session::start(&api, peer, &headers, (name, &form.password)).await,
     };
     match started {
         Ok((cookie, _)) if peer.is_encrypted() => {

@@ -183,7 +183,7 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let wanted = NewToken { name: sent.field("name").trim().to_owned(), scope, expires };
     let token = made::new(&api, caller, wanted).await.map_err(sent.visit.no())?;
     let words = (msg::a_new_token(), msg::copy_it_now_it_is_not_shown_again());
-    Ok(secrets::told(
+    Ok(secrets::shown_once(
         context,
         words,
         vec![(token.token.name, token.secret.0)],

@@ -80,11 +80,11 @@ impl FromRequestParts<Api> for Visit {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Visit, PageError> {
-        let stranger = |error: ApiError| {
-            let error = count_stranger(api, parts, error);
+        let unknown_caller = |error: ApiError| {
+            let error = count_unknown_caller(api, parts, error);
             PageError::new(PageContext::new(api, &parts.headers, &parts.uri, None), error)
         };
-        let caller = Caller::identify(parts, api).await.map_err(stranger)?;
+        let caller = Caller::identify(parts, api).await.map_err(unknown_caller)?;
         let context = PageContext::new(api, &parts.headers, &parts.uri, Some(&caller));
         // Forms say themselves what they may do.
         let elsewhere = parts.method == Method::GET && !context.is_at("/me");
@@ -95,12 +95,12 @@ impl FromRequestParts<Api> for Visit {
     }
 }
 
-fn count_stranger(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
+fn count_unknown_caller(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
     if error.0.code != ErrorCode::Unauthenticated {
         return error;
     }
     let address = Peer::of(parts).and_then(Peer::address);
-    match api.auth.strangers.count(address) {
+    match api.auth.unknown_callers.count(address) {
         Ok(()) => error,
         Err(wait) => {
             let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);

@@ -18,7 +18,7 @@ struct SecretsPage<'a> {
 }
 
 /// Who or what each is for, and what could not be made.
-pub(super) fn told(
+pub(super) fn shown_once(
     context: &PageContext,
     (title, explanation): (&str, &str),
     secrets: Vec<(String, String)>,

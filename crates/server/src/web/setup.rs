@@ -34,13 +34,13 @@ pub(super) async fn form(
     State(api): State<Api>,
     headers: HeaderMap,
     uri: Uri,
-    Query(given): Query<SetupForm>,
+    Query(form): Query<SetupForm>,
 ) -> PageResult {
     let context = PageContext::new(&api, &headers, &uri, None);
-    if !api.auth.is_setup_key(&given.key) {
+    if !api.auth.is_setup_key(&form.key) {
         return Err(PageError::new(context, used_up()));
     }
-    Ok(page(&SetUpPage { context: &context, key: &given.key, name: "admin", problem: None }))
+    Ok(page(&SetUpPage { context: &context, key: &form.key, name: "admin", problem: None }))
 }
 
 pub(super) async fn send(
@@ -48,13 +48,13 @@ pub(super) async fn send(
     ConnectInfo(peer): ConnectInfo<Peer>,
     headers: HeaderMap,
     uri: Uri,
-    Form(given): Form<SetupForm>,
+    Form(form): Form<SetupForm>,
 ) -> PageResult {
     let context = PageContext::new(&api, &headers, &uri, None);
     if is_of_another_site(&headers) {
         return Err(PageError::new(context, ApiError::of_another_site()));
     }
-    let SetupForm { key, name, password } = given;
+    let SetupForm { key, name, password } = form;
     let wanted = SetUp { key: Secret(key.clone()), name: name.clone(), password: Secret(password) };
     match first_admin(&api, peer, wanted).await {
         Ok(()) => Ok(Redirect::to("/login").into_response()),

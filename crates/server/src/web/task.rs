@@ -61,7 +61,7 @@ pub(super) async fn task(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-    Query(wanted): Query<TaskPageQuery>,
+    Query(query): Query<TaskPageQuery>,
 ) -> PageResult {
     let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
     let model = api.handle.model();
@@ -74,7 +74,7 @@ pub(super) async fn task(
     let starts_at = explained.as_ref().and_then(|explained| explained.starts_at);
     let may_act = visit.caller.admin || task.user == visit.caller.name;
     let log = match may_act && !details.runs.is_empty() {
-        true => log_file::tail(&api, &visit.caller, TaskId(id), wanted.run).await,
+        true => log_file::tail(&api, &visit.caller, TaskId(id), query.run).await,
         false => None,
     };
     let line = Line { task: task.clone(), array: None };
@@ -87,7 +87,7 @@ pub(super) async fn task(
         after: after(&details),
         failure: failure(&task),
         runs: details.runs.iter().rev().map(|run| attempt(run, &visit.context)).collect(),
-        run: wanted.run.or_else(|| details.runs.last().map(|run| run.attempt)),
+        run: query.run.or_else(|| details.runs.last().map(|run| run.attempt)),
         may_act,
         log,
         task,

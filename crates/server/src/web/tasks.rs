@@ -36,7 +36,7 @@ const GROUPS: [(&str, &str); 4] = [
 #[template(path = "tasks.html")]
 struct TasksPage<'a> {
     context: &'a PageContext,
-    wanted: TaskListQuery,
+    query: TaskListQuery,
     tabs: Vec<Tab>,
     states: Vec<(&'static str, &'static str)>,
     users: Vec<String>,
@@ -56,8 +56,8 @@ pub(super) async fn tasks(
     visit: Visit,
     Query(given): Query<Vec<(String, String)>>,
 ) -> PageResult {
-    let wanted = TaskListQuery::read(given);
-    let found = select(&api, &visit.caller, wanted.filter()).await.map_err(visit.no())?;
+    let query = TaskListQuery::read(given);
+    let found = select(&api, &visit.caller, query.filter()).await.map_err(visit.no())?;
     let model = api.handle.model();
     let line = |task| Line { task, array: None };
     let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
@@ -67,35 +67,35 @@ pub(super) async fn tasks(
     users.sort_unstable();
     Ok(page(&TasksPage {
         context: &visit.context,
-        tabs: tabs(&wanted),
+        tabs: tabs(&query),
         states: TaskStateName::ALL.map(|state| (state.as_str(), states::word(state))).to_vec(),
         users,
         rows: rows.collect(),
         total: found.total,
         next: found
             .next
-            .map(|id| TaskListQuery { cursor: id.to_string(), ..wanted.clone() }.address()),
-        wanted,
+            .map(|id| TaskListQuery { cursor: id.to_string(), ..query.clone() }.address()),
+        query,
     }))
 }
 
 impl TaskListQuery {
     fn read(given: Vec<(String, String)>) -> TaskListQuery {
-        let mut wanted = TaskListQuery::default();
+        let mut query = TaskListQuery::default();
         for (name, value) in given {
             let field = match name.as_str() {
-                "state" => &mut wanted.state,
-                "user" => &mut wanted.user,
-                "node" => &mut wanted.node,
-                "project" => &mut wanted.project,
-                "label" => &mut wanted.label,
-                "array" => &mut wanted.array,
-                "cursor" => &mut wanted.cursor,
+                "state" => &mut query.state,
+                "user" => &mut query.user,
+                "node" => &mut query.node,
+                "project" => &mut query.project,
+                "label" => &mut query.label,
+                "array" => &mut query.array,
+                "cursor" => &mut query.cursor,
                 _ => continue,
             };
             value.trim().clone_into(field);
         }
-        wanted
+        query
     }
 
     fn filter(&self) -> Filter {
@@ -137,12 +137,12 @@ impl TaskListQuery {
     }
 }
 
-fn tabs(wanted: &TaskListQuery) -> Vec<Tab> {
+fn tabs(query: &TaskListQuery) -> Vec<Tab> {
     let all = ["", "active", "waiting", "unsuccessful", "over"];
     let words = [msg::all(), msg::running(), msg::waiting(), msg::failed(), msg::ended()];
     let tab = |(name, words): (&str, _)| {
-        let tab = TaskListQuery { state: name.to_owned(), cursor: String::new(), ..wanted.clone() };
-        Tab { address: tab.address(), words, chosen: wanted.state == name }
+        let tab = TaskListQuery { state: name.to_owned(), cursor: String::new(), ..query.clone() };
+        Tab { address: tab.address(), words, chosen: query.state == name }
     };
     all.into_iter().zip(words).map(tab).collect()
 }

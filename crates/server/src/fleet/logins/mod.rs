@@ -54,9 +54,9 @@ pub struct Login {
 pub struct SshLogin {
     pub user: String,
     pub key: KeyNote,
-    /// Which machine it was given for and how that was reached then; it is of no use for another.
-    #[serde(default)]
-    pub way: Option<String>,
+    /// Identifies the machine and the route that the key was given for; it is not used for another.
+    #[serde(default, rename = "way")]
+    pub route_id: Option<String>,
 }
 
 #[derive(Debug, Error)]
@@ -160,7 +160,7 @@ impl Logins {
         handle: &Handle,
         user: UserId,
         (node, ssh_user): (&str, &str),
-        door: &KeyLogin,
+        key_login: &KeyLogin,
         given: Option<&Secret>,
         by: &Asker,
     ) -> Result<(), LoginError> {
@@ -168,7 +168,7 @@ impl Logins {
         if ssh_user == "root" {
             return Err(LoginError::Root);
         }
-        if ssh_user == door.login {
+        if ssh_user == key_login.login {
             return Err(LoginError::ServersOwn(ssh_user.to_owned()));
         }
         let _turn = self.0.changing.lock().await;
@@ -188,8 +188,8 @@ impl Logins {
         };
         let detail = format!("{ssh_user}, key {} {}", note.kind, note.fingerprint);
         let is_first = login.ssh.is_none();
-        let way = Some(door.way.clone());
-        let ssh = Some(SshLogin { user: ssh_user.to_owned(), key: note, way });
+        let route_id = Some(key_login.route_id.clone());
+        let ssh = Some(SshLogin { user: ssh_user.to_owned(), key: note, route_id });
         let deed = deed(by, "set SSH login on", format!("node {node}"), detail);
         let kept = self.keep(handle, Login { ssh, ..login }, deed).await;
         if kept.is_err() && is_first {

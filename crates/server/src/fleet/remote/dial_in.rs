@@ -34,7 +34,7 @@ pub(crate) async fn connect(
     let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(SecretHash::of);
     let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
-        api.auth.strangers.count(peer.address()).map_err(|wait| {
+        api.auth.unknown_callers.count(peer.address()).map_err(|wait| {
             let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
             ApiError::new(ErrorCode::TooOften, message, errors::see_the_token())
         })?;

@@ -11,7 +11,7 @@ pub(crate) struct KeyLogin {
     /// The server's own login there.
     pub(crate) login: String,
     /// Identifies the machine and the route to it: a key counts for this route only.
-    pub(crate) way: String,
+    pub(crate) route_id: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum NoKeys {
 
 impl NodeRecord {
     /// A different value means another machine, or another login there.
-    pub(crate) fn way(&self, machine: &str) -> String {
+    pub(crate) fn route_id(&self, machine: &str) -> String {
         format!("{} {machine}", self.address())
     }
 
@@ -45,19 +45,19 @@ impl Nodes {
         if machine.is_root {
             return Err(NoKeys::Root);
         }
-        Ok(KeyLogin { login: machine.login.clone(), way: record.way(&machine.id) })
+        Ok(KeyLogin { login: machine.login.clone(), route_id: record.route_id(&machine.id) })
     }
 
     /// A user's key has changed: only that user's connection is opened again.
     pub(crate) fn take_over_key(&self, name: &str, user: UserId) {
         if let Some(connection) = self.node_id(name).and_then(|node| self.connection(node)) {
-            connection.owners.key_changed(user);
+            connection.user_agents.key_changed(user);
         }
     }
 
     /// Why a user's own connection is not established, if it should be.
-    pub(crate) fn own_problem(&self, name: &str, user: UserId) -> Option<String> {
-        self.connection(self.node_id(name)?)?.owners.problem(user)
+    pub(crate) fn user_agent_problem(&self, name: &str, user: UserId) -> Option<String> {
+        self.connection(self.node_id(name)?)?.user_agents.problem(user)
     }
 
     fn node_id(&self, name: &str) -> Option<NodeId> {

@@ -87,7 +87,7 @@ struct Connection {
     protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
     asks: Asks,
-    owners: UserAgents,
+    user_agents: UserAgents,
 }
 
 /// The kind of these records in the store.
@@ -130,11 +130,11 @@ impl Nodes {
     pub(crate) fn send(&self, node: NodeId, session: SessionId, order: ToAgent) {
         let connection = self.connection(node).filter(|it| it.session == session);
         let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
-        let owners = &connection.owners;
+        let user_agents = &connection.user_agents;
         let theirs = match &order {
             ToAgent::Launch(launch) => {
                 let owner = handle.model().tasks.get(&launch.task).map(|task| task.owner);
-                match owner.and_then(|owner| owners.launch(owner, launch)) {
+                match owner.and_then(|owner| user_agents.launch(owner, launch)) {
                     Some(Ok(())) => return,
                     Some(Err(why)) => {
                         return user_agent_link::not_started(
@@ -148,7 +148,7 @@ impl Nodes {
                 }
             }
             ToAgent::AskReport => {
-                owners.ask_for_reports();
+                user_agents.ask_for_reports();
                 None
             }
             ToAgent::Stop { run, .. }
@@ -156,7 +156,7 @@ impl Nodes {
             | ToAgent::Resume { run }
             | ToAgent::SetLimit { run, .. }
             | ToAgent::Forget { run }
-            | ToAgent::DropLog { run } => owners.with(*run),
+            | ToAgent::DropLog { run } => user_agents.with(*run),
             ToAgent::Hello(_)
             | ToAgent::AskFacts
             | ToAgent::ReadLog(_)
@@ -177,7 +177,7 @@ impl Nodes {
     pub(crate) fn drop_log(&self, (node, session): (NodeId, SessionId), run: RunId, owner: UserId) {
         let connection = self.connection(node).filter(|it| it.session == session);
         let (Some(connection), Some(handle)) = (connection, self.0.handle.get()) else { return };
-        if connection.owners.drop_log(owner, run) {
+        if connection.user_agents.drop_log(owner, run) {
             return;
         }
         let _ = connection.orders.send(ToAgent::DropLog { run });

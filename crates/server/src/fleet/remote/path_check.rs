@@ -17,7 +17,7 @@ impl Nodes {
         paths: TaskPaths,
     ) -> Option<oneshot::Receiver<PathsSeen>> {
         let connection = self.connection(node)?;
-        if connection.protocol < CHECKS_PATHS || connection.owners.of(user).is_some() {
+        if connection.protocol < CHECKS_PATHS || connection.user_agents.of(user).is_some() {
             return None;
         }
         let (ask, seen) = connection.asks.open_check();

@@ -112,7 +112,7 @@ impl RemoteLog {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
         let owner = self.nodes.owner_of(self.place.run);
-        let theirs = owner.and_then(|owner| connection.owners.of(owner));
+        let theirs = owner.and_then(|owner| connection.user_agents.of(owner));
         let mut log = self.place.clone();
         let (orders, asks) = match theirs {
             Some(UserAgent { orders, asks, login }) => {
@@ -124,7 +124,7 @@ impl RemoteLog {
         };
         let (ask, answered) = asks.open();
         // Held by the connection alone, so that its end is heard here.
-        drop((asks, connection.owners));
+        drop((asks, connection.user_agents));
         let wanted = ReadLog { ask, log, from, limit, wait };
         orders.send(ToAgent::ReadLog(wanted)).map_err(|_| away())?;
         drop(orders);

@@ -179,10 +179,10 @@ impl Far<'_> {
         let Greeted { session, protocol, mut messages, details, machine, boot_id, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
-        let owners = UserAgents::default();
-        let (kept_asks, kept_owners) = (asks.clone(), owners.clone());
+        let user_agents = UserAgents::default();
+        let (kept_asks, kept_owners) = (asks.clone(), user_agents.clone());
         let connection =
-            Connection { session, protocol, orders, asks: kept_asks, owners: kept_owners };
+            Connection { session, protocol, orders, asks: kept_asks, user_agents: kept_owners };
         self.nodes.connections().insert(self.node, connection);
         self.tell(session, NodeMessage::Connected);
         for first in [ToAgent::AskReport, ToAgent::AskFacts] {
@@ -198,7 +198,7 @@ impl Far<'_> {
                 record: self.record.clone(),
                 session,
                 answered: Answered { machine, boot_id },
-                owners: owners.clone(),
+                user_agents: user_agents.clone(),
             };
             UserAgentLinks::start(all)
         });
@@ -228,7 +228,7 @@ impl Far<'_> {
                     heard_at = Instant::now();
                     match said {
                         FromAgent::Report(report) => {
-                            held = self.report(session, report, &owners);
+                            held = self.report(session, report, &user_agents);
                             continue;
                         }
                         said @ (FromAgent::Hello(_) | FromAgent::Started { .. } | FromAgent::Ended { .. } | FromAgent::LogDropped { .. } | FromAgent::Gpus(_) | FromAgent::Details(_) | FromAgent::Memory { .. } | FromAgent::Fitness { .. } | FromAgent::Facts(_) | FromAgent::Log(_) | FromAgent::Paths(_)) => self.hear(session, said, &asks),
@@ -239,17 +239,17 @@ impl Far<'_> {
                         self.handle.read(|_| ()).await.ok()?;
                     }
                 }
-                () = owners.news() => {
+                () = user_agents.news() => {
                     if let Some(own) = &mut own {
                         own.take_over_keys();
                     }
-                    if let Some(lost) = owners.lost() {
+                    if let Some(lost) = user_agents.lost() {
                         return Some(lost);
                     }
                     if let Some(report) = held.take() {
-                        held = self.report(session, report, &owners);
-                    } else if owners.take_newcomers() {
-                        owners.ask_for_reports();
+                        held = self.report(session, report, &user_agents);
+                    } else if user_agents.take_newcomers() {
+                        user_agents.ask_for_reports();
                         write(to, &ToAgent::AskReport).await.ok()?;
                     }
                 }
@@ -270,13 +270,13 @@ impl Far<'_> {
         &self,
         session: SessionId,
         report: NodeReport,
-        owners: &UserAgents,
+        user_agents: &UserAgents,
     ) -> Option<NodeReport> {
         let model = self.handle.model();
         let there =
             |run: &&danlu_core::Run| run.part_on(self.node).is_some_and(|it| !it.is_ended());
         let tasks = model.active_runs().filter(there).filter_map(|run| model.tasks.get(&run.task));
-        match owners.together(report, &tasks.map(|task| task.owner).collect()) {
+        match user_agents.together(report, &tasks.map(|task| task.owner).collect()) {
             MergedReport::Report(report) => {
                 self.tell(session, NodeMessage::Report(report));
                 None

@@ -44,7 +44,7 @@ pub(super) struct NodeLinkContext {
     pub(super) record: NodeRecord,
     pub(super) session: SessionId,
     pub(super) answered: Answered,
-    pub(super) owners: UserAgents,
+    pub(super) user_agents: UserAgents,
 }
 
 /// The machine that answered the server's own connection.
@@ -70,7 +70,7 @@ impl UserAgentLinks {
     }
 
     fn open(&mut self, user: UserId) {
-        self.shared.owners.links().insert(user, Link::default());
+        self.shared.user_agents.links().insert(user, Link::default());
         let own = UserAgentLink { shared: Arc::clone(&self.shared), user };
         self.kept.insert(user, self.tasks.spawn(own.keep()));
     }
@@ -78,17 +78,17 @@ impl UserAgentLinks {
     /// Reconnects users whose key has changed, and drops those without a key.
     pub(super) fn take_over_keys(&mut self) {
         let shared = Arc::clone(&self.shared);
-        for user in shared.owners.take_changed() {
+        for user in shared.user_agents.take_changed() {
             if let Some(before) = self.kept.remove(&user) {
                 before.abort();
                 shared.note_end(user, "their key was changed");
             }
-            let is_lost = shared.owners.links().get(&user).is_some_and(|link| link.is_lost);
+            let is_lost = shared.user_agents.links().get(&user).is_some_and(|link| link.is_lost);
             if is_lost {
                 // The whole node reconnects, and reports what runs there.
                 return;
             }
-            shared.owners.links().remove(&user);
+            shared.user_agents.links().remove(&user);
             if shared.nodes.0.logins.with_keys_on(&shared.record.name).contains(&user) {
                 self.open(user);
             }
@@ -101,7 +101,7 @@ impl NodeLinkContext {
     fn note_end(&self, user: UserId, reason: &str) {
         let model = self.handle.model();
         let is_active = |run: &RunId| model.runs.get(run).is_some_and(|run| !run.is_ended());
-        let mut links = self.owners.links();
+        let mut links = self.user_agents.links();
         let Some(link) = links.get_mut(&user) else { return };
         (link.orders, link.login) = (None, None);
         link.problem = Some(reason.to_owned());
@@ -111,7 +111,7 @@ impl NodeLinkContext {
         for order in waiting {
             not_started(&self.handle, (self.node, self.session), order.run, unreached(reason));
         }
-        self.owners.tell_news();
+        self.user_agents.tell_news();
     }
 }
 
@@ -168,7 +168,7 @@ impl UserAgentLink {
         let Some((login, key)) = nodes.0.logins.ssh(self.user, name) else {
             return Closed::Refused(unusable("the key cannot be used", again));
         };
-        if login.way.as_ref().is_some_and(|way| *way != record.way(&answered.machine.id)) {
+        if login.route_id.as_ref().is_some_and(|id| *id != record.route_id(&answered.machine.id)) {
             let message = "the key was given when the machine was reached in another way";
             return Closed::Refused(unusable(message, again));
         }
@@ -215,9 +215,9 @@ impl UserAgentLink {
             .await
             .map_err(|error| Unreachable::new(Step::Upload, error.to_string(), "see /proc"))?;
         let known_hosts = ssh::known_hosts(&nodes.0.data);
-        let way = SshRoute::to(target).await?;
+        let route = SshRoute::to(target).await?;
         let person = Person { login: &login.user, key };
-        let command = user_ssh::command(target, &way, person, &known_hosts);
+        let command = user_ssh::command(target, &route, person, &known_hosts);
         let place = HostKeyPlace::of(target, &known_hosts);
         ssh::connect(command, &place, false, program).await
     }
@@ -225,7 +225,7 @@ impl UserAgentLink {
     /// By what the machine says of the account, before an agent there hears of anything.
     fn admit(&self, account: &Account, login: &SshLogin) -> Result<(), Unreachable> {
         self.check(account.uid == 0, &account.name, login)?;
-        self.shared.owners.claim(self.user, &account.name).map_err(|()| {
+        self.shared.user_agents.claim(self.user, &account.name).map_err(|()| {
             let message = format!("somebody else is connected as {} there already", account.name);
             unusable(message, "each person needs an account of their own")
         })
@@ -267,7 +267,7 @@ impl UserAgentLink {
         let mut messages = greeted.messages;
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = Asks::default();
-        if let Some(link) = self.shared.owners.links().get_mut(&self.user) {
+        if let Some(link) = self.shared.user_agents.links().get_mut(&self.user) {
             // What was to be started is there when it reports.
             for order in std::mem::take(&mut link.waiting) {
                 link.runs.insert(order.run);
@@ -311,21 +311,21 @@ impl UserAgentLink {
                     runs.into_iter().filter(|report| self.is_theirs(report.run)).collect();
                 let model = self.shared.handle.model();
                 let is_active = |run: &RunId| model.runs.get(run).is_some_and(|it| !it.is_ended());
-                let mut links = self.shared.owners.links();
+                let mut links = self.shared.user_agents.links();
                 if let Some(link) = links.get_mut(&self.user) {
                     link.runs.retain(is_active);
                     link.runs.extend(runs.iter().map(|report| report.run));
                     link.reported = Some(runs);
                 }
                 drop(links);
-                self.shared.owners.tell_news();
+                self.shared.user_agents.tell_news();
             }
             FromAgent::Started { run, .. } | FromAgent::Ended { run, .. }
                 if !self.is_theirs(run) => {}
             FromAgent::Started { run, at, .. } => self.tell(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, .. } => self.tell(NodeMessage::Ended { run, ending }),
             FromAgent::LogDropped { run } => {
-                let mut links = self.shared.owners.links();
+                let mut links = self.shared.user_agents.links();
                 let asked =
                     links.get_mut(&self.user).is_some_and(|link| link.dropping.remove(&run));
                 drop(links);

@@ -63,21 +63,23 @@ impl SshRoute {
     }
 
     fn read(said: &str) -> Result<SshRoute, String> {
-        let mut way = SshRoute::default();
+        let mut route = SshRoute::default();
         for line in said.lines() {
             let (name, value) = line.split_once(' ').unwrap_or((line, ""));
-            if let Some((_, option)) = WHERE.iter().find(|(told, _)| *told == name) {
-                way.options.push((option, value.to_owned()));
+            if let Some((_, option)) = WHERE.iter().find(|(printed, _)| *printed == name) {
+                route.options.push((option, value.to_owned()));
             }
             match (name, value) {
                 ("proxycommand" | "proxyjump", "none") => {}
-                ("proxycommand", command) => way.proxy = Some(command.to_owned()),
-                ("proxyjump", jumps) => way.proxy = Some(through(jumps)?),
-                ("proxyusefdpass", "yes") => way.options.push(("ProxyUseFdpass", "yes".to_owned())),
+                ("proxycommand", command) => route.proxy = Some(command.to_owned()),
+                ("proxyjump", jumps) => route.proxy = Some(through(jumps)?),
+                ("proxyusefdpass", "yes") => {
+                    route.options.push(("ProxyUseFdpass", "yes".to_owned()));
+                }
                 _ => {}
             }
         }
-        Ok(way)
+        Ok(route)
     }
 }
 
@@ -100,7 +102,7 @@ fn through(jumps: &str) -> Result<String, String> {
 /// Only for a machine that the server is connected to: whose host key it knows already.
 pub(super) fn command(
     target: &SshTarget,
-    way: &SshRoute,
+    route: &SshRoute,
     person: Person<'_>,
     known_hosts: &Path,
 ) -> Command {
@@ -113,10 +115,10 @@ pub(super) fn command(
     // Unlike `-i`, this leaves no room for the usual keys when the file is gone.
     let key = person.key.display().to_string().replace('%', "%%");
     ssh.arg("-o").arg(format!("IdentityFile=\"{key}\""));
-    for (option, value) in &way.options {
+    for (option, value) in &route.options {
         ssh.arg("-o").arg(format!("{option}={value}"));
     }
-    match &way.proxy {
+    match &route.proxy {
         Some(proxy) => ssh.arg("-o").arg(format!("ProxyCommand={proxy}")),
         None => ssh.env_remove("SSH_AUTH_SOCK"),
     };
@@ -148,20 +150,20 @@ mod tests {
         let said = "user root\nhostname 10.0.0.7\nport 2222\nidentityfile ~/.ssh/id_root\n\
                     certificatefile ~/.ssh/c\nidentityagent /run/agent\nproxycommand none\n\
                     hostkeyalias gpu7\nsendenv SECRET\nlocalcommand id\n";
-        let way = SshRoute::read(said).unwrap();
+        let route = SshRoute::read(said).unwrap();
         let options = [("HostName", "10.0.0.7"), ("Port", "2222"), ("HostKeyAlias", "gpu7")];
         let options = options.map(|(name, value)| (name, value.to_owned())).to_vec();
-        assert_eq!(way, SshRoute { options, proxy: None });
+        assert_eq!(route, SshRoute { options, proxy: None });
     }
 
     #[test]
     fn jumps_are_hops_of_the_server() {
-        let way = |jumps: &str| SshRoute::read(&format!("hostname a\nproxyjump {jumps}\n"));
-        let proxy = way("bob@one:99,[fe80::1]:22").unwrap().proxy.unwrap();
+        let route = |jumps: &str| SshRoute::read(&format!("hostname a\nproxyjump {jumps}\n"));
+        let proxy = route("bob@one:99,[fe80::1]:22").unwrap().proxy.unwrap();
         assert!(proxy.contains("-J 'bob@one:99' "), "{proxy}");
         assert!(proxy.ends_with("-W '[%h]:%p' -- 'ssh://[fe80::1]:22'"), "{proxy}");
-        assert!(way("a';id;'").is_err());
-        assert!(way("-oProxyCommand=id").is_err());
+        assert!(route("a';id;'").is_err());
+        assert!(route("-oProxyCommand=id").is_err());
         assert_eq!(
             SshRoute::read("proxycommand nc %h %p").unwrap().proxy.as_deref(),
             Some("nc %h %p")

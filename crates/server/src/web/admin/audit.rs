@@ -32,8 +32,8 @@ pub(in crate::web) async fn list(
     Query(AuditPageQuery { cursor, target }): Query<AuditPageQuery>,
 ) -> PageResult {
     let only = Some(target.trim().to_owned()).filter(|target| !target.is_empty());
-    let wanted = audit::AuditQuery { cursor, limit: None, target: only };
-    let audit = audit::read(&api, &visit.caller, wanted).await.map_err(visit.no())?;
+    let query = audit::AuditQuery { cursor, limit: None, target: only };
+    let audit = audit::read(&api, &visit.caller, query).await.map_err(visit.no())?;
     Ok(page(&AuditPage {
         context: &visit.context,
         entries: audit.entries,

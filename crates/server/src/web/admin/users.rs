@@ -75,7 +75,7 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
         }
     }
     let words = (msg::accounts(), msg::hand_these_passwords_over_now_they_are_not());
-    Ok(secrets::told(context, words, made, problems, "/admin"))
+    Ok(secrets::shown_once(context, words, made, problems, "/admin"))
 }
 
 pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
@@ -104,7 +104,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             let secret = made.map(|secret| secret.0).unwrap_or_default();
             let words = (msg::a_new_password(), msg::hand_it_over_now_it_is_not_shown_again());
             let secrets = vec![(name.to_owned(), secret)];
-            return Ok(secrets::told(context, words, secrets, Vec::new(), "/admin"));
+            return Ok(secrets::shown_once(context, words, secrets, Vec::new(), "/admin"));
         }
         _ => fields(&sent).map(|mut change| {
             // What is not written any more is gone.

@@ -12,11 +12,11 @@ const STRETCH: Duration = Duration::from_secs(10);
 const MOST_ADDRESSES: usize = 20_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Strangers {
+pub(crate) struct UnknownCallers {
     counts: Mutex<BTreeMap<IpAddr, (Instant, u32)>>,
 }
 
-impl Strangers {
+impl UnknownCallers {
     /// The seconds to wait, if the limit was exceeded. Callers on the local socket are always known.
     pub(crate) fn count(&self, address: Option<IpAddr>) -> Result<(), u64> {
         let (Some(address), Ok(mut counts)) = (address, self.counts.lock()) else { return Ok(()) };
@@ -43,11 +43,11 @@ mod tests {
 
     #[test]
     fn one_address_that_asks_too_often_waits_and_others_do_not() {
-        let strangers = Strangers::default();
+        let unknown_callers = UnknownCallers::default();
         let (here, there) = (IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        (0..MOST).for_each(|_| assert_eq!(strangers.count(Some(here)), Ok(())));
-        assert!(strangers.count(Some(here)).is_err());
-        assert_eq!(strangers.count(Some(there)), Ok(()));
-        assert_eq!(strangers.count(None), Ok(()));
+        (0..MOST).for_each(|_| assert_eq!(unknown_callers.count(Some(here)), Ok(())));
+        assert!(unknown_callers.count(Some(here)).is_err());
+        assert_eq!(unknown_callers.count(Some(there)), Ok(()));
+        assert_eq!(unknown_callers.count(None), Ok(()));
     }
 }
