@@ -24,7 +24,7 @@ const OWN: &str = "private, no-cache";
 pub(crate) const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 #[derive(Debug)]
-pub(crate) struct Forms {
+pub(crate) struct EncodedBody {
     kind: &'static str,
     cache: &'static str,
     tag: HeaderValue,
@@ -34,15 +34,15 @@ pub(crate) struct Forms {
 
 /// What a request says about the answer.
 #[derive(Debug, Default)]
-pub(crate) struct Wish {
+pub(crate) struct ContentNegotiation {
     has: Option<HeaderValue>,
     gzip: bool,
 }
 
-impl Wish {
-    pub(crate) fn of(headers: &HeaderMap) -> Wish {
+impl ContentNegotiation {
+    pub(crate) fn of(headers: &HeaderMap) -> ContentNegotiation {
         let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-        Wish {
+        ContentNegotiation {
             has: headers.get(header::IF_NONE_MATCH).cloned(),
             gzip: accepted.is_some_and(takes_gzip),
         }
@@ -70,21 +70,21 @@ fn takes_gzip(accepted: &str) -> bool {
     })
 }
 
-impl Forms {
-    pub(crate) fn json(plain: impl Into<Bytes>) -> Forms {
-        Forms::new("application/json", OWN, plain.into())
+impl EncodedBody {
+    pub(crate) fn json(plain: impl Into<Bytes>) -> EncodedBody {
+        EncodedBody::new("application/json", OWN, plain.into())
     }
 
-    pub(crate) fn new(kind: &'static str, cache: &'static str, plain: Bytes) -> Forms {
+    pub(crate) fn new(kind: &'static str, cache: &'static str, plain: Bytes) -> EncodedBody {
         let digest = Sha256::digest(&plain);
         // Weak: the same for the plain and the compressed form.
         let tag = format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..12]));
         // Letters and digits only.
         let tag = HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("W/\"\""));
-        Forms { kind, cache, tag, plain, gzip: OnceLock::new() }
+        EncodedBody { kind, cache, tag, plain, gzip: OnceLock::new() }
     }
 
-    pub(crate) async fn answer(self: &Arc<Self>, wish: &Wish) -> Response {
+    pub(crate) async fn answer(self: &Arc<Self>, wish: &ContentNegotiation) -> Response {
         let mut answer = if wish.has(&self.tag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else if wish.gzip && self.plain.len() >= TINY {
@@ -122,7 +122,7 @@ fn compress(plain: &[u8]) -> Bytes {
 }
 
 /// For answers that were made for this request alone.
-pub(super) async fn shaped(answer: Response, wish: &Wish) -> Response {
+pub(super) async fn shaped(answer: Response, wish: &ContentNegotiation) -> Response {
     let whole = answer.body().size_hint().exact().is_some();
     let kind = answer.headers().get(header::CONTENT_TYPE);
     let json = kind.is_some_and(|kind| kind == "application/json");
@@ -132,7 +132,7 @@ pub(super) async fn shaped(answer: Response, wish: &Wish) -> Response {
     }
     let (parts, body) = answer.into_parts();
     match to_bytes(body, usize::MAX).await {
-        Ok(plain) => Arc::new(Forms::json(plain)).answer(wish).await,
+        Ok(plain) => Arc::new(EncodedBody::json(plain)).answer(wish).await,
         // A body that is there as a whole does not fail.
         Err(_) => Response::from_parts(parts, Body::empty()),
     }
@@ -154,14 +154,15 @@ mod tests {
 
     #[test]
     fn what_somebody_has_is_not_sent_again() {
-        let forms = Forms::json("{}");
-        let wish = |has: &str| Wish { has: HeaderValue::try_from(has).ok(), gzip: false };
+        let forms = EncodedBody::json("{}");
+        let wish =
+            |has: &str| ContentNegotiation { has: HeaderValue::try_from(has).ok(), gzip: false };
         let tag = forms.tag.to_str().expect("letters").to_owned();
         let strong = tag.trim_start_matches("W/").to_owned();
         for has in [tag.as_str(), &strong, "*", &format!("\"other\", {tag}")] {
             assert!(wish(has).has(&forms.tag), "{has}");
         }
         assert!(!wish("\"other\"").has(&forms.tag));
-        assert_ne!(Forms::json("[]").tag, forms.tag);
+        assert_ne!(EncodedBody::json("[]").tag, forms.tag);
     }
 }

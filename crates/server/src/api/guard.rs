@@ -1,7 +1,7 @@
 //! Whether the caller may use an address at all; checked before anything else of the request.
 
 use super::caller::{Caller, Peer};
-use super::encoding::{Wish, shaped};
+use super::encoding::{ContentNegotiation, shaped};
 use super::routes::Access;
 use super::{Api, ApiError};
 use axum::extract::{FromRequestParts as _, Request};
@@ -53,7 +53,8 @@ where
         let Guarded { guard: Guard { api, who }, mut inner } = self.clone();
         Box::pin(async move {
             let (mut parts, body) = request.into_parts();
-            let wish = (parts.method == Method::GET).then(|| Wish::of(&parts.headers));
+            let wish =
+                (parts.method == Method::GET).then(|| ContentNegotiation::of(&parts.headers));
             if who != Access::Anybody {
                 match admitted(&api, who, &mut parts).await {
                     Ok(caller) => drop(parts.extensions.insert(caller)),

@@ -26,7 +26,7 @@ mod os_users;
 pub(crate) mod overview;
 mod reports;
 pub(crate) mod response_cache;
-mod routes;
+pub(crate) mod routes;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;
@@ -65,7 +65,7 @@ use danlu_core::UserId;
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::MOST_BODY_BYTES;
-use encoding::Forms;
+use encoding::EncodedBody;
 use guard::Guard;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -73,10 +73,10 @@ use tokio::sync::mpsc;
 
 /// What every handler can reach, shared by all of them.
 #[derive(Debug, Clone)]
-pub struct Api(Arc<Reach>);
+pub struct Api(Arc<ApiState>);
 
 #[derive(Debug)]
-pub struct Reach {
+pub struct ApiState {
     pub handle: Handle,
     pub files: Arc<danlu_node::RunRoot>,
     pub user_files: danlu_node::user_files::UserFiles,
@@ -89,7 +89,7 @@ pub struct Reach {
     pub connection_limits: crate::api::network::ConnectionLimits,
     pub streams: Streams,
     /// Lists of tasks, by who asks for what in which language.
-    pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<Forms>>,
+    pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<EncodedBody>>,
     /// Where we listen, once we do: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
     /// Tells the process to end.
@@ -99,7 +99,7 @@ pub struct Reach {
 }
 
 impl Api {
-    pub fn new(reach: Reach) -> Api {
+    pub fn new(reach: ApiState) -> Api {
         Api(Arc::new(reach))
     }
 
@@ -111,9 +111,9 @@ impl Api {
 }
 
 impl Deref for Api {
-    type Target = Reach;
+    type Target = ApiState;
 
-    fn deref(&self) -> &Reach {
+    fn deref(&self) -> &ApiState {
         &self.0
     }
 }

@@ -71,19 +71,19 @@ pub(crate) async fn gather(
     Ok(overview)
 }
 
-struct Found {
-    lines: Vec<Folded>,
+struct OverviewLines {
+    lines: Vec<OverviewLine>,
     not_shown: usize,
 }
 
-struct Folded {
+struct OverviewLine {
     /// The task that stands for the line.
     shown: TaskId,
     array: Option<ArrayLine>,
 }
 
 /// What runs before what waits, each in the order of submission.
-fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize) -> Found {
+fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize) -> OverviewLines {
     let (mut active, mut waiting) = (Vec::new(), Vec::new());
     let mut not_shown = 0;
     let mut put = |id: TaskId, runs: bool, count: usize| {
@@ -108,7 +108,7 @@ fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize
     }
     arrays.for_each(|(first, array)| put(*first, !array.active.is_empty(), array.size()));
     let lines = active.into_iter().chain(waiting).map(|id| line(model, id));
-    Found { lines: lines.collect(), not_shown }
+    OverviewLines { lines: lines.collect(), not_shown }
 }
 
 fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
@@ -118,7 +118,7 @@ fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest)
 }
 
 /// The newest first.
-fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Vec<Folded> {
+fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Vec<OverviewLine> {
     let digest = &model.digest;
     let mut arrays = BTreeSet::new();
     let mut lines = Vec::new();
@@ -139,11 +139,11 @@ fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Ve
 }
 
 /// Of a task, or of the array whose first element it is.
-fn line(model: &ReadModel, id: TaskId) -> Folded {
+fn line(model: &ReadModel, id: TaskId) -> OverviewLine {
     let array = model.digest.arrays.get(&id).filter(|array| array.size() > 1);
     let Some(array) = array else {
         let alone = model.digest.arrays.get(&id).and_then(ArrayDigest::spokesman);
-        return Folded { shown: alone.unwrap_or(id), array: None };
+        return OverviewLine { shown: alone.unwrap_or(id), array: None };
     };
     let mut counts: BTreeMap<TaskStateName, usize> =
         array.counts.iter().map(|(state, count)| (*state, *count)).collect();
@@ -164,7 +164,7 @@ fn line(model: &ReadModel, id: TaskId) -> Folded {
         counts,
         running_since: since.map(view::rfc3339),
     };
-    Folded { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
+    OverviewLine { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
 }
 
 /// As they were submitted, while none has been removed; then of those that are left.

@@ -2,7 +2,7 @@
 
 use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
-use super::encoding::{Forms, Wish};
+use super::encoding::{ContentNegotiation, EncodedBody};
 use super::filter::Filter;
 use super::submit::described;
 use super::{Api, ApiError, task_paths, view};
@@ -45,12 +45,12 @@ pub(super) async fn list(
             let Query(filter) = Query::try_from_uri(uri)?;
             let tasks = Document::new(select(&api, &caller, filter).await?);
             // Texts and numbers only: they can be written.
-            let list = Arc::new(Forms::json(serde_json::to_vec(&tasks).unwrap_or_default()));
+            let list = Arc::new(EncodedBody::json(serde_json::to_vec(&tasks).unwrap_or_default()));
             api.lists.put(key, &model, Arc::clone(&list));
             list
         }
     };
-    Ok(list.answer(&Wish::of(request.headers())).await)
+    Ok(list.answer(&ContentNegotiation::of(request.headers())).await)
 }
 
 /// A part of the tasks that a filter lets through, and how many there are.
@@ -151,7 +151,7 @@ pub(super) async fn act(
             "danlu --help",
         ));
     };
-    let with = With { position: body.position, more: Span::from_secs(body.more) };
+    let with = ActArguments { position: body.position, more: Span::from_secs(body.more) };
     caller.look_for(&api.handle.model(), TaskId(id))?;
     let asked = caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await;
     asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
@@ -215,7 +215,7 @@ pub(crate) async fn act_on_all(
     caller: &Caller,
     Act { act, ids, position, more, cascade }: Act,
 ) -> Result<Vec<(u64, Option<ApiError>)>, ApiError> {
-    let with = With { position, more: Span::from_secs(more) };
+    let with = ActArguments { position, more: Span::from_secs(more) };
     if ids.len() > MOST_IDS {
         return Err(ApiError::refused(
             errors::more_than_most_ids(&MOST_IDS),
@@ -357,12 +357,17 @@ fn waits(task: &Task) -> bool {
 
 /// What some acts need to know besides the task.
 #[derive(Clone, Copy)]
-struct With {
+struct ActArguments {
     position: usize,
     more: Span,
 }
 
-fn input(act: ActName, by: Actor, task: TaskId, With { position, more }: With) -> Input {
+fn input(
+    act: ActName,
+    by: Actor,
+    task: TaskId,
+    ActArguments { position, more }: ActArguments,
+) -> Input {
     match act {
         ActName::Cancel => Input::Cancel { by, task },
         ActName::Hold => Input::Hold { by, task },

@@ -50,7 +50,7 @@ pub(crate) struct Attempts {
 }
 
 /// One that waits; it does not any more when this is dropped.
-pub(crate) struct Turn<'a> {
+pub(crate) struct DelayedAttempt<'a> {
     attempts: &'a Attempts,
     who: AttemptKey,
     pub(crate) pause: Duration,
@@ -63,7 +63,7 @@ impl Attempts {
         &self,
         account: &str,
         address: Option<IpAddr>,
-    ) -> Result<Option<Turn<'_>>, Duration> {
+    ) -> Result<Option<DelayedAttempt<'_>>, Duration> {
         let mut failed = self.failed();
         let pauses = keys(account, address).into_iter().filter_map(|(who, rule)| {
             let failures = failed.get(&who).filter(|it| it.last.elapsed() < FORGOTTEN)?;
@@ -82,7 +82,7 @@ impl Attempts {
         }
         both.waiting += 1;
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(Turn { attempts: self, who, pause }))
+        Ok(Some(DelayedAttempt { attempts: self, who, pause }))
     }
 
     pub(crate) fn failed_at(&self, account: &str, address: Option<IpAddr>) {
@@ -125,7 +125,7 @@ fn make_room(failed: &mut HashMap<AttemptKey, Failures>) {
     failed.retain(|_, it| it.last > cut);
 }
 
-impl Drop for Turn<'_> {
+impl Drop for DelayedAttempt<'_> {
     fn drop(&mut self) {
         self.attempts.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Some(failures) = self.attempts.failed().get_mut(&self.who) {

@@ -24,7 +24,7 @@ use danlu_core::{Time, User, UserId};
 use danlu_messages::errors;
 use danlu_wire::api::Notify;
 use recent::Recent;
-use records::{AccountChange, Book, Notice, Password};
+use records::{AccountChange, AccountRecords, Notice, Password};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -40,7 +40,7 @@ const HASHED_AT_ONCE: usize = 2;
 pub struct Auth {
     config: AuthConfig,
     pub(crate) system: SystemPasswords,
-    book: RwLock<Book>,
+    book: RwLock<AccountRecords>,
     /// One change after the other, so that what is known follows what is durable.
     changing: tokio::sync::Mutex<()>,
     /// Notified when an account may no longer be accepted.
@@ -84,7 +84,7 @@ impl Auth {
         Ok(Auth {
             config: config.clone(),
             system: SystemPasswords::new(config.pam.clone()),
-            book: RwLock::new(Book::load(store)?),
+            book: RwLock::new(AccountRecords::load(store)?),
             changing: tokio::sync::Mutex::default(),
             changed: watch::Sender::default(),
             attempts: Attempts::default(),
@@ -267,7 +267,7 @@ impl Auth {
         tokio::task::spawn_blocking(work).await.ok()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Book> {
+    fn read(&self) -> RwLockReadGuard<'_, AccountRecords> {
         self.book.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Notice {
 
 /// All of them, as of the last commit.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct AccountRecords {
     pub(crate) passwords: BTreeMap<UserId, Password>,
     pub(crate) tokens: BTreeMap<SecretHash, Token>,
     pub(crate) sessions: BTreeMap<SecretHash, Session>,
@@ -78,9 +78,9 @@ const TOKEN: &str = "token";
 const SESSION: &str = "session";
 const NOTICE: &str = "notice";
 
-impl Book {
-    pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
-        let mut book = Book::default();
+impl AccountRecords {
+    pub(crate) fn load(store: &Store) -> Result<AccountRecords, StoreError> {
+        let mut book = AccountRecords::default();
         all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(AccountChange::Password(it)));
         all(store, TOKEN)?.into_iter().for_each(|it| book.apply(AccountChange::Token(it)));
         all(store, SESSION)?.into_iter().for_each(|it| book.apply(AccountChange::Session(it)));

@@ -2,7 +2,7 @@
 
 use crate::api::network::{self, ConnectionLimits, Network, Socket, told_to_end};
 use crate::api::response_cache::ResponseCache;
-use crate::api::{self, Accounts, Api, Reach, Streams};
+use crate::api::{self, Accounts, Api, ApiState, Streams};
 use crate::auth::Auth;
 use crate::daemon::backup;
 use crate::daemon::config::{Config, ConfigError, Flags};
@@ -121,7 +121,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = Parts { live, auth, nodes, logins, network: &network };
+        let parts = ApiParts { live, auth, nodes, logins, network: &network };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -143,7 +143,7 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 }
 
 /// What the addresses need beside the engine.
-struct Parts<'a> {
+struct ApiParts<'a> {
     live: LiveGpus,
     auth: Auth,
     nodes: Nodes,
@@ -154,14 +154,14 @@ struct Parts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    Parts { live, auth, nodes, logins, network }: Parts<'_>,
+    ApiParts { live, auth, nodes, logins, network }: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
     let (stop, mut stopped) = mpsc::channel(1);
     let files = RunRoot::open(&config.data.join("node")).map_err(AgentError::from)?;
     let own_uid = nix::unistd::geteuid().as_raw();
-    let api = Api::new(Reach {
+    let api = Api::new(ApiState {
         handle: handle.clone(),
         files: Arc::new(files),
         user_files: danlu_node::user_files::UserFiles::default(),

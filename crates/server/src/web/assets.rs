@@ -1,6 +1,6 @@
 //! Styles and scripts: embedded in the program, at addresses that change with their content.
 
-use crate::api::encoding::{FOR_EVER, Forms, Wish};
+use crate::api::encoding::{ContentNegotiation, EncodedBody, FOR_EVER};
 use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 struct Asset {
     name: &'static str,
     hash: String,
-    forms: Arc<Forms>,
+    forms: Arc<EncodedBody>,
 }
 
 const STYLES: &str = concat!(
@@ -48,7 +48,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let asset = |(name, kind, content): (&'static str, &'static str, &'static str)| {
         let digest = Sha256::digest(content.as_bytes());
         let hash = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        let forms = Forms::new(kind, FOR_EVER, Bytes::from_static(content.as_bytes()));
+        let forms = EncodedBody::new(kind, FOR_EVER, Bytes::from_static(content.as_bytes()));
         Asset { name, hash, forms: Arc::new(forms) }
     };
     files.into_iter().map(asset).collect()
@@ -65,5 +65,5 @@ pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Respo
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    asset.forms.answer(&Wish::of(&headers)).await
+    asset.forms.answer(&ContentNegotiation::of(&headers)).await
 }

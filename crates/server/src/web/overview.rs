@@ -34,7 +34,7 @@ struct OverviewPage<'a> {
 #[derive(Template)]
 #[template(path = "overview_live.html")]
 struct Live {
-    figures: Figures,
+    figures: ClusterFigures,
     nodes: Vec<NodeMap>,
     mine: Vec<TaskRow>,
     mine_not_shown: usize,
@@ -42,7 +42,7 @@ struct Live {
     queue_not_shown: usize,
 }
 
-struct Figures {
+struct ClusterFigures {
     free: usize,
     gpus: usize,
     outside: usize,
@@ -76,7 +76,7 @@ pub(super) async fn overview(
 }
 
 async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
-    let read = Read::all(api, visit).await?;
+    let read = OverviewData::all(api, visit).await?;
     let model = api.handle.model();
     let rows = |lines: &[Line]| {
         let row = |line: &Line| row(line, &model, visit, read.starts.get(&line.task.id).copied());
@@ -99,7 +99,7 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
     })
 }
 
-struct Read {
+struct OverviewData {
     mine: Overview,
     /// Waiting tasks of all users.
     queue: Vec<Line>,
@@ -107,8 +107,8 @@ struct Read {
     starts: BTreeMap<u64, Time>,
 }
 
-impl Read {
-    async fn all(api: &Api, visit: &Visit) -> Result<Read, ApiError> {
+impl OverviewData {
+    async fn all(api: &Api, visit: &Visit) -> Result<OverviewData, ApiError> {
         let me = Filter { user: Some(ME.to_owned()), ..Filter::default() };
         let mine = gather(api, &visit.caller, me, MINE).await?;
         let waiting = [TaskStateName::Queued, TaskStateName::Blocked, TaskStateName::Held];
@@ -122,15 +122,15 @@ impl Read {
         wanted.dedup();
         wanted.truncate(FORECASTS);
         let starts = starts(api, &wanted)?;
-        Ok(Read { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
+        Ok(OverviewData { mine, queue: queue.lines, queue_not_shown: queue.not_shown, starts })
     }
 
-    fn figures(&self, visit: &Visit) -> Figures {
+    fn figures(&self, visit: &Visit) -> ClusterFigures {
         let count = |states: &[&str]| -> usize {
             states.iter().filter_map(|state| self.mine.gpus.get(*state)).sum()
         };
         let my_starts = self.mine.lines.iter().filter_map(|line| self.starts.get(&line.task.id));
-        Figures {
+        ClusterFigures {
             free: count(&["free"]),
             gpus: self.mine.gpus.values().sum(),
             outside: count(&["foreign"]),

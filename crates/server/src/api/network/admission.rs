@@ -74,7 +74,7 @@ pub(crate) struct ConnectionSlot {
     door: Arc<Admission>,
     source: Source,
     number: u64,
-    pub(crate) line: Arc<ConnectionState>,
+    pub(crate) connection_state: Arc<ConnectionState>,
 }
 
 /// No connection could be closed to make room.
@@ -116,11 +116,11 @@ impl Admission {
         if inside.all >= most && !inside.send_away_one() {
             return Err(Full::Everybody(most));
         }
-        let (number, line) = (inside.next, Arc::new(ConnectionState::default()));
+        let (number, connection_state) = (inside.next, Arc::new(ConnectionState::default()));
         inside.next += 1;
         inside.all += 1;
-        inside.of.entry(source).or_default().insert(number, Arc::clone(&line));
-        Ok(ConnectionSlot { door: Arc::clone(self), source, number, line })
+        inside.of.entry(source).or_default().insert(number, Arc::clone(&connection_state));
+        Ok(ConnectionSlot { door: Arc::clone(self), source, number, connection_state })
     }
 
     /// Closes one waiting connection, regardless of limits. Returns whether there was one.
@@ -146,7 +146,9 @@ impl OpenConnections {
     /// The one that has been here for longest.
     fn send_away_one_of(&mut self, source: Source) -> bool {
         let lines = self.of.get(&source).into_iter().flatten();
-        let mut waiting = lines.filter(|(_, line)| line.send_away()).map(|(number, _)| *number);
+        let mut waiting = lines
+            .filter(|(_, connection_state)| connection_state.send_away())
+            .map(|(number, _)| *number);
         let Some(number) = waiting.next() else { return false };
         self.remove(source, number);
         true
@@ -242,11 +244,11 @@ mod tests {
     fn the_oldest_that_waits_makes_room_and_who_is_answered_stays() {
         let door = Arc::new(Admission::new(100, 2));
         let answered = door.enter(from(1), false).expect("room");
-        assert!(answered.line.begin_answer());
+        assert!(answered.connection_state.begin_answer());
         let idle = door.enter(from(1), false).expect("room");
         let newer = door.enter(from(1), false).expect("the idle one leaves");
-        assert!(!idle.line.begin_answer());
-        assert!(newer.line.begin_answer());
+        assert!(!idle.connection_state.begin_answer());
+        assert!(newer.connection_state.begin_answer());
         let full = door.enter(from(1), false).err();
         assert_eq!(full, Some(Full::Source(from(1), 2)));
         assert!(door.enter(from(2), false).is_ok(), "others have their own");
@@ -262,9 +264,9 @@ mod tests {
             (0..3).filter_map(|_| door.enter(from(1), false).ok()).collect();
         let alone = door.enter(from(2), false).expect("room");
         let newcomer = door.enter(from(3), false).expect("one of the three leaves");
-        assert!(alone.line.begin_answer() && newcomer.line.begin_answer());
-        assert!(!many[0].line.begin_answer());
-        assert!(many[1..].iter().all(|place| place.line.begin_answer()));
+        assert!(alone.connection_state.begin_answer() && newcomer.connection_state.begin_answer());
+        assert!(!many[0].connection_state.begin_answer());
+        assert!(many[1..].iter().all(|place| place.connection_state.begin_answer()));
         assert_eq!(door.enter(from(4), false).err(), Some(Full::Everybody(4)));
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Bodies {
     what: BodyDirection,
     most: AtomicU64,
     most_each: AtomicU64,
-    held: Mutex<Held>,
+    held: Mutex<BytesHeld>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum BodyDirection {
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct BytesHeld {
     all: u64,
     of: HashMap<Source, u64>,
 }
@@ -117,15 +117,15 @@ impl Drop for Share {
 }
 
 /// A body that is counted as it comes.
-pub(crate) struct Counted {
+pub(crate) struct CountedBody {
     pub(crate) body: Incoming,
     pub(crate) share: Arc<Share>,
-    pub(crate) line: Arc<ConnectionState>,
+    pub(crate) connection_state: Arc<ConnectionState>,
     /// Since when it is waited for, once it is.
     pub(crate) late: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
-impl HttpBody for Counted {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = Refused;
 
@@ -135,10 +135,10 @@ impl HttpBody for Counted {
     ) -> Poll<Option<Result<Frame<Bytes>, Refused>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
             // A client that is slow to send makes room for others.
-            self.line.end_answer();
+            self.connection_state.end_answer();
             return self.poll_lateness(context).map(|()| Some(Err(Refused::TooSlow)));
         };
-        self.line.begin_answer();
+        self.connection_state.begin_answer();
         let frame = match frame {
             None => return Poll::Ready(None),
             Some(Err(error)) => return Poll::Ready(Some(Err(Refused::Broken(error)))),
@@ -157,7 +157,7 @@ impl HttpBody for Counted {
     }
 }
 
-impl Counted {
+impl CountedBody {
     fn poll_lateness(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let received = self.share.bytes.load(Ordering::Relaxed);
         let (since, sleep) = self

@@ -1,7 +1,7 @@
 //! One HTTP connection from its first byte to its last.
 
 use super::admission::{ConnectionSlot, ConnectionState, Full, Source};
-use super::bodies::{Bodies, Counted, Share};
+use super::bodies::{Bodies, CountedBody, Share};
 use crate::api::{ApiError, Peer};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -52,24 +52,26 @@ pub(super) async fn serve<I>(
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let line = Arc::clone(&place.line);
+    let connection_state = Arc::clone(&place.connection_state);
     // The last answer, which is in memory until the client has read it and asks for the next.
     let unread: Arc<Mutex<Option<Arc<Share>>>> = Arc::default();
     let answer = service_fn(|request: Request<Incoming>| {
-        let (mut router, line, unread) = (router.clone(), Arc::clone(&line), Arc::clone(&unread));
+        let (mut router, connection_state, unread) =
+            (router.clone(), Arc::clone(&connection_state), Arc::clone(&unread));
         let peer = peer.behind(&proxies, request.headers());
         let source = peer.address().map_or(source, Source::of_address);
         let share = (!request.body().is_end_stream()).then(|| bodies.share(source));
         let answers = Arc::clone(&answers);
         async move {
-            if !line.begin_answer() {
+            if !connection_state.begin_answer() {
                 return Ok(crate::api::language::of(request.headers()).within(leaving));
             }
             let mut request = match &share {
                 None => request.map(|_| Body::empty()),
                 Some(share) => request.map(|body| {
-                    let (share, line) = (Arc::clone(share), Arc::clone(&line));
-                    Body::new(Counted { body, share, line, late: None })
+                    let (share, connection_state) =
+                        (Arc::clone(share), Arc::clone(&connection_state));
+                    Body::new(CountedBody { body, share, connection_state, late: None })
                 }),
             };
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -81,7 +83,7 @@ pub(super) async fn serve<I>(
                 let mut answer = held_until_read(answer, &unread, || answers.share(source));
                 let nosniff = HeaderValue::from_static("nosniff");
                 answer.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
-                ended_with(answer, line)
+                ended_with(answer, connection_state)
             })
         }
     });
@@ -101,7 +103,7 @@ pub(super) async fn serve<I>(
                 }
                 return;
             }
-            () = line.sent_away() => return,
+            () = connection_state.sent_away() => return,
             _ = end.wait_for(|ending| *ending), if !ending => {
                 ending = true;
                 connection.as_mut().graceful_shutdown();
@@ -159,20 +161,20 @@ fn held_until_read(
 }
 
 /// It is the client's turn again when the answer is there, or, of one that goes on for long, when it is over.
-fn ended_with(answer: Response, line: Arc<ConnectionState>) -> Response {
+fn ended_with(answer: Response, connection_state: Arc<ConnectionState>) -> Response {
     if answer.body().size_hint().exact().is_some() {
-        line.end_answer();
+        connection_state.end_answer();
         return answer;
     }
-    answer.map(|body| Body::new(Answering { body, line }))
+    answer.map(|body| Body::new(AnsweringBody { body, connection_state }))
 }
 
-struct Answering {
+struct AnsweringBody {
     body: Body,
-    line: Arc<ConnectionState>,
+    connection_state: Arc<ConnectionState>,
 }
 
-impl HttpBody for Answering {
+impl HttpBody for AnsweringBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -192,8 +194,8 @@ impl HttpBody for Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnsweringBody {
     fn drop(&mut self) {
-        self.line.end_answer();
+        self.connection_state.end_answer();
     }
 }

@@ -104,7 +104,7 @@ fn take(
             tokio::spawn(async move {
                 let encrypted = tokio::select! {
                     encrypted = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)) => encrypted,
-                    () = place.line.sent_away() => return,
+                    () = place.connection_state.sent_away() => return,
                 };
                 match encrypted {
                     Ok(Ok(stream)) => connection::serve(stream, who, place, serving, end).await,

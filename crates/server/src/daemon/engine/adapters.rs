@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub(super) struct Shell {
+pub(super) struct EngineAdapters {
     store: Store,
     pub(super) disk: Disk,
     guard: RestoreGuard,
@@ -43,7 +43,7 @@ pub(super) struct ReplyTo {
     pub(super) reply: oneshot::Sender<handle::EngineReply>,
 }
 
-impl Shell {
+impl EngineAdapters {
     pub(super) fn new(
         store: Store,
         mut disk: Disk,
@@ -51,10 +51,10 @@ impl Shell {
         publisher: Publisher,
         notices: Notices,
         backends: Backends,
-    ) -> Shell {
+    ) -> EngineAdapters {
         disk.set_space_aside();
         let (started, unsettled) = (Instant::now(), None);
-        Shell { store, disk, guard, publisher, notices, backends, started, unsettled }
+        EngineAdapters { store, disk, guard, publisher, notices, backends, started, unsettled }
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
@@ -86,7 +86,7 @@ impl Shell {
     }
 }
 
-impl danlu_engine::Store for Shell {
+impl danlu_engine::Store for EngineAdapters {
     type Error = StoreError;
     type Extras = Extras;
 
@@ -118,7 +118,7 @@ impl danlu_engine::Store for Shell {
     }
 }
 
-impl Fleet for Shell {
+impl Fleet for EngineAdapters {
     fn carry_out(&mut self, state: &State, effect: Effect) {
         self.backends.carry_out(state, &self.store, effect);
     }
@@ -132,7 +132,7 @@ impl Fleet for Shell {
     }
 }
 
-impl Clock for Shell {
+impl Clock for EngineAdapters {
     fn now(&self) -> Time {
         clock::now()
     }
@@ -142,7 +142,7 @@ impl Clock for Shell {
     }
 }
 
-impl People for Shell {
+impl People for EngineAdapters {
     type Caller = ReplyTo;
     type Question = Question;
     type Deed = Deed;
@@ -184,7 +184,7 @@ impl People for Shell {
     }
 }
 
-impl Watch for Shell {
+impl Watch for EngineAdapters {
     fn report(&mut self, panic: &Panic, input: Option<&Input>) -> String {
         panic_reports::report(self.store.directory(), panic, input).display().to_string()
     }

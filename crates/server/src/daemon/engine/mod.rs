@@ -10,7 +10,7 @@ use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::Life;
 use crate::store::{Extras, Store, StoreError};
-use adapters::{ReplyTo, Shell};
+use adapters::{EngineAdapters, ReplyTo};
 use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -23,8 +23,8 @@ const MOST_IN_A_BATCH: usize = 1_000;
 
 #[derive(Debug)]
 pub struct Engine {
-    engine: danlu_engine::Engine<Shell>,
-    shell: Shell,
+    engine: danlu_engine::Engine<EngineAdapters>,
+    shell: EngineAdapters,
     inbox: Receiver<Message>,
 }
 
@@ -49,7 +49,8 @@ impl Engine {
             extras.records.push(record);
             extras.deeds.push((now, deed));
         }
-        let mut shell = Shell::new(store, disk, guard, publisher, notices, backends(&handle));
+        let mut shell =
+            EngineAdapters::new(store, disk, guard, publisher, notices, backends(&handle));
         let life = danlu_engine::Life { epoch, restored: loss.is_some(), ids_from };
         let engine = danlu_engine::Engine::start(&mut shell, life, extras)?;
         shell.settle();

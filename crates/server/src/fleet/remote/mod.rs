@@ -38,7 +38,7 @@ use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
 use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace};
 use last_lines::LastLines;
-use remote_log::Asks;
+use remote_log::AgentRequests;
 use ssh::Program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ struct Connection {
     /// The protocol version that both sides support.
     protocol: u32,
     orders: mpsc::UnboundedSender<ToAgent>,
-    asks: Asks,
+    asks: AgentRequests,
     user_agents: UserAgents,
 }
 

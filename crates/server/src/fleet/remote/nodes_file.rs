@@ -79,7 +79,7 @@ impl Nodes {
     pub(crate) async fn follow_files(self, handle: Handle, config: Config) {
         let mut left = self.apply(&handle, &config).await;
         let directory = config.file().parent().map(Path::to_owned).unwrap_or_default();
-        let mut changes = Changes::of(&directory);
+        let mut changes = FileWatch::of(&directory);
         loop {
             let changed = match left {
                 false => changes.next().await,
@@ -122,13 +122,13 @@ impl Nodes {
         gone.map(|it| it.name.clone()).collect()
     }
 
-    async fn apply_one(&self, handle: &Handle, wanted: &NewNode) -> Result<(), NotTaken> {
+    async fn apply_one(&self, handle: &Handle, wanted: &NewNode) -> Result<(), EntryError> {
         let mut record = NodeRecord::new(wanted)?;
         record.from_file = true;
         let node = node_id(handle, &record.name);
         let Some((before, _)) = self.status(&record.name) else {
             if node.is_some() {
-                return Err(NotTaken::Used);
+                return Err(EntryError::Used);
             }
             info!(node = record.name, "added by the file");
             let (name, labels) = (record.name.clone(), wanted.labels.clone());
@@ -136,7 +136,7 @@ impl Nodes {
             return self.put(handle, record).await;
         };
         if !before.from_file {
-            return Err(NotTaken::ByCommand);
+            return Err(EntryError::ByCommand);
         }
         // What is learnt, not written.
         record.machine.clone_from(&before.machine);
@@ -154,8 +154,8 @@ impl Nodes {
         Ok(())
     }
 
-    async fn put(&self, handle: &Handle, record: NodeRecord) -> Result<(), NotTaken> {
-        handle.keep(vec![put_record(&record)], None).await.map_err(|_| NotTaken::NotKept)?;
+    async fn put(&self, handle: &Handle, record: NodeRecord) -> Result<(), EntryError> {
+        handle.keep(vec![put_record(&record)], None).await.map_err(|_| EntryError::NotKept)?;
         if let Some(node) = node_id(handle, &record.name)
             && record.role == NodeRole::Data
         {
@@ -167,7 +167,7 @@ impl Nodes {
         self.add(record);
         if !is_same {
             let dropped = self.0.logins.drop_ssh(handle, &name).await;
-            dropped.map_err(|_| NotTaken::NotKept)?;
+            dropped.map_err(|_| EntryError::NotKept)?;
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Nodes {
         handle: &Handle,
         node: NodeId,
         wanted: &NewNode,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), EntryError> {
         let same = handle.model().nodes.get(&node).is_some_and(|it| it.labels == wanted.labels);
         if !same {
             let before = handle.model().nodes.get(&node).map(|it| it.labels.clone());
@@ -218,7 +218,7 @@ fn node_id(handle: &Handle, name: &str) -> Option<NodeId> {
 }
 
 #[derive(Debug, Error)]
-enum NotTaken {
+enum EntryError {
     #[error("{}", errors::this_is_the_name_of_the_servers_own_machine())]
     Used,
     #[error("{}", errors::a_machine_of_this_name_was_added_by_a_command())]
@@ -232,10 +232,10 @@ enum NotTaken {
 }
 
 /// Of the files in a directory.
-struct Changes(Option<inotify::EventStream<[u8; 4096]>>);
+struct FileWatch(Option<inotify::EventStream<[u8; 4096]>>);
 
-impl Changes {
-    fn of(directory: &Path) -> Changes {
+impl FileWatch {
+    fn of(directory: &Path) -> FileWatch {
         let watch = || {
             let inotify = Inotify::init().ok()?;
             let what = WatchMask::CLOSE_WRITE
@@ -245,7 +245,7 @@ impl Changes {
             inotify.watches().add(directory, what).ok()?;
             inotify.into_event_stream([0; 4096]).ok()
         };
-        Changes(watch())
+        FileWatch(watch())
     }
 
     /// `false` where nothing can be watched.

@@ -1,6 +1,6 @@
 //! One task for each machine that is reached by SSH: connects, serves the connection until it ends, and reconnects.
 
-use super::session::{Far, NotGreeted, Present};
+use super::session::{ConnectedNode, NotGreeted, RemoteNode};
 use super::ssh::{self, Step, Unreachable};
 use super::ssh_error::HostKeyPlace;
 use super::{LinkState, NodeRoute, Nodes};
@@ -52,7 +52,7 @@ impl Nodes {
         let (record, _) = self.status(name)?;
         let handle = self.0.handle.get()?.clone();
         let node: NodeId = handle.model().nodes.values().find(|node| node.name == name)?.id;
-        let far = Far { nodes: self, handle: &handle, node, record: &record };
+        let far = RemoteNode { nodes: self, handle: &handle, node, record: &record };
         let greeted = match far.greet(far.next_session(), from, to).await {
             Ok(greeted) => far.recognise(&greeted.machine).await.map(|()| greeted),
             Err(not) => Err(not),
@@ -81,7 +81,8 @@ impl Nodes {
             status.clock_ahead = Some(greeted.clock_ahead);
             status.last_contact_at = Some(clock::now());
         });
-        let _present = Present { nodes: self, handle: &handle, node, session: greeted.session };
+        let _present =
+            ConnectedNode { nodes: self, handle: &handle, node, session: greeted.session };
         Some(Ended::Lost(far.speak(greeted, from, to).await))
     }
 

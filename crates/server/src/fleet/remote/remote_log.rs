@@ -25,16 +25,16 @@ type LogReply = Result<LogContent, LogProblem>;
 
 /// Requests without an answer yet. Dropped with the connection.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asks(Arc<Mutex<PendingAsks>>);
+pub(super) struct AgentRequests(Arc<Mutex<PendingRequests>>);
 
 #[derive(Debug, Default)]
-struct PendingAsks {
+struct PendingRequests {
     last: u64,
     waiting: BTreeMap<u64, oneshot::Sender<LogReply>>,
     checks: BTreeMap<u64, oneshot::Sender<PathsSeen>>,
 }
 
-impl Asks {
+impl AgentRequests {
     fn open(&self) -> (u64, oneshot::Receiver<LogReply>) {
         let (answer, answered) = oneshot::channel();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! The conversation between server and agent, from the greeting to the end of the connection.
 
 use super::message_limits;
-use super::remote_log::Asks;
+use super::remote_log::AgentRequests;
 use super::ssh::{Step, Unreachable};
 use super::user_agent_link::{Answered, NodeLinkContext, UserAgentLinks};
 use super::user_agents::{MergedReport, UserAgents};
@@ -31,7 +31,7 @@ const SILENCE: Duration = Duration::from_secs(25);
 const AHEAD: usize = 256;
 
 /// A machine at the other end of a connection.
-pub(super) struct Far<'a> {
+pub(super) struct RemoteNode<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) handle: &'a Handle,
     pub(super) node: NodeId,
@@ -39,16 +39,16 @@ pub(super) struct Far<'a> {
 }
 
 /// Marks a machine as connected until it is dropped.
-pub(super) struct Present<'a> {
+pub(super) struct ConnectedNode<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) handle: &'a Handle,
     pub(super) node: NodeId,
     pub(super) session: SessionId,
 }
 
-impl Drop for Present<'_> {
+impl Drop for ConnectedNode<'_> {
     fn drop(&mut self) {
-        let Present { node, session, .. } = *self;
+        let ConnectedNode { node, session, .. } = *self;
         let mut connections = self.nodes.connections();
         // Another connection may have replaced it.
         if connections.get(&node).is_some_and(|connection| connection.session == session) {
@@ -85,7 +85,7 @@ fn wrong(message: impl Into<String>, hint: impl Into<String>) -> NotGreeted {
     NotGreeted::Wrong(Unreachable::new(Step::Greet, message, hint))
 }
 
-impl Far<'_> {
+impl RemoteNode<'_> {
     pub(super) async fn greet(
         &self,
         session: SessionId,
@@ -178,7 +178,7 @@ impl Far<'_> {
     ) -> Option<Unreachable> {
         let Greeted { session, protocol, mut messages, details, machine, boot_id, .. } = greeted;
         let (orders, mut ordered) = mpsc::unbounded_channel();
-        let asks = Asks::default();
+        let asks = AgentRequests::default();
         let user_agents = UserAgents::default();
         let (kept_asks, kept_owners) = (asks.clone(), user_agents.clone());
         let connection =
@@ -285,7 +285,7 @@ impl Far<'_> {
         }
     }
 
-    fn hear(&self, session: SessionId, said: FromAgent, asks: &Asks) {
+    fn hear(&self, session: SessionId, said: FromAgent, asks: &AgentRequests) {
         match said {
             FromAgent::Details(details) => self.nodes.0.live.note(self.node, &details),
             FromAgent::Facts(facts) => {

@@ -8,8 +8,8 @@
 use super::Nodes;
 use super::node_entry::{NodeRecord, NodeRoute, SshTarget};
 use super::reconnect::{LONGEST_TRY, next_try, pause};
-use super::remote_log::Asks;
-use super::session::{Far, Greeted, NotGreeted, write_many};
+use super::remote_log::AgentRequests;
+use super::session::{Greeted, NotGreeted, RemoteNode, write_many};
 use super::ssh::{self, Account, Channel, Step, Unreachable};
 use super::ssh_error::HostKeyPlace;
 use super::user_agents::{Link, UserAgents, unreached};
@@ -133,7 +133,7 @@ struct UserAgentLink {
 }
 
 /// Why there is no connection.
-enum Closed {
+enum LinkEnd {
     Lost(Unreachable),
     Never(Unreachable),
     /// The login that answered is not the one it was opened for.
@@ -147,59 +147,59 @@ impl UserAgentLink {
             let began = Instant::now();
             let closed = self.once().await;
             let (reason, was_there) = match &closed {
-                Closed::Lost(reason) => (reason, true),
-                Closed::Never(reason) | Closed::Refused(reason) => (reason, false),
+                LinkEnd::Lost(reason) => (reason, true),
+                LinkEnd::Never(reason) | LinkEnd::Refused(reason) => (reason, false),
             };
             let name = &self.shared.record.name;
             warn!(node = name, user = self.user.0, %reason, "own connection");
             self.shared.note_end(self.user, &reason.message);
             tries = next_try(tries, was_there, began);
             match closed {
-                Closed::Refused(_) => tokio::time::sleep(REFUSED).await,
-                Closed::Lost(_) | Closed::Never(_) => pause(tries).await,
+                LinkEnd::Refused(_) => tokio::time::sleep(REFUSED).await,
+                LinkEnd::Lost(_) | LinkEnd::Never(_) => pause(tries).await,
             }
         }
     }
 
-    async fn once(&self) -> Closed {
+    async fn once(&self) -> LinkEnd {
         let NodeLinkContext { nodes, record, answered, .. } = &*self.shared;
         let name = &record.name;
         let again = format!("give it again: danlu user ssh {name} --user USER --key FILE");
         let Some((login, key)) = nodes.0.logins.ssh(self.user, name) else {
-            return Closed::Refused(unusable("the key cannot be used", again));
+            return LinkEnd::Refused(unusable("the key cannot be used", again));
         };
         if login.route_id.as_ref().is_some_and(|id| *id != record.route_id(&answered.machine.id)) {
             let message = "the key was given when the machine was reached in another way";
-            return Closed::Refused(unusable(message, again));
+            return LinkEnd::Refused(unusable(message, again));
         }
         let NodeRoute::Ssh(target) = &record.route else {
-            return Closed::Refused(unusable("it is not reached by SSH", ""));
+            return LinkEnd::Refused(unusable("it is not reached by SSH", ""));
         };
         let connecting = self.connect(target, &login, &key);
         let (mut channel, account) = match tokio::time::timeout(LONGEST_TRY, connecting).await {
             Ok(Ok(connected)) => connected,
-            Ok(Err(reason)) => return Closed::Never(reason),
-            Err(_) => return Closed::Never(unusable("the machine does not answer", "")),
+            Ok(Err(reason)) => return LinkEnd::Never(reason),
+            Err(_) => return LinkEnd::Never(unusable("the machine does not answer", "")),
         };
         if let Err(reason) = self.admit(&account, &login) {
-            return Closed::Refused(reason);
+            return LinkEnd::Refused(reason);
         }
         // Their runs are in their own home.
         let record = NodeRecord { data: None, sudo: false, ..record.clone() };
         let NodeLinkContext { handle, node, session, .. } = &*self.shared;
-        let far = Far { nodes, handle, node: *node, record: &record };
+        let far = RemoteNode { nodes, handle, node: *node, record: &record };
         let greeted = match far.greet(*session, &mut channel.from, &mut channel.to).await {
             Ok(greeted) => greeted,
-            Err(NotGreeted::Silent) => return Closed::Never(channel.reason(Step::Start).await),
-            Err(NotGreeted::Wrong(reason)) => return Closed::Never(reason),
+            Err(NotGreeted::Silent) => return LinkEnd::Never(channel.reason(Step::Start).await),
+            Err(NotGreeted::Wrong(reason)) => return LinkEnd::Never(reason),
         };
         if let Err(reason) = self.recognise(&greeted, &login) {
-            return Closed::Refused(reason);
+            return LinkEnd::Refused(reason);
         }
         info!(node = name, user = self.user.0, "own connection opened");
         match self.speak(greeted, &mut channel.from, &mut channel.to).await {
-            Some(reason) => Closed::Lost(reason),
-            None => Closed::Lost(channel.reason(Step::Greet).await),
+            Some(reason) => LinkEnd::Lost(reason),
+            None => LinkEnd::Lost(channel.reason(Step::Greet).await),
         }
     }
 
@@ -266,7 +266,7 @@ impl UserAgentLink {
     ) -> Option<Unreachable> {
         let mut messages = greeted.messages;
         let (orders, mut ordered) = mpsc::unbounded_channel();
-        let asks = Asks::default();
+        let asks = AgentRequests::default();
         if let Some(link) = self.shared.user_agents.links().get_mut(&self.user) {
             // What was to be started is there when it reports.
             for order in std::mem::take(&mut link.waiting) {
@@ -302,7 +302,7 @@ impl UserAgentLink {
     }
 
     /// GPUs and memory are the machine's own agent's to tell.
-    fn hear(&self, said: FromAgent, asks: &Asks) {
+    fn hear(&self, said: FromAgent, asks: &AgentRequests) {
         match said {
             FromAgent::Log(piece) => asks.answer(piece),
             FromAgent::Paths(checked) => asks.answer_check(checked),

@@ -5,7 +5,7 @@
 //! Invariant: no two users share a login there, nor does a user share that of the main agent: agents of one login would end each
 //! other.
 
-use super::remote_log::Asks;
+use super::remote_log::AgentRequests;
 use super::ssh::{Step, Unreachable};
 use danlu_core::input::NodeReport;
 use danlu_core::run::RunReport;
@@ -29,7 +29,7 @@ pub(super) struct UserAgents {
 pub(super) struct Link {
     /// `None` while it is not connected.
     pub(super) orders: Option<mpsc::UnboundedSender<ToAgent>>,
-    pub(super) asks: Asks,
+    pub(super) asks: AgentRequests,
     /// The login, as the machine reports it and not as the user names it.
     pub(super) login: Option<String>,
     /// Runs that were started by this agent or that it adopted.
@@ -50,7 +50,7 @@ pub(super) struct Link {
 /// A connected agent of a user.
 pub(super) struct UserAgent {
     pub(super) orders: mpsc::UnboundedSender<ToAgent>,
-    pub(super) asks: Asks,
+    pub(super) asks: AgentRequests,
     pub(super) login: String,
 }
 
