@@ -111,7 +111,7 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.summary,
-        "x-who": who(route.who),
+        "x-who": route.who.name(),
         "parameters": parameters,
         "responses": {
             route.status.to_string(): success,
@@ -148,16 +148,6 @@ fn operation_id(route: &Endpoint) -> String {
     let words: Vec<String> =
         words.map(|word| word.trim_matches(['{', '}']).replace(['.', '-'], "_")).collect();
     format!("{}_{}", route.method, words.join("_"))
-}
-
-pub(crate) fn who(who: Access) -> &'static str {
-    match who {
-        Access::Anybody => "anybody",
-        Access::Reader => "reader",
-        Access::Submitter => "submitter",
-        Access::Person => "person",
-        Access::Admin => "admin",
-    }
 }
 
 fn path_parameters(path: &str) -> Vec<Value> {

@@ -28,6 +28,26 @@ pub(crate) enum Access {
     Admin,
 }
 
+impl Access {
+    const ALL: [Access; 5] =
+        [Access::Anybody, Access::Reader, Access::Submitter, Access::Person, Access::Admin];
+
+    /// `x-who` in the API description.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Access::Anybody => "anybody",
+            Access::Reader => "reader",
+            Access::Submitter => "submitter",
+            Access::Person => "person",
+            Access::Admin => "admin",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Access> {
+        Access::ALL.into_iter().find(|access| access.name() == name)
+    }
+}
+
 pub(crate) struct Endpoint {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,

@@ -1,6 +1,7 @@
 //! What every page needs to know about its reader: account, language, theme.
 
 use super::page::PageError;
+use super::preferences::Theme;
 use crate::api::caller::{Peer, cookie};
 use crate::api::{Api, ApiError, Caller};
 use crate::daemon::notices;
@@ -22,7 +23,7 @@ pub(super) struct Visit {
 #[derive(Debug, Clone)]
 pub(super) struct PageContext {
     pub(super) language: Language,
-    pub(super) theme: &'static str,
+    pub(super) theme: Theme,
     /// The page itself, to come back to.
     pub(super) path: String,
     pub(super) user: Option<String>,
@@ -54,7 +55,7 @@ impl PageContext {
                 .map(|notice| (notice.id.clone(), notices::line(notice)))
                 .collect(),
             language: Language::current(),
-            theme: theme(cookie(headers, "theme")),
+            theme: cookie(headers, "theme").and_then(Theme::named).unwrap_or_default(),
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             user: caller.map(|caller| caller.name.clone()),
             admin: caller.is_some_and(|caller| caller.admin),
@@ -106,13 +107,5 @@ fn count_unknown_caller(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
             let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
             ApiError::new(ErrorCode::TooOften, message, errors::log_in())
         }
-    }
-}
-
-fn theme(chosen: Option<&str>) -> &'static str {
-    match chosen {
-        Some("light") => "light",
-        Some("dark") => "dark",
-        _ => "auto",
     }
 }

@@ -6,6 +6,44 @@ use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
 use danlu_messages::Language;
 use serde::Deserialize;
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Theme {
+    /// As the browser says.
+    #[default]
+    Auto,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(super) fn named(name: &str) -> Option<Theme> {
+        [Theme::Auto, Theme::Light, Theme::Dark].into_iter().find(|theme| theme.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Theme::Auto => "auto",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    pub(super) fn is_auto(self) -> bool {
+        self == Theme::Auto
+    }
+
+    pub(super) fn is_dark(self) -> bool {
+        self == Theme::Dark
+    }
+}
+
+impl fmt::Display for Theme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -20,8 +58,7 @@ pub(super) async fn change(Form(chosen): Form<Preferences>) -> Response {
     let cookie = if Language::named(&chosen.lang).is_some() {
         Some(("lang", chosen.lang.as_str()))
     } else {
-        let known = ["auto", "light", "dark"].contains(&chosen.theme.as_str());
-        known.then_some(("theme", chosen.theme.as_str()))
+        Theme::named(&chosen.theme).map(|theme| ("theme", theme.name()))
     };
     let answer = Redirect::to(back);
     match cookie {

@@ -5,6 +5,7 @@ mod examples;
 
 use super::page::{HTML, page};
 use super::page_context::{PageContext, Visit};
+use crate::api::routes::Access;
 use crate::api::{Api, openapi};
 use askama::Template;
 use axum::extract::{FromRequestParts as _, Request, State};
@@ -96,7 +97,7 @@ fn operation(path: &str, method: &str, it: &Value) -> Operation {
         path: format!("/api/v1{path}"),
         summary: addresses::summary(method, path, it["summary"].as_str().unwrap_or_default())
             .to_owned(),
-        who: who(&text(&it["x-who"])),
+        who: Access::named(&text(&it["x-who"])).map_or("", who),
         parameters: parameters.collect(),
         body: fields(body),
         answer: fields(&answer["content"]["application/json"]["schema"]),
@@ -107,13 +108,13 @@ fn operation(path: &str, method: &str, it: &Value) -> Operation {
 
 static NONE: String = String::new();
 
-fn who(rule: &str) -> &'static str {
-    match rule {
-        "anybody" => msg::anybody(),
-        "reader" => msg::any_account_any_token(),
-        "submitter" => msg::any_account_tokens_from_submit_on(),
-        "person" => msg::any_account_by_itself_tokens_of_scope_admin(),
-        _ => msg::administrators(),
+fn who(access: Access) -> &'static str {
+    match access {
+        Access::Anybody => msg::anybody(),
+        Access::Reader => msg::any_account_any_token(),
+        Access::Submitter => msg::any_account_tokens_from_submit_on(),
+        Access::Person => msg::any_account_by_itself_tokens_of_scope_admin(),
+        Access::Admin => msg::administrators(),
     }
 }
 
