@@ -18,7 +18,7 @@ pub(super) async fn archive(
     Ok(Json(Document::new(Archived { archived })))
 }
 
-/// Ended ones only; one's own, unless an admin says whose.
+/// Ended tasks only: the caller's own, or for administrators those of a named user.
 pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<usize, ApiError> {
     let model = api.handle.model();
     let owner = match wanted.user.as_deref() {

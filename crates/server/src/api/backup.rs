@@ -67,7 +67,7 @@ fn write(api: &Api, spool: &Spool, logs: bool, sender: &mpsc::Sender<io::Result<
         Ok(()) => info!("a backup was made"),
         Err(cause) => {
             warn!(%cause, "a backup could not be made to its end");
-            // The other side sees that it is not whole.
+            // The client notices that the archive is incomplete.
             let _ = sender.blocking_send(Err(cause));
         }
     }

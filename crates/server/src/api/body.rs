@@ -44,7 +44,7 @@ impl<S: Send + Sync> FromRequest<S> for TaskBody {
 }
 
 async fn object<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
-    // A form of another site can be sent without asking us first; JSON cannot.
+    // Browsers send cross-site forms without a preflight request; JSON they do not.
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {

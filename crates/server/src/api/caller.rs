@@ -56,7 +56,7 @@ impl Peer {
         if self.is_encrypted() { HOST_COOKIE } else { PLAIN_COOKIE }
     }
 
-    /// As a proxy that is trusted tells it.
+    /// The address, as a trusted proxy reports it.
     pub(crate) fn behind(self, proxies: &[IpAddr], headers: &HeaderMap) -> Peer {
         let is_proxy = |address: &IpAddr| proxies.contains(&address.to_canonical());
         let Peer::Network { address, .. } = self else { return self };
@@ -73,7 +73,7 @@ impl Peer {
         Peer::Network { address: client.unwrap_or(address), encrypted, ends: None }
     }
 
-    /// Which OS user of this machine it is, where the cookie of a session would go to every port of it.
+    /// The OS user of this machine that is at the other end, where the session cookie is sent to every port of the host.
     pub(crate) fn os_user(self) -> Option<u32> {
         match self {
             Peer::Network { encrypted: false, ends: Some((theirs, ours)), .. } => {
@@ -95,7 +95,7 @@ pub(crate) struct Caller {
     pub(crate) name: String,
     pub(crate) admin: bool,
     pub(crate) scope: Scope,
-    /// Of the session, if it is a browser's: what every change has to come with.
+    /// The CSRF token of a browser session, required with every change.
     pub(crate) csrf: Option<String>,
     /// The content of the cookie stays secret.
     encrypted: bool,
@@ -103,7 +103,7 @@ pub(crate) struct Caller {
     token: Option<SecretHash>,
     /// Another person chose the password, so it must be changed.
     pub(crate) must_change_password: bool,
-    /// Came through the machine's own socket: the kernel says who it is.
+    /// Connected through the local socket: identified by the kernel.
     pub(crate) local: bool,
     /// Root, or the user that the server runs as: always an administrator.
     powerful: bool,
@@ -122,12 +122,12 @@ impl Caller {
         }
     }
 
-    /// As the audit log knows them.
+    /// The caller as named in the audit log.
     pub(crate) fn asker(&self) -> Asker {
         Asker { name: self.name.clone(), origin: origin(self.address) }
     }
 
-    /// Answers when it is durable; the audit log says who asked.
+    /// Returns when it is committed; the audit log names the caller.
     pub(crate) async fn ask(&self, api: &Api, input: Input) -> EngineReply {
         self.begin(api, input).wait().await
     }
@@ -145,7 +145,7 @@ impl Caller {
         api.handle.begin(input, None, Some(self.asker()))
     }
 
-    /// Logs and environments are for the owner and admins.
+    /// Logs and environments are visible to the owner and administrators.
     pub(crate) fn sees_inside(&self, task: &Task) -> bool {
         self.admin || task.owner == self.id
     }
@@ -158,7 +158,7 @@ impl Caller {
         Err(Refusal::NotPermitted.into())
     }
 
-    /// For answers that go on for long: not locked, not logged out, the token not revoked, and no less than they were.
+    /// For long-lived responses: the account is not locked, the session or token is valid, and no right was withdrawn.
     pub(crate) fn is_still_in(&self, api: &Api) -> bool {
         let model = api.handle.model();
         let Some(user) = model.users.get(&self.id).filter(|user| user.is_active()) else {
@@ -169,11 +169,11 @@ impl Caller {
             && self.token.as_ref().is_none_or(|token| api.auth.has_token(token))
     }
 
-    /// Returns when they are not let in any more.
+    /// Returns when the caller is no longer accepted.
     pub(crate) async fn thrown_out(&self, api: &Api) {
         let mut changes = api.auth.changes();
         while self.is_still_in(api) {
-            // Some end by the clock alone.
+            // Some expire by time alone.
             let _ = tokio::time::timeout(LOOK_AGAIN, changes.changed()).await;
         }
     }
@@ -182,7 +182,7 @@ impl Caller {
         if self.admin { Ok(()) } else { Err(Refusal::AdminOnly.into()) }
     }
 
-    /// Accounts are not changed with a token that was given less than its owner may do.
+    /// A token with a limited scope cannot change accounts.
     pub(crate) fn require_person(&self) -> Result<(), ApiError> {
         if self.scope == Scope::Admin {
             return Ok(());
@@ -365,7 +365,7 @@ fn is_at(session: &Session, peer: Peer) -> bool {
     began.map(one) == address.map(one)
 }
 
-/// Tells open answers to look again whenever an account has changed.
+/// Makes long-lived responses check their caller again whenever an account has changed.
 pub(crate) async fn watch_accounts(api: Api) {
     let mut news = api.handle.reader().news();
     let is_of_account =
@@ -379,7 +379,7 @@ pub(crate) async fn watch_accounts(api: Api) {
     }
 }
 
-/// Not one that is gone.
+/// Not a removed account.
 pub(crate) fn user_named(api: &Api, name: &str) -> Option<Arc<User>> {
     let model = api.handle.model();
     model.users.values().find(|user| user.name == name && !user.removed).cloned()

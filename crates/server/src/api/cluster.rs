@@ -21,7 +21,7 @@ pub(super) async fn gpus(State(api): State<Api>, caller: Caller) -> Json<Documen
     Json(Document::new(Gpus { gpus: gpus.collect() }))
 }
 
-/// Which GPUs are given out, and to how many tasks at once. Answers with all of them.
+/// Enables and disables GPUs and sets their slots. Returns all GPUs.
 pub(super) async fn manage(
     State(api): State<Api>,
     caller: Caller,

@@ -87,18 +87,18 @@ pub(crate) fn cancel_and_stop(api: &Api, caller: &Caller) -> tokio::task::JoinHa
     })
 }
 
-/// Nothing is started in their place.
+/// No other tasks are started in their place.
 async fn cancel_running(api: &Api, caller: &Caller) -> usize {
     let by = caller.actor();
     api.handle.close_queue();
-    // An answer of the engine: what was started before has been published.
+    // After a reply of the engine, all earlier launches have been published.
     let _ = api.handle.read(|_| ()).await;
     let model = api.handle.model();
     let running: Vec<TaskId> = model.active_runs().map(|run| run.task).collect();
     let asked: Vec<_> =
         running.iter().map(|task| caller.begin(api, Input::Cancel { by, task: *task })).collect();
     for answer in asked {
-        // One that has ended meanwhile need not be cancelled.
+        // A task that has ended meanwhile need not be cancelled.
         let _ = answer.wait().await;
     }
     wait_until_over(api, &running).await;

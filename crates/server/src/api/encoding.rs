@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-/// Shorter ones fit into one packet anyway.
+/// Shorter responses fit into one packet anyway.
 const TINY: usize = 1_024;
 /// Longer responses are not compressed on the thread that serves all requests.
 const LONG: usize = 64 << 10;
@@ -32,7 +32,7 @@ pub(crate) struct EncodedBody {
     gzip: OnceLock<Bytes>,
 }
 
-/// What a request says about the answer.
+/// `If-None-Match` and `Accept-Encoding` of a request.
 #[derive(Debug, Default)]
 pub(crate) struct ContentNegotiation {
     has: Option<HeaderValue>,
@@ -121,7 +121,7 @@ fn compress(plain: &[u8]) -> Bytes {
     gzip.finish().unwrap_or_default().into()
 }
 
-/// For answers that were made for this request alone.
+/// For responses that were made for this request only.
 pub(super) async fn shaped(answer: Response, wish: &ContentNegotiation) -> Response {
     let whole = answer.body().size_hint().exact().is_some();
     let kind = answer.headers().get(header::CONTENT_TYPE);

@@ -36,7 +36,7 @@ impl ApiError {
         ApiError::new(ErrorCode::BadRequest, message, hint)
     }
 
-    /// It is well said, but cannot be.
+    /// The request is well-formed, but refused.
     pub(crate) fn refused(message: impl Into<String>, hint: &str) -> ApiError {
         ApiError::new(ErrorCode::Refused, message, hint)
     }

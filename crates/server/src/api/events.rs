@@ -35,7 +35,7 @@ pub(super) async fn stream(
     query: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Sse<impl futures_core::Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let Query(EventsQuery { after }) = query?;
-    // A browser that was cut off says where.
+    // A reconnecting browser says where it stopped.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let after = match last.or(after) {
         Some(after) => after,
@@ -54,7 +54,7 @@ fn follow(
     async_stream::stream! {
         let (watched, watching) = (api.clone(), caller.clone());
         let mut thrown_out = pin!(watching.thrown_out(&watched));
-        // Before the store is read: what comes in between is heard too.
+        // Subscribed before the store is read, so that no event is missed.
         let mut news = api.handle.reader().news();
         loop {
             // What has happened before.
@@ -93,7 +93,7 @@ fn follow(
                     yield Ok(Event::default().id(number.to_string()).data(data));
                 }
                 after = after.max(piece.first() + piece.events.len() as i64 - 1);
-                // Many streams take what has come meanwhile in one go.
+                // Many streams send the events of an interval together.
                 if let Some(pause) = open.pause() {
                     tokio::time::sleep(pause).await;
                 }
@@ -109,7 +109,7 @@ fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
     Some(Event::default().id(stored.number.to_string()).data(data))
 }
 
-/// Those after the number that are the caller's business.
+/// The events after the number that the caller may see.
 fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, String)> {
     let model = api.handle.model();
     let visibility = caller.visibility(&model);

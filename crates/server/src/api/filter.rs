@@ -51,7 +51,7 @@ impl Default for Filter {
     }
 }
 
-/// The filter in terms of the model.
+/// A filter, resolved against the read model.
 pub(super) struct TaskSelection<'a> {
     model: &'a ReadModel,
     filter: &'a Filter,
@@ -61,7 +61,7 @@ pub(super) struct TaskSelection<'a> {
 }
 
 impl Filter {
-    /// With the name of who asks, and no more than they may see.
+    /// Replaces `me` with the caller's name, and limits the filter to what the caller may see.
     pub(super) fn of(mut self, caller: &Caller, model: &ReadModel) -> Filter {
         let own = model.ledger.settings.visibility == Visibility::Own;
         self.only = (own && !caller.admin).then_some(caller.id);
@@ -107,13 +107,13 @@ impl Filter {
 }
 
 impl TaskSelection<'_> {
-    /// Tasks that have a run are few, however many there are in all.
+    /// Tasks with an active run are few, however many there are in total.
     pub(super) fn only_active(&self) -> bool {
         let active = |state: &TaskStateName| !state.is_waiting() && !state.is_over();
         self.states.as_ref().is_some_and(|states| states.iter().all(active))
     }
 
-    /// What needs no look at the task itself comes first: most are told by that.
+    /// Checks that do not need the task's row come first and decide most cases.
     pub(super) fn lets_through(&self, id: TaskId, brief: &Brief) -> bool {
         let state = |states: &Vec<TaskStateName>| match brief.state {
             BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),

@@ -4,7 +4,7 @@ use crate::api::caller::cookie;
 use axum::http::{HeaderMap, header};
 use danlu_messages::Language;
 
-/// As the cookie says, or else as the client asks.
+/// From the cookie, or else from `Accept-Language`.
 pub(crate) fn of(headers: &HeaderMap) -> Language {
     let chosen = cookie(headers, "lang").and_then(Language::named);
     let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());

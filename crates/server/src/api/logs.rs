@@ -52,7 +52,7 @@ pub(super) async fn logs(
 ) -> Result<Response, ApiError> {
     let Path(id) = path?;
     let Query(mut query) = query?;
-    // A browser that was cut off says where.
+    // A reconnecting browser says where it stopped.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     query.offset = last.or(query.offset);
     let run = find_run(&api, &caller, TaskId(id), query.run)?;
@@ -81,7 +81,7 @@ pub(super) async fn logs(
     }
 }
 
-/// What was kept of a log whose machine is away.
+/// The saved last lines of a log whose machine is away.
 fn last_lines(
     api: &Api,
     run: RunId,
@@ -259,11 +259,11 @@ fn follow_log(
         let mut thrown_out = pin!(watching.thrown_out(&watched));
         let mut news = api.handle.reader().news();
         loop {
-            // Asked before the file is read: what is printed in between comes with the next round.
+            // Checked before the file is read: output in between comes with the next round.
             let over = is_over(&api, run);
             log.start_watching();
             loop {
-                // A machine that is away comes back.
+                // The machine may come back.
                 let (bytes, _) = log.read(offset, MOST_BYTES).await.unwrap_or_default();
                 if bytes.is_empty() {
                     break;
@@ -298,7 +298,7 @@ fn follow_log(
     }
 }
 
-/// Returns when something has happened to the task, or may have.
+/// Returns when the task has changed, or may have.
 async fn news_of(news: &mut broadcast::Receiver<Arc<News>>, task: TaskId) {
     let is_of_task = |event: &danlu_core::Event| event.rows().contains(&RowKey::Task(task));
     while let Ok(piece) = news.recv().await {

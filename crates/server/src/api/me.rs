@@ -88,7 +88,7 @@ pub(super) async fn password(
     Ok(Json(Document::new(PasswordSet { user: caller.name, one_time_password: None })))
 }
 
-/// The kernel knows who comes through the socket; others say the old one first.
+/// Callers on the socket are identified by the kernel; others give the old password.
 pub(crate) async fn set_password(
     api: &Api,
     caller: &Caller,
@@ -123,7 +123,7 @@ pub(crate) fn template_of(api: &Api, caller: &Caller) -> Patch {
     whole
 }
 
-/// Replaces one's own; an empty one leaves what the configuration says.
+/// Replaces the user's template; with an empty one the template of the configuration applies.
 pub(super) async fn set_template(
     State(api): State<Api>,
     caller: Caller,

@@ -93,7 +93,7 @@ pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {
     Err(ApiError::not_found(message, errors::danlu_nodes_lists_them()))
 }
 
-/// What runs there by their key can be reached by nothing else.
+/// Runs that were started with the key cannot be reached without it.
 fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     let model = api.handle.model();
     let Some(node) = model.nodes.values().find(|node| node.name == name) else { return Ok(()) };

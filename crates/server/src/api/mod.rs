@@ -71,7 +71,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
-/// What every handler can reach, shared by all of them.
+/// The state shared by all handlers.
 #[derive(Debug, Clone)]
 pub struct Api(Arc<ApiState>);
 
@@ -88,11 +88,11 @@ pub struct ApiState {
     pub auth: Auth,
     pub connection_limits: crate::api::network::ConnectionLimits,
     pub streams: Streams,
-    /// Lists of tasks, by who asks for what in which language.
+    /// Lists of tasks, by caller, query and language.
     pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<EncodedBody>>,
-    /// Where we listen, once we do: `http://…` or `https://…` each.
+    /// The listening addresses, once known: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
-    /// Tells the process to end.
+    /// Stops the process.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
     pub own_uid: u32,
@@ -103,7 +103,7 @@ impl Api {
         Api(Arc::new(reach))
     }
 
-    /// For what comes from now on.
+    /// Changes the limits for new connections and requests.
     pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
         self.connection_limits.set(limits);
         self.streams.set(limits);

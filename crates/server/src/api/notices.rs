@@ -22,7 +22,7 @@ pub(super) async fn acknowledge(
     Ok(list(State(api), caller).await)
 }
 
-/// Scheduling that was paused is resumed by that.
+/// Also resumes scheduling that was paused by an error.
 pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
     let all = api.handle.notices().all();
@@ -45,7 +45,7 @@ pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<()
     Ok(api.handle.keep(vec![gone], Some(deed)).await?)
 }
 
-/// `resume-queue` is meant for every reason why nothing starts.
+/// `resume-queue` also ends a pause that was caused by an error.
 pub(super) async fn resume_scheduling(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     for notice in api.handle.notices().all().iter() {
         if let NoticeKind::SchedulingPaused { .. } = notice.what {

@@ -54,13 +54,13 @@ fn whole() -> Value {
     document
 }
 
-/// Whole numbers end somewhere, and a set may name the same twice.
+/// Adds the bounds of integers, and removes `uniqueItems`, which is not enforced.
 fn say_what_holds(part: &mut Value) {
     match part {
         Value::Array(parts) => parts.iter_mut().for_each(say_what_holds),
         Value::Object(fields) => {
             fields.remove("uniqueItems");
-            // Names that are numbers: of GPUs.
+            // Keys that are GPU numbers.
             let numbers = fields.get_mut("patternProperties").and_then(Value::as_object_mut);
             if let Some(numbers) = numbers
                 && let Some(schema) = numbers.remove(r"^\d+$")
@@ -136,7 +136,7 @@ fn operation(route: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if let Some(body) = route.body {
         let schema = body(generator);
         let content = json!({ "application/json": { "schema": schema } });
-        // Most acts need nothing.
+        // Most actions need no body.
         let required = !route.path.ends_with("/{act}");
         operation["requestBody"] = json!({ "required": required, "content": content });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// A renamed account is noticed after this.
+/// A renamed account is noticed after this time.
 const KEPT: Duration = Duration::from_secs(60);
 const MOST: usize = 10_000;
 

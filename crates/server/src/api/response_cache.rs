@@ -18,13 +18,13 @@ pub(crate) struct ResponseCache<Key, Body> {
 #[derive(Debug)]
 struct Part<Body> {
     body: Body,
-    /// What it was made from; not kept alive for our sake.
+    /// The read model it was made from, as a weak reference.
     model: Weak<ReadModel>,
     made: Instant,
 }
 
 impl<Key: Ord, Body: Clone> ResponseCache<Key, Body> {
-    /// `None` when it has to be made anew.
+    /// `None` if it is missing or outdated.
     pub(crate) fn get(&self, key: &Key, model: &Arc<ReadModel>) -> Option<Body> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let part = parts.get(key)?;

@@ -17,13 +17,13 @@ use serde_json::Value;
 /// Who may call an endpoint. What a caller may do with which task is decided by its handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Also who is not known.
+    /// Also unauthenticated callers.
     Anybody,
     /// Any account, with any token.
     Reader,
     /// Any account, with a token of scope `submit` or more.
     Submitter,
-    /// Any account by itself: a session, the socket, or a token of scope `admin`.
+    /// Any account with full rights: a session, the socket, or a token of scope `admin`.
     Person,
     Admin,
 }

@@ -12,7 +12,7 @@ use danlu_messages::errors;
 use danlu_wire::api::{Document, ErrorCode, LogIn, LoggedIn, Secret, SessionView, Sessions};
 use std::sync::Arc;
 
-/// Of a request to log in.
+/// Maximum size of a log-in request.
 pub(crate) const MOST_BYTES: usize = 16 << 10;
 
 pub(super) async fn log_in(
@@ -71,7 +71,7 @@ pub(crate) async fn start(
     Ok((header_value(&cookie)?, logged_in))
 }
 
-/// Who is known to the machine and not yet to us gets an account with their password there.
+/// An OS user without an account gets one at the first log-in with the OS password.
 async fn first_time(
     api: &Api,
     peer: Peer,
@@ -94,7 +94,7 @@ pub(super) async fn log_out(
     Ok((gone, Json(Document::new(serde_json::json!({})))).into_response())
 }
 
-/// The cookie that takes the session out of the browser.
+/// The expired cookie that removes the session from the browser.
 pub(crate) async fn end_own(
     api: &Api,
     peer: Peer,

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// So many are told everything at once.
+/// Up to this many streams get events without delay.
 const FEW: u32 = 16;
-/// What one more adds to the pause of all.
+/// The delay that each further stream adds for all.
 const EACH: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -34,7 +34,7 @@ struct OpenStreams {
     of: HashMap<UserId, usize>,
 }
 
-/// One of them, until it is dropped.
+/// The permit for one stream, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct StreamPermit {
     streams: Streams,
@@ -92,7 +92,7 @@ impl Streams {
 }
 
 impl StreamPermit {
-    /// Between two rounds, where there are many: so that all of them together leave time for others.
+    /// The delay between two rounds with many streams, so that they leave time for other requests.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let all = self.streams.0.open.lock().unwrap_or_else(PoisonError::into_inner).all;
         let all = u32::try_from(all).unwrap_or(u32::MAX);

@@ -36,7 +36,7 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, Json(Document::new(submitted))).into_response())
 }
 
-/// Answers when it is durable. Without an environment of its own it has that of the task it is a copy of.
+/// Returns when it is committed. Without an environment of its own, a copy gets that of its original.
 pub(crate) async fn accept(
     api: &Api,
     caller: &Caller,
@@ -72,7 +72,7 @@ fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(),
     ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
 }
 
-/// What has ended and is archived is not waited for.
+/// Dependencies on archived tasks are resolved here.
 async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
     let after = archive::resolve(api, body.dependencies().collect()).await?;
     body.after = Said::Value(after.into_iter().map(Into::into).collect());
@@ -88,7 +88,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let mut named = api.logins.os_users(caller.id);
     let here = named.remove(&api.config.node_name);
     if !named.is_empty() {
-        // Their tasks can run elsewhere.
+        // Their tasks can run on other machines.
         return Ok(());
     }
     let usual = || model.users.get(&caller.id).map_or("", |user| user.os_name()).to_owned();
@@ -100,7 +100,7 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
             errors::no_os_user(&name, &caller.name),
             errors::an_administrator_can_name_one_danlu_user_set(),
         )),
-        // One that cannot be looked up now may be there when the task starts.
+        // A lookup that fails now may succeed when the task starts.
         _ => Ok(()),
     }
 }
@@ -153,7 +153,7 @@ pub(super) async fn edit(
     let id = TaskId(id);
     let model = api.handle.model();
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
-    // Before anything is said about it.
+    // Before any error about the task reveals something of it.
     caller.may_see_inside(&model, task)?;
     let mut body = described(task);
     body.replace_with(changes);
@@ -204,7 +204,7 @@ fn check_for_data(api: &Api, body: &Patch) -> Result<(), ApiError> {
     Err(error)
 }
 
-/// Where what people say takes effect, with the defaults of what they do not say.
+/// Makes the task from the patch, with defaults for missing fields.
 fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiError> {
     let model = &*api.handle.model();
     let begin = body.begin.value().map(|begin| time(begin)).transpose()?;
@@ -221,7 +221,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
     let gpus = body.gpus.into_value().unwrap_or(u32::from(has_gpus)).max(named);
-    // One is what every task has.
+    // 1 is the default.
     let nodes = body.nodes.into_value().filter(|nodes| *nodes != 1).unwrap_or(0);
     let request = Request {
         gpus: gpus.saturating_mul(nodes.max(1)),

@@ -16,9 +16,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-/// Who submits waits no longer.
+/// Timeout of the check.
 const LONGEST: Duration = Duration::from_millis(500);
-/// How many machines are asked.
+/// Maximum number of machines that are asked.
 const MOST_MACHINES: usize = 16;
 
 /// False when no file system has answered in time, and everything may be there.
@@ -66,12 +66,12 @@ pub(super) async fn silent(api: &Api, owner: UserId, body: &Patch, on: &[&str]) 
 enum PathVerdict<'a> {
     /// On at least one machine, or no machine could check.
     Good,
-    /// Wherever it was looked at.
+    /// On every machine that answered.
     Wrong(&'a Node, PathProblem),
     Silent,
 }
 
-/// This machine first: mostly the others need not be asked then.
+/// Checks this machine first; usually the others need not be asked then.
 async fn check_on<'a>(
     api: &Api,
     model: &ReadModel,
@@ -137,7 +137,7 @@ fn paths_of(body: &Patch) -> TaskPaths {
     let output = body.output();
     let all =
         [output.both.map(|path| (path, true)), stream(&output.stdout), stream(&output.stderr)];
-    // What words in a name will stand for is not known yet.
+    // The values of placeholders in names are not known yet.
     let known = all.into_iter().flatten().filter(|(path, _)| !path.contains('{'));
     let outputs = known.map(|(path, may_be_directory)| OutputPath { path, may_be_directory });
     TaskPaths { directory: body.directory().to_owned(), outputs: outputs.collect() }

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[error("{}", errors::it_is_not_for_a_template(.0))]
 pub(crate) struct NotForATemplate(&'static str);
 
-/// Nothing that differs from task to task by its nature.
+/// Refuses fields that differ from task to task by nature.
 pub(crate) fn check(template: &Patch) -> Result<(), NotForATemplate> {
     let odd = |key: &&&str| template.says(key) && Field::in_template(key) == InTemplate::No;
     Patch::KEYS.iter().find(odd).map_or(Ok(()), |odd| Err(NotForATemplate(odd)))

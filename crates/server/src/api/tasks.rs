@@ -27,7 +27,7 @@ use tokio::time::timeout;
 
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
-/// What is in the store alone is left out of an answer if it takes longer.
+/// Timeout of reads from the store; details are left out of the response then.
 pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 
 pub(super) async fn list(
@@ -109,7 +109,7 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
     let mut task = visible(api, caller, id).await?;
     let model = api.handle.model();
     if let Some(row) = model.tasks.get(&id) {
-        // A token that may only look is given to programs that show lists.
+        // Read-only tokens are for programs that show lists.
         let inside = match caller.sees_inside(row) && caller.scope != Scope::Read {
             true => Some(inside(api, row).await?),
             false => None,
@@ -184,7 +184,7 @@ impl ActBody {
     }
 }
 
-/// Each is done or refused on its own.
+/// Each task is acted on or refused separately.
 pub(super) async fn act_on_many(
     State(api): State<Api>,
     caller: Caller,
@@ -234,7 +234,7 @@ pub(crate) async fn act_on_all(
     let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
-    // All are on their way before the first is waited for, so that they share commits.
+    // All are sent before the first reply is awaited, so that they share commits.
     let asked: Vec<_> = ids
         .iter()
         .map(|(id, act)| {
@@ -254,7 +254,7 @@ pub(crate) async fn act_on_all(
     Ok(results)
 }
 
-/// Each before what it waits for.
+/// Dependents before their dependencies.
 pub(crate) fn waiting_for(api: &Api, ids: &[u64]) -> Result<Vec<u64>, ApiError> {
     let ids: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
     let waiting = api.handle.consider(|state, _| state.waiting_for(&ids))?;

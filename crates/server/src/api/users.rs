@@ -166,7 +166,7 @@ pub(super) async fn remove(
     Ok(Json(Document::new(Removed { removed: name })))
 }
 
-/// Their tasks are cancelled, nothing lets them in any more, their history stays.
+/// Cancels their tasks and deletes their credentials; their history stays.
 pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     caller.require_admin()?;
     let user = user_named(api, name).ok_or(Refusal::NoSuchUser)?.id;
@@ -231,7 +231,7 @@ fn decimal(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": ["number", "null"], "minimum": -1_000_000, "maximum": 1_000_000, "multipleOf": 0.001 })
 }
 
-/// A computer's `0.1 + 0.2` is meant to be `0.3`.
+/// Rounds `0.1 + 0.2` to `0.3`.
 fn with_three_places(value: &mut Value) {
     let Some(number) = value.as_f64().filter(|_| value.is_f64()) else { return };
     let near = (number * 1_000.0).round() / 1_000.0;

@@ -242,10 +242,10 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
     }
 }
 
-/// Before what the machine itself says.
+/// Precedes what the machine reports.
 const CANNOT_START: &str = "it cannot start tasks: ";
 
-/// What makes a machine well again; it gets tasks by itself then.
+/// How to repair an unfit machine; it gets tasks again by itself.
 fn well_again(kind: TroubleKind) -> &'static str {
     match kind {
         TroubleKind::Descriptors => "raise the limit of open files there: ulimit -n",
@@ -381,7 +381,7 @@ fn exit_code(run: &Run) -> Option<i32> {
     shell_code(exit)
 }
 
-/// As a shell would tell it.
+/// As a shell reports it.
 fn shell_code(exit: &Exit) -> Option<i32> {
     match exit {
         Exit::Code(code) => Some(*code),
@@ -396,7 +396,7 @@ fn shell_code(exit: &Exit) -> Option<i32> {
     }
 }
 
-/// Of a task that has ended: as its last run did.
+/// The failure of an ended task, from its last run.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
     let last = run.and_then(|run| match &run.state {
         RunState::Ended { failure, .. } => failure.as_ref().map(failure_view),

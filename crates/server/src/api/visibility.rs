@@ -49,7 +49,7 @@ impl Caller {
 }
 
 impl Visible<'_> {
-    /// Whether nothing is kept from them.
+    /// Whether the caller sees everything.
     pub(crate) fn is_whole(&self) -> bool {
         self.only.is_none()
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
-/// A client that waits is answered at the latest after this, and asks again.
+/// Maximum duration of one long poll.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -86,7 +86,7 @@ pub(super) async fn wait(
             () = &mut deadline => break,
             () = &mut thrown_out => return Err(ApiError::unauthenticated()),
         }
-        // Many who wait look at what has come meanwhile in one go.
+        // With many waiting clients, changes of an interval are checked together.
         if let Some(pause) = open.pause() {
             tokio::time::sleep(pause).await;
         }

@@ -69,7 +69,7 @@ pub(crate) async fn explained(
         Ok(Err(_)) | Err(_) => api.handle.consider(question)?,
     };
     let Some((scene, needs, starts_at)) = found else { return Ok(None) };
-    // The engine has other things to do.
+    // Not on the engine thread.
     let found = tokio::task::spawn_blocking(move || scene.why()).await;
     let why = found.map_err(|error| {
         ApiError::new(

@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// After so long without a failure, all is forgotten.
+/// Failures are forgotten after this time without another.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
-/// Kept in mind at most; then the oldest go.
+/// Maximum number of entries; then the oldest are dropped.
 const MOST: usize = 20_000;
 /// Attempts that wait for their pause to end, of one account from one address.
 const WAITING_EACH: usize = 16;
@@ -24,7 +24,7 @@ const WAITING: usize = 1_024;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct AttemptKey(SecretHash);
 
-/// From when on it gets slower, and how slow it gets.
+/// The number of free attempts, and the longest delay.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     free: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Attempts {
     waiting: AtomicUsize,
 }
 
-/// One that waits; it does not any more when this is dropped.
+/// An attempt in its delay; dropped when the delay is over.
 pub(crate) struct DelayedAttempt<'a> {
     attempts: &'a Attempts,
     who: AttemptKey,
@@ -101,7 +101,7 @@ impl Attempts {
         }
     }
 
-    /// A success at an account; what the address did elsewhere is not forgotten.
+    /// Forgets the failures of an account after a success, but not those of the address at other accounts.
     pub(crate) fn succeeded(&self, account: &str, address: Option<IpAddr>) {
         let [(who, _), ..] = keys(account, address);
         self.failed().remove(&who);
@@ -112,7 +112,7 @@ impl Attempts {
     }
 }
 
-/// A quarter goes, what was longest ago first, so that this is done seldom.
+/// Drops the oldest quarter, so that this is done rarely.
 fn make_room(failed: &mut HashMap<AttemptKey, Failures>) {
     failed.retain(|_, it| it.last.elapsed() < FORGOTTEN);
     if failed.len() * 4 < MOST * 3 {

@@ -33,7 +33,7 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, watch};
 use unknown_callers::UnknownCallers;
 
-/// Each takes 19 MB and some milliseconds.
+/// Concurrent argon2id computations; each takes 19 MB and some milliseconds.
 const HASHED_AT_ONCE: usize = 2;
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct Auth {
     config: AuthConfig,
     pub(crate) system: SystemPasswords,
     book: RwLock<AccountRecords>,
-    /// One change after the other, so that what is known follows what is durable.
+    /// Serialises changes, so that memory follows what is committed.
     changing: tokio::sync::Mutex<()>,
     /// Notified when an account may no longer be accepted.
     changed: watch::Sender<()>,
@@ -49,9 +49,9 @@ pub struct Auth {
     pub(crate) unknown_callers: UnknownCallers,
     hashing: Semaphore,
     recent: Recent,
-    /// Of this life of the server.
+    /// A random salt of this process.
     salt: String,
-    /// Of the link that makes the first admin.
+    /// The key of the set-up link.
     setup: Mutex<Option<SecretHash>>,
 }
 
@@ -130,7 +130,7 @@ impl Auth {
         Ok(())
     }
 
-    /// The same for who says it with every request: what was right a moment ago still is.
+    /// The same for clients that send it with every request: a recent success is remembered.
     pub(crate) async fn check_password_again(
         &self,
         user: Option<&User>,
@@ -175,7 +175,7 @@ impl Auth {
         password::objection(name, password).map_or(Ok(()), |what| Err(AuthError::Unfit(what)))
     }
 
-    /// One that a person types once, and has to change then.
+    /// A one-time password, which must be changed at the first log-in.
     pub(crate) fn one_time_password() -> Result<String, AuthError> {
         secret::one_time_password().map_err(|_| AuthError::NoRandomness)
     }
@@ -226,7 +226,7 @@ impl Auth {
         setup.as_ref() == Some(&SecretHash::of(key))
     }
 
-    /// It was good once.
+    /// The key is used up.
     pub(crate) fn close_setup(&self) {
         *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -249,7 +249,7 @@ impl Auth {
         Ok(())
     }
 
-    /// For those whose answers go on for long.
+    /// For long-lived responses.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

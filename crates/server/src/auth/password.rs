@@ -7,7 +7,7 @@ use danlu_messages::errors;
 use std::sync::LazyLock;
 
 pub(crate) const SHORTEST: usize = 8;
-/// Longer ones would only cost time.
+/// Longer passwords only cost time.
 pub(crate) const LONGEST: usize = 1024;
 
 /// What is wrong with it, if anything is.
@@ -22,7 +22,7 @@ pub(crate) fn objection(name: &str, password: &str) -> Option<&'static str> {
     same.then_some(errors::the_password_is_the_name_of_the_account())
 }
 
-/// Slow on purpose: not on a thread that others wait for.
+/// Slow on purpose: not to be called on a thread that serves requests.
 pub(crate) fn hash(password: &str) -> Option<String> {
     Argon2::default().hash_password(password.as_bytes()).ok().map(|hash| hash.to_string())
 }

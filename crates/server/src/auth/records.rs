@@ -35,7 +35,7 @@ pub(crate) struct Token {
 pub(crate) struct Session {
     pub(crate) digest: SecretHash,
     pub(crate) user: UserId,
-    /// What every change has to come with, so that other sites cannot ask for one.
+    /// The CSRF token, required with every change.
     pub(crate) csrf: String,
     pub(crate) created_at: Time,
     pub(crate) seen_at: Time,

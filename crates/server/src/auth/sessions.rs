@@ -8,7 +8,7 @@ use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, Time, User, UserId};
 use std::net::IpAddr;
 
-/// That a session was used is written down this often, or more often where it ends soon.
+/// Interval at which the use of a session is stored; shorter for short sessions.
 const SEEN_EVERY: Span = Span::from_secs(3_600);
 const SESSIONS_PER_USER: usize = 50;
 
@@ -63,13 +63,13 @@ impl Auth {
         }
         if now.since(session.seen_at) > self.seen_every() {
             let seen = Session { seen_at: now, ..session.clone() };
-            // It is good all the same if that cannot be written.
+            // The session is valid even if this cannot be stored.
             let _ = self.change(handle, vec![AccountChange::Session(seen)], None).await;
         }
         Some(session)
     }
 
-    /// Of one whose page is open: it is used, however long ago that was written down.
+    /// A session with an open page is in use, regardless of the stored time.
     pub(crate) fn has_session(&self, session: &SecretHash) -> bool {
         let longest = self.config.session_longest;
         let lives = |session: &Session| clock::now().since(session.created_at) < longest;
@@ -109,7 +109,7 @@ impl Auth {
         self.config.session_longest
     }
 
-    /// Those that are over, and the oldest if there are too many.
+    /// Expired sessions, and the oldest if there are too many.
     fn sessions_to_forget(&self, user: UserId, now: Time) -> Vec<AccountChange> {
         let sessions = self.sessions_of(user);
         let (alive, over): (Vec<Session>, Vec<Session>) =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A directory of users that does not answer keeps so many waiting, and no threads beyond them.
+/// Maximum number of threads that wait for a directory service.
 const ASKED_AT_ONCE: usize = 8;
 
 #[derive(Debug)]

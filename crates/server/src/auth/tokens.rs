@@ -11,7 +11,7 @@ use danlu_wire::api::Scope;
 const TOKENS_PER_USER: usize = 200;
 
 impl Auth {
-    /// The token itself is told this once.
+    /// The token itself is returned this once.
     pub(crate) async fn new_token(
         &self,
         handle: &Handle,
@@ -43,7 +43,7 @@ impl Auth {
         is_good(&token).then_some(token)
     }
 
-    /// Not revoked, and not over.
+    /// Neither revoked nor expired.
     pub(crate) fn has_token(&self, digest: &SecretHash) -> bool {
         self.read().tokens.get(digest).is_some_and(is_good)
     }

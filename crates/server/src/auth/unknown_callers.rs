@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// In one stretch of time, from one address.
+/// Requests per interval and address.
 const MOST: u32 = 300;
 const STRETCH: Duration = Duration::from_secs(10);
-/// Addresses kept in mind.
+/// Maximum number of addresses that are counted.
 const MOST_ADDRESSES: usize = 20_000;
 
 #[derive(Debug, Default)]

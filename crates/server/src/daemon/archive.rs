@@ -21,7 +21,7 @@ use tracing::{info, warn};
 
 /// Written and removed together.
 const AT_ONCE: usize = 1_000;
-/// Between two looks whether there are too many.
+/// Interval of checks whether there are too many.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 pub(crate) fn path(data: &Path) -> PathBuf {
@@ -57,7 +57,7 @@ async fn take_out(
     (by, asker): (Actor, &Asker),
     tasks: &[Arc<Task>],
 ) -> Result<usize, ApiError> {
-    // What others ask about them meanwhile is answered from here.
+    // Later tasks that depend on them are answered from here.
     let kept = tasks.iter().map(|task| RecordChange::Put {
         kind: ARCHIVED,
         id: task.id.to_string(),
@@ -131,7 +131,7 @@ pub(crate) fn overdue(model: &ReadModel) -> Vec<TaskId> {
     ended.into_values().flat_map(oldest).collect()
 }
 
-/// Looks after something has happened, and not too often.
+/// Checks after changes, at a limited rate.
 pub(crate) async fn tidy_up(api: Api) {
     let mut news = api.handle.reader().news();
     let by = Asker { name: String::from("danlu"), origin: String::from("automatic") };

@@ -26,7 +26,7 @@ pub(crate) const CONFIGURATION: &str = "config";
 /// Beside the database; what is missing is left out.
 pub(crate) const FILES: [&str; 5] =
     ["epoch.json", "tls-key.pem", "tls-certificate.pem", "archive.jsonl", "known_hosts"];
-/// Left to other things on that disk.
+/// Free space that a backup leaves on that disk.
 const KEPT_FREE: u64 = 64 << 20;
 /// Copies that a killed server has left behind begin with this.
 const SPOOL: &str = "backup-";
@@ -104,7 +104,7 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
     made.await.map_err(io::Error::other)?
 }
 
-/// What a server that was killed has left.
+/// Removes copies that a killed server left.
 pub(crate) fn remove_leftovers(data: &Path) {
     let entries = fs::read_dir(data).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SPOOL)) {
@@ -228,7 +228,7 @@ pub(crate) fn in_digits(digest: Sha256) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What has to be kept of the numbers that were given out, where a database is replaced.
+/// The ids that must not be reused after a database is replaced.
 pub(crate) fn highest(
     one: Option<restore_guard::GuardRecord>,
     other: Option<restore_guard::GuardRecord>,

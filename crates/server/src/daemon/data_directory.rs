@@ -37,7 +37,7 @@ impl DirectoryError {
 
 /// The data directory, made if need be, and locked for one server.
 pub fn prepare(data: &Path) -> Result<File, DirectoryError> {
-    // Others pass through to the socket and to their logs, and see nothing else.
+    // Other users may pass through to the socket and to their logs only.
     own(data, private::PASSABLE)?;
     if let Ok(Some(kind)) = danlu_node::network(data) {
         return Err(DirectoryError::Network { path: data.to_owned(), kind: kind.to_string() });
@@ -70,7 +70,7 @@ pub(crate) fn place_for_socket(path: &Path, for_everybody: bool) -> Result<(), D
     Ok(())
 }
 
-/// A link that we or root made may stand for the directory: administrators move data to another disk that way.
+/// A symbolic link of ours or root's is accepted: administrators move data to another disk that way.
 fn own(path: &Path, mode: u32) -> Result<(), DirectoryError> {
     let place = match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() && is_trusted(found.uid()) => fs::canonicalize(path),

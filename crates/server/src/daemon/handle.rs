@@ -22,11 +22,11 @@ pub(crate) enum Message {
     Ask {
         input: Input,
         environment: Option<Environment>,
-        /// Whose deed it is, where it is a person's.
+        /// The person to name in the audit log, if it is a person's request.
         by: Option<Asker>,
         reply: oneshot::Sender<EngineReply>,
     },
-    /// What the core knows nothing of.
+    /// Records that the core does not know.
     Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<EngineReply> },
     /// A message of a node. It gets no reply.
     Node(Input),
@@ -36,7 +36,7 @@ pub(crate) enum Message {
     ConnectLocal,
     /// Start nothing more: the server is about to stop.
     CloseQueue,
-    /// Commit what has come so far, then end.
+    /// Commit all messages so far, then end.
     Stop(oneshot::Sender<()>),
 }
 
@@ -61,7 +61,7 @@ pub enum AskError {
     NotNow(#[from] NotNow),
 }
 
-/// The server is there, but cannot do it at the moment. Nothing has changed.
+/// The server cannot do it at the moment. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", self.message())]
 pub struct NotNow {
@@ -79,7 +79,7 @@ impl Handle {
         &self.notices
     }
 
-    /// Answers when it is durable.
+    /// Returns when it is committed.
     pub async fn ask(&self, input: Input) -> EngineReply {
         self.begin(input, None, None).wait().await
     }
@@ -186,7 +186,7 @@ impl Handle {
     }
 }
 
-/// A question that is on its way.
+/// A request that was sent to the engine.
 #[derive(Debug)]
 pub struct Asked {
     answer: oneshot::Receiver<EngineReply>,

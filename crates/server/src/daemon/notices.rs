@@ -9,15 +9,15 @@ use danlu_messages::server::daemon as msg;
 pub use danlu_wire::api::{Notice, NoticeKind};
 use std::sync::Arc;
 
-/// Of records.
+/// The kind of these records in the store.
 pub(crate) const KIND: &str = "notice";
 
-/// Those that are in the database. Copies show the same.
+/// The notices in the database. Clones share the same data.
 #[derive(Debug, Clone, Default)]
 pub struct Notices(Arc<ArcSwap<Vec<Notice>>>);
 
 impl Notices {
-    /// Those of an earlier server's own trouble are over; `Vec` says which records go.
+    /// Notices about problems of an earlier process are obsolete; the `Vec` has the records to delete.
     pub(crate) fn load(store: &Store) -> Result<(Notices, Vec<RecordChange>), StoreError> {
         let read = |json: &String| serde_json::from_str::<Notice>(json).ok();
         let found: Vec<Notice> = store.records(KIND)?.iter().filter_map(read).collect();
@@ -96,7 +96,7 @@ impl From<&Loss> for NoticeKind {
     }
 }
 
-/// What has happened, and what to do, in the language of who is spoken to.
+/// What happened, and what to do, in the reader's language.
 pub fn words(notice: &Notice) -> (String, String) {
     let at = &notice.at;
     let acknowledge = {

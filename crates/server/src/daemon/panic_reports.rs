@@ -14,7 +14,7 @@ use tracing::warn;
 
 /// The oldest go.
 const MOST_REPORTS: usize = 20;
-/// Longer inputs are only named.
+/// Longer inputs are only named, not included.
 const MOST_BYTES: usize = 1 << 20;
 
 /// For debugging: the input without environments. Returns the path, even if the file could not be written.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use tar::{Archive, EntryType};
 use thiserror::Error;
 
-/// More are not in any backup.
+/// Maximum number of entries of a backup.
 const MOST_ENTRIES: usize = 5_000_000;
 /// Of the manifest.
 const MOST_BYTES: u64 = 512 << 20;
@@ -118,7 +118,7 @@ fn unpack(archive: impl Read, into: Option<&Path>) -> Result<Manifest, RestoreEr
     Ok(manifest)
 }
 
-/// Names that a backup has, and no way out of the directory.
+/// Accepts only file names that a backup has, so that no path leads out of the directory.
 fn is_expected(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     let plain = |part: &str| {
@@ -198,7 +198,7 @@ fn take_place(staging: &Path, data: &Path, config: &Path) -> Result<Vec<PathBuf>
     }
     let mut configuration = Vec::new();
     for entry in fs::read_dir(staging.join(CONFIGURATION)).into_iter().flatten().flatten() {
-        // What is configured here is not touched.
+        // Existing configuration files are not overwritten.
         let place = config.with_file_name(entry.file_name());
         let place = match place.symlink_metadata().is_ok() || !makes_way_to(&place) {
             true => data.join(format!("restored-{}", entry.file_name().to_string_lossy())),
@@ -223,7 +223,7 @@ fn move_to(from: &Path, to: &Path) -> Result<(), RestoreError> {
     }
 }
 
-/// Last of all: before it, a start refuses what it finds.
+/// The last step: until then, a start refuses the database.
 fn note(data: &Path, aside: Option<&Path>, manifest: &Manifest) -> Result<(), RestoreError> {
     let ledger = Store::open(&data.join(DATABASE)).and_then(|store| store.ledger())?;
     let in_backup = ledger.map(|ledger| restore_guard::GuardRecord {

@@ -39,7 +39,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-/// A machine that first has to end what should not run there takes longer.
+/// Timeout of the local node's first report; ending stray runs takes longer.
 const FIRST_REPORT: Duration = Duration::from_secs(5);
 /// At the end of the server.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
@@ -87,7 +87,7 @@ pub struct Ready {
     pub socket: PathBuf,
     /// Without root it serves its own user only.
     pub single_user: bool,
-    /// Where the first admin is made, as long as there is none.
+    /// The set-up link, while there is no administrator.
     pub setup: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let _lock = data_directory::prepare(&config.data)?;
     logging::start(&config.data);
     backup::remove_leftovers(&config.data);
-    // Before any thread: the agent starts the small process that starts tasks.
+    // Before any thread: the agent forks the process that starts tasks.
     let live = LiveGpus::default();
     let local = Local::start(&config.node_name, &local_station(&config), live.clone())?;
     allow_many_connections();
@@ -225,7 +225,7 @@ async fn listen(
     systemd::notify("STOPPING=1");
     tidying.abort();
     watching.abort();
-    // Who is being answered gets the answer; who follows a log or waits does not hold us up.
+    // Requests in progress are answered; followed logs and waits do not delay the end.
     drop(end);
     let _ =
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
@@ -295,7 +295,7 @@ fn setup_link(handle: &Handle, auth: &Auth, address: &str) -> Option<String> {
 /// As many as the system lets us have. After the process that starts tasks has begun, which keep what people gave them.
 fn allow_many_connections() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // With fewer it works too.
+        // It works with fewer, too.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
@@ -350,7 +350,7 @@ fn local_station(config: &Config) -> StationConfig {
 fn bind_socket(path: &Path, for_everybody: bool) -> Result<UnixListener, ServeError> {
     data_directory::place_for_socket(path, for_everybody)?;
     let listener = UnixListener::bind(path).map_err(file("listen on", path))?;
-    // Who connects is known by the kernel; what they may do is checked for each request.
+    // The kernel identifies the caller; permissions are checked for each request.
     let mode = if for_everybody { 0o666 } else { 0o600 };
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(file("open", path))?;
     Ok(listener)

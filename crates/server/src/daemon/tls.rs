@@ -77,7 +77,7 @@ fn make(files: &TlsFiles, host: &str) -> Result<(), TlsError> {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(names).map_err(|error| TlsError::NotMade(error.to_string()))?;
     let not_made = |error: io::Error| TlsError::NotMade(error.to_string());
-    // The certificate last: without it both are made anew.
+    // The certificate last: if it is missing, both are created again.
     private::replace_durably(&files.key, signing_key.serialize_pem().as_bytes())
         .and_then(|()| private::replace_durably(&files.certificate, cert.pem().as_bytes()))
         .map_err(not_made)

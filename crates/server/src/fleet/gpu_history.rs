@@ -17,7 +17,7 @@ pub struct Sample {
     pub memory_used: Option<u64>,
 }
 
-/// Copies share what has not changed.
+/// Clones share unchanged parts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     gpus: OrdMap<GpuId, Vector<Sample>>,

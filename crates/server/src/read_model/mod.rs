@@ -54,13 +54,13 @@ pub struct Reader {
     news: broadcast::Sender<Arc<News>>,
 }
 
-/// What one commit has brought.
+/// The changes of one commit.
 #[derive(Debug)]
 pub struct News {
     /// The number of the last of them.
     newest: i64,
     pub events: Vec<(Time, Event)>,
-    /// As streams tell them, made by the first that does and sent by all.
+    /// Encoded by the first stream that sends them, and reused by the others.
     encoded: OnceLock<Vec<Option<String>>>,
 }
 
@@ -80,7 +80,7 @@ impl News {
     }
 }
 
-/// Who lags behind by more than this has to read the model anew.
+/// A reader that lags behind by more than this has to read the model again.
 const NEWS_KEPT: usize = 1_024;
 
 impl Publisher {

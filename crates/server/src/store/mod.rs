@@ -36,7 +36,7 @@ pub struct Store {
     file: Arc<File>,
 }
 
-/// What one transaction makes durable.
+/// What one transaction commits.
 pub type Batch = danlu_engine::Batch<Extras>;
 
 /// What is stored with the rows of the core.
@@ -214,7 +214,7 @@ impl Store {
         }
     }
 
-    /// There was more.
+    /// The error for a database that lacks acknowledged events.
     pub(crate) fn behind(&self, found: i64, known: i64) -> StoreError {
         StoreError::Behind { path: self.path.clone(), found, known }
     }

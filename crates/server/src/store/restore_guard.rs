@@ -13,18 +13,18 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// How the store was found, and what the first step has to know about it.
+/// The epoch of the store, and what the first step has to know.
 #[derive(Debug)]
 pub struct Life {
     pub(crate) epoch: Epoch,
     /// No task id below this is given out again.
     pub(crate) ids_from: u64,
-    /// What was acknowledged and is not there any more.
+    /// Acknowledged data that is missing.
     pub(crate) loss: Option<Loss>,
     pub(crate) guard: RestoreGuard,
 }
 
-/// The database is older than what people were told.
+/// The database is older than what was acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Loss {
@@ -53,7 +53,7 @@ pub(crate) struct GuardRecord {
     /// The number that the next task and the next run would have had.
     pub(crate) next_task: u64,
     pub(crate) next_run: u64,
-    /// Found or made, and not yet in the database.
+    /// A loss that is not yet recorded in the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) loss: Option<Loss>,
 }
@@ -120,14 +120,14 @@ pub(crate) fn write(data: &Path, seen: &GuardRecord) -> io::Result<()> {
     private::replace_durably(&path(data), line(seen)?.as_bytes())
 }
 
-/// Always as long, so that one write replaces it.
+/// Of fixed length, so that one write replaces it.
 fn line(seen: &GuardRecord) -> io::Result<String> {
     let text = serde_json::to_string(seen)?;
     Ok(format!("{text:<320}\n"))
 }
 
 impl Life {
-    /// A new directory, or none that is looked at: for tests and tools that have no file beside the database.
+    /// For tests and tools without a file beside the database.
     pub fn first() -> Life {
         let guard = RestoreGuard { file: None, seen: GuardRecord::default() };
         Life { epoch: Epoch(1), ids_from: 0, loss: None, guard }

@@ -31,7 +31,7 @@ pub(super) async fn act(State(api): State<Api>, sent: Sent) -> PageResult {
     if !refused.is_empty() {
         return Ok(result_page(&sent.visit, sent.back(), &ids, refused));
     }
-    // The page of a task that is gone is no place to go back to.
+    // The page of a removed task does not exist any more.
     let gone = removed && ids.iter().any(|id| sent.back() == format!("/tasks/{id}"));
     Ok(Redirect::to(if gone { "/tasks" } else { sent.back() }).into_response())
 }
@@ -93,10 +93,10 @@ pub(super) struct ConfirmPage<'a> {
     pub(super) button: &'static str,
     /// What it is about.
     pub(super) fields: Vec<(&'static str, String)>,
-    /// The way out, and where it leads.
+    /// The cancel button, and where it leads.
     pub(super) no: &'static str,
     pub(super) back: &'a str,
-    /// What waits for them.
+    /// Tasks that depend on them.
     pub(super) waiting: Vec<u64>,
 }
 

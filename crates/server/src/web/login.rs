@@ -21,7 +21,7 @@ struct LoginPage<'a> {
     problem: Option<String>,
 }
 
-/// Tells the browser what its changes have to come with.
+/// Gives the browser its CSRF token.
 #[derive(Template)]
 #[template(path = "entered.html")]
 struct EnteredPage<'a> {

@@ -60,7 +60,7 @@ pub(crate) async fn no_such_page(State(api): State<Api>, request: Request) -> Re
 }
 
 pub(crate) fn router() -> Router<Api> {
-    // Those who send these are not known yet.
+    // These requests are unauthenticated, so their bodies are limited.
     let short = DefaultBodyLimit::max(crate::api::session::MOST_BYTES);
     Router::new()
         .route("/", get(overview::overview))

@@ -25,12 +25,12 @@ pub(super) fn page(template: &impl Template) -> Response {
 pub(super) const HTML: [(header::HeaderName, &str); 2] =
     [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
 
-/// A "no" that a person reads.
+/// An error as a page.
 #[derive(Debug)]
 pub(super) struct PageError {
     context: Box<PageContext>,
     error: ApiError,
-    /// Where it is better to be.
+    /// The page to redirect to instead.
     elsewhere: Option<&'static str>,
 }
 

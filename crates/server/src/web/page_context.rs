@@ -31,7 +31,7 @@ pub(super) struct PageContext {
     pub(super) csrf: String,
     pub(super) announcement: Option<String>,
     pub(super) queue_paused: bool,
-    /// About the server itself: which, and what to say.
+    /// Notices about the server: id and text.
     pub(super) notices: Vec<(String, String)>,
     pub(super) now: Time,
 }
@@ -66,7 +66,7 @@ impl PageContext {
         }
     }
 
-    /// For the entry of the menu that leads here.
+    /// Whether the page belongs to this entry of the menu.
     pub(super) fn is_at(&self, section: &str) -> bool {
         let path = self.path.split('?').next().unwrap_or_default();
         path == section || (section != "/" && path.starts_with(&format!("{section}/")))
@@ -87,7 +87,7 @@ impl FromRequestParts<Api> for Visit {
         };
         let caller = Caller::identify(parts, api).await.map_err(unknown_caller)?;
         let context = PageContext::new(api, &parts.headers, &parts.uri, Some(&caller));
-        // Forms say themselves what they may do.
+        // Submitted forms are checked by their handlers.
         let elsewhere = parts.method == Method::GET && !context.is_at("/me");
         if caller.must_change_password && elsewhere {
             return Err(PageError::go_to(context, "/me#password"));

@@ -12,7 +12,7 @@ use danlu_wire::api::{Line, ME, TaskStateName};
 
 const ROWS: usize = 50;
 
-/// What the address says. Empty is as good as absent: forms send both.
+/// The filters in the address. Empty means absent: forms send both.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TaskListQuery {
     state: String,

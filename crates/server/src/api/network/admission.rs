@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
-/// Connections beyond the limits that are told so at a time; more are closed without a word.
+/// Maximum number of error responses at a time; further connections are closed without one.
 const TOLD_AT_ONCE: usize = 32;
 
-/// Whose connections are counted together.
+/// The source of a connection, by which it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// An OS user on the machine's socket.
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Addresses that one machine, or one person, has plenty of count as one.
+    /// IPv6 addresses of one /64 network count as one, and so do all IPv4 loopback addresses.
     pub(crate) fn of_address(address: IpAddr) -> Source {
         Source::Address(match address.to_canonical() {
             IpAddr::V4(address) if address.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -56,7 +56,7 @@ struct OpenConnections {
     of: HashMap<Source, BTreeMap<u64, Arc<ConnectionState>>>,
 }
 
-/// What the door knows of one connection.
+/// The state of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
     state: AtomicU8,
@@ -68,7 +68,7 @@ const WAITING: u8 = 0;
 const ANSWERING: u8 = 1;
 const LEAVING: u8 = 2;
 
-/// One connection's, as long as it is open.
+/// The slot of an open connection; freed when dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     door: Arc<Admission>,
@@ -80,7 +80,7 @@ pub(crate) struct ConnectionSlot {
 /// No connection could be closed to make room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// All that one source may have.
+    /// The limit of one source.
     Source(Source, usize),
     Everybody(usize),
 }
@@ -95,7 +95,7 @@ impl Admission {
         }
     }
 
-    /// For those who come from now on.
+    /// Changes the limits for new connections.
     pub(crate) fn set(&self, most: usize, most_each: usize) {
         self.most.store(most, Ordering::Relaxed);
         self.most_each.store(most_each, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl OpenConnections {
         self.of.get(&source).map_or(0, BTreeMap::len)
     }
 
-    /// The one that has been here for longest.
+    /// Closes the oldest waiting connection of a source.
     fn send_away_one_of(&mut self, source: Source) -> bool {
         let lines = self.of.get(&source).into_iter().flatten();
         let mut waiting = lines
@@ -176,17 +176,17 @@ impl OpenConnections {
 }
 
 impl ConnectionState {
-    /// The whole request, or a part of it, is there. Not if it has to leave.
+    /// A request has begun. False if the connection has to be closed.
     pub(crate) fn begin_answer(&self) -> bool {
         self.change(WAITING, ANSWERING) || self.state.load(Ordering::Acquire) == ANSWERING
     }
 
-    /// It is the client's turn.
+    /// The response is complete; the client may send the next request.
     pub(crate) fn end_answer(&self) {
         self.change(ANSWERING, WAITING);
     }
 
-    /// Returns when it has to leave.
+    /// Returns when the connection has to be closed.
     pub(crate) async fn sent_away(&self) {
         self.leave.notified().await;
     }

@@ -42,7 +42,7 @@ struct BytesHeld {
     of: HashMap<Source, u64>,
 }
 
-/// What one request has.
+/// The bytes that one request holds.
 #[derive(Debug)]
 pub(crate) struct Share {
     bodies: Arc<Bodies>,
@@ -68,7 +68,7 @@ impl Bodies {
         self.most_each.store(most_each, Ordering::Relaxed);
     }
 
-    /// Nothing yet.
+    /// A share without any bytes yet.
     pub(crate) fn share(self: &Arc<Bodies>, source: Source) -> Arc<Share> {
         Arc::new(Share { bodies: Arc::clone(self), source, bytes: AtomicU64::new(0) })
     }
@@ -116,7 +116,7 @@ impl Drop for Share {
     }
 }
 
-/// A body that is counted as it comes.
+/// A request body, counted while it is read.
 pub(crate) struct CountedBody {
     pub(crate) body: Incoming,
     pub(crate) share: Arc<Share>,

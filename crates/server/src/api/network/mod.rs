@@ -77,7 +77,7 @@ impl ConnectionLimits {
         }
     }
 
-    /// For what comes from now on.
+    /// Changes the limits for new connections and requests.
     pub(crate) fn set(&self, limits: &Limits) {
         let shares = Shares::now(limits);
         self.network.set(shares.network, shares.per_address);
@@ -141,7 +141,7 @@ impl Network {
 
 /// For one thread.
 pub(crate) fn runtime() -> io::Result<Runtime> {
-    // Threads for slow files go soon, so that an idle server is quite still.
+    // Blocking threads end soon, so that an idle server does nothing.
     Builder::new_current_thread().enable_all().thread_keep_alive(Duration::from_secs(1)).build()
 }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 /// A clock that is this far off makes times of tasks hard to read.
 const CLOCK_OFF: i64 = 2_000;
-/// For a whole way to a machine and back.
+/// Timeout of a check.
 const CHECK: Duration = Duration::from_secs(130);
 
-/// Step by step, as far as one gets.
+/// The steps in order, up to the first that fails.
 pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<NodeCheck, ApiError> {
     caller.require_admin()?;
     id_of(api, name)?;
@@ -60,7 +60,7 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
     steps.extend(further(&status));
     let same_as = api.nodes.same_as(name, &api.config.node_name);
     if !same_as.is_empty() {
-        // Only a warning: containers and cloned disks look like that, too.
+        // Only a warning: containers and cloned disks look the same.
         steps.push(ok("machine", format!("looks like the same machine as {}", same_as.join(", "))));
     }
     Ok(NodeCheck { name: name.to_owned(), steps })

@@ -62,7 +62,7 @@ fn is_busy(api: &Api, node: NodeId) -> bool {
     model.active_runs().any(|run| run.part_on(node).is_some_and(|part| !part.is_ended()))
 }
 
-/// What was not said stays.
+/// Missing fields keep their values.
 fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
     let mut now = NewNode {
         name: before.name.clone(),
@@ -84,7 +84,7 @@ fn changed(before: &NodeRecord, change: NodeChange) -> NewNode {
         }
         NodeRoute::DialIn(_) => {
             now.dial_in = true;
-            // Refused with a reason, if it makes no sense.
+            // Invalid combinations are refused with a reason.
             (now.ssh, now.identity) = (change.ssh, change.identity);
             now.accept_new_key = change.accept_new_key.unwrap_or(false);
         }

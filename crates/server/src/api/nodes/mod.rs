@@ -162,13 +162,13 @@ pub(crate) async fn new(
     if record.role == NodeRole::Data {
         caller.ask(api, Input::Drain { by: caller.actor(), node }).await?;
     }
-    // What people said about a machine of this name was about another one.
+    // Logins for an earlier machine of this name do not apply.
     api.logins.forget(&api.handle, |login| login.node == record.name).await?;
     api.nodes.add(record);
     Ok(token)
 }
 
-/// The old one is worth nothing from now on. Where the server's certificate is its own, the token says which.
+/// The old token becomes invalid. With a self-signed certificate, the token contains its fingerprint.
 fn give_token(api: &Api, record: &mut NodeRecord) -> Result<String, ApiError> {
     let secret = random_secret().map_err(|error| {
         ApiError::new(ErrorCode::Internal, error.to_string(), errors::see_the_systems_randomness())
@@ -194,7 +194,7 @@ fn with_token(
     Ok(Json(Document::new(AddedNode { node, token, addresses })))
 }
 
-/// As other machines find us: by our name where we listen on all addresses.
+/// The address for other machines: the host name if the server listens on all addresses.
 fn addresses(api: &Api) -> Vec<String> {
     let bound = api.addresses.get().map_or(&[][..], Vec::as_slice);
     let name = &api.config.node_name;
@@ -284,7 +284,7 @@ fn check_idle(api: &Api, node: NodeId) -> Result<(), ApiError> {
 /// Tasks in one sentence.
 const MOST_NAMED: usize = 10;
 
-/// The server's own machine is reached by nothing.
+/// The server's own machine has no entry.
 pub(crate) fn is_here(api: &Api, name: &str) -> bool {
     api.nodes.status(name).is_none()
 }
@@ -336,7 +336,7 @@ pub(crate) async fn perform(
     Ok(())
 }
 
-/// Those who wait are judged by the new ones at once; what runs goes on.
+/// Waiting tasks are matched against the new labels at once; running tasks go on.
 pub(super) async fn label(
     State(api): State<Api>,
     caller: Caller,

@@ -93,7 +93,7 @@ async fn log_in(api: &Api, peer: Peer, body: &GpumanBody) -> Result<Caller, Auth
     Caller::with_password(api, user.id, peer.address()).map_err(|_| AuthError::Locked)
 }
 
-/// What gpuman says to who is not let in.
+/// gpuman's answer to a failed log-in.
 fn refused(act: &str) -> Value {
     match act {
         "create" => json!({ "ret": "创建失败." }),

@@ -14,7 +14,7 @@ pub struct AuthConfig {
     pub session_longest: Span,
     /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
     pub pam: Option<String>,
-    /// Whose `X-Forwarded-For` counts.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpAddr>,
 }
 

@@ -24,7 +24,7 @@ pub struct Limits {
     /// Long answers that are on their way, of everybody and of one OS user or address.
     pub answer_bytes: u64,
     pub answer_bytes_per_user: u64,
-    /// A connection that has not sent a whole request header for so long is closed.
+    /// A connection that has not sent a complete request header for this long is closed.
     pub idle: Span,
 }
 
@@ -100,7 +100,7 @@ impl LimitsInFile {
         let bytes = |key, given: Option<String>, usual| {
             let Some(given) = given else { return Ok(usual) };
             let parsed = parse_bytes(&given).ok();
-            // Every single request that is not too large must have a chance.
+            // A single request of the maximum size must fit.
             let sound = |bytes: &u64| (MOST_BODY_BYTES as u64..=MOST_BYTES).contains(bytes);
             parsed.filter(sound).ok_or_else(|| wrong(key, given, "a size such as 64M, at least 8M"))
         };

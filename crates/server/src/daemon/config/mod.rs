@@ -44,9 +44,9 @@ pub struct Config {
     pub cgroups: bool,
     /// Bytes of the disk that are set aside for the time when it is full.
     pub disk_reserve: u64,
-    /// Go on with a database that lacks what it had.
+    /// Accept a database that is older than it was.
     pub accept_loss: bool,
-    /// What this machine has of named things that can be counted. Taken over live, as is the next.
+    /// Custom countable resources of this machine. Reloaded live, as is the next.
     pub resources: BTreeMap<String, u32>,
     pub gpus: GpuConfig,
     /// What tasks have when neither the task nor its owner says anything else.
@@ -55,12 +55,12 @@ pub struct Config {
     pub compat_gpuman: bool,
     /// `None`: a certificate of our own.
     pub tls: Option<TlsFiles>,
-    /// Passwords go over the network as they are.
+    /// Serve plain HTTP: passwords are sent unencrypted.
     pub plain_http: bool,
     pub auth: AuthConfig,
-    /// Taken over live.
+    /// Reloaded live.
     pub limits: Limits,
-    /// Other machines. Taken over live.
+    /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
     path: PathBuf,
@@ -148,7 +148,7 @@ pub enum ConfigError {
 
 /// Set aside for a full disk.
 const DISK_RESERVE_MB: u16 = 32;
-/// Longer files are not configuration.
+/// Maximum size of the configuration file.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Config {
@@ -264,17 +264,17 @@ impl Config {
         &self.path
     }
 
-    /// Machines may stand in a file of their own beside it.
+    /// The separate file of machines beside it.
     pub fn nodes_file(&self) -> PathBuf {
         nodes_file::beside(&self.path)
     }
 
-    /// As it would be if the server were started now.
+    /// The configuration that a restart would use.
     pub fn again(&self) -> Result<Config, ConfigError> {
         Config::load(self.flags.clone())
     }
 
-    /// What is different in `newer` and needs a new start.
+    /// Settings that differ in `newer` and need a restart.
     pub fn changed(&self, newer: &Config) -> Vec<Entry> {
         let before = self.entries();
         let now = newer.entries().into_iter();

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tracing::warn;
 
-/// After so long without a commit what is in SQLite's log goes to the database itself: a copy of that alone is whole.
+/// A checkpoint is made after this long without a commit, so that the database file alone is complete.
 const IDLE: Duration = Duration::from_secs(1);
-/// And never later than this.
+/// And at the latest after this.
 const LONGEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -31,14 +31,14 @@ pub(super) struct EngineAdapters {
     notices: Notices,
     backends: Backends,
     started: Instant,
-    /// When the log got what the database itself has not: the first of it, and the last.
+    /// Times of the first and the last commit since the last checkpoint.
     unsettled: Option<(Instant, Instant)>,
 }
 
-/// Who waits for an answer.
+/// Where to send the reply.
 #[derive(Debug)]
 pub(super) struct ReplyTo {
-    /// Whose deed it is, where it is a person's.
+    /// The person to name in the audit log, if it is a person's request.
     pub(super) by: Option<Asker>,
     pub(super) reply: oneshot::Sender<handle::EngineReply>,
 }
@@ -73,7 +73,7 @@ impl EngineAdapters {
         Some(IDLE.saturating_sub(last.elapsed()).min(LONGEST.saturating_sub(first.elapsed())))
     }
 
-    /// Nothing but the database itself is needed to read what has been committed.
+    /// Makes a checkpoint: the database file alone is complete afterwards.
     pub(super) fn settle(&mut self) {
         self.unsettled = None;
         if let Err(cause) = self.store.settle() {

@@ -30,14 +30,14 @@ pub struct Logins(Arc<LoginTable>);
 #[derive(Debug)]
 struct LoginTable {
     known: RwLock<LoginMap>,
-    /// One change after the other, so that what is known follows what is durable.
+    /// Serialises changes, so that memory follows what is committed.
     changing: tokio::sync::Mutex<()>,
     data: PathBuf,
 }
 
 type LoginMap = BTreeMap<(UserId, String), Login>;
 
-/// Of one person on one machine.
+/// The login of one user on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Login {
     pub user: UserId,
@@ -82,7 +82,7 @@ pub(crate) enum LoginError {
 }
 
 const KIND: &str = "login";
-/// Of one person.
+/// All logins of one user.
 const MOST: usize = 1_000;
 
 impl Logins {
@@ -133,7 +133,7 @@ impl Logins {
         there.map(|login| login.user).collect()
     }
 
-    /// Nothing for the one that they have everywhere.
+    /// `None` to use the default OS user.
     pub(crate) async fn name_os_user(
         &self,
         handle: &Handle,
@@ -154,7 +154,7 @@ impl Logins {
         self.keep(handle, login, deed(by, "name OS user of", format!("user {name}"), detail)).await
     }
 
-    /// Without a key the one that is there stays.
+    /// Without a new key, the existing one stays.
     pub(crate) async fn set_ssh(
         &self,
         handle: &Handle,
@@ -216,7 +216,7 @@ impl Logins {
         Ok(())
     }
 
-    /// An account that is gone leaves no key behind, nor does a machine: the next one of its name is another.
+    /// Deletes the keys of a removed account or machine: the next of the same name is another one.
     pub(crate) async fn forget(
         &self,
         handle: &Handle,

@@ -15,7 +15,7 @@ use thiserror::Error;
 /// Of RSA with 16,384 bits there are 13 kB.
 const MOST_BYTES: usize = 16 << 10;
 
-/// What may be told of a key: it is in its public half.
+/// What may be shown of a key, from its public half.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyNote {
     /// `ssh-ed25519`.
@@ -124,7 +124,7 @@ pub(super) fn write(place: &Path, key: &str) -> Result<(), (PathBuf, io::Error)>
 }
 
 pub(super) fn remove(place: &Path) {
-    // One that is not there is gone as well.
+    // A missing file is fine.
     let _ = fs::remove_file(place);
     if let Some(directory) = place.parent() {
         let _ = fs::remove_dir(directory);

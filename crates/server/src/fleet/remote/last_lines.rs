@@ -85,7 +85,7 @@ impl LastLines {
         {
             let mut content = format!("{} {offset}\n", at.0).into_bytes();
             content.extend(bytes);
-            // They are a help, and nothing depends on them.
+            // Best effort: nothing depends on them.
             let _ = private::replace(&self.path(*run), &content);
         }
     }
@@ -102,7 +102,7 @@ impl LastLines {
     }
 }
 
-/// What an older version has made may be open to others.
+/// A directory of an older version may be readable by others.
 fn keep_private(directory: &Path) {
     if !directory.exists() {
         return;

@@ -63,7 +63,7 @@ fn clean_hello(hello: Hello) -> Hello {
         now,
     });
     let (version, boot_id) = (cut(&hello.version, 64), hello.boot_id.as_deref().map(name));
-    // What a server says is not for an agent to say.
+    // An agent must not send what only a server sends.
     Hello { version, boot_id, machine, station: None, ..hello }
 }
 
@@ -146,7 +146,7 @@ fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String
     Ok(details)
 }
 
-/// They come back as they were asked for, or a lie does.
+/// A correct agent returns the paths unchanged; they are cut all the same.
 fn clean_seen(seen: PathsSeen) -> PathsSeen {
     let path = |path: &str| cut(path, limits::PATH_BYTES);
     match seen {
@@ -181,7 +181,7 @@ fn count(gpus: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Rules and holds go by it: one that would have to be changed is none.
+/// Rules and holds refer to the id, so an invalid one is refused instead of changed.
 fn check_id(id: &GpuId) -> Result<(), String> {
     if id.0.is_empty() || id.0.len() > NAME || !id.0.chars().all(is_plain) {
         return Err("it has a GPU whose id is not one".to_owned());

@@ -19,7 +19,7 @@ use tracing::{info, warn};
 
 /// An editor writes a file in several steps.
 const SETTLED: Duration = Duration::from_millis(300);
-/// Before a machine that still runs something is tried again to be taken out.
+/// Interval of attempts to remove a machine that still has runs.
 const LATER: Duration = Duration::from_secs(2);
 
 /// `nodes.toml`.

@@ -17,7 +17,7 @@ use tokio::io::{
 };
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// This very program, as it is sent to machines that do not have it.
+/// This program, as it is sent to machines that do not have it.
 #[derive(Debug)]
 pub(super) struct Program {
     file: File,
@@ -95,7 +95,7 @@ pub(super) struct Channel {
     place: HostKeyPlace,
 }
 
-/// How far one got on the way to a machine.
+/// The steps of connecting to a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     LogIn,
@@ -118,7 +118,7 @@ impl Unreachable {
     }
 }
 
-/// What `ssh` and the far side may complain of at most.
+/// Maximum bytes of error output that are kept.
 const MOST_COMPLAINTS: u64 = 16 << 10;
 /// Followed by the number and the name of the user there.
 const READY: &str = "danlu: ready ";
@@ -182,7 +182,7 @@ pub(super) async fn connect(
                 // If it is cut off, the next line does not come.
                 let _ = program.send(&mut channel.to).await;
             }
-            // What the far side's profile prints is nothing to us.
+            // Output of the login shell's profile is ignored.
             Some(_) => {}
             None => return Err(channel.reason(step).await),
         }
@@ -240,7 +240,7 @@ pub(super) fn bare() -> Command {
     let mut ssh = Command::new("ssh");
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     ssh.env("LC_ALL", "C").kill_on_drop(true);
-    // A Ctrl-C at the server's terminal is not for it.
+    // In its own process group: Ctrl-C at the server's terminal must not reach it.
     ssh.process_group(0);
     ssh
 }
@@ -259,7 +259,7 @@ async fn listen_to_complaints(mut from: impl AsyncRead + Unpin) -> String {
 }
 
 impl Channel {
-    /// `None` at the end. What is too long for a line is one that says nothing.
+    /// `None` at the end. A line that is too long counts as an empty one.
     async fn line(&mut self) -> Option<String> {
         let mut line = Vec::new();
         let mut limited = (&mut self.from).take(4096);
@@ -277,7 +277,7 @@ impl Channel {
     }
 }
 
-/// Where the keys of machines are kept that an administrator has let in.
+/// The server's own known_hosts file.
 pub(super) fn known_hosts(data: &Path) -> PathBuf {
     data.join("known_hosts")
 }

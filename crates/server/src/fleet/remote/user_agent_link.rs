@@ -126,7 +126,7 @@ pub(super) fn not_started(
     handle.tell(Input::Node { node, session, message: NodeMessage::Ended { run, ending } });
 }
 
-/// One person's, from the server's side.
+/// The connection of one user.
 struct UserAgentLink {
     shared: Arc<NodeLinkContext>,
     user: UserId,
@@ -184,7 +184,7 @@ impl UserAgentLink {
         if let Err(reason) = self.admit(&account, &login) {
             return LinkEnd::Refused(reason);
         }
-        // Their runs are in their own home.
+        // Their run directories are in their own home.
         let record = NodeRecord { data: None, sudo: false, ..record.clone() };
         let NodeLinkContext { handle, node, session, .. } = &*self.shared;
         let far = RemoteNode { nodes, handle, node: *node, record: &record };
@@ -222,7 +222,7 @@ impl UserAgentLink {
         ssh::connect(command, &place, false, program).await
     }
 
-    /// By what the machine says of the account, before an agent there hears of anything.
+    /// Checks the login that the machine reports, before anything is sent to the agent.
     fn admit(&self, account: &Account, login: &SshLogin) -> Result<(), Unreachable> {
         self.check(account.uid == 0, &account.name, login)?;
         self.shared.user_agents.claim(self.user, &account.name).map_err(|()| {
@@ -231,7 +231,7 @@ impl UserAgentLink {
         })
     }
 
-    /// By what the agent says of itself, before it is told to do anything.
+    /// Checks what the agent reports about itself, before any order is sent.
     fn recognise(&self, greeted: &Greeted, login: &SshLogin) -> Result<(), Unreachable> {
         let Answered { machine, boot_id } = &self.shared.answered;
         let theirs = &greeted.machine;
@@ -268,7 +268,7 @@ impl UserAgentLink {
         let (orders, mut ordered) = mpsc::unbounded_channel();
         let asks = AgentRequests::default();
         if let Some(link) = self.shared.user_agents.links().get_mut(&self.user) {
-            // What was to be started is there when it reports.
+            // Waiting launches are sent first, so that its report contains them.
             for order in std::mem::take(&mut link.waiting) {
                 link.runs.insert(order.run);
                 let _ = orders.send(ToAgent::Launch(Box::new(order)));
@@ -301,7 +301,7 @@ impl UserAgentLink {
         }
     }
 
-    /// GPUs and memory are the machine's own agent's to tell.
+    /// Only the main agent reports GPUs and memory.
     fn hear(&self, said: FromAgent, asks: &AgentRequests) {
         match said {
             FromAgent::Log(piece) => asks.answer(piece),

@@ -95,7 +95,7 @@ impl Machine {
         if self.view.cpus == 0 { "–".to_owned() } else { self.view.cpus.to_string() }
     }
 
-    /// Only a warning: containers and cloned disks look like that, too.
+    /// Only a warning: containers and cloned disks look the same.
     fn same_as(&self) -> Option<String> {
         let others = self.view.same_as.join(", ");
         (!others.is_empty()).then(|| msg::looks_like_the_same_machine_as_others_if_it(&others))
@@ -214,7 +214,7 @@ fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
     })
 }
 
-/// What is asked about first: all but looking.
+/// All actions but `check` ask for confirmation.
 pub(super) async fn act(
     State(api): State<Api>,
     Path(name): Path<String>,
