@@ -265,8 +265,8 @@ impl Caller {
         Ok(caller)
     }
 
-    /// A browser sends its cookie with every request, whoever made it ask: changes come with what only our own pages
-    /// know.
+    /// A browser sends its cookie with every request, also with those of other sites: so changes must contain the CSRF token,
+    /// which only pages of this server have.
     pub(crate) fn check_csrf(&self, given: Option<&str>) -> Result<(), ApiError> {
         match self.csrf.as_deref() {
             Some(csrf) if given != Some(csrf) => Err(ApiError::of_another_site()),
@@ -274,8 +274,8 @@ impl Caller {
         }
     }
 
-    /// For pages to send with every change. Without encryption a browser gets it when it logs in and keeps it for this port:
-    /// a page would give it to whoever has the cookie, which goes to every port of the host.
+    /// The CSRF token for pages. Without encryption a browser gets it at log-in and keeps it for this port instead: a page
+    /// would reveal it to every holder of the cookie, which is sent to every port of the host.
     pub(crate) fn csrf_on_pages(&self) -> Option<&str> {
         self.csrf.as_deref().filter(|_| self.encrypted)
     }

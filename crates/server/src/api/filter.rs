@@ -29,7 +29,7 @@ pub(crate) struct Filter {
     pub(crate) oldest_first: bool,
     pub(crate) cursor: Option<u64>,
     pub(crate) limit: usize,
-    /// Theirs alone, whatever they ask for.
+    /// Limits the list to the tasks of this user.
     #[serde(skip)]
     pub(crate) only: Option<UserId>,
 }
@@ -56,7 +56,7 @@ pub(super) struct TaskSelection<'a> {
     model: &'a ReadModel,
     filter: &'a Filter,
     states: Option<Vec<TaskStateName>>,
-    /// `None` for everybody; somebody unknown has no tasks.
+    /// `None` for all users, `Some(None)` for an unknown user, who has no tasks.
     owner: Option<Option<UserId>>,
 }
 

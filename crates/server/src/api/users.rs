@@ -184,7 +184,7 @@ async fn one(api: &Api, name: &str) -> Result<Json<Document<OneUser>>, ApiError>
     Ok(Json(Document::new(OneUser { user })))
 }
 
-/// What is to be different; a quota of `default` is as for everybody.
+/// A change of an account; a quota of `default` is the default of all users.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub(crate) struct UserEdit {
@@ -222,7 +222,7 @@ pub(super) struct ChangeBody {
     gpu_hours: Option<Value>,
 }
 
-/// A number, or as for everybody.
+/// A number, or `default`.
 fn quota(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u64::MAX }, { "const": "default" }, { "type": "null" }] })
 }

@@ -17,7 +17,7 @@ const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
 const MOST: usize = 20_000;
 /// Attempts that wait for their pause to end, of one account from one address.
 const WAITING_EACH: usize = 16;
-/// Of everybody.
+/// Of all accounts and addresses.
 const WAITING: usize = 1_024;
 
 /// What is counted, by its hash: names in guesses may be of any length.

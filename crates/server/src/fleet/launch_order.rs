@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// Everything the node needs. The environment comes from the store, where it is kept once.
 ///
-/// `user` is whom it is to run as there; nobody where the daemon serves its own user alone.
+/// `user` is the OS user that it runs as; `None` where the daemon serves its own user only.
 pub(crate) fn order(
     state: &State,
     store: &Store,
@@ -91,8 +91,8 @@ fn shell(chosen: Option<&str>, line: String) -> Command {
     Command::Shell { shell, line, of_user: chosen.is_none() }
 }
 
-/// The OS user that somebody's tasks run as on a machine, and whose files theirs are there. Named by admins, or the name of
-/// the account: nothing that people say about themselves changes it.
+/// The OS user that an account's tasks run as on a machine, and who owns their files there. Assigned by administrators, or
+/// the name of the account: users cannot change it themselves.
 pub(crate) fn runs_as(logins: &Logins, owner: &User, node: &str) -> String {
     logins.os_user(owner.id, node).unwrap_or_else(|| owner.os_name().to_owned())
 }

@@ -101,8 +101,8 @@ pub(crate) struct UserLog {
 
 /// How long the user's file system has for one part of a file.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// A network disk tells nobody that another machine has written to a file, so that one looks again and again: less often
-/// the longer nothing comes.
+/// A network file system does not report writes of other machines, so the file is polled: less often the longer nothing
+/// comes.
 const SOONEST: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(1);
 

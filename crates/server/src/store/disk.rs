@@ -1,4 +1,4 @@
-//! Checks free disk space and keeps a reserve file, so that whatever was accepted can be finished.
+//! Checks free disk space and keeps a reserve file, so that accepted tasks can be finished.
 //!
 //! When the disk is full, the reserve file is deleted so that ends, cancellations and removals can still be recorded. It is
 //! created again when there is space.

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// … the time that it takes at this many bytes per second.
 const SLOWEST: u64 = 8 << 10;
 
-/// Of everybody.
+/// The bytes of all request bodies, or of all responses.
 #[derive(Debug)]
 pub(crate) struct Bodies {
     what: BodyDirection,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-/// `dump`, for everybody: all | k | task i j k.
+/// `dump`, for all users: all | k | task i j k.
 pub(super) async fn dump_own(api: &Api, caller: &Caller, line: &str) -> Result<Value, ApiError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let wanted = match words.as_slice() {

@@ -12,7 +12,7 @@ pub struct AuthConfig {
     pub session_idle: Span,
     /// … and every browser after so long.
     pub session_longest: Span,
-    /// The service whose rules say whether a password is that of the OS user; `None`: nobody is asked.
+    /// The PAM service that checks passwords of OS users; `None`: PAM is not used.
     pub pam: Option<String>,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpAddr>,

@@ -17,11 +17,11 @@ pub struct Limits {
     /// Answers that go on for long (events, followed logs, waits), of all accounts.
     pub streams: usize,
     pub streams_per_user: usize,
-    /// Request bodies that are being received or read, of everybody.
+    /// Request bodies that are being received or read, in total.
     pub request_bytes: u64,
     /// Of one OS user on the socket, or one address.
     pub request_bytes_per_user: u64,
-    /// Long answers that are on their way, of everybody and of one OS user or address.
+    /// Long responses that are being sent, in total and of one OS user or address.
     pub answer_bytes: u64,
     pub answer_bytes_per_user: u64,
     /// A connection that has not sent a complete request header for this long is closed.

@@ -7,8 +7,8 @@ use danlu_wire::agent::{CHECKS_PATHS, CheckPaths, PathsSeen, TaskPaths};
 use tokio::sync::oneshot;
 
 impl Nodes {
-    /// Asks the agent there, which looks as the OS user `owner`. `None` where nobody can be asked: the machine is away, its
-    /// agent too old, or the person has one of their own there, which finds out when it starts the task.
+    /// Asks the agent there, which checks as the OS user `owner`. `None` if it cannot: the machine is away, its agent is too
+    /// old, or the user has an agent of their own, which finds out when it starts the task.
     pub(crate) fn check_paths(
         &self,
         node: NodeId,

@@ -54,8 +54,8 @@ impl Program {
         to.flush().await
     }
 
-    /// One line for whatever shell there is, without a quote or an exclamation mark inside. The program lies under a
-    /// name that tells its content, so that two releases never meet.
+    /// One line for any shell, without a quote or an exclamation mark inside. The program's file name contains its hash, so
+    /// that two releases do not overwrite each other.
     fn start_line(&self, sudo: bool) -> String {
         let Program { size, sum, .. } = self;
         let version = env!("CARGO_PKG_VERSION");

@@ -25,7 +25,7 @@ struct QuotasPage<'a> {
 
 struct QuotaRow {
     name: String,
-    /// As it is set for this one; `None` as for everybody, or as much as there is.
+    /// The quota of this user or project; `None`: the default, or no limit.
     own: Quota,
     /// What holds.
     quota: Quota,
@@ -76,7 +76,7 @@ fn projects(state: &CoreState, now: Time) -> Vec<QuotaRow> {
     state.settings().quota.project.iter().map(row).collect()
 }
 
-/// Of one user, one project or everybody; what is left empty is not limited for itself.
+/// Sets the quota of one user, one project or all users; an empty field removes the limit.
 pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageResult {
     let name = sent.field("name").trim();
     let place = match sent.field("of") {

@@ -26,7 +26,7 @@ impl Draft {
         draft
     }
 
-    /// A task as somebody could have typed it: one of them, of an array too.
+    /// The form filled in with a task; of an array, with one element.
     pub(super) fn of(body: &Patch) -> Draft {
         Draft {
             form: Form::of(&body.clone().only(|key| key != "array")),

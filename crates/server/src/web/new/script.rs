@@ -43,8 +43,8 @@ fn own_task(api: &Api, visit: &Visit, back: u32, at: &str) -> Result<u64, ApiErr
     })
 }
 
-/// Puts what the script says where nobody has typed anything else. `first` is the form as it was at first, which
-/// nobody typed. Says which fields were filled.
+/// Fills the fields of the script into those that the user did not type. `first` is the initial form, for comparison.
+/// Returns the fields that were filled.
 pub(super) fn lay_under(said: Patch, draft: &Draft, first: &Draft, body: &mut Patch) -> Vec<Field> {
     let is_typed = |field: &Field| {
         let (now, before) = (draft.form.get(*field), first.form.get(*field));
