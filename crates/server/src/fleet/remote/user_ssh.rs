@@ -74,7 +74,7 @@ impl SshRoute {
                 ("proxycommand", command) => route.proxy = Some(command.to_owned()),
                 ("proxyjump", jumps) => route.proxy = Some(through(jumps)?),
                 ("proxyusefdpass", "yes") => {
-                    route.options.push(("ProxyUseFdpass", "yes".to_owned()))
+                    route.options.push(("ProxyUseFdpass", "yes".to_owned()));
                 }
                 _ => {}
             }
