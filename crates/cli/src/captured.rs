@@ -3,7 +3,7 @@
 use std::env;
 
 use danlu_messages::cli::program as msg;
-use danlu_spec::{Patch, Place, complaint::Complaint};
+use danlu_spec::{Patch, Place, input_error::InputError};
 
 use crate::{
     client::Client, failure::Failure, parse::task_ids::TaskName, screen, selection::resolve_one,
@@ -57,9 +57,9 @@ pub(crate) fn umask() -> Option<u32> {
 }
 
 /// As the shell names it, so that a path through a link stays one.
-pub(crate) fn working_directory() -> Result<String, Complaint> {
+pub(crate) fn working_directory() -> Result<String, InputError> {
     let here = env::current_dir().map_err(|cause| {
-        Complaint::refused(msg::could_not_tell_the_working_directory_cause(&cause))
+        InputError::refused(msg::could_not_tell_the_working_directory_cause(&cause))
             .hint(msg::go_to_a_directory_that_exists_cd())
     })?;
     let shells = env::var("PWD").ok().filter(|pwd| {
@@ -71,8 +71,9 @@ pub(crate) fn working_directory() -> Result<String, Complaint> {
     }
 }
 
-fn not_utf8() -> Complaint {
-    Complaint::refused(msg::the_working_directory_is_not_utf_8()).hint(msg::give_another_with_dir())
+fn not_utf8() -> InputError {
+    InputError::refused(msg::the_working_directory_is_not_utf_8())
+        .hint(msg::give_another_with_dir())
 }
 
 /// Where the person is who typed this.

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Command, error::ContextKind};
 use danlu_messages::cli::program as msg;
-use danlu_spec::complaint::{Complaint, ComplaintKind, usage_message};
+use danlu_spec::input_error::{InputError, InputErrorKind, usage_message};
 
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -82,11 +82,11 @@ impl Failure {
     }
 }
 
-impl From<Complaint> for Failure {
-    fn from(complaint: Complaint) -> Self {
+impl From<InputError> for Failure {
+    fn from(complaint: InputError) -> Self {
         let exit = match complaint.kind {
-            ComplaintKind::Usage => Exit::Usage,
-            ComplaintKind::Refused => Exit::Refused,
+            InputErrorKind::Usage => Exit::Usage,
+            InputErrorKind::Refused => Exit::Refused,
         };
         Self { hint: complaint.hint, ..Self::new(exit, complaint.message) }
     }

@@ -2,7 +2,7 @@
 
 use crate::user::Account;
 use danlu_core::gpu::GpuVendor;
-use danlu_wire::Words;
+use danlu_wire::Placeholders;
 use danlu_wire::launch::{Command, GpuNames, LaunchOrder, Ranks};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub(crate) fn command_line<'a>(
     account: &'a Account,
     preempt_file: &'a str,
 ) -> CommandLine<'a> {
-    let words = Words::of(order);
+    let words = Placeholders::of(order);
     let programs = match &order.command {
         Command::Shell { of_user: true, .. } => shells_of(account),
         Command::Shell { of_user: false, .. } | Command::Argv(_) => Vec::new(),
@@ -66,7 +66,7 @@ fn shells_of(account: &Account) -> Vec<String> {
     own.into_iter().chain(bash).chain(["/bin/sh".to_owned()]).collect()
 }
 
-fn argv(order: &LaunchOrder, words: &Words) -> Vec<String> {
+fn argv(order: &LaunchOrder, words: &Placeholders) -> Vec<String> {
     let argument =
         order.gpus.argument.as_ref().map(|argument| format!("{argument}{}", words.gpu_list()));
     match &order.command {
@@ -90,7 +90,7 @@ fn environment<'a>(
     captured: &'a str,
     account: &'a Account,
     preempt_file: &'a str,
-    words: &Words,
+    words: &Placeholders,
 ) -> BTreeMap<&'a str, Cow<'a, str>> {
     let mut all: BTreeMap<&str, Cow<'_, str>> = BTreeMap::from([
         ("PATH", DEFAULT_PATH.into()),

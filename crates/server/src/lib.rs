@@ -34,4 +34,4 @@ mod template;
 pub mod tls;
 mod web;
 
-use danlu_spec::{complaint, parse, script};
+use danlu_spec::{input_error, parse, script};

@@ -9,7 +9,7 @@ use danlu_core::{NodeId, RunId, Task};
 use danlu_node::RunRoot;
 use danlu_node::logs::{LogFile, Piece, user_file};
 use danlu_node::user_files::UserFiles;
-use danlu_wire::Words;
+use danlu_wire::Placeholders;
 use danlu_wire::agent::{LogPlace, LogStart};
 use danlu_wire::launch::{ErrorSink, Sink};
 use futures_core::Stream as _;
@@ -46,7 +46,7 @@ pub(crate) fn place_of(
     let node = node.map_or("", |node| node.name.as_str());
     let gpus = part.map_or_else(Vec::new, |part| part_gpu_ids(model, part));
     // They stand in the names of files.
-    let words = Words::new(task.id, task.array, node, &gpus).with_values(task.values());
+    let words = Placeholders::new(task.id, task.array, node, &gpus).with_values(task.values());
     let owner = model.users.get(&task.owner);
     let owner = owner.map_or_else(String::new, |owner| launch::runs_as(logins, owner, node));
     let output = launch::output(task.id, &task.spec.launch.output);

@@ -1,7 +1,7 @@
 //! The options that describe a task, as the table of fields has them: of `submit`, `run`, `clone`, `edit` and script lines.
 
-use crate::complaint::Complaint;
 use crate::field::{Field, Flag, Shape, Text, heading, help};
+use crate::input_error::InputError;
 use crate::parse::time_limit::{TimeLimit, parse_time_limit};
 use crate::patch::Patch;
 use clap::builder::PossibleValuesParser;
@@ -23,9 +23,9 @@ pub type NewTaskOptions = Options<true>;
 const PLANNED: &str = "notify";
 
 impl<const NEW: bool> Options<NEW> {
-    pub fn patch(&self) -> Result<Patch, Complaint> {
+    pub fn patch(&self) -> Result<Patch, InputError> {
         if self.planned {
-            return Err(Complaint::refused(msg::planned_is_not_there_yet(&PLANNED))
+            return Err(InputError::refused(msg::planned_is_not_there_yet(&PLANNED))
                 .hint(msg::leave_it_out()));
         }
         let mut patch = Patch::default();
@@ -33,7 +33,7 @@ impl<const NEW: bool> Options<NEW> {
             if let Some(text) = field.row().text {
                 // Each can be read; what remains is a `--truncate` of nothing.
                 (text.read)(value, &mut patch)
-                    .map_err(|reason| Complaint::usage(reason).hint("--stdout FILE --truncate"))?;
+                    .map_err(|reason| InputError::usage(reason).hint("--stdout FILE --truncate"))?;
             }
         }
         Ok(patch)
@@ -157,7 +157,7 @@ impl<const NEW: bool> FromArgMatches for Options<NEW> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::ComplaintKind;
+    use crate::input_error::InputErrorKind;
     use clap::Parser;
     use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ mod tests {
         new: NewTaskOptions,
     }
 
-    fn patch(line: &str) -> Result<Patch, Complaint> {
+    fn patch(line: &str) -> Result<Patch, InputError> {
         let line = Line::try_parse_from(line.split_whitespace()).expect("the options are known");
         let mut patch = line.options.patch()?;
         patch.lay_over(line.new.patch()?);
@@ -265,6 +265,6 @@ mod tests {
     #[test]
     fn what_is_not_there_yet_is_refused() {
         let failure = patch("--notify a@b").expect_err("nobody is told yet");
-        assert_eq!(failure.kind, ComplaintKind::Refused);
+        assert_eq!(failure.kind, InputErrorKind::Refused);
     }
 }

@@ -54,7 +54,7 @@ pub struct LaunchOrder {
     pub ranks: Option<Ranks>,
 }
 
-/// `{gpu_list}`, `{task_id}` and the other [`crate::Words`] are replaced in it.
+/// `{gpu_list}`, `{task_id}` and the other [`crate::Placeholders`] are replaced in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {

@@ -2,13 +2,13 @@
 
 pub mod agent;
 pub mod api;
-mod earlier;
+mod downgrade;
 pub mod frame;
 pub mod gpu;
 pub mod launch;
+pub mod placeholders;
 pub mod rundir;
-pub mod words;
 
 pub use agent::{FromAgent, Hello, StopWhy, ToAgent};
 pub use launch::LaunchOrder;
-pub use words::Words;
+pub use placeholders::Placeholders;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use danlu_messages::cli::clone as msg;
-use danlu_spec::{NewTaskOptions, Patch, Said, TaskOptions};
+use danlu_spec::{Change, NewTaskOptions, Patch, TaskOptions};
 use danlu_wire::api::TaskView;
 
 use super::submit::{submitted, tell_limit, with_command};
@@ -84,7 +84,7 @@ fn copy(client: &Client, task: &TaskView, arguments: &Arguments) -> Result<Strin
     let mut new = Patch::of(task).ok_or_else(incomplete)?;
     // None was captured from who does not use this command line.
     let captured = task.details.as_ref().and_then(|details| details.environment.clone());
-    new.environment = Said::Value(captured.unwrap_or_else(environment));
+    new.environment = Change::Set(captured.unwrap_or_else(environment));
     new.lay_over(settled(client, arguments.options.patch()?)?);
     new.lay_over(arguments.new.patch()?);
     let is_shell_line = arguments.options.is_shell_line();

@@ -5,7 +5,7 @@ use std::{env, path::Path};
 use clap::Args;
 use danlu_core::task::Stream;
 use danlu_messages::cli::submit as msg;
-use danlu_spec::{NewTaskOptions, Patch, Said, TaskOptions, name_of};
+use danlu_spec::{Change, NewTaskOptions, Patch, TaskOptions, name_of};
 use danlu_wire::api::{Document, DryRun, Submitted};
 use jiff::Timestamp;
 use nix::{
@@ -140,15 +140,15 @@ impl NewTask {
         task.lay_over(settled(client, self.options.patch()?)?);
         task.lay_over(self.new.patch()?);
         self.tell_limit();
-        task.command = Said::Value(command);
-        task.environment = Said::Value(environment());
-        task.umask = umask().map_or(Said::Nothing, Said::Value);
-        task.dry_run = Said::Value(self.dry_run);
-        if task.name.is_nothing() {
-            task.name = Said::Value(name);
+        task.command = Change::Set(command);
+        task.environment = Change::Set(environment());
+        task.umask = umask().map_or(Change::Keep, Change::Set);
+        task.dry_run = Change::Set(self.dry_run);
+        if task.name.is_keep() {
+            task.name = Change::Set(name);
         }
-        if task.directory.is_nothing() {
-            task.directory = Said::Value(working_directory()?);
+        if task.directory.is_keep() {
+            task.directory = Change::Set(working_directory()?);
         }
         refuse_unwritable(&task)?;
         Ok(task)
@@ -189,8 +189,8 @@ fn follows_dashes(count: usize) -> bool {
 /// With the command after `--`, where there is one.
 pub(super) fn with_command(mut patch: Patch, words: &[String], shell: bool) -> Patch {
     if !words.is_empty() {
-        patch.command = Said::Value(if shell { vec![words.join(" ")] } else { words.to_vec() });
-        patch.shell = Said::Value(shell);
+        patch.command = Change::Set(if shell { vec![words.join(" ")] } else { words.to_vec() });
+        patch.shell = Change::Set(shell);
     }
     patch
 }

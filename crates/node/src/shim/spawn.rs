@@ -18,7 +18,7 @@ use crate::shim::refusal::Refusal;
 use crate::shim::steps::{self, Steps};
 use crate::vfork::{self, Stack};
 use danlu_core::task::PythonEnvironment;
-use danlu_wire::Words;
+use danlu_wire::Placeholders;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use danlu_wire::rundir::LaunchStage;
 use nix::errno::Errno;
@@ -75,7 +75,7 @@ impl<'a> Plan<'a> {
         cgroup: &'a RunCgroup,
         dir: &RunDir,
     ) -> Result<Plan<'a>, Refusal> {
-        let words = Words::of(order);
+        let words = Placeholders::of(order);
         let target = |sink: &Sink| target(sink, &words, dir, identity);
         let stderr = match &order.output.stderr {
             ErrorSink::Own(sink) if *sink != order.output.stdout => Some(target(sink)?),
@@ -270,7 +270,7 @@ impl Target {
 /// What is in the run directory is opened by the shim, and given to the user.
 fn target(
     sink: &Sink,
-    words: &Words,
+    words: &Placeholders,
     dir: &RunDir,
     identity: &Identity,
 ) -> Result<Target, Refusal> {

@@ -4,7 +4,7 @@ use super::identity::Identity;
 use crate::fork::{Fork, fork};
 use crate::rundir::{OUTPUT, RunDir};
 use danlu_core::diagnosis::TAIL_BYTES;
-use danlu_wire::Words;
+use danlu_wire::Placeholders;
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -45,7 +45,7 @@ pub(super) fn tail(
             Sink::Log => dir.open(OUTPUT).and_then(|log| end_of(&log, 0)),
             Sink::Discard => Ok(Vec::new()),
             Sink::File { path, task_in_directory, .. } => {
-                let path = Words::of(order).put_into(path).into_owned();
+                let path = Placeholders::of(order).put_into(path).into_owned();
                 let path = Path::new(&order.directory).join(path);
                 let inside = task_in_directory.map(|task| path.join(format!("{task}.log")));
                 as_user(identity, (path, inside), start)

@@ -16,7 +16,7 @@ use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
 use danlu_messages::errors;
-use danlu_spec::{Patch, Said, patch};
+use danlu_spec::{Change, Patch, patch};
 use danlu_wire::api::{Array, Document, DryRun, ErrorCode, OneTask, Submitted, WouldStart};
 
 pub(super) async fn submit(
@@ -75,7 +75,7 @@ fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(),
 /// What has ended and is archived is not waited for.
 async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
     let after = archive::resolve(api, body.dependencies().collect()).await?;
-    body.after = Said::Value(after.into_iter().map(Into::into).collect());
+    body.after = Change::Set(after.into_iter().map(Into::into).collect());
     Ok(())
 }
 
@@ -216,7 +216,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
     let sharing = sharing(&body)?;
     check_for_data(api, &body)?;
     let (output, after) = (body.output(), body.dependencies().collect());
-    let mut gpu_ids = body.gpu_ids.into_value_or_empty();
+    let mut gpu_ids = body.gpu_ids.into_value_or_default();
     gpu_ids.sort_unstable();
     gpu_ids.dedup();
     let named = u32::try_from(gpu_ids.len()).unwrap_or(u32::MAX);
@@ -228,48 +228,48 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
         nodes,
         // A GPU task takes no CPU slot unless it says so; a CPU task takes one.
         cpus: body.cpus.into_value().unwrap_or(u32::from(gpus == 0)),
-        memory: body.memory.into_value_or_empty(),
+        memory: body.memory.into_value_or_default(),
         span_nodes: false,
-        gpu_memory: body.gpu_memory.into_value_or_empty(),
+        gpu_memory: body.gpu_memory.into_value_or_default(),
         sharing,
         gpu_model: body.gpu_model.into_value(),
         node: body.node.into_value(),
         prefer: body.prefer.into_value(),
         gpu_ids,
-        resources: body.resources.into_value_or_empty(),
+        resources: body.resources.into_value_or_default(),
     };
-    let shell = body.shell.into_value_or_empty();
+    let shell = body.shell.into_value_or_default();
     let launch = LaunchSpec {
         shell,
         shell_program: body.shell_program.into_value().filter(|_| shell),
-        directory: body.directory.into_value_or_empty(),
+        directory: body.directory.into_value_or_default(),
         environment: environment.as_ref().map(|it| it.hash.clone()),
-        variables: body.variables.into_value_or_empty(),
+        variables: body.variables.into_value_or_default(),
         output,
         gpu_argument: body.gpu_argument.into_value(),
-        gpus_by_uuid: body.gpus_by_uuid.into_value_or_empty(),
+        gpus_by_uuid: body.gpus_by_uuid.into_value_or_default(),
         python: body.python.into_value(),
         umask: body.umask.into_value().map(umask).transpose()?,
     };
     let array = body.array.into_value().map(array).transpose()?;
     let spec = TaskSpec {
-        name: body.name.into_value_or_empty(),
-        description: body.description.into_value_or_empty(),
+        name: body.name.into_value_or_default(),
+        description: body.description.into_value_or_default(),
         project: body.project.into_value(),
-        labels: body.labels.into_value_or_empty(),
-        command: body.command.into_value_or_empty(),
+        labels: body.labels.into_value_or_default(),
+        command: body.command.into_value_or_default(),
         launch,
         request,
         time_limit: body.time_limit.into_value().map(Span::from_secs),
         expected: None,
         retries: body.retries.into_value().unwrap_or(model.ledger.settings.default_retries),
-        retry_on: body.retry_on.into_value_or_empty(),
+        retry_on: body.retry_on.into_value_or_default(),
         begin,
-        preemptible: body.preemptible.into_value_or_empty(),
-        urgent: body.urgent.into_value_or_empty(),
+        preemptible: body.preemptible.into_value_or_default(),
+        urgent: body.urgent.into_value_or_default(),
         priority: body.priority.into_value().unwrap_or(DEFAULT_PRIORITY),
         after,
-        hold: body.hold.into_value_or_empty(),
+        hold: body.hold.into_value_or_default(),
         array,
     };
     Ok((spec, environment))
@@ -286,7 +286,7 @@ fn umask(given: u32) -> Result<u32, ApiError> {
 }
 
 fn sharing(body: &Patch) -> Result<Sharing, ApiError> {
-    let is_said = |said: &Said<bool>| said.value() == Some(&true);
+    let is_said = |said: &Change<bool>| said.value() == Some(&true);
     let idle_utilization = body.idle_util.value().copied().unwrap_or(0);
     match (is_said(&body.shared), is_said(&body.exclusive)) {
         (true, true) => Err(ApiError::refused(

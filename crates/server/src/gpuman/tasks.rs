@@ -6,7 +6,7 @@ use crate::api::{Api, ApiError, me, submit};
 use danlu_core::task::{Output, Stream};
 use danlu_core::{Input, Refusal, TaskId};
 use danlu_messages::server::gpuman as msg;
-use danlu_spec::{Patch, Said};
+use danlu_spec::{Change, Patch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Va
     put(&mut task, body)?;
     discard_unnamed(&mut task, body);
     if let Some(address) = own_address(api, caller, body) {
-        task.labels.get_or_empty().entry(EMAIL.to_owned()).or_insert(address);
+        task.labels.get_or_default().entry(EMAIL.to_owned()).or_insert(address);
     }
     let id = submit::accept(api, caller, task, None, None).await?.id;
     Ok(json!({ "ret": format!("创建成功,任务ID {id}") }))
@@ -28,10 +28,10 @@ pub(super) async fn create(api: &Api, caller: &Caller, body: &Body) -> Result<Va
 /// gpuman discards what no file is named for.
 fn discard_unnamed(task: &mut Patch, body: &Body) {
     let empty = |key| field(body, key).is_some_and(|text| text.is_empty());
-    let output = task.output.get_or_empty();
+    let output = task.output.get_or_default();
     for (key, stream) in [("stdout", &mut output.stdout), ("stderr", &mut output.stderr)] {
         if empty(key) && stream.value().is_none() && output.both.value().is_none() {
-            *stream = Said::Value(Stream::Discard);
+            *stream = Change::Set(Stream::Discard);
         }
     }
 }
@@ -84,19 +84,19 @@ fn field(body: &Body, key: &str) -> Option<String> {
 fn put(task: &mut Patch, body: &Body) -> Result<(), ApiError> {
     let given = |key: &str| field(body, key).filter(|text| !text.is_empty());
     if let Some(command) = given("cmd") {
-        task.command = Said::Value(vec![command]);
-        task.shell = Said::Value(true);
+        task.command = Change::Set(vec![command]);
+        task.shell = Change::Set(true);
     }
     if let Some(directory) = given("wkd") {
-        task.directory = Said::Value(directory);
+        task.directory = Change::Set(directory);
     }
     if let Some(count) = given("ngpu") {
         let count: i64 = count.parse().map_err(|_| wrong("ngpu", msg::a_number()))?;
         let count = u32::try_from(count.max(0)).map_err(|_| wrong("ngpu", msg::too_many()))?;
-        task.gpus = Said::Value(count);
+        task.gpus = Change::Set(count);
     }
     if let Some(ids) = given("force_gpuids") {
-        task.gpu_ids = Said::Value(gpu_ids(ids)?);
+        task.gpu_ids = Change::Set(gpu_ids(ids)?);
     }
     if let Some(argument) = given("real_gpuid_args") {
         task.gpu_argument = some(argument).into();
@@ -105,16 +105,16 @@ fn put(task: &mut Patch, body: &Body) -> Result<(), ApiError> {
         task.time_limit = some(limit).map(|text| seconds(&text)).transpose()?.into();
     }
     if let Some(description) = given("desc") {
-        task.description = Said::Value(description);
+        task.description = Change::Set(description);
     }
     if let Some(email) = given("email") {
-        let labels = task.labels.get_or_empty();
+        let labels = task.labels.get_or_default();
         labels.remove(EMAIL);
         labels.extend(some(email).map(|email| (EMAIL.to_owned(), email)));
     }
     let (stdout, stderr) = (given("stdout"), given("stderr"));
     if stdout.is_some() || stderr.is_some() {
-        task.output = Said::Value(output(&task.output(), stdout, stderr).into());
+        task.output = Change::Set(output(&task.output(), stdout, stderr).into());
     }
     Ok(())
 }
@@ -167,9 +167,9 @@ pub(super) fn template(before: Option<&str>, body: &Body) -> Result<Option<Strin
     let before = before.and_then(|text| serde_json::from_str(text).ok());
     let mut task: Patch = before.unwrap_or_default();
     put(&mut task, body)?;
-    task.labels.get_or_empty().remove(EMAIL);
+    task.labels.get_or_default().remove(EMAIL);
     if task.command.value().is_some_and(|words| words == &["None"]) {
-        (task.command, task.shell) = (Said::Nothing, Said::Nothing);
+        (task.command, task.shell) = (Change::Keep, Change::Keep);
     }
     let template = task.without_defaults();
     Ok(Some(match template.is_empty() {

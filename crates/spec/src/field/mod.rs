@@ -205,17 +205,17 @@ table! {
     };
     Output => Row {
         option: also(flag(Output, "output", ' ', "PATH"), "logpath"),
-        text: cleared(text(Line, read::output, write::output), |it| it.output.get_or_empty().both = None.into()),
+        text: cleared(text(Line, read::output, write::output), |it| it.output.get_or_default().both = None.into()),
         ..row("output", &["output"])
     };
     Stdout => Row {
         option: flag(Output, "stdout", ' ', "FILE"),
-        text: cleared(text(Line, read::stdout, write::stdout), |it| it.output.get_or_empty().stdout = None.into()),
+        text: cleared(text(Line, read::stdout, write::stdout), |it| it.output.get_or_default().stdout = None.into()),
         ..row("stdout", &["output"])
     };
     Stderr => Row {
         option: flag(Output, "stderr", ' ', "FILE"),
-        text: cleared(text(Line, read::stderr, write::stderr), |it| it.output.get_or_empty().stderr = None.into()),
+        text: cleared(text(Line, read::stderr, write::stderr), |it| it.output.get_or_default().stderr = None.into()),
         ..row("stderr", &["output"])
     };
     Truncate => Row {

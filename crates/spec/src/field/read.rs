@@ -12,7 +12,7 @@ use crate::parse::resource::parse_resource;
 use crate::parse::retries::{Retries, parse_retries};
 use crate::parse::stream::target;
 use crate::parse::time_limit::parse_time_limit;
-use crate::patch::{Patch, Said};
+use crate::patch::{Change, Patch};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{PythonEnvironment, Stream};
 use danlu_messages::spec as msg;
@@ -21,35 +21,35 @@ use std::str::FromStr;
 
 type Read = Result<(), String>;
 
-pub(super) fn line(given: &str, said: &mut Said<String>) -> Read {
-    *said = Said::Value(given.to_owned());
+pub(super) fn line(given: &str, said: &mut Change<String>) -> Read {
+    *said = Change::Set(given.to_owned());
     Ok(())
 }
 
-pub(super) fn number<T: FromStr>(given: &str, said: &mut Said<T>) -> Read {
+pub(super) fn number<T: FromStr>(given: &str, said: &mut Change<T>) -> Read {
     let number = given.parse().map_err(|_| msg::it_is_a_whole_number().to_owned())?;
-    *said = Said::Value(number);
+    *said = Change::Set(number);
     Ok(())
 }
 
-pub(super) fn switch(said: &mut Said<bool>) -> Read {
-    *said = Said::Value(true);
+pub(super) fn switch(said: &mut Change<bool>) -> Read {
+    *said = Change::Set(true);
     Ok(())
 }
 
-pub(super) fn size(given: &str, said: &mut Said<u64>) -> Read {
-    *said = Said::Value(parse_bytes(given)?);
+pub(super) fn size(given: &str, said: &mut Change<u64>) -> Read {
+    *said = Change::Set(parse_bytes(given)?);
     Ok(())
 }
 
-pub(super) fn pair(given: &str, said: &mut Said<BTreeMap<String, String>>) -> Read {
+pub(super) fn pair(given: &str, said: &mut Change<BTreeMap<String, String>>) -> Read {
     let Pair { name, value } = parse_pair(given)?;
-    said.get_or_empty().insert(name, value);
+    said.get_or_default().insert(name, value);
     Ok(())
 }
 
-pub(super) fn selector(given: &str, said: &mut Said<NodeSelector>) -> Read {
-    *said = Said::Value(match parse_pair(given) {
+pub(super) fn selector(given: &str, said: &mut Change<NodeSelector>) -> Read {
+    *said = Change::Set(match parse_pair(given) {
         Ok(Pair { name, value }) => NodeSelector::Label { key: name, value },
         Err(_) => NodeSelector::Name(given.to_owned()),
     });
@@ -58,13 +58,13 @@ pub(super) fn selector(given: &str, said: &mut Said<NodeSelector>) -> Read {
 
 pub(super) fn gpus(given: &str, patch: &mut Patch) -> Read {
     let GpuWish { count, model } = parse_gpus(given)?;
-    patch.gpus = Said::Value(count);
+    patch.gpus = Change::Set(count);
     patch.gpu_model = model.into();
     Ok(())
 }
 
 pub(super) fn gpu_ids(given: &str, patch: &mut Patch) -> Read {
-    patch.gpu_ids = Said::Value(parse_gpu_ids(given)?.0);
+    patch.gpu_ids = Change::Set(parse_gpu_ids(given)?.0);
     Ok(())
 }
 
@@ -74,16 +74,16 @@ pub(super) fn nodes(given: &str, patch: &mut Patch) -> Read {
         .ok()
         .filter(|number| *number > 0)
         .ok_or_else(|| msg::it_is_a_whole_number_1_or_more().to_owned())?;
-    patch.nodes = Said::Value(number);
+    patch.nodes = Change::Set(number);
     Ok(())
 }
 
 /// One replaces the other when they are laid over a task that has said something else.
 pub(super) fn sharing(patch: &mut Patch, is_shared: bool) -> Read {
-    patch.shared = Said::Value(is_shared);
-    patch.exclusive = Said::Value(!is_shared);
-    if patch.idle_util.is_nothing() {
-        patch.idle_util = Said::Value(0);
+    patch.shared = Change::Set(is_shared);
+    patch.exclusive = Change::Set(!is_shared);
+    if patch.idle_util.is_keep() {
+        patch.idle_util = Change::Set(0);
     }
     Ok(())
 }
@@ -94,13 +94,13 @@ pub(super) fn idle_util(given: &str, patch: &mut Patch) -> Read {
         .ok()
         .filter(|it| *it <= 100)
         .ok_or_else(|| msg::it_is_a_number_up_to_100().to_owned())?;
-    patch.idle_util = Said::Value(percent);
+    patch.idle_util = Change::Set(percent);
     Ok(())
 }
 
 pub(super) fn resource(given: &str, patch: &mut Patch) -> Read {
     let named = parse_resource(given)?;
-    patch.resources.get_or_empty().insert(named.name, named.count);
+    patch.resources.get_or_default().insert(named.name, named.count);
     Ok(())
 }
 
@@ -111,37 +111,37 @@ pub(super) fn time(given: &str, patch: &mut Patch) -> Read {
 
 pub(super) fn after(given: &str, patch: &mut Patch) -> Read {
     let wishes = parse_dependencies(given)?.0;
-    patch.after = Said::Value(wishes.into_iter().flat_map(Wish::each).collect());
+    patch.after = Change::Set(wishes.into_iter().flat_map(Wish::each).collect());
     Ok(())
 }
 
 pub(super) fn retries(given: &str, patch: &mut Patch) -> Read {
     let Retries { times, on } = parse_retries(given)?;
-    patch.retries = Said::Value(times);
-    patch.retry_on = Said::Value(on);
+    patch.retries = Change::Set(times);
+    patch.retry_on = Change::Set(on);
     Ok(())
 }
 
 pub(super) fn begin(given: &str, patch: &mut Patch) -> Read {
-    patch.begin = Said::Value(parse_begin(given)?.0.to_string());
+    patch.begin = Change::Set(parse_begin(given)?.0.to_string());
     Ok(())
 }
 
 pub(super) fn conda(given: &str, patch: &mut Patch) -> Read {
-    patch.python = Said::Value(PythonEnvironment::Conda(given.to_owned()));
+    patch.python = Change::Set(PythonEnvironment::Conda(given.to_owned()));
     Ok(())
 }
 
 pub(super) fn venv(given: &str, patch: &mut Patch) -> Read {
-    patch.python = Said::Value(PythonEnvironment::Venv(given.to_owned()));
+    patch.python = Change::Set(PythonEnvironment::Venv(given.to_owned()));
     Ok(())
 }
 
 /// With the program that somebody named.
 pub(super) fn shell(given: &str, patch: &mut Patch) -> Read {
-    patch.shell = Said::Value(true);
+    patch.shell = Change::Set(true);
     if !["", ON].contains(&given) {
-        patch.shell_program = Said::Value(given.to_owned());
+        patch.shell_program = Change::Set(given.to_owned());
     }
     Ok(())
 }
@@ -152,34 +152,34 @@ pub(super) fn gpu_env(given: &str, patch: &mut Patch) -> Read {
         "uuid" => true,
         _ => return Err(msg::it_is_index_or_uuid().to_owned()),
     };
-    patch.gpus_by_uuid = Said::Value(by_uuid);
+    patch.gpus_by_uuid = Change::Set(by_uuid);
     Ok(())
 }
 
 pub(super) fn output(given: &str, patch: &mut Patch) -> Read {
-    patch.output.get_or_empty().both = Said::Value(given.to_owned());
+    patch.output.get_or_default().both = Change::Set(given.to_owned());
     Ok(())
 }
 
 pub(super) fn stdout(given: &str, patch: &mut Patch) -> Read {
-    patch.output.get_or_empty().stdout = target(given).into();
+    patch.output.get_or_default().stdout = target(given).into();
     Ok(())
 }
 
 pub(super) fn stderr(given: &str, patch: &mut Patch) -> Read {
-    patch.output.get_or_empty().stderr = target(given).into();
+    patch.output.get_or_default().stderr = target(given).into();
     Ok(())
 }
 
 /// After the files that it is about.
 pub(super) fn truncate(patch: &mut Patch) -> Read {
-    let output = patch.output.get_or_empty();
-    if output.stdout.is_nothing() && output.stderr.is_nothing() {
+    let output = patch.output.get_or_default();
+    if output.stdout.is_keep() && output.stderr.is_keep() {
         return Err(msg::truncate_says_what_to_do_with_the_files_of().to_owned());
     }
     for said in [&mut output.stdout, &mut output.stderr] {
-        if let Said::Value(Stream::Append { path }) = said {
-            *said = Said::Value(Stream::Truncate { path: std::mem::take(path) });
+        if let Change::Set(Stream::Append { path }) = said {
+            *said = Change::Set(Stream::Truncate { path: std::mem::take(path) });
         }
     }
     Ok(())
@@ -188,18 +188,18 @@ pub(super) fn truncate(patch: &mut Patch) -> Read {
 /// As a shell would take it apart.
 pub(super) fn command(given: &str, patch: &mut Patch) -> Read {
     let words = shlex::split(given).ok_or_else(|| msg::a_quote_is_not_closed().to_owned())?;
-    patch.command = Said::Value(words);
+    patch.command = Change::Set(words);
     Ok(())
 }
 
 pub(super) fn array(given: &str, patch: &mut Patch) -> Read {
     let array = parse_array(given)?;
-    let grid = std::mem::take(&mut patch.array.get_or_empty().grid);
-    patch.array = Said::Value(danlu_wire::api::Array { grid, ..array });
+    let grid = std::mem::take(&mut patch.array.get_or_default().grid);
+    patch.array = Change::Set(danlu_wire::api::Array { grid, ..array });
     Ok(())
 }
 
 pub(super) fn axis(given: &str, patch: &mut Patch) -> Read {
-    patch.array.get_or_empty().grid.push(parse_axis(given)?);
+    patch.array.get_or_default().grid.push(parse_axis(given)?);
     Ok(())
 }

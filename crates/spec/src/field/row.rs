@@ -1,7 +1,7 @@
 //! What one row of the table says.
 
 use super::Field;
-use crate::patch::{Patch, Said};
+use crate::patch::{Change, Patch};
 use std::collections::BTreeMap;
 
 /// What the table says of one field.
@@ -62,7 +62,7 @@ pub enum Shape {
     /// A switch that may have a value: `--shell`, `--shell=PATH`.
     SwitchOrLine,
     /// Can be repeated; `NAME=value` on a line each in forms. Where they are in a patch.
-    Pairs(fn(&mut Patch) -> &mut Said<BTreeMap<String, String>>),
+    Pairs(fn(&mut Patch) -> &mut Change<BTreeMap<String, String>>),
     /// Can be repeated; a line each in forms.
     Lines,
     /// Can be repeated; separated by commas in forms.

@@ -1,24 +1,24 @@
 //! What a patch says of one field, as somebody could have typed it; nothing for the default.
 
 use super::ON;
-use crate::patch::{Patch, Said};
+use crate::patch::{Change, Patch};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, PythonEnvironment, Stream};
 use danlu_messages::amounts::{exact_bytes, length};
 use std::collections::BTreeMap;
 
-pub(super) fn line(said: &Said<String>) -> String {
+pub(super) fn line(said: &Change<String>) -> String {
     said.value().cloned().unwrap_or_default()
 }
 
-pub(super) fn count<T: Copy + Into<u64>>(said: &Said<T>) -> String {
+pub(super) fn count<T: Copy + Into<u64>>(said: &Change<T>) -> String {
     match said.value().map(|number| (*number).into()) {
         None | Some(0) => String::new(),
         Some(number) => number.to_string(),
     }
 }
 
-pub(super) fn switch(said: &Said<bool>) -> String {
+pub(super) fn switch(said: &Change<bool>) -> String {
     mark(said.value() == Some(&true))
 }
 
@@ -26,16 +26,16 @@ fn mark(on: bool) -> String {
     if on { ON.to_owned() } else { String::new() }
 }
 
-pub(super) fn size(said: &Said<u64>) -> String {
+pub(super) fn size(said: &Change<u64>) -> String {
     said.value().filter(|bytes| **bytes > 0).map(|bytes| exact_bytes(*bytes)).unwrap_or_default()
 }
 
-pub(super) fn pairs(said: &Said<BTreeMap<String, String>>) -> String {
+pub(super) fn pairs(said: &Change<BTreeMap<String, String>>) -> String {
     let pairs = said.value().into_iter().flatten().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn selector(said: &Said<NodeSelector>) -> String {
+pub(super) fn selector(said: &Change<NodeSelector>) -> String {
     match said.value() {
         Some(NodeSelector::Name(name)) => name.clone(),
         Some(NodeSelector::Label { key, value }) => format!("{key}={value}"),

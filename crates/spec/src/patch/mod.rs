@@ -3,11 +3,11 @@
 //! It is the body of `POST /tasks` and `PATCH /tasks/{id}`, and what templates are stored as: the names of its members
 //! are the keys of that JSON.
 
+mod change;
 mod of_task;
 mod output;
 mod place;
-mod said;
-mod shapes;
+mod schema;
 
 use crate::parse::dependency::Wish;
 use danlu_core::FailureClass;
@@ -21,10 +21,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+pub use change::Change;
 pub use of_task::described;
 pub use output::OutputPatch;
 pub use place::Place;
-pub use said::Said;
 
 /// The members, and what is done with each of them. `plain` ones are empty by default, `nullable` ones have a default
 /// that depends on the server.
@@ -38,8 +38,8 @@ macro_rules! patch {
         #[serde(default, deny_unknown_fields)]
         #[schemars(rename = "Submit")]
         pub struct Patch {
-            $( $(#[$plain_meta])* #[serde(skip_serializing_if = "Said::is_nothing")] pub $plain: Said<$plain_type>, )*
-            $( $(#[$null_meta])* #[serde(skip_serializing_if = "Said::is_nothing")] pub $null: Said<$null_type>, )*
+            $( $(#[$plain_meta])* #[serde(skip_serializing_if = "Change::is_keep")] pub $plain: Change<$plain_type>, )*
+            $( $(#[$null_meta])* #[serde(skip_serializing_if = "Change::is_keep")] pub $null: Change<$null_type>, )*
         }
 
         impl Patch {
@@ -47,21 +47,21 @@ macro_rules! patch {
 
             /// What is said in `over` replaces what is said here, key by key.
             pub fn replace_with(&mut self, over: Patch) {
-                $( if over.$plain.is_said() { self.$plain = over.$plain; } )*
-                $( if over.$null.is_said() { self.$null = over.$null; } )*
+                $( if over.$plain.is_change() { self.$plain = over.$plain; } )*
+                $( if over.$null.is_change() { self.$null = over.$null; } )*
             }
 
             fn fill_keys_from(&mut self, under: Patch) {
-                $( if self.$plain.value().is_none() && under.$plain.is_said() { self.$plain = under.$plain; } )*
-                $( if self.$null.value().is_none() && under.$null.is_said() { self.$null = under.$null; } )*
+                $( if self.$plain.value().is_none() && under.$plain.is_change() { self.$plain = under.$plain; } )*
+                $( if self.$null.value().is_none() && under.$null.is_change() { self.$null = under.$null; } )*
             }
 
             /// Nothing is said of the other keys.
             #[must_use]
             pub fn only(self, is_wanted: impl Fn(&str) -> bool) -> Patch {
                 Patch {
-                    $( $plain: if is_wanted(stringify!($plain)) { self.$plain } else { Said::Nothing }, )*
-                    $( $null: if is_wanted(stringify!($null)) { self.$null } else { Said::Nothing }, )*
+                    $( $plain: if is_wanted(stringify!($plain)) { self.$plain } else { Change::Keep }, )*
+                    $( $null: if is_wanted(stringify!($null)) { self.$null } else { Change::Keep }, )*
                 }
             }
 
@@ -69,28 +69,28 @@ macro_rules! patch {
             #[must_use]
             pub fn without_defaults(mut self) -> Patch {
                 self.output = match self.output {
-                    Said::Value(output) => Said::Value(output.without_defaults()),
+                    Change::Set(output) => Change::Set(output.without_defaults()),
                     nothing => nothing,
                 };
                 Patch {
                     $( $plain: self.$plain.unless(&<$plain_type>::default()), )*
-                    $( $null: self.$null.value_or_nothing(), )*
+                    $( $null: self.$null.value_or_keep(), )*
                 }
             }
 
             /// Says that a key is as by default.
             pub fn clear(&mut self, key: &str) {
                 match key {
-                    $( stringify!($plain) => self.$plain = Said::Value(Default::default()), )*
-                    $( stringify!($null) => self.$null = Said::Default, )*
+                    $( stringify!($plain) => self.$plain = Change::Set(Default::default()), )*
+                    $( stringify!($null) => self.$null = Change::Reset, )*
                     _ => debug_assert!(false, "`{key}` is no key of a task"),
                 }
             }
 
             pub fn says(&self, key: &str) -> bool {
                 match key {
-                    $( stringify!($plain) => self.$plain.is_said(), )*
-                    $( stringify!($null) => self.$null.is_said(), )*
+                    $( stringify!($plain) => self.$plain.is_change(), )*
+                    $( stringify!($null) => self.$null.is_change(), )*
                     _ => false,
                 }
             }
@@ -126,14 +126,14 @@ patch! {
         /// These GPUs by their numbers; if there are more of them than `gpus`, that is raised.
         gpu_ids: Vec<u32>,
         /// After these failures only; empty: as the setting `retry_on` says.
-        #[schemars(schema_with = "shapes::failure_classes")]
+        #[schemars(schema_with = "schema::failure_classes")]
         retry_on: BTreeSet<FailureClass>,
         preemptible: bool,
         urgent: bool,
-        #[schemars(schema_with = "shapes::dependencies")]
+        #[schemars(schema_with = "schema::dependencies")]
         after: Vec<Wish>,
         hold: bool,
-        #[schemars(schema_with = "shapes::output")]
+        #[schemars(schema_with = "schema::output")]
         output: OutputPatch,
         gpus_by_uuid: bool,
         /// Say where and when it would start instead of queueing it.
@@ -148,10 +148,10 @@ patch! {
         gpus: u32,
         cpus: u32,
         gpu_model: String,
-        #[schemars(schema_with = "shapes::node")]
+        #[schemars(schema_with = "schema::node")]
         node: NodeSelector,
         /// There if there is room, elsewhere if not.
-        #[schemars(schema_with = "shapes::node")]
+        #[schemars(schema_with = "schema::node")]
         prefer: NodeSelector,
         time_limit: u64,
         /// Left out: as the setting `default_retries` says.
@@ -162,7 +162,7 @@ patch! {
         array: Array,
         gpu_argument: String,
         /// Whose programs and modules come first: `{"conda": "NAME"}` or `{"venv": "PATH"}`.
-        #[schemars(schema_with = "shapes::python")]
+        #[schemars(schema_with = "schema::python")]
         python: PythonEnvironment,
         /// The file mode creation mask of the command, as a number (`0o027` is 23); left out: `0o022`.
         umask: u32,
@@ -177,15 +177,15 @@ impl Patch {
     /// What has no value here takes what is said in `under`. A command belongs together: who gives one takes neither it
     /// nor its shell from there.
     pub fn fill_from(&mut self, under: Patch) {
-        let has_command = self.command.value().is_some() && under.command.is_said();
+        let has_command = self.command.value().is_some() && under.command.is_change();
         let of_command = ["command", "shell", "shell_program"];
         self.fill_keys_from(under.only(|key| !(has_command && of_command.contains(&key))));
     }
 
     /// As `replace_with`, but labels, variables and output files one by one.
     pub fn lay_over(&mut self, mut over: Patch) {
-        let extended = |under: &Said<BTreeMap<_, _>>, over: &mut Said<BTreeMap<_, _>>| {
-            if let (Said::Value(under), Said::Value(over)) = (under, over) {
+        let extended = |under: &Change<BTreeMap<_, _>>, over: &mut Change<BTreeMap<_, _>>| {
+            if let (Change::Set(under), Change::Set(over)) = (under, over) {
                 let mut both = under.clone();
                 both.append(over);
                 *over = both;
@@ -193,7 +193,7 @@ impl Patch {
         };
         extended(&self.labels, &mut over.labels);
         extended(&self.variables, &mut over.variables);
-        if let (Said::Value(under), Said::Value(output)) = (&self.output, &mut over.output) {
+        if let (Change::Set(under), Change::Set(output)) = (&self.output, &mut over.output) {
             let mut both = under.clone();
             both.lay_over(std::mem::take(output));
             *output = both;
@@ -277,7 +277,7 @@ mod tests {
         let template = || patch(json!({ "command": ["make && ./run"], "shell": true }));
         let mut without = patch(json!({ "gpus": 1 }));
         without.fill_from(template());
-        assert_eq!((&without.command, &without.shell), (&template().command, &Said::Value(true)));
+        assert_eq!((&without.command, &without.shell), (&template().command, &Change::Set(true)));
         let mut own = patch(json!({ "command": ["python", "a.py"] }));
         own.fill_from(template());
         assert_eq!(own, patch(json!({ "command": ["python", "a.py"] })));

@@ -1,6 +1,6 @@
 //! A task as somebody could have submitted it.
 
-use super::{Patch, Said};
+use super::{Change, Patch};
 use crate::parse::dependency::Wish;
 use danlu_core::resources::{Request, Sharing};
 use danlu_core::task::{ArraySpec, Dependency, TaskSpec};
@@ -28,7 +28,7 @@ pub fn described(spec: TaskSpec, begin: Option<String>) -> Patch {
         priority: spec.priority.into(),
         after: wishes(&spec.after).into(),
         array: spec.array.map(array).into(),
-        output: Said::Value(launch.output.into()),
+        output: Change::Set(launch.output.into()),
         gpu_argument: launch.gpu_argument.into(),
         gpus_by_uuid: launch.gpus_by_uuid.into(),
         python: launch.python.into(),
@@ -59,7 +59,7 @@ impl Patch {
             urgent: task.urgent.into(),
             priority: task.priority.into(),
             after: wishes(&details.after).into(),
-            output: Said::Value(details.output.clone().into()),
+            output: Change::Set(details.output.clone().into()),
             gpu_argument: details.gpu_argument.clone().into(),
             gpus_by_uuid: details.gpus_by_uuid.into(),
             python: details.python.clone().into(),

@@ -1,18 +1,18 @@
 //! Where output goes, each of the three on its own.
 
-use super::Said;
+use super::Change;
 use danlu_core::task::{Output, Stream};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputPatch {
-    #[serde(skip_serializing_if = "Said::is_nothing")]
-    pub both: Said<String>,
-    #[serde(skip_serializing_if = "Said::is_nothing")]
-    pub stdout: Said<Stream>,
-    #[serde(skip_serializing_if = "Said::is_nothing")]
-    pub stderr: Said<Stream>,
+    #[serde(skip_serializing_if = "Change::is_keep")]
+    pub both: Change<String>,
+    #[serde(skip_serializing_if = "Change::is_keep")]
+    pub stdout: Change<Stream>,
+    #[serde(skip_serializing_if = "Change::is_keep")]
+    pub stderr: Change<Stream>,
 }
 
 impl OutputPatch {
@@ -32,9 +32,9 @@ impl OutputPatch {
 
     pub(super) fn without_defaults(self) -> OutputPatch {
         OutputPatch {
-            both: self.both.value_or_nothing(),
-            stdout: self.stdout.value_or_nothing(),
-            stderr: self.stderr.value_or_nothing(),
+            both: self.both.value_or_keep(),
+            stdout: self.stdout.value_or_keep(),
+            stderr: self.stderr.value_or_keep(),
         }
     }
 }
@@ -49,8 +49,8 @@ impl From<Output> for OutputPatch {
     }
 }
 
-fn lay<T>(under: &mut Said<T>, over: Said<T>) {
-    if over.is_said() {
+fn lay<T>(under: &mut Change<T>, over: Change<T>) {
+    if over.is_change() {
         *under = over;
     }
 }

@@ -1,7 +1,7 @@
 //! What depends on who writes, and where: relative paths, `~` and `@`.
 
-use super::{Patch, Said};
-use crate::complaint::Complaint;
+use super::{Change, Patch};
+use crate::input_error::InputError;
 use crate::parse::task_ids::TaskName;
 use danlu_core::task::PythonEnvironment;
 
@@ -9,12 +9,12 @@ use danlu_core::task::PythonEnvironment;
 #[derive(Debug, Clone)]
 pub struct Place {
     /// Why it is not known matters only where it is asked for.
-    pub directory: Result<String, Complaint>,
+    pub directory: Result<String, InputError>,
     pub home: String,
 }
 
 impl Place {
-    fn absolute(&self, path: &str) -> Result<String, Complaint> {
+    fn absolute(&self, path: &str) -> Result<String, InputError> {
         if path.starts_with('/') {
             return Ok(path.to_owned());
         }
@@ -30,11 +30,11 @@ impl Place {
 
 impl Patch {
     /// Makes its paths absolute. A virtual environment is where the submitter is, which need not be where the task runs.
-    pub fn settle(&mut self, place: &Place) -> Result<(), Complaint> {
-        if let Said::Value(directory) = &mut self.directory {
+    pub fn settle(&mut self, place: &Place) -> Result<(), InputError> {
+        if let Change::Set(directory) = &mut self.directory {
             *directory = place.absolute(directory)?;
         }
-        if let Said::Value(PythonEnvironment::Venv(path)) = &mut self.python {
+        if let Change::Set(PythonEnvironment::Venv(path)) = &mut self.python {
             *path = place.absolute(path)?;
         }
         Ok(())
@@ -42,7 +42,7 @@ impl Patch {
 
     /// Puts the ids of the submitter's own tasks where `@` and `@~1` stand; `own` finds them, 0 is the last one.
     pub fn resolve_own<E>(&mut self, mut own: impl FnMut(u32) -> Result<u64, E>) -> Result<(), E> {
-        let Said::Value(wishes) = &mut self.after else { return Ok(()) };
+        let Change::Set(wishes) = &mut self.after else { return Ok(()) };
         for wish in wishes {
             if let TaskName::Mine(back) = wish.on {
                 wish.on = TaskName::Id(own(back)?);

@@ -2,7 +2,7 @@
 
 use danlu_messages::spec as msg;
 
-use crate::complaint::Complaint;
+use crate::input_error::InputError;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
@@ -29,17 +29,17 @@ pub fn command(source: &str, path: &str, arguments: &[String]) -> Run {
 }
 
 /// A script that was pasted is in no file, so that it must be a word of the command.
-pub fn without_file(source: &str) -> Result<Vec<String>, Complaint> {
+pub fn without_file(source: &str) -> Result<Vec<String>, InputError> {
     let mut command = interpreter(source);
     let program = program(&command);
     let hint = msg::save_it_as_a_file_on_the_machine_and_give_its();
     if let Some(name) = REPLACED.iter().find(|name| source.contains(**name)) {
         return Err(
-            Complaint::refused(msg::the_script_has_name_in_it_which_would_be(&name)).hint(hint)
+            InputError::refused(msg::the_script_has_name_in_it_which_would_be(&name)).hint(hint)
         );
     }
     if !is_shell(&command) && !program.starts_with("python") || !can_be_a_word(source) {
-        return Err(Complaint::refused(msg::a_script_for_program_or_one_this_long_cannot(
+        return Err(InputError::refused(msg::a_script_for_program_or_one_this_long_cannot(
             &program,
         ))
         .hint(hint));

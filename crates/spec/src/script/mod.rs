@@ -12,9 +12,9 @@ use danlu_messages::spec as msg;
 pub use interpreter::{Run, command, without_file};
 
 use crate::{
-    complaint::{Complaint, usage_message},
+    input_error::{InputError, usage_message},
     options::{NewTaskOptions, TaskOptions},
-    patch::{Patch, Place, Said},
+    patch::{Change, Patch, Place},
 };
 use directives::{Dialect, Directive, directives};
 use sbatch::ScriptLine;
@@ -37,8 +37,8 @@ impl Lines {
     pub fn patch(self, is_array: bool) -> Patch {
         let mut patch = Patch::default();
         if self.for_slurm {
-            let is_array = is_array || self.patch.array.is_said();
-            patch.variables = Said::Value(sbatch::variables(is_array));
+            let is_array = is_array || self.patch.array.is_change();
+            patch.variables = Change::Set(sbatch::variables(is_array));
         }
         patch.lay_over(self.patch);
         patch
@@ -59,7 +59,7 @@ struct DanluLine {
 }
 
 /// Reads line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
-pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, Complaint> {
+pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, InputError> {
     let mut lines = Lines::default();
     let directives = directives(source);
     if directives.len() > MOST_LINES {
@@ -74,10 +74,10 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, Complaint>
             line(&directive).map_err(|complaint| complaint.at(&at))?;
         patch.settle(place).map_err(|complaint| complaint.at(&at))?;
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
-        if patch.gpus.is_said() {
+        if patch.gpus.is_change() {
             gpus_of_all_nodes = of_all.then(|| at.clone());
         }
-        if patch.after.is_said() {
+        if patch.after.is_change() {
             lines.after_at = at;
         }
         lines.patch.lay_over(patch);
@@ -88,20 +88,20 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, Complaint>
     Ok(lines)
 }
 
-fn line(directive: &Directive<'_>) -> Result<ScriptLine, Complaint> {
+fn line(directive: &Directive<'_>) -> Result<ScriptLine, InputError> {
     let words = shlex::split(directive.words)
-        .ok_or_else(|| Complaint::usage(msg::a_quote_is_not_closed()))?;
+        .ok_or_else(|| InputError::usage(msg::a_quote_is_not_closed()))?;
     match directive.dialect {
         Dialect::Danlu => Ok(ScriptLine { patch: danlu_line(&words)?, gpus_of_all_nodes: false }),
         Dialect::Slurm => sbatch::read(&words),
     }
 }
 
-fn danlu_line(words: &[String]) -> Result<Patch, Complaint> {
+fn danlu_line(words: &[String]) -> Result<Patch, InputError> {
     let line = DanluLine::try_parse_from(words)
-        .map_err(|error| Complaint::usage(usage_message(&error)).hint("danlu submit --help"))?;
+        .map_err(|error| InputError::usage(usage_message(&error)).hint("danlu submit --help"))?;
     if line.options.is_shell_line() {
-        return Err(Complaint::usage(msg::a_script_is_no_shell_line_shell_makes_no())
+        return Err(InputError::usage(msg::a_script_is_no_shell_line_shell_makes_no())
             .hint(msg::take_it_out()));
     }
     let mut patch = line.options.patch()?;
@@ -110,39 +110,39 @@ fn danlu_line(words: &[String]) -> Result<Patch, Complaint> {
 }
 
 /// The same number of GPUs on each node.
-fn divide(patch: &mut Patch) -> Result<(), Complaint> {
+fn divide(patch: &mut Patch) -> Result<(), InputError> {
     let (Some(nodes @ 2..), Some(gpus)) = (patch.nodes.value(), patch.gpus.value()) else {
         return Ok(());
     };
     if !gpus.is_multiple_of(*nodes) {
-        return Err(Complaint::refused(msg::gpus_gpus_cannot_be_divided_equally_among(
+        return Err(InputError::refused(msg::gpus_gpus_cannot_be_divided_equally_among(
             &gpus, &nodes,
         ))
         .hint("#SBATCH --gpus-per-node=4"));
     }
-    patch.gpus = Said::Value(gpus / nodes);
+    patch.gpus = Change::Set(gpus / nodes);
     Ok(())
 }
 
-fn too_many(name: &str) -> Complaint {
-    Complaint::refused(msg::name_has_more_than_most_lines_lines_with(&name, &MOST_LINES))
+fn too_many(name: &str) -> InputError {
+    InputError::refused(msg::name_has_more_than_most_lines_lines_with(&name, &MOST_LINES))
         .hint(msg::say_it_in_fewer())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::ComplaintKind;
+    use crate::input_error::InputErrorKind;
     use serde_json::{Value, json};
 
     /// Of somebody in `/home/ann`, whose last task is 7.
-    fn parse(source: &str) -> Result<Value, Complaint> {
+    fn parse(source: &str) -> Result<Value, InputError> {
         let home = "/home/ann".to_owned();
         let place = Place { directory: Ok(home.clone()), home };
         let mut lines = read("`job.sh`", source, &place)?;
         let own = |back| match back {
             0 => Ok(7),
-            _ => Err(Complaint::refused("there is no such task").at(&lines.after_at)),
+            _ => Err(InputError::refused("there is no such task").at(&lines.after_at)),
         };
         lines.patch.resolve_own(own)?;
         Ok(serde_json::to_value(lines.patch(false)).expect("plain data"))
@@ -185,19 +185,19 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        let check = |source: &str, kind: ComplaintKind, words: &str| {
+        let check = |source: &str, kind: InputErrorKind, words: &str| {
             let failure = parse(source).expect_err(source);
             assert_eq!(failure.kind, kind, "{failure:?}");
             assert!(format!("{failure:?}").contains(words), "{failure:?}");
         };
-        check("#!/bin/sh\n#DANLU --nonsense\n", ComplaintKind::Usage, "line 2: unknown argument");
-        check("#!/bin/sh\n\n#DANLU --gpus x\n", ComplaintKind::Usage, "line 3: `--gpus");
-        check("#!/bin/sh\n#DANLU --name 'a\n", ComplaintKind::Usage, "line 2: a quote");
-        check("#!/bin/sh\n#SBATCH --partition=gpu\n", ComplaintKind::Refused, "line 2: ");
-        check("#!/bin/sh\n#SBATCH --mem=lots\n", ComplaintKind::Usage, "line 2: ");
-        check("#!/bin/sh\n#DANLU --shell\n", ComplaintKind::Usage, "no shell line");
-        check("#!/bin/sh\n#DANLU -d afterok:@~3\n", ComplaintKind::Refused, "line 2: there is no");
-        check("#!/bin/sh\n#DANLU --notify a@b\n", ComplaintKind::Refused, "line 2: ");
+        check("#!/bin/sh\n#DANLU --nonsense\n", InputErrorKind::Usage, "line 2: unknown argument");
+        check("#!/bin/sh\n\n#DANLU --gpus x\n", InputErrorKind::Usage, "line 3: `--gpus");
+        check("#!/bin/sh\n#DANLU --name 'a\n", InputErrorKind::Usage, "line 2: a quote");
+        check("#!/bin/sh\n#SBATCH --partition=gpu\n", InputErrorKind::Refused, "line 2: ");
+        check("#!/bin/sh\n#SBATCH --mem=lots\n", InputErrorKind::Usage, "line 2: ");
+        check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "no shell line");
+        check("#!/bin/sh\n#DANLU -d afterok:@~3\n", InputErrorKind::Refused, "line 2: there is no");
+        check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Refused, "line 2: ");
     }
 
     #[test]
@@ -215,6 +215,6 @@ mod tests {
         let lines = |count| "#DANLU --hold\n".repeat(count);
         assert!(parse(&lines(MOST_LINES)).is_ok());
         let complaint = parse(&lines(MOST_LINES + 1)).expect_err("too many");
-        assert_eq!(complaint.kind, ComplaintKind::Refused);
+        assert_eq!(complaint.kind, InputErrorKind::Refused);
     }
 }

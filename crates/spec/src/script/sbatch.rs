@@ -1,9 +1,9 @@
 //! `#SBATCH` lines: a table from Slurm's options to the fields of a task. An option without an equivalent is refused, never ignored.
 
-use crate::complaint::Complaint;
 use crate::field::Field;
+use crate::input_error::InputError;
 use crate::parse::amount::parse_bytes_in;
-use crate::patch::{Patch, Said};
+use crate::patch::{Change, Patch};
 use danlu_messages::spec as msg;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ enum Effect {
     /// Turns this field on; the option takes no value.
     Enables(Field),
     /// Sets fields from a value in Slurm's notation.
-    Converts(fn(&Written, &mut ScriptLine) -> Result<(), Complaint>),
+    Converts(fn(&Written, &mut ScriptLine) -> Result<(), InputError>),
     /// No effect; the option takes no value.
     Ignored,
     /// No effect with this value, refused with any other.
@@ -64,7 +64,7 @@ pub(super) struct ScriptLine {
 }
 
 /// The words of one `#SBATCH` line. Of an option that is repeated, the last one counts, as with `sbatch`.
-pub(super) fn read(words: &[String]) -> Result<ScriptLine, Complaint> {
+pub(super) fn read(words: &[String]) -> Result<ScriptLine, InputError> {
     let mut line = ScriptLine::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -113,28 +113,28 @@ struct Written {
 }
 
 impl Written {
-    fn set(&self, field: Field, line: &mut ScriptLine) -> Result<(), Complaint> {
+    fn set(&self, field: Field, line: &mut ScriptLine) -> Result<(), InputError> {
         self.set_to(field, &self.value, line)
     }
 
-    fn set_to(&self, field: Field, text: &str, line: &mut ScriptLine) -> Result<(), Complaint> {
+    fn set_to(&self, field: Field, text: &str, line: &mut ScriptLine) -> Result<(), InputError> {
         field.read(text, &mut line.patch).map_err(|reason| self.unreadable(&reason))
     }
 
-    fn unsupported(&self) -> Complaint {
+    fn unsupported(&self) -> InputError {
         let Written { option, value } = self;
         let separator = if option.starts_with("--") { "=" } else { " " };
         unsupported(&format!("{option}{separator}{value}"))
     }
 
-    fn unreadable(&self, reason: &str) -> Complaint {
+    fn unreadable(&self, reason: &str) -> InputError {
         let message = msg::argument_cannot_be_value_reason(&self.option, &self.value, &reason);
-        Complaint::usage(message)
+        InputError::usage(message)
     }
 }
 
 /// As it is shown, its name, and a value that is written together with it: `--time=5`, `-t5`.
-fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
+fn split(word: &str) -> Result<(String, &str, Option<&str>), InputError> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -152,27 +152,27 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), Complaint> {
 }
 
 /// `2` or `2-2`: an exact number.
-fn nodes(count: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
+fn nodes(count: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     let (least, most) = count.value.split_once('-').unwrap_or((&count.value, &count.value));
     match least.parse::<u32>() {
         // The default.
         Ok(1) if least == most => Ok(()),
         Ok(nodes @ 1..) if least == most => {
-            line.patch.nodes = Said::Value(nodes);
+            line.patch.nodes = Change::Set(nodes);
             Ok(())
         }
         Ok(_) | Err(_) => Err(count.unsupported().hint(msg::name_exactly_so_many_nodes_2())),
     }
 }
 
-fn gpus(count: &Written, line: &mut ScriptLine, of_all_nodes: bool) -> Result<(), Complaint> {
+fn gpus(count: &Written, line: &mut ScriptLine, of_all_nodes: bool) -> Result<(), InputError> {
     count.set(Field::Gpus, line)?;
     line.gpus_of_all_nodes = of_all_nodes;
     Ok(())
 }
 
 /// `gpu:2`, `gpu:a100:2`, `gpu`: of each node.
-fn gres(list: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
+fn gres(list: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     let wrong = || list.unsupported().hint("--gres=gpu:2, --gres=gpu:a100:2");
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     // `(S:0-1)` after it names sockets.
@@ -191,17 +191,17 @@ fn gres(list: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
 }
 
 /// A number without a unit is megabytes.
-fn mem(size: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
+fn mem(size: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     if size.value == "0" {
         return Err(size.unsupported().hint(msg::say_how_much_mem_64g()));
     }
     let bytes = parse_bytes_in(&size.value, 1 << 20).map_err(|reason| size.unreadable(&reason))?;
-    line.patch.memory = Said::Value(bytes);
+    line.patch.memory = Change::Set(bytes);
     Ok(())
 }
 
 /// `ALL`, `ALL,A=1,B=2`.
-fn export(list: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
+fn export(list: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     for part in list.value.split(',') {
         match part {
             "ALL" => {}
@@ -216,7 +216,7 @@ fn export(list: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
 }
 
 /// `%j`, `%A`, `%a` and `%N` as the placeholders of Danlu.
-fn file_name(field: Field, file: &Written, line: &mut ScriptLine) -> Result<(), Complaint> {
+fn file_name(field: Field, file: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
     let mut name = String::new();
     let mut rest = file.value.chars();
     while let Some(letter) = rest.next() {
@@ -246,24 +246,24 @@ pub(super) fn variables(array: bool) -> BTreeMap<String, String> {
     known.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn unsupported(what: &str) -> Complaint {
-    Complaint::refused(msg::what_is_not_supported(&what))
+fn unsupported(what: &str) -> InputError {
+    InputError::refused(msg::what_is_not_supported(&what))
 }
 
-fn needs_value(option: &str) -> Complaint {
-    Complaint::usage(msg::argument_needs_a_value(&option))
+fn needs_value(option: &str) -> InputError {
+    InputError::usage(msg::argument_needs_a_value(&option))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::ComplaintKind;
+    use crate::input_error::InputErrorKind;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn read_slurm(line: &str) -> Result<Patch, Complaint> {
+    fn read_slurm(line: &str) -> Result<Patch, InputError> {
         read(&words(line)).map(|line| line.patch)
     }
 
@@ -302,7 +302,7 @@ mod tests {
             let expect = super::super::danlu_line(&words(danlu)).expect(danlu);
             // A time that is relative to now is a little later in the second line.
             let without_begin =
-                |patch: Patch| (patch.begin.is_said(), patch.only(|key| key != "begin"));
+                |patch: Patch| (patch.begin.is_change(), patch.only(|key| key != "begin"));
             let read = read_slurm(slurm).expect(slurm);
             assert_eq!(without_begin(read), without_begin(expect), "{slurm}");
         }
@@ -331,9 +331,9 @@ mod tests {
             "-",
         ] {
             let failure = read_slurm(slurm).expect_err(slurm);
-            assert_eq!(failure.kind, ComplaintKind::Refused, "{slurm}");
+            assert_eq!(failure.kind, InputErrorKind::Refused, "{slurm}");
         }
-        assert_eq!(read_slurm("--time").expect_err("no value").kind, ComplaintKind::Usage);
+        assert_eq!(read_slurm("--time").expect_err("no value").kind, InputErrorKind::Usage);
     }
 
     #[test]
@@ -361,10 +361,10 @@ mod tests {
             let line = read(&words(line)).expect(line);
             (line.patch.gpus, line.gpus_of_all_nodes)
         };
-        assert_eq!(gpus("--gpus=8 --gres=gpu:4"), (Said::Value(4), false));
-        assert_eq!(gpus("--gres=gpu:4 -G 8"), (Said::Value(8), true));
-        assert_eq!(gpus("--gpus=8 --time=5"), (Said::Value(8), true));
-        assert_eq!(gpus("--time=5"), (Said::Nothing, false));
+        assert_eq!(gpus("--gpus=8 --gres=gpu:4"), (Change::Set(4), false));
+        assert_eq!(gpus("--gres=gpu:4 -G 8"), (Change::Set(8), true));
+        assert_eq!(gpus("--gpus=8 --time=5"), (Change::Set(8), true));
+        assert_eq!(gpus("--time=5"), (Change::Keep, false));
     }
 
     #[test]

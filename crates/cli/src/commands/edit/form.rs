@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use danlu_messages::cli::edit as msg;
 use danlu_spec::{
-    Field, Patch, Said,
+    Change, Field, Patch,
     field::{Form, ON, Shape},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
@@ -93,7 +93,7 @@ impl Text {
             if let Shape::Pairs(get) = shape(*field)
                 && before.pairs.get(field) != Some(pairs)
             {
-                *get(&mut changes) = Said::Value(pairs.clone());
+                *get(&mut changes) = Change::Set(pairs.clone());
             }
         }
         Ok(changes)

@@ -5,7 +5,7 @@ use crate::api::ApiError;
 use crate::script;
 use danlu_messages::web::new as msg;
 use danlu_spec::field::{InForm, Wrong, label};
-use danlu_spec::{Field, Patch, Said};
+use danlu_spec::{Change, Field, Patch};
 
 /// `base` has what the form does not ask for.
 pub(super) fn submit(draft: &Draft, base: Patch) -> Result<Patch, ApiError> {
@@ -21,8 +21,8 @@ fn described(draft: &Draft, mut base: Patch) -> Result<Patch, ApiError> {
     let asked: Vec<Field> = Field::ALL.iter().copied().filter(|it| is_asked(*it)).collect();
     let typed = form.read(&asked).map_err(|it| wrong(&it))?;
     base.replace_with(typed);
-    base.command = Said::Value(command);
-    base.shell = Said::Value(shell);
+    base.command = Change::Set(command);
+    base.shell = Change::Set(shell);
     Ok(base)
 }
 
@@ -72,11 +72,12 @@ mod tests {
 
     #[test]
     fn lists_in_fields() {
-        let variables = |text| typed(Field::Env, text).map(|it| it.variables.into_value_or_empty());
+        let variables =
+            |text| typed(Field::Env, text).map(|it| it.variables.into_value_or_default());
         assert_eq!(variables("A=1\n\nB=x=y").expect("two").len(), 2);
         assert!(variables("A").is_err());
         let resources =
-            |text| typed(Field::Resource, text).map(|it| it.resources.into_value_or_empty());
+            |text| typed(Field::Resource, text).map(|it| it.resources.into_value_or_default());
         assert_eq!(resources("licence:2, scratch").expect("two").len(), 2);
         assert!(resources("licence:0").is_err());
         let after = |text| typed(Field::After, text).map(|it| it.dependencies().count());

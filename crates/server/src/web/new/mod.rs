@@ -18,7 +18,7 @@ use danlu_core::{Refusal, Task, TaskId};
 use danlu_messages::web::new as msg;
 use danlu_messages::web::pages;
 use danlu_spec::field::InTemplate;
-use danlu_spec::{Field, Patch, Said};
+use danlu_spec::{Change, Field, Patch};
 use danlu_wire::api::WouldStart;
 use draft::Draft;
 use serde::Deserialize;
@@ -91,7 +91,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let source = source(&api, visit, about)?;
     let mut draft = Draft::sent(&sent);
     let base = source.as_deref().map(described).unwrap_or_default();
-    let base = Patch { array: Said::Default, ..base };
+    let base = Patch { array: Change::Reset, ..base };
     let keeps = sent.field("action") == "template";
     if keeps && !draft.has_any(&["command", "script"]) {
         draft.form.set(Field::Command, "true".to_owned());

@@ -2,19 +2,19 @@
 
 use super::draft::Draft;
 use crate::api::{Api, ApiError};
-use crate::complaint::{Complaint, ComplaintKind};
+use crate::input_error::{InputError, InputErrorKind};
 use crate::script;
 use crate::web::look::Visit;
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, Patch, Place};
 
 /// In the language that is spoken when it is made.
-impl From<Complaint> for ApiError {
-    fn from(complaint: Complaint) -> ApiError {
+impl From<InputError> for ApiError {
+    fn from(complaint: InputError) -> ApiError {
         let hint = complaint.hint.unwrap_or_else(|| msg::correct_it().to_owned());
         match complaint.kind {
-            ComplaintKind::Usage => ApiError::bad_request(complaint.message, &hint),
-            ComplaintKind::Refused => ApiError::refused(complaint.message, &hint),
+            InputErrorKind::Usage => ApiError::bad_request(complaint.message, &hint),
+            InputErrorKind::Refused => ApiError::refused(complaint.message, &hint),
         }
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!((body.gpus.value(), model), (Some(&2), Some("a100")));
         assert_eq!((body.memory.value(), body.time_limit.value()), (Some(&(4 << 30)), Some(&300)));
         assert_eq!((body.hold.value(), body.retries.value()), (Some(&true), Some(&0)));
-        let labels = body.labels.into_value_or_empty();
+        let labels = body.labels.into_value_or_default();
         let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         assert_eq!(labels, ["a=1", "b=3", "c=4"]);
         assert_eq!(filled, ["gpus", "mem", "retries", "variables", "hold"]);

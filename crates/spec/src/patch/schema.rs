@@ -1,4 +1,4 @@
-//! How fields look whose types are the core's, which knows nothing of descriptions.
+//! JSON schemas of fields whose types are defined in core, which does not depend on schemars.
 
 use danlu_core::FailureClass;
 use schemars::{Schema, SchemaGenerator, json_schema};

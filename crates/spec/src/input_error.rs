@@ -1,31 +1,31 @@
-//! Why somebody's words cannot be followed: one sentence, and what to write instead.
+//! Errors in what a person has written: one sentence, and a hint what to write instead.
 
 use clap::error::{ContextKind, ErrorKind};
 use danlu_messages::spec as msg;
 use std::error::Error as _;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
-    pub kind: ComplaintKind,
+pub struct InputError {
+    pub kind: InputErrorKind,
     pub message: String,
     pub hint: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComplaintKind {
-    /// It cannot be read.
+pub enum InputErrorKind {
+    /// It cannot be parsed.
     Usage,
-    /// It is well said, but cannot be done.
+    /// It can be parsed, but not be done.
     Refused,
 }
 
-impl Complaint {
+impl InputError {
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: ComplaintKind::Usage, message: message.into(), hint: None }
+        Self { kind: InputErrorKind::Usage, message: message.into(), hint: None }
     }
 
     pub fn refused(message: impl Into<String>) -> Self {
-        Self { kind: ComplaintKind::Refused, message: message.into(), hint: None }
+        Self { kind: InputErrorKind::Refused, message: message.into(), hint: None }
     }
 
     #[must_use]
@@ -33,14 +33,14 @@ impl Complaint {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same, with words before its sentence that say where.
+    /// Prefixes the sentence with the place, e.g. a line of a script.
     #[must_use]
     pub fn at(self, place: &str) -> Self {
         Self { message: format!("{place}{}", self.message), ..self }
     }
 }
 
-/// A command line, or a line of a script, that clap could not read.
+/// The sentence for a command line, or a line of a script, that clap could not parse.
 pub fn usage_message(error: &clap::Error) -> String {
     let named = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let argument = named(ContextKind::InvalidArg);

@@ -1,10 +1,10 @@
-//! What an agent says, for servers of earlier releases.
+//! Translates messages of this agent for servers that speak an older protocol.
 
 use crate::agent::{CONFIRMS_LOGS, FromAgent};
 use danlu_core::run::{Ending, Exit, ReportedState};
 
 impl FromAgent {
-    /// As a peer that speaks this protocol understands it; `None` for what it has no word for.
+    /// As a peer with this protocol version understands it; `None` for a message that it does not know.
     pub fn for_protocol(self, protocol: u32) -> Option<FromAgent> {
         if protocol < CONFIRMS_LOGS && matches!(self, FromAgent::LogDropped { .. }) {
             return None;
@@ -36,7 +36,7 @@ impl FromAgent {
     }
 }
 
-/// Which knows fewer ends.
+/// Protocol 1 knows fewer ways to end.
 fn in_protocol_1(ending: Ending) -> Ending {
     let exit = match ending.exit {
         exit @ Exit::Trouble(_) => Exit::Launch { message: exit.in_words() },

@@ -1,24 +1,29 @@
-//! Words in commands, variables and file names that stand for what is known when a run starts.
+//! Placeholders in commands, variables and file names that stand for what is known when a run starts.
 
 use crate::launch::LaunchOrder;
 use danlu_core::TaskId;
 use danlu_core::task::ArrayElement;
 use std::borrow::Cow;
 
-/// What stands for `{task_id}`, `{array_id}`, `{array_index}`, `{node}`, `{gpu_list}`, `{gpu_count}`, and for the names of
+/// The values of `{task_id}`, `{array_id}`, `{array_index}`, `{node}`, `{gpu_list}`, `{gpu_count}`, and for the names of
 /// a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
+pub struct Placeholders {
     known: [(&'static str, String); 6],
     swept: Vec<(String, String)>,
 }
 
-impl Words {
+impl Placeholders {
     /// Outside of an array, its id is the task's and the index is 0.
-    pub fn new(task: TaskId, array: Option<ArrayElement>, node: &str, gpus: &[u32]) -> Words {
+    pub fn new(
+        task: TaskId,
+        array: Option<ArrayElement>,
+        node: &str,
+        gpus: &[u32],
+    ) -> Placeholders {
         let list: Vec<String> = gpus.iter().map(u32::to_string).collect();
         let (first, index) = array.map_or((task, 0), |element| (element.first, element.index));
-        Words {
+        Placeholders {
             known: [
                 ("{task_id}", task.to_string()),
                 ("{array_id}", first.to_string()),
@@ -36,16 +41,16 @@ impl Words {
     pub fn with_values<'a>(
         mut self,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Words {
+    ) -> Placeholders {
         let values = values.into_iter();
         self.swept.extend(values.map(|(name, value)| (format!("{{{name}}}"), value.to_owned())));
         self
     }
 
-    pub fn of(order: &LaunchOrder) -> Words {
+    pub fn of(order: &LaunchOrder) -> Placeholders {
         let gpus: Vec<u32> = order.gpus.assigned.iter().map(|gpu| gpu.index).collect();
         let values = order.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Words::new(order.task, order.array, &order.node, &gpus).with_values(values)
+        Placeholders::new(order.task, order.array, &order.node, &gpus).with_values(values)
     }
 
     pub fn gpu_list(&self) -> &str {
