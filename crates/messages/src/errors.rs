@@ -357,6 +357,10 @@ messages! {
     how_idle_a_gpu_must_be_is_said_by_tasks_that =
         "how idle a GPU must be is said by tasks that share it",
         "只有共享 GPU 的任务才能要求空闲比例";
+    this_is_no_websocket_handshake_error(error) =
+        "this is no WebSocket handshake: {error}",
+        "这不是 WebSocket 握手：{error}";
+    it_is_for_agents_danlu_agent = "this address is for agents: danlu agent --help", "此地址供代理使用：danlu agent --help";
     given_is_not_a_time(given) = "`{given}` is not a time", "`{given}` 不是时间";
     as_in_rfc_3339_2026_11_20t22_00_00_08_00 =
         "as in RFC 3339: 2026-11-20T22:00:00+08:00",

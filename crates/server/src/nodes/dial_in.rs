@@ -7,17 +7,24 @@ use super::ssh::{Step, Unreachable};
 use super::{Nodes, Route};
 use crate::api::{Api, ApiError, Peer};
 use crate::auth::Digest;
-use axum::body::Bytes;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderMap, header};
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header;
 use axum::response::Response;
 use danlu_messages::errors;
 use danlu_wire::api::ErrorCode;
 use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use std::net::IpAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::sync::oneshot;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// What is on its way in each direction.
 const UNDERWAY: usize = 64 << 10;
@@ -28,10 +35,13 @@ const MOST_BYTES: usize = 1 << 20;
 pub(crate) async fn connect(
     State(api): State<Api>,
     ConnectInfo(peer): ConnectInfo<Peer>,
-    headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    mut request: Request,
 ) -> Result<Response, ApiError> {
-    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let accepted = create_response_with_body(&request, Body::empty).map_err(|error| {
+        let hint = errors::it_is_for_agents_danlu_agent();
+        ApiError::bad_request(errors::this_is_no_websocket_handshake_error(&error), hint)
+    })?;
+    let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(Digest::of);
     let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
         api.auth.strangers.count(peer.address()).map_err(|wait| {
@@ -46,10 +56,18 @@ pub(crate) async fn connect(
         ));
     };
     let nodes = api.nodes.clone();
-    Ok(upgrade
-        .max_message_size(MOST_BYTES)
-        .max_frame_size(MOST_BYTES)
-        .on_upgrade(async move |socket| nodes.welcome(name, socket, peer.address())))
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        // An agent that leaves before the answer reaches it dials in again.
+        let Ok(stream) = upgrade.await else { return };
+        let limits = WebSocketConfig::default()
+            .max_message_size(Some(MOST_BYTES))
+            .max_frame_size(Some(MOST_BYTES));
+        let stream = TokioIo::new(stream);
+        let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(limits)).await;
+        nodes.welcome(name, socket, peer.address());
+    });
+    Ok(accepted)
 }
 
 impl Nodes {
@@ -119,7 +137,9 @@ async fn relay(socket: WebSocket, near: DuplexStream) {
             match message {
                 Message::Binary(bytes) if to_near.write_all(&bytes).await.is_ok() => {}
                 Message::Ping(_) | Message::Pong(_) => {}
-                Message::Binary(_) | Message::Text(_) | Message::Close(_) => break,
+                Message::Binary(_) | Message::Text(_) | Message::Close(_) | Message::Frame(_) => {
+                    break;
+                }
             }
         }
     };
