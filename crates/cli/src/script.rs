@@ -8,7 +8,7 @@ use std::{
 };
 
 use danlu_messages::cli::program as msg;
-use danlu_spec::script::{self, Lines};
+use danlu_spec::script::{self, ScriptOptions};
 
 use crate::{
     captured::{own_task, place},
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct Script {
     pub(crate) name: String,
     pub(crate) command: Vec<String>,
-    pub(crate) lines: Lines,
+    pub(crate) lines: ScriptOptions,
 }
 
 /// Larger files are no scripts.

@@ -1,5 +1,5 @@
 //! A task as people write it: on the command line, in the lines of a script, in forms and templates, in the JSON of the API.
-//! All of them fill one `Patch`; `Field` is the table of what there is to say.
+//! All of them fill one `Patch`; `Field` is the table of its fields.
 
 pub mod field;
 pub mod input_error;

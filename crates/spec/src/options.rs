@@ -1,4 +1,4 @@
-//! The options that describe a task, as the table of fields has them: of `submit`, `run`, `clone`, `edit` and script lines.
+//! Options of `submit`, `run`, `clone`, `edit` and `#DANLU` lines, built for clap from the table of fields.
 
 use crate::field::{Field, Flag, Shape, Text, heading, help};
 use crate::input_error::InputError;
@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use danlu_messages::spec as msg;
 
-/// Those of a waiting task too, or of a new task only.
+/// `false`: options of new and of waiting tasks. `true`: options of new tasks only.
 #[derive(Debug, Default)]
 pub struct Options<const NEW: bool> {
     /// In the order of the table, as it was written.
@@ -19,7 +19,7 @@ pub struct Options<const NEW: bool> {
 pub type TaskOptions = Options<false>;
 pub type NewTaskOptions = Options<true>;
 
-/// Options of the contract that are not there yet. They are refused, never ignored.
+/// An option that is planned. It is refused, not ignored.
 const PLANNED: &str = "notify";
 
 impl<const NEW: bool> Options<NEW> {

@@ -1,4 +1,4 @@
-//! What a task is called when nobody says: the file that runs rather than the program that runs it.
+//! The default name of a task: the script file rather than its interpreter.
 
 /// `train.py` of `python -u train.py`, `make` of `make -j8`.
 pub fn name_of(command: &[String]) -> String {

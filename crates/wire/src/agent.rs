@@ -1,4 +1,4 @@
-//! What a server and an agent say to each other.
+//! The protocol between server and agent.
 
 use crate::gpu::GpuDetails;
 use crate::launch::{LaunchOrder, Sink};
@@ -51,7 +51,7 @@ pub enum ToAgent {
         run: RunId,
     },
     AskReport,
-    /// Also shows that somebody is still there.
+    /// Also shows that the agent is still there.
     AskFacts,
     ReadLog(ReadLog),
     /// Since [`CHECKS_PATHS`].

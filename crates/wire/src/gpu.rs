@@ -1,9 +1,9 @@
-//! What a node can tell people about a GPU, beyond what the scheduler needs.
+//! Details of a GPU for people, beyond what the scheduler needs.
 
 use danlu_core::ids::{GpuId, RunId};
 use serde::{Deserialize, Serialize};
 
-/// Less than this is noise of the driver, and hurts nobody.
+/// Less than this is overhead of the driver.
 pub const DIRTY_ABOVE: u64 = 256 << 20;
 
 /// One GPU as `danlu gpus --json` shows it; the fields of the same name mean the same.
@@ -17,7 +17,7 @@ pub struct GpuDetails {
     /// Bytes, as all memory here.
     pub memory_total: u64,
     pub memory_used: Option<u64>,
-    /// What no listed process explains, above what is in use when nobody uses the GPU.
+    /// Memory that no listed process explains, above what the idle GPU uses.
     pub used_above_baseline: Option<u64>,
     /// Percent; now, and at the last samples, oldest first.
     pub utilization: Option<u8>,

@@ -35,7 +35,7 @@ pub struct LaunchOrder {
     pub gpus: GpuOrder,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Span>,
-    /// Between the first signal and the end of the whole tree, where nobody says otherwise.
+    /// Between the first signal and the end of the whole tree, unless a stop names another.
     #[serde(default = "default_grace")]
     pub grace: Span,
     /// Bytes for the whole tree. Kept where the node has a memory cgroup to keep it with.

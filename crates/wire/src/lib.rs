@@ -1,4 +1,4 @@
-//! What crosses a process border: agent messages and run directory files.
+//! Messages and files that cross a process border: agent protocol, run directory files, bodies of the API.
 
 pub mod agent;
 pub mod api;

@@ -1,4 +1,4 @@
-//! Placeholders in commands, variables and file names that stand for what is known when a run starts.
+//! Placeholders in commands, variables and file names, replaced when a run starts: `{task_id}`, `{gpu_list}`.
 
 use crate::launch::LaunchOrder;
 use danlu_core::TaskId;

@@ -40,7 +40,10 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         started_at: run.and_then(started_at).map(rfc3339),
         ended_at: match &task.state {
             TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
-            _ => None,
+            TaskState::Held { .. }
+            | TaskState::Blocked { .. }
+            | TaskState::Queued { .. }
+            | TaskState::Active { .. } => None,
         },
         exit_code: run.filter(|_| over).and_then(exit_code),
         failure: task.outcome().and_then(|outcome| failure(outcome, run)),
@@ -273,14 +276,8 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
-        exit: match &run.state {
-            RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
-            _ => None,
-        },
-        failure: match &run.state {
-            RunState::Ended { failure, .. } => failure.as_ref().map(told),
-            _ => None,
-        },
+        exit: end(run).map(|(exit, _)| danlu_messages::ends::exit(exit)),
+        failure: end(run).and_then(|(_, failure)| failure.map(told)),
     }
 }
 
@@ -354,14 +351,24 @@ pub(crate) fn started_at(run: &Run) -> Option<Time> {
 fn ended_at(run: &Run) -> Option<Time> {
     let end = |part: &RunPart| match part.state {
         PartState::Ended { at, .. } => Some(at),
-        _ => None,
+        PartState::Launching { .. } | PartState::Alive { .. } => None,
     };
     run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
 }
 
 fn exit_code(run: &Run) -> Option<i32> {
-    let RunState::Ended { exit, .. } = &run.state else { return None };
-    shell_code(exit)
+    end(run).and_then(|(exit, _)| shell_code(exit))
+}
+
+/// How a run ended, and why it failed.
+fn end(run: &Run) -> Option<(&Exit, Option<&danlu_core::Failure>)> {
+    match &run.state {
+        RunState::Ended { exit, failure, .. } => Some((exit, failure.as_ref())),
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping { .. } => None,
+    }
 }
 
 /// As a shell would tell it.
@@ -381,10 +388,7 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 
 /// Of a task that has ended: as its last run did.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
-    let last = run.and_then(|run| match &run.state {
-        RunState::Ended { failure, .. } => failure.as_ref().map(told),
-        _ => None,
-    });
+    let last = run.and_then(end).and_then(|(_, failure)| failure.map(told));
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {

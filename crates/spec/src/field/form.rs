@@ -1,4 +1,4 @@
-//! The texts of the fields of a task, as a form or an editor shows them, and what somebody made of them.
+//! The fields of a task as texts, for the web form and the editor: filled from a patch, read back into one.
 
 use super::{Field, Shape};
 use crate::patch::Patch;
@@ -10,9 +10,9 @@ pub struct Form {
     texts: BTreeMap<Field, String>,
 }
 
-/// A text that cannot be read.
+/// A text that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FieldError {
     pub field: Field,
     pub text: String,
     pub reason: String,
@@ -40,7 +40,7 @@ impl Form {
     }
 
     /// What these fields say, and that the empty ones are as by default.
-    pub fn read(&self, fields: &[Field]) -> Result<Patch, Wrong> {
+    pub fn read(&self, fields: &[Field]) -> Result<Patch, FieldError> {
         let mut patch = Patch::default();
         fields.iter().for_each(|field| field.clear(&mut patch));
         for field in fields {
@@ -50,7 +50,7 @@ impl Form {
     }
 
     /// Of what can be edited: the keys of the fields that have another text now.
-    pub fn changes_since(&self, before: &Form) -> Result<Patch, Wrong> {
+    pub fn changes_since(&self, before: &Form) -> Result<Patch, FieldError> {
         let fields = || Field::ALL.iter().copied().filter(|field| field.can_be_edited());
         let changed = fields().filter(|field| self.get(*field) != before.get(*field));
         let keys: Vec<&str> = changed.flat_map(|field| field.row().keys).copied().collect();
@@ -58,11 +58,11 @@ impl Form {
         self.read(&fields().filter(concerned).collect::<Vec<_>>())
     }
 
-    fn read_one(&self, field: Field, patch: &mut Patch) -> Result<(), Wrong> {
+    fn read_one(&self, field: Field, patch: &mut Patch) -> Result<(), FieldError> {
         let row = field.row();
         let given = self.get(field).trim();
         let Some(text) = row.text.filter(|_| !given.is_empty()) else { return Ok(()) };
-        let wrong = |part: &str, reason| Wrong { field, text: part.to_owned(), reason };
+        let wrong = |part: &str, reason| FieldError { field, text: part.to_owned(), reason };
         let other = row.option.and_then(|option| option.excludes).filter(|other| self.has(*other));
         if let Some(other) = other {
             return Err(wrong(given, excluded(field, other)));

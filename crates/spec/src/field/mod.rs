@@ -1,4 +1,4 @@
-//! The table of all fields of a task: how each is called, written and read, and where it may be given.
+//! The table of all fields of a task: names, option, JSON keys, parser and printer, and where each may be set.
 //!
 //! A new field is a member of `Patch`, a row here, its words in `words.rs`, and where it takes effect.
 
@@ -11,7 +11,7 @@ mod write;
 use crate::patch::Patch;
 use row::{also, cleared, excluding, flag, row, shown, text};
 
-pub use form::{Form, Wrong};
+pub use form::{FieldError, Form};
 pub use row::{Edit, Flag, Group, InForm, InTemplate, Row, Shape, Text};
 pub use words::{heading, help, hint, label};
 

@@ -1,11 +1,11 @@
-//! From the text of one field to what a patch says. A value is read over what is there: repeated options add up.
+//! Parses the text of one field into a patch. Values of repeated options are added to those that the patch has.
 
 use super::ON;
 use crate::parse::amount::parse_bytes;
 use crate::parse::array::parse_array;
 use crate::parse::begin::parse_begin;
-use crate::parse::dependency::{Wish, parse_dependencies};
-use crate::parse::gpus::{GpuWish, parse_gpu_ids, parse_gpus};
+use crate::parse::dependency::{UnresolvedDependency, parse_dependencies};
+use crate::parse::gpus::{GpuCount, parse_gpu_ids, parse_gpus};
 use crate::parse::grid::parse_axis;
 use crate::parse::pair::{Pair, parse_pair};
 use crate::parse::resource::parse_resource;
@@ -57,7 +57,7 @@ pub(super) fn selector(given: &str, said: &mut Change<NodeSelector>) -> Read {
 }
 
 pub(super) fn gpus(given: &str, patch: &mut Patch) -> Read {
-    let GpuWish { count, model } = parse_gpus(given)?;
+    let GpuCount { count, model } = parse_gpus(given)?;
     patch.gpus = Change::Set(count);
     patch.gpu_model = model.into();
     Ok(())
@@ -111,7 +111,7 @@ pub(super) fn time(given: &str, patch: &mut Patch) -> Read {
 
 pub(super) fn after(given: &str, patch: &mut Patch) -> Read {
     let wishes = parse_dependencies(given)?.0;
-    patch.after = Change::Set(wishes.into_iter().flat_map(Wish::each).collect());
+    patch.after = Change::Set(wishes.into_iter().flat_map(UnresolvedDependency::each).collect());
     Ok(())
 }
 
@@ -137,7 +137,7 @@ pub(super) fn venv(given: &str, patch: &mut Patch) -> Read {
     Ok(())
 }
 
-/// With the program that somebody named.
+/// `--shell`, or `--shell=PROGRAM`.
 pub(super) fn shell(given: &str, patch: &mut Patch) -> Read {
     patch.shell = Change::Set(true);
     if !["", ON].contains(&given) {

@@ -1,10 +1,10 @@
-//! What one row of the table says.
+//! The columns of the table of fields.
 
 use super::Field;
 use crate::patch::{Change, Patch};
 use std::collections::BTreeMap;
 
-/// What the table says of one field.
+/// One field.
 #[derive(Debug)]
 pub struct Row {
     /// In forms.
@@ -46,7 +46,7 @@ pub struct Text {
     pub shape: Shape,
     /// Over what the patch says already.
     pub read: fn(&str, &mut Patch) -> Result<(), String>,
-    /// As somebody could have typed it; empty for the default.
+    /// As a user could type it; empty for the default.
     pub write: fn(&Patch) -> String,
     /// Says that it is as by default; `None`: all of its keys are.
     pub clear: Option<fn(&mut Patch)>,
@@ -91,12 +91,12 @@ pub enum InForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InTemplate {
     Yes,
-    /// Where somebody writes it down there; the page keeps it out, as it differs from task to task.
+    /// In a template file only; the page leaves it out, as it differs from task to task.
     IfWritten,
     No,
 }
 
-/// Everything may be done with most of them.
+/// A field that may be edited and is in forms and templates, as most are.
 pub(super) const fn row(name: &'static str, keys: &'static [&'static str]) -> Row {
     Row {
         name,

@@ -1,4 +1,4 @@
-//! What the fields are called and how they are explained, in both languages.
+//! Label, hint and help of each field, looked up in `messages`.
 
 use super::{Field, Group};
 use danlu_messages::spec as msg;

@@ -1,4 +1,4 @@
-//! What a patch says of one field, as somebody could have typed it; nothing for the default.
+//! Prints one field of a patch as a user could type it; an empty text for the default.
 
 use super::ON;
 use crate::patch::{Change, Patch};

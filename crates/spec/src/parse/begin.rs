@@ -1,4 +1,4 @@
-//! Points in time to come: `22:00`, `2026-11-20 08:00`, `now+2h`, `tomorrow`, or RFC 3339.
+//! Parses `--begin`: `22:00`, `2026-11-20 08:00`, `now+2h`, `tomorrow`, or RFC 3339.
 
 use danlu_messages::spec as msg;
 use jiff::civil::{Date, DateTime, Time};

@@ -1,4 +1,4 @@
-//! `--after afterok:12,13,afterany:14`: what a task waits for.
+//! Parses `--after afterok:12,13,afterany:14`.
 
 use danlu_core::TaskId;
 use danlu_core::task::{Dependency, DependencyKind};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 
 use super::task_ids::{TaskName, parse_task_name};
 
-/// Not yet resolved: what `@` stands for is known to the server only. In JSON it is a `Dependency`.
+/// A dependency whose task may be written as `@`, which only the server can resolve. In JSON it is a `Dependency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct UnresolvedDependency {
     pub kind: DependencyKind,
     pub on: TaskName,
 }
 
-impl Wish {
+impl UnresolvedDependency {
     /// `None` for ranges, and for what is not resolved.
     pub fn dependency(self) -> Option<Dependency> {
         match self.on {
@@ -24,23 +24,23 @@ impl Wish {
     }
 
     /// One for each task of a range.
-    pub fn each(self) -> impl Iterator<Item = Wish> {
+    pub fn each(self) -> impl Iterator<Item = UnresolvedDependency> {
         let (range, other) = match self.on {
             TaskName::Range(first, last) => (Some(first..=last), None),
             TaskName::Id(_) | TaskName::Mine(_) => (None, Some(self)),
         };
         let ids = range.into_iter().flatten();
-        ids.map(move |id| Wish { on: TaskName::Id(id), ..self }).chain(other)
+        ids.map(move |id| UnresolvedDependency { on: TaskName::Id(id), ..self }).chain(other)
     }
 }
 
-impl From<Dependency> for Wish {
-    fn from(Dependency { task, kind }: Dependency) -> Wish {
-        Wish { kind, on: TaskName::Id(task.0) }
+impl From<Dependency> for UnresolvedDependency {
+    fn from(Dependency { task, kind }: Dependency) -> UnresolvedDependency {
+        UnresolvedDependency { kind, on: TaskName::Id(task.0) }
     }
 }
 
-impl Serialize for Wish {
+impl Serialize for UnresolvedDependency {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let resolved =
             self.dependency().ok_or_else(|| S::Error::custom("a task without its id"))?;
@@ -48,18 +48,20 @@ impl Serialize for Wish {
     }
 }
 
-impl<'de> Deserialize<'de> for Wish {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Wish, D::Error> {
-        Dependency::deserialize(deserializer).map(Wish::from)
+impl<'de> Deserialize<'de> for UnresolvedDependency {
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<UnresolvedDependency, D::Error> {
+        Dependency::deserialize(deserializer).map(UnresolvedDependency::from)
     }
 }
 
 /// One word of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wishes(pub Vec<Wish>);
+pub struct Dependencies(pub Vec<UnresolvedDependency>);
 
-pub fn parse_dependencies(given: &str) -> Result<Wishes, String> {
-    let mut wishes = Vec::new();
+pub fn parse_dependencies(given: &str) -> Result<Dependencies, String> {
+    let mut dependencies = Vec::new();
     // Ids without a word before them mean "after it succeeded", as people say it.
     let mut kind = DependencyKind::AfterOk;
     for part in given.split(',') {
@@ -70,17 +72,17 @@ pub fn parse_dependencies(given: &str) -> Result<Wishes, String> {
         if starts_with_a_kind {
             kind = parse_kind(first)?;
         } else {
-            wishes.push(Wish { kind, on: parse_on(first)? });
+            dependencies.push(UnresolvedDependency { kind, on: parse_on(first)? });
         }
-        let before = wishes.len();
+        let before = dependencies.len();
         for word in words {
-            wishes.push(Wish { kind, on: parse_on(word)? });
+            dependencies.push(UnresolvedDependency { kind, on: parse_on(word)? });
         }
-        if starts_with_a_kind && wishes.len() == before {
+        if starts_with_a_kind && dependencies.len() == before {
             return Err(complaint());
         }
     }
-    Ok(Wishes(wishes))
+    Ok(Dependencies(dependencies))
 }
 
 fn parse_kind(word: &str) -> Result<DependencyKind, String> {
@@ -109,8 +111,9 @@ mod tests {
     #[test]
     fn a_kind_holds_until_the_next_one() {
         let check = |given, expect: &[(DependencyKind, TaskName)]| {
-            let expect = expect.iter().map(|&(kind, on)| Wish { kind, on }).collect();
-            assert_eq!(parse_dependencies(given), Ok(Wishes(expect)), "{given}");
+            let expect =
+                expect.iter().map(|&(kind, on)| UnresolvedDependency { kind, on }).collect();
+            assert_eq!(parse_dependencies(given), Ok(Dependencies(expect)), "{given}");
         };
         check("12", &[(AfterOk, Id(12))]);
         check("afterok:12", &[(AfterOk, Id(12))]);

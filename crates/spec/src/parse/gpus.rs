@@ -1,16 +1,16 @@
-//! `--gpus 2`, `--gpus A100:2`.
+//! Parses `--gpus 2`, `--gpus A100:2`, `--gpu-ids 0-3` and the slots of a GPU.
 
 use super::whole;
 use danlu_messages::spec as msg;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GpuWish {
+pub struct GpuCount {
     pub count: u32,
     /// Part of the model's name.
     pub model: Option<String>,
 }
 
-pub fn parse_gpus(given: &str) -> Result<GpuWish, String> {
+pub fn parse_gpus(given: &str) -> Result<GpuCount, String> {
     if given.contains("..") {
         return Err(msg::tasks_that_grow_and_shrink_min_max_are_not().to_owned());
     }
@@ -19,7 +19,7 @@ pub fn parse_gpus(given: &str) -> Result<GpuWish, String> {
         Some((model, count)) => (Some(model.to_owned()), count),
         None => (None, given),
     };
-    whole(count).map(|count| GpuWish { count, model }).ok_or_else(|| complaint(given))
+    whole(count).map(|count| GpuCount { count, model }).ok_or_else(|| complaint(given))
 }
 
 fn complaint(given: &str) -> String {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_number_or_a_model_and_a_number() {
-        let wish = |count, model: Option<&str>| GpuWish { count, model: model.map(Into::into) };
+        let wish = |count, model: Option<&str>| GpuCount { count, model: model.map(Into::into) };
         assert_eq!(parse_gpus("2"), Ok(wish(2, None)));
         assert_eq!(parse_gpus("0"), Ok(wish(0, None)));
         assert_eq!(parse_gpus("A100:2"), Ok(wish(2, Some("A100"))));

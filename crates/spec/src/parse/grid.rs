@@ -1,4 +1,4 @@
-//! `--grid lr=1e-3,1e-4`, `--grid seed=0..4`: what a sweep varies.
+//! `--grid lr=1e-3,1e-4`, `--grid seed=0..4`: one parameter of a sweep.
 
 use danlu_core::{limits::TASKS_PER_ARRAY, task::Axis};
 use danlu_messages::spec as msg;

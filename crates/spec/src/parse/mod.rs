@@ -1,4 +1,4 @@
-//! What people write on the command line, one small parser each.
+//! Parsers of option values, one file each.
 
 pub mod amount;
 pub mod array;

@@ -1,21 +1,21 @@
-//! `--resource licence:2`: so many of a named thing that a machine has.
+//! Parses `--resource licence:2`, a custom countable resource.
 
 use super::whole;
 use danlu_messages::spec as msg;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct ResourceCount {
     pub name: String,
     pub count: u32,
 }
 
-/// One unless told.
-pub fn parse_resource(given: &str) -> Result<Named, String> {
+/// Default: 1.
+pub fn parse_resource(given: &str) -> Result<ResourceCount, String> {
     let (name, count) = given.rsplit_once(':').unwrap_or((given, "1"));
     let count = whole(count)
         .filter(|count| *count > 0 && !name.is_empty())
         .ok_or_else(|| msg::a_resource_is_written_as_name_n().to_owned())?;
-    Ok(Named { name: name.to_owned(), count })
+    Ok(ResourceCount { name: name.to_owned(), count })
 }
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn a_name_and_how_many() {
-        let named = |name: &str, count| Ok(Named { name: name.to_owned(), count });
+        let named = |name: &str, count| Ok(ResourceCount { name: name.to_owned(), count });
         assert_eq!(parse_resource("licence:2"), named("licence", 2));
         assert_eq!(parse_resource("licence"), named("licence", 1));
         for wrong in ["", ":1", "a:", "a:0", "a:x", "a:-1"] {

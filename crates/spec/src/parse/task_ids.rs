@@ -1,4 +1,4 @@
-//! How tasks are named: `12`, `3-9`, `1,3,5-9`, `@` (my last one), `@~1` (the one before).
+//! Parses names of tasks: `12`, `3-9`, `1,3,5-9`, `@` (my last one), `@~1` (the one before).
 
 use super::whole;
 use danlu_messages::spec as msg;

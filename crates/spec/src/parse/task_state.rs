@@ -1,4 +1,4 @@
-//! `--state running,failed`: names of states and of groups of them.
+//! Parses `--state running,failed`: states and groups of states.
 
 use danlu_messages::spec as msg;
 use danlu_wire::api::TaskStateName;

@@ -1,4 +1,4 @@
-//! Lengths of time: `90m`, `2h`, `1h30m`, `1-02:00:00`, and Slurm's other ways to write them.
+//! Parses time limits: `90m`, `2h`, `1h30m`, `1-02:00:00`, and Slurm's other ways to write them.
 
 use super::{duration, whole};
 use danlu_messages::spec as msg;
@@ -23,7 +23,7 @@ impl TimeLimit {
     }
 }
 
-/// Nobody waits for longer than ten years.
+/// Ten years.
 const MOST_SECONDS: u64 = 10 * 366 * 86_400;
 
 pub fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
@@ -47,7 +47,9 @@ pub fn parse_time_limit(given: &str) -> Result<TimeLimit, String> {
 pub fn parse_length(given: &str) -> Result<u64, String> {
     match parse_time_limit(given) {
         Ok(TimeLimit::Seconds { seconds, ambiguous: false }) => Ok(seconds),
-        _ => Err(msg::a_duration_is_written_with_its_unit_90s_10m().to_owned()),
+        Ok(TimeLimit::Seconds { ambiguous: true, .. } | TimeLimit::None) | Err(_) => {
+            Err(msg::a_duration_is_written_with_its_unit_90s_10m().to_owned())
+        }
     }
 }
 
@@ -68,7 +70,7 @@ fn with_colons(given: &str) -> Option<u64> {
         None => (None, given),
     };
     let parts = clock.split(':').map(whole).collect::<Option<Vec<u64>>>()?;
-    // `90:00` is ninety minutes, but `1:90:00` is a slip. Only the first part may be as large as one likes.
+    // `90:00` is ninety minutes, but `1:90:00` is a slip. Only the first part has no limit.
     if parts.iter().skip(1).any(|part| *part >= 60) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What somebody says about a task: any of its fields, each with its type. Everything that people write becomes this.
+//! A task or changes to one, as typed values. Options, scripts, forms, templates and the API all fill it.
 //!
 //! It is the body of `POST /tasks` and `PATCH /tasks/{id}`, and what templates are stored as: the names of its members
 //! are the keys of that JSON.
@@ -9,7 +9,7 @@ mod output;
 mod place;
 mod schema;
 
-use crate::parse::dependency::Wish;
+use crate::parse::dependency::UnresolvedDependency;
 use danlu_core::FailureClass;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
@@ -45,7 +45,7 @@ macro_rules! patch {
         impl Patch {
             pub const KEYS: &[&str] = &[ $( stringify!($plain), )* $( stringify!($null), )* ];
 
-            /// What is said in `over` replaces what is said here, key by key.
+            /// Changes of `over` replace those of this patch, key by key.
             pub fn replace_with(&mut self, over: Patch) {
                 $( if over.$plain.is_change() { self.$plain = over.$plain; } )*
                 $( if over.$null.is_change() { self.$null = over.$null; } )*
@@ -56,7 +56,7 @@ macro_rules! patch {
                 $( if self.$null.value().is_none() && under.$null.is_change() { self.$null = under.$null; } )*
             }
 
-            /// Nothing is said of the other keys.
+            /// Keeps the other keys.
             #[must_use]
             pub fn only(self, is_wanted: impl Fn(&str) -> bool) -> Patch {
                 Patch {
@@ -65,7 +65,7 @@ macro_rules! patch {
                 }
             }
 
-            /// Nothing is said of what is as it is by default.
+            /// Keeps the keys whose value is the default.
             #[must_use]
             pub fn without_defaults(mut self) -> Patch {
                 self.output = match self.output {
@@ -78,7 +78,7 @@ macro_rules! patch {
                 }
             }
 
-            /// Says that a key is as by default.
+            /// Resets a key to its default.
             pub fn clear(&mut self, key: &str) {
                 match key {
                     $( stringify!($plain) => self.$plain = Change::Set(Default::default()), )*
@@ -131,7 +131,7 @@ patch! {
         preemptible: bool,
         urgent: bool,
         #[schemars(schema_with = "schema::dependencies")]
-        after: Vec<Wish>,
+        after: Vec<UnresolvedDependency>,
         hold: bool,
         #[schemars(schema_with = "schema::output")]
         output: OutputPatch,
@@ -201,7 +201,7 @@ impl Patch {
         self.replace_with(over);
     }
 
-    /// Those that are named by their ids; `resolve_own` names the others so.
+    /// Those that are named by an id; `resolve_own` replaces `@` by ids.
     pub fn dependencies(&self) -> impl Iterator<Item = Dependency> + '_ {
         self.after.value().into_iter().flatten().filter_map(|wish| wish.dependency())
     }

@@ -1,7 +1,7 @@
-//! A task as somebody could have submitted it.
+//! The patch that would submit an existing task again, for `edit` and `clone`.
 
 use super::{Change, Patch};
-use crate::parse::dependency::Wish;
+use crate::parse::dependency::UnresolvedDependency;
 use danlu_core::resources::{Request, Sharing};
 use danlu_core::task::{ArraySpec, Dependency, TaskSpec};
 use danlu_wire::api::{Array, TaskView};
@@ -92,8 +92,8 @@ fn needs(request: Request) -> Patch {
     }
 }
 
-fn wishes(after: &[Dependency]) -> Vec<Wish> {
-    after.iter().copied().map(Wish::from).collect()
+fn wishes(after: &[Dependency]) -> Vec<UnresolvedDependency> {
+    after.iter().copied().map(UnresolvedDependency::from).collect()
 }
 
 fn array(ArraySpec { indices, at_once, grid }: ArraySpec) -> Array {

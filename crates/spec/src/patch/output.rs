@@ -1,4 +1,4 @@
-//! Where output goes, each of the three on its own.
+//! Changes of the output files: both streams, stdout and stderr can be changed independently.
 
 use super::Change;
 use danlu_core::task::{Output, Stream};

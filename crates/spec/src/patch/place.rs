@@ -1,14 +1,14 @@
-//! What depends on who writes, and where: relative paths, `~` and `@`.
+//! Resolves what depends on the submitter: relative paths, `~` and `@`.
 
 use super::{Change, Patch};
 use crate::input_error::InputError;
 use crate::parse::task_ids::TaskName;
 use danlu_core::task::PythonEnvironment;
 
-/// Where somebody is.
+/// Working directory and home of the submitter.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Why it is not known matters only where it is asked for.
+    /// The error is reported only if a relative path needs it.
     pub directory: Result<String, InputError>,
     pub home: String,
 }

@@ -1,4 +1,4 @@
-//! Which lines of a script are for the scheduler.
+//! Finds the `#DANLU` and `#SBATCH` lines of a script.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {

@@ -1,11 +1,11 @@
-//! How a script is run. A shell script is taken as it is now: who edits it later changes the next submit only.
+//! The command that runs a script. The text of a shell script is part of it, so that later edits do not change queued tasks.
 
 use danlu_messages::spec as msg;
 
 use crate::input_error::InputError;
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ScriptCommand {
     pub command: Vec<String>,
     /// The task has its own copy of the script.
     pub captured: bool,
@@ -17,7 +17,7 @@ const LONGEST_WORD: usize = 100 << 10;
 /// These would be replaced in the words of a command, and so in a script that is one of them.
 const REPLACED: [&str; 3] = ["{gpu_list}", "{gpu_count}", "{task_id}"];
 
-pub fn command(source: &str, path: &str, arguments: &[String]) -> Run {
+pub fn command(source: &str, path: &str, arguments: &[String]) -> ScriptCommand {
     let mut command = interpreter(source);
     let captured = is_shell(&command) && can_be_a_word(source);
     if captured {
@@ -25,7 +25,7 @@ pub fn command(source: &str, path: &str, arguments: &[String]) -> Run {
     }
     command.push(path.to_owned());
     command.extend_from_slice(arguments);
-    Run { command, captured }
+    ScriptCommand { command, captured }
 }
 
 /// A script that was pasted is in no file, so that it must be a word of the command.

@@ -1,4 +1,4 @@
-//! Scripts: what their `#DANLU` and `#SBATCH` lines ask for, and how a script is run.
+//! Scripts: their `#DANLU` and `#SBATCH` lines as a patch, and the command that runs them.
 //!
 //! The command line and the page *new task* both read them here, so that a script means the same to both.
 
@@ -9,7 +9,7 @@ mod sbatch;
 use clap::Parser;
 use danlu_messages::spec as msg;
 
-pub use interpreter::{Run, command, without_file};
+pub use interpreter::{ScriptCommand, command, without_file};
 
 use crate::{
     input_error::{InputError, usage_message},
@@ -19,20 +19,20 @@ use crate::{
 use directives::{Dialect, Directive, directives};
 use sbatch::ScriptLine;
 
-/// What the lines of a script ask for.
+/// What the `#DANLU` and `#SBATCH` lines of a script ask for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lines {
+pub struct ScriptOptions {
     pub patch: Patch,
-    /// Words that name the line with the tasks to wait for, for who resolves them.
+    /// `job.sh line 3: ` of the line with dependencies, for errors when they are resolved.
     pub after_at: String,
-    /// It was written for Slurm, and asks its environment for Slurm's variables.
+    /// It has `#SBATCH` lines, so that it may expect Slurm's variables.
     for_slurm: bool,
 }
 
 /// Each is taken apart on its own; people write a dozen.
 const MOST_LINES: usize = 200;
 
-impl Lines {
+impl ScriptOptions {
     /// `is_array` where something else than the script says that it is one.
     pub fn patch(self, is_array: bool) -> Patch {
         let mut patch = Patch::default();
@@ -59,8 +59,8 @@ struct DanluLine {
 }
 
 /// Reads line by line, so that a mistake is named with its line; later lines win. `name` is how the script is called.
-pub fn read(name: &str, source: &str, place: &Place) -> Result<Lines, InputError> {
-    let mut lines = Lines::default();
+pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, InputError> {
+    let mut lines = ScriptOptions::default();
     let directives = directives(source);
     if directives.len() > MOST_LINES {
         return Err(too_many(name));

@@ -1,4 +1,4 @@
-//! Accounts over the network: who one is, tokens, sessions, what was done.
+//! Accounts: `/me`, tokens, sessions, passwords, the audit log.
 
 use super::MaybeNewer;
 use schemars::JsonSchema;
@@ -42,7 +42,7 @@ pub struct NewUser {
     pub os_user: Option<String>,
     #[serde(default)]
     pub email: Option<String>,
-    /// Left out: none, and nobody comes in with one.
+    /// Left out: the account has no password and cannot log in with one.
     #[serde(default)]
     pub password: Option<Secret>,
     /// Make a password that has to be changed at the first log-in, and tell it this once.
@@ -173,7 +173,7 @@ pub struct Me {
     pub notify: Notify,
 }
 
-/// About which ends and beginnings of their tasks somebody wants mail.
+/// Which events of their tasks a user gets mail about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {

@@ -1,4 +1,4 @@
-//! What people do with tasks that exist.
+//! Actions on existing tasks.
 
 use super::ErrorBody;
 use schemars::JsonSchema;

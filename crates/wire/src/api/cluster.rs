@@ -26,7 +26,7 @@ pub struct GpuView {
     pub foreign: Vec<ForeignView>,
     /// How many tasks share it by count.
     pub slots: u32,
-    /// Why nobody gets it, where its state does not say it all.
+    /// Why it is not assigned, where the state does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Other machines that report the same GPU: none of them gives it out.

@@ -1,9 +1,9 @@
-//! Answers that say no.
+//! Error answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An answer that says no: `{"error": {...}}`.
+/// An error: `{"error": {...}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorDocument {
     pub error: ErrorBody,

@@ -1,4 +1,4 @@
-//! What admins, or everybody, have to know about the server itself, until somebody has acknowledged it.
+//! Notices about the server itself, shown until an administrator acknowledges them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

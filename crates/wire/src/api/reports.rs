@@ -1,4 +1,4 @@
-//! How well predictions came true.
+//! Accuracy of predictions, and the check of the database.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Arrays of tasks, and what came of a submit.
+//! Arrays of tasks, and answers to a submit.
 
 use danlu_core::task::Axis;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -35,7 +35,7 @@ pub struct Submitted {
     pub id: u64,
     /// How many tasks there are; their ids follow each other.
     pub count: u64,
-    /// The file system of its directory or of an output did not answer in time, so that nobody knows whether they are there.
+    /// The file system of its directory or of an output did not answer in time, so that they were not checked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paths_unanswered: bool,
 }
@@ -50,7 +50,7 @@ pub struct DryRun {
 pub struct WouldStart {
     /// At once.
     pub now: bool,
-    /// At the latest, as far as time limits tell; `None` when nobody knows.
+    /// At the latest, as far as time limits tell; `None` if unknown.
     pub expected_start_at: Option<String>,
     /// Where, if at once.
     pub node: Option<String>,

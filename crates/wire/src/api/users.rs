@@ -1,4 +1,4 @@
-//! Users and what is theirs.
+//! Users, their shares and quotas.
 
 use super::Secret;
 use danlu_core::Thousandths;

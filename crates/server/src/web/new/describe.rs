@@ -4,7 +4,7 @@ use super::draft::Draft;
 use crate::api::ApiError;
 use crate::script;
 use danlu_messages::web::new as msg;
-use danlu_spec::field::{InForm, Wrong, label};
+use danlu_spec::field::{FieldError, InForm, label};
 use danlu_spec::{Change, Field, Patch};
 
 /// `base` has what the form does not ask for.
@@ -32,7 +32,7 @@ fn is_asked(field: Field) -> bool {
     is_shown && ![Field::Command, Field::Shell].contains(&field)
 }
 
-fn wrong(Wrong { field, text, reason }: &Wrong) -> ApiError {
+fn wrong(FieldError { field, text, reason }: &FieldError) -> ApiError {
     let label = label(*field);
     let message = msg::label_cannot_be_text(&label, &text);
     ApiError::bad_request(message, reason)
@@ -54,7 +54,7 @@ fn command(draft: &Draft) -> Result<(Vec<String>, bool), ApiError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
     words.map(|words| (words, false)).ok_or_else(|| {
         let reason = msg::a_quote_is_not_closed().to_owned();
-        wrong(&Wrong { field: Field::Command, text: line.to_owned(), reason })
+        wrong(&FieldError { field: Field::Command, text: line.to_owned(), reason })
     })
 }
 
