@@ -2,6 +2,8 @@
 
 messages! {
     dependency_failed(on) = "task {on} did not end as needed", "任务 {on} 没有按要求结束";
+    archived_dependency(task) = "task {task} did not end as required", "任务 {task} 没有按要求结束";
+    drop_archived_dependency = "it is in the archive; remove that dependency", "它已归档；请去掉这个依赖";
     gave_up(attempts) = "its machine went down in {attempts} attempts", "{attempts} 次尝试中机器均宕机";
     for_data_only(name) = "{name} is for data only: it runs no tasks", "{name} 仅存放数据，不运行任务";
     give_it_tasks(name) =

@@ -32,7 +32,7 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         Input::Resume { task: id, .. } => task("resume", id),
         Input::Edit { task: id, .. } => task("edit", id),
         Input::Extend { task: id, more, .. } => {
-            ("extend", format!("task {id}"), format!("by {}", more.in_words()))
+            ("extend", format!("task {id}"), format!("by {more}"))
         }
         Input::Move { task: id, position, .. } => {
             ("move", format!("task {id}"), format!("to place {position}"))

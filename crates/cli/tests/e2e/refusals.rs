@@ -55,7 +55,7 @@ fn names_that_mean_nothing_are_refused_with_the_nearest_one() {
     assert!(said.stderr.contains("\nhint: did you mean gpu7?\n"), "{said:?}");
     check_submit(&daemon, &["-w", "room=eest"], 64, "no machine has the label room=eest");
     check_submit(&daemon, &["--resource", "licence:1"], 64, "no machine has licence");
-    check_submit(&daemon, &["--nodes", "5", "-g", "1"], 64, "2 nodes have as many");
+    check_submit(&daemon, &["--nodes", "5", "-g", "1"], 64, "only 2 nodes are large enough");
     let here = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].clone();
     let here = here.as_str().expect("a name");
     check_submit(&daemon, &["-w", here, "-g", "16"], 64, "no node has 16 GPUs (");
@@ -95,8 +95,7 @@ fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
     };
     let first = run("head -c 600 /dev/zero");
     run("head -c 600 /dev/zero");
-    let full =
-        "take 1.2 KiB of at most 1000 bytes\nhint: remove ended tasks with their logs: danlu rm";
+    let full = "use 1.2 KiB of 1000 bytes\nhint: remove finished tasks and their logs: danlu rm";
     check_submit(&daemon, &[], 64, full);
     check_submit(&daemon, &["--dry-run"], 64, full);
     daemon.say(&["rm", "-y", &first]);
@@ -107,7 +106,7 @@ fn whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
     run("true");
     daemon.say(&["set", "limits.log_bytes_per_user", "1"]);
-    check_submit(&daemon, &[], 64, "of at most 1 bytes");
+    check_submit(&daemon, &[], 64, " of 1 bytes");
     daemon.say(&["set", "limits.log_bytes_per_user", "null"]);
     run("true");
 }
@@ -168,7 +167,7 @@ fn tasks_that_wait_for_each_other() {
     let third = daemon.submit(&format!("-d afterany:{second}"), "true");
     for on in [&first, &second, &third] {
         let said = daemon.ask(&["edit", &first, "-d", &format!("afterok:{on}")]);
-        check_refused(&said, 64, "in a circle");
+        check_refused(&said, 64, "circular dependency");
     }
     assert_eq!(daemon.state(&first), "held");
 }

@@ -34,9 +34,8 @@ pub fn diagnose(exit: &Exit, clues: &Clues<'_>) -> Option<Failure> {
         return Some(kernel.clone());
     }
     if clues.oom_kills > 0 {
-        let killed = clues.oom_kills;
-        let words = format!("the kernel ended {killed} of its processes for want of memory");
-        return Some(Failure::new(FailureClass::HostOom, &words));
+        // How many, the usage of the run tells.
+        return Some(Failure::new(FailureClass::HostOom, ""));
     }
     // Whoever kills a program does not do it for what it has printed.
     if matches!(exit, Exit::Signal(9 | 15) | Exit::Code(137 | 143)) {
@@ -107,7 +106,7 @@ fn gravity(class: FailureClass) -> u32 {
 
 fn with_last_line(plain: Failure, lines: &[&str]) -> Failure {
     match lines.last() {
-        Some(last) => Failure::new(plain.class, &format!("{}: {last}", plain.evidence)),
+        Some(last) => Failure::new(plain.class, last),
         None => plain,
     }
 }

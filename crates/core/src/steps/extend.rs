@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::input::Actor;
 use crate::limits;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TaskAct};
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::{own_task, require_admin};
 use crate::steps::tasks::wrong_state;
@@ -15,7 +15,7 @@ use crate::time::Span;
 pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if task.is_finished() {
-        return Err(wrong_state(task, "waiting or running", "given more time"));
+        return Err(wrong_state(task, TaskAct::Extend));
     }
     let limit = task.time_limit().ok_or(Refusal::NoTimeLimit(id))? + more;
     let most = turn.state.settings().max_extension;

@@ -5,7 +5,7 @@ use crate::gpu::{Gpu, GpuCondition, GpuConfig, GpuRule};
 use crate::ids::{GpuId, NodeId};
 use crate::input::{Actor, GpuChange};
 use crate::limits::{GPUS_PER_NODE, SLOTS_PER_GPU};
-use crate::refusal::Refusal;
+use crate::refusal::{Counted, Refusal};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::description::at_most;
@@ -38,8 +38,12 @@ pub(crate) fn manage(turn: &mut Turn<'_>, by: Actor, node: NodeId, change: GpuCh
         }
         GpuChange::Config(config) => {
             check_slots(&config.slots)?;
-            at_most("GPU numbers", config.in_use.as_ref().map_or(0, BTreeSet::len), GPUS_PER_NODE)?;
-            at_most("GPU numbers", config.slots.len(), GPUS_PER_NODE)?;
+            at_most(
+                Counted::GpuNumbers,
+                config.in_use.as_ref().map_or(0, BTreeSet::len),
+                GPUS_PER_NODE,
+            )?;
+            at_most(Counted::GpuNumbers, config.slots.len(), GPUS_PER_NODE)?;
             turn.state.change_gpu_rules(node, |known, _| *known = config);
         }
     }

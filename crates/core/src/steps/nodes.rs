@@ -7,7 +7,7 @@ use crate::input::Actor;
 use crate::limits;
 use crate::mutant::{Mutant, mutated};
 use crate::node::{Link, Node};
-use crate::refusal::Refusal;
+use crate::refusal::{Counted, Refusal};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::admin::check_name;
@@ -30,7 +30,7 @@ pub(crate) fn add(
         return Err(Refusal::NameTaken { name });
     }
     if state.nodes.len() >= limits::NODES {
-        return Err(Refusal::TooMany { what: "nodes", limit: limits::NODES });
+        return Err(Refusal::TooMany { what: Counted::Nodes, limit: limits::NODES });
     }
     description::check_labels(&labels)?;
     let id = state.ledger.next_node;

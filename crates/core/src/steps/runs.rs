@@ -7,7 +7,7 @@ use crate::ids::{NodeId, RunId, SessionId, TaskId};
 use crate::input::Actor;
 use crate::mutant::{Mutant, mutated};
 use crate::node::Link;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TaskAct};
 use crate::run::{Ending, Exit, PartState, RunPart, RunState, STOP_SLACK, StopReason};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
@@ -80,9 +80,9 @@ pub(crate) fn stop(turn: &mut Turn<'_>, id: RunId, why: StopReason) {
 /// Freeze or thaw a running task, wherever it can be reached now; elsewhere the next report will.
 pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: bool) -> Answer {
     let task = own_task(turn.state, by, id)?;
-    let (wanted, verb) = if paused { ("running", "paused") } else { ("paused", "resumed") };
+    let act = if paused { TaskAct::Pause } else { TaskAct::Resume };
     let TaskState::Active { run: run_id } = task.state else {
-        return Err(wrong_state(task, wanted, verb));
+        return Err(wrong_state(task, act));
     };
     let run = &turn.state.runs[&run_id];
     let state = match (&run.state, paused) {
@@ -91,7 +91,7 @@ pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: boo
         (RunState::Paused { .. }, true) | (RunState::Running { .. }, false) => {
             return Ok(Reply::Done);
         }
-        _ => return Err(wrong_state(task, wanted, verb)),
+        _ => return Err(wrong_state(task, act)),
     };
     turn.state.change_run(run_id, |run| run.state = state);
     turn.event(if paused {

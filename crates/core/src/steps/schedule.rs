@@ -6,7 +6,7 @@ use crate::input::Actor;
 use crate::mutant::{Mutant, mutated};
 use crate::plan::{self, Plan};
 use crate::policy;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TaskAct};
 use crate::state::State;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::gpus;
@@ -50,7 +50,7 @@ pub(crate) fn start(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = turn.state.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     require_admin(turn.state, by)?;
     if !task.is_queued() {
-        return Err(wrong_state(task, "queued", "started"));
+        return Err(wrong_state(task, TaskAct::Start));
     }
     let placement = View::new(turn.state, turn.now).place_by_force(&task.spec.request);
     let mut plan = Plan { ignores_quotas: true, by_force: true, ..Plan::default() };

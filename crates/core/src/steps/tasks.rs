@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::ids::TaskId;
 use crate::input::Actor;
 use crate::quota;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TaskAct, TaskStage};
 use crate::run::StopReason;
 use crate::step::{Answer, Reply, Turn};
 use crate::steps::permission::{canceller, own_task};
@@ -23,7 +23,7 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
             runs::stop(turn, run, StopReason::Cancelled { by: canceller(by) });
         }
         TaskState::Finished { .. } => {
-            return Err(wrong_state(task, "waiting or running", "cancelled"));
+            return Err(wrong_state(task, TaskAct::Cancel));
         }
     }
     Ok(Reply::Done)
@@ -33,7 +33,7 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn requeue(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     let TaskState::Active { run } = task.state else {
-        return Err(wrong_state(task, "running", "queued again"));
+        return Err(wrong_state(task, TaskAct::Requeue));
     };
     if !turn.state.runs[&run].is_stopping() {
         runs::stop(turn, run, StopReason::Requeued);
@@ -49,7 +49,7 @@ pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
             turn.state.change_task(id, |task| task.state = TaskState::Held);
             turn.event(Event::TaskHeld { task: id });
         }
-        _ => return Err(wrong_state(task, "waiting", "held")),
+        _ => return Err(wrong_state(task, TaskAct::Hold)),
     }
     Ok(Reply::Done)
 }
@@ -57,7 +57,7 @@ pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if task.state != TaskState::Held {
-        return Err(wrong_state(task, "held", "released"));
+        return Err(wrong_state(task, TaskAct::Release));
     }
     unknown::refuse_second_run(turn.state, id)?;
     if task.doubt.is_some() {
@@ -72,7 +72,7 @@ pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_finished() {
-        return Err(wrong_state(task, "finished", "retried"));
+        return Err(wrong_state(task, TaskAct::Retry));
     }
     unknown::refuse_second_run(turn.state, id)?;
     let now = turn.now;
@@ -95,7 +95,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_finished() {
-        return Err(wrong_state(task, "finished", "removed"));
+        return Err(wrong_state(task, TaskAct::Remove));
     }
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
@@ -112,7 +112,7 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usize) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_queued() {
-        return Err(wrong_state(task, "queued", "moved"));
+        return Err(wrong_state(task, TaskAct::Move));
     }
     let peers = |other: &&Task| {
         (other.owner, other.spec.urgent, other.spec.priority)
@@ -137,13 +137,13 @@ pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usiz
     Ok(Reply::Done)
 }
 
-pub(crate) fn wrong_state(task: &Task, wanted: &'static str, verb: &'static str) -> Refusal {
+pub(crate) fn wrong_state(task: &Task, act: TaskAct) -> Refusal {
     let state = match task.state {
-        TaskState::Held => "held",
-        TaskState::Blocked { .. } => "blocked",
-        TaskState::Queued { .. } => "queued",
-        TaskState::Active { .. } => "running",
-        TaskState::Finished { .. } => "finished",
+        TaskState::Held => TaskStage::Held,
+        TaskState::Blocked { .. } => TaskStage::Blocked,
+        TaskState::Queued { .. } => TaskStage::Queued,
+        TaskState::Active { .. } => TaskStage::Active,
+        TaskState::Finished { .. } => TaskStage::Finished,
     };
-    Refusal::WrongState { task: task.id, state, wanted, verb }
+    Refusal::WrongState { task: task.id, state, act }
 }

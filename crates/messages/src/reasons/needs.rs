@@ -136,7 +136,7 @@ mod tests {
         check(
             Request { nodes: 2, ..Request::gpus(8) },
             "4 GPUs on each of 2 machines",
-            "2 台机器上各需 4 块 GPU",
+            "2 台机器上各 4 块 GPU",
         );
     }
 }

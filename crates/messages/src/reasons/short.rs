@@ -112,7 +112,7 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
     msg::for_gpus_parts(&parts)
 }
 
-pub(super) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+pub(crate) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     let whose = match whose {
         Party::User(name) => msg::whose_user(name),
         Party::Project(name) => msg::whose_project(name),

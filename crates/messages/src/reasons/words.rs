@@ -101,7 +101,7 @@ messages! {
     first_and_last(first, last) = "{first} and {last}", "{first} 和 {last}";
     size_of_memory(size) = "{size} of memory", "{size} 内存";
     room = "room", "空位";
-    parts_on_each_of_nodes_machines(parts, nodes) = "{parts} on each of {nodes} machines", "{nodes} 台机器上各需 {parts}";
+    parts_on_each_of_nodes_machines(parts, nodes) = "{parts} on each of {nodes} machines", "{nodes} 台机器上各 {parts}";
     parts_on_name(parts, name) = "{parts} on {name}", "{name} 上的 {parts}";
     parts_on_a_machine_with_key_value(parts, key, value) =
         "{parts} on a machine with {key}={value}",
@@ -132,7 +132,7 @@ messages! {
     there_is_no_machine_called_name(name) = "there is no machine called {name}", "没有名为 {name} 的机器";
     no_machine_has_the_label_name(name) = "no machine has the label {name}", "没有机器带有标签 {name}";
     no_machine_has_name(name) = "no machine has {name}", "没有机器有资源 {name}";
-    did_you_mean_nearest(nearest) = "did you mean {nearest}?", "您是不是想写 {nearest}？";
+    did_you_mean_nearest(nearest) = "did you mean {nearest}?", "是否想写 {nearest}？";
     danlu_nodes_lists_the_machines = "danlu nodes lists the machines", "danlu nodes 列出所有机器";
     no_node_has_wanted_gpus_there(wanted, there) =
         "no node has {wanted} GPUs ({there})",
@@ -204,7 +204,7 @@ messages! {
         "{whose} quota: {in_use} of {most} tasks wait",
         "{whose} 的配额：{in_use}/{most} 个任务在等待";
     quota_of_open_tasks(whose, in_use, most) =
-        "{whose} quota: {in_use} of {most} tasks have not ended",
+        "{whose} quota: {in_use} of {most} tasks unfinished",
         "{whose} 的配额：{in_use}/{most} 个任务未结束";
     quota_of_gpu_hours(whose, in_use, most) =
         "{whose} quota: {in_use} of {most} GPU-hours used",

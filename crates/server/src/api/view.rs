@@ -3,10 +3,11 @@
 use crate::model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
-use danlu_core::run::{Exit, PartState, RunPart, RunState};
+use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::task::{Outcome, TaskState};
 use danlu_core::trouble::TroubleKind;
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
+use danlu_messages::{ends, errors};
 use danlu_wire::api::{
     Failure, ForeignView, GpuView, NodeView, PartView, RunView, TaskDetails, TaskStateName,
     TaskView,
@@ -277,12 +278,17 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
         exit: match &run.state {
-            RunState::Ended { exit, .. } => Some(danlu_messages::ends::exit(exit)),
+            RunState::Ended { exit, .. } => Some(ends::exit(exit)),
             _ => None,
         },
         failure: match &run.state {
-            RunState::Ended { failure, .. } => failure.as_ref().map(told),
-            _ => None,
+            RunState::Ended { exit, failure, .. } => {
+                failure.as_ref().map(|failure| told(failure, exit, &run.used))
+            }
+            RunState::Starting
+            | RunState::Running { .. }
+            | RunState::Paused { .. }
+            | RunState::Stopping { .. } => None,
         },
     }
 }
@@ -304,7 +310,7 @@ fn part_view(model: &ReadModel, part: &RunPart) -> PartView {
         }
         .to_owned(),
         exit_code: exit.and_then(shell_code),
-        exit: exit.map(Exit::in_words),
+        exit: exit.map(ends::exit),
     }
 }
 
@@ -386,14 +392,19 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 /// Of a task that has ended: as its last run did.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
     let last = run.and_then(|run| match &run.state {
-        RunState::Ended { failure, .. } => failure.as_ref().map(told),
-        _ => None,
+        RunState::Ended { exit, failure, .. } => {
+            failure.as_ref().map(|failure| told(failure, exit, &run.used))
+        }
+        RunState::Starting
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Stopping { .. } => None,
     });
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {
             class: FailureClass::Killed.as_str().to_owned(),
-            evidence: Some(format!("its machine went down in {attempts} attempts")),
+            evidence: Some(errors::gave_up(attempts)),
         }),
         Outcome::TimedOut => last.or_else(|| plain(&Exit::TimedOut)),
         Outcome::LaunchError { message } => {
@@ -405,11 +416,12 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
 
 /// For runs of which nothing else is known.
 fn plain(exit: &Exit) -> Option<Failure> {
-    danlu_core::Failure::of_exit(exit).as_ref().map(told)
+    let failure = danlu_core::Failure::of_exit(exit)?;
+    Some(told(&failure, exit, &RunUsage::default()))
 }
 
-fn told(failure: &danlu_core::Failure) -> Failure {
-    let evidence = Some(failure.evidence.clone());
+fn told(failure: &danlu_core::Failure, exit: &Exit, used: &RunUsage) -> Failure {
+    let evidence = Some(ends::evidence(failure, exit, used));
     Failure { class: failure.class.as_str().to_owned(), evidence }
 }
 

@@ -11,7 +11,6 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
-use danlu_messages::ends;
 use danlu_messages::web::pages;
 use danlu_messages::web::task as msg;
 use danlu_wire::api::{Line, RunView, TaskDetails, TaskStateName, TaskView};
@@ -140,11 +139,7 @@ fn attempt(run: &RunView, look: &Look) -> Attempt {
 fn failure(task: &TaskView) -> Option<Problem> {
     let failure = task.failure.as_ref()?;
     let (what, help) = states::failure(&failure.class);
-    Some(Problem {
-        what,
-        evidence: ends::evidence(failure.evidence.as_deref().unwrap_or_default()),
-        help,
-    })
+    Some(Problem { what, evidence: failure.evidence.clone().unwrap_or_default(), help })
 }
 
 fn after(details: &TaskDetails) -> Vec<(u64, &'static str)> {
