@@ -57,7 +57,7 @@ pub(crate) fn run(client: &Client, arguments: &Arguments) -> Result<(), Failure>
             entry.at.into(),
             entry.user.into(),
             entry.from.into(),
-            entry.act.into(),
+            danlu_messages::acts::act(&entry.act).into(),
             entry.target.into(),
             entry.detail.into(),
         ]);
