@@ -74,7 +74,7 @@ fn all_parts_meet_at_the_address_they_are_told() {
     let missing = daemon.ask(&["logs", &id, "--node", "n4"]);
     assert_eq!(missing.status, 69, "{missing:?}");
     let page = daemon.say(&["show", &id]);
-    assert!(page.contains("3 machines at once") && page.contains("n2:0,1"), "{page}");
+    assert!(page.contains("3 machines, each with") && page.contains("n2:0,1"), "{page}");
 
     // What can never be is refused with the reason.
     let refused = daemon.ask(&["submit", "-N", "4", "-g", "1", "-w", "lab=yes", "--", "true"]);

@@ -191,11 +191,15 @@ mod tests {
             assert!(format!("{failure:?}").contains(words), "{failure:?}");
         };
         check("#!/bin/sh\n#DANLU --nonsense\n", ComplaintKind::Usage, "line 2: unknown argument");
-        check("#!/bin/sh\n\n#DANLU --gpus x\n", ComplaintKind::Usage, "line 3: `--gpus");
-        check("#!/bin/sh\n#DANLU --name 'a\n", ComplaintKind::Usage, "line 2: a quote");
+        check(
+            "#!/bin/sh\n\n#DANLU --gpus x\n",
+            ComplaintKind::Usage,
+            "line 3: invalid value `x` for `--gpus",
+        );
+        check("#!/bin/sh\n#DANLU --name 'a\n", ComplaintKind::Usage, "line 2: unclosed quote");
         check("#!/bin/sh\n#SBATCH --partition=gpu\n", ComplaintKind::Refused, "line 2: ");
         check("#!/bin/sh\n#SBATCH --mem=lots\n", ComplaintKind::Usage, "line 2: ");
-        check("#!/bin/sh\n#DANLU --shell\n", ComplaintKind::Usage, "no shell line");
+        check("#!/bin/sh\n#DANLU --shell\n", ComplaintKind::Usage, "not allowed in a script");
         check("#!/bin/sh\n#DANLU -d afterok:@~3\n", ComplaintKind::Refused, "line 2: there is no");
         check("#!/bin/sh\n#DANLU --notify a@b\n", ComplaintKind::Refused, "line 2: ");
     }
