@@ -218,7 +218,7 @@ fn ls_says_why_and_where_within_80_columns() {
         "0:12:03  CUDA out of memory: 79.6G",
         "421-422",
         "sweep[0,1]",
-        "2 wait: 4 of its array at",
+        "2 wait: array limit: 4 at",
     ] {
         assert!(said.stdout.contains(words), "`{words}` is missing:\n{}", said.stdout);
     }
@@ -285,7 +285,7 @@ fn why_names_who_has_the_gpus() {
         _ => machine(&request.line, &[]),
     });
     let said = client(&server.socket(), &["why", "420"]);
-    let expect = "task 420 (llama) waits: until a running task ends.\n  \
+    let expect = "task 420 (llama) waits: for a running task to end.\n  \
                   gpu1  1 free · 1 held by 412 (ada, ends by ";
     assert!(said.stdout.starts_with(expect), "{}", said.stdout);
     assert!(
@@ -394,7 +394,7 @@ fn at_signs_are_my_last_tasks() {
     let said = client(&server.socket(), &["show", "@~5"]);
     assert_eq!(
         (said.status, said.stderr.as_str()),
-        (69, "error: you have 2 tasks, so there is no `@~5`\nhint: danlu ls\n")
+        (69, "error: there is no `@~5`: you have only 2 tasks\nhint: danlu ls\n")
     );
 }
 
@@ -457,9 +457,11 @@ fn run_follows_through_restarts_and_retries() {
     let server = FakeServer::start(|number, request| eventful(number, &request.line));
     let said = client(&server.socket(), &["run", "--", "train"]);
     assert_eq!((said.status, said.stdout.as_str()), (0, "first\nsecond\nthird\n"), "{said:?}");
-    for words in
-        ["task 7 waits: others come first\n", "task 7 runs on gpu1:0\n", "task 7 ended with code 0"]
-    {
+    for words in [
+        "task 7 waits: other tasks come first\n",
+        "task 7 runs on gpu1:0\n",
+        "task 7 ended with code 0",
+    ] {
         assert!(said.stderr.contains(words), "`{words}` is missing: {said:?}");
     }
 }
@@ -549,7 +551,7 @@ fn edit_opens_an_editor() {
         command.env_remove("VISUAL").env("EDITOR", editor);
         answer(command.output().expect("it starts"))
     };
-    assert_eq!(edit("true").stdout, "nothing has changed\n");
+    assert_eq!(edit("true").stdout, "nothing was changed\n");
     let said = edit("sed -i s/time.*/time=\"2h\"/");
     assert_eq!((said.status, said.stdout.as_str()), (0, "changed task 7\n"), "{said:?}");
     assert_eq!(

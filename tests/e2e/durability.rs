@@ -44,7 +44,7 @@ fn a_lost_log_is_noticed_before_anything_is_served() {
     daemon.begin_again();
     until("it refuses to start", || daemon.has_ended());
     let said = daemon.errors();
-    assert!(said.contains("is older than it was"), "{said}");
+    assert!(said.contains("is older than expected"), "{said}");
     assert!(said.contains("danlu restore") && said.contains("danlu up --accept-loss"), "{said}");
     // Nothing is changed by that: the next attempt says the same.
     daemon.begin_again();
@@ -171,7 +171,7 @@ fn an_old_backup_runs_nothing_twice() {
     let pid = fs::read_to_string(daemon.directory().join("queued")).expect("text");
     let pid: u32 = pid.trim().parse().expect("a process id");
     let said = restore(&daemon, &file);
-    assert!(said.status != 0 && said.stderr.contains("another server uses"), "{said:?}");
+    assert!(said.status != 0 && said.stderr.contains("in use by another server"), "{said:?}");
     daemon.terminate();
     let said = restore(&daemon, &file);
     assert_eq!(said.status, 0, "{said:?}");
@@ -239,7 +239,7 @@ fn what_is_no_whole_backup_changes_nothing() {
     for content in [changed, cut, b"no tar".to_vec(), Vec::new()] {
         fs::write(&bad, content).expect("it can be written");
         let said = restore(&daemon, &bad);
-        assert!(said.status != 0 && said.stderr.contains("not a whole backup"), "{said:?}");
+        assert!(said.status != 0 && said.stderr.contains("incomplete backup"), "{said:?}");
     }
     // Names that lead out of the directory.
     let outside = daemon.directory().join("outside");
@@ -251,7 +251,7 @@ fn what_is_no_whole_backup_changes_nothing() {
         .status();
     assert!(made.expect("tar is installed").success());
     let said = restore(&daemon, &bad);
-    assert!(said.stderr.contains("not a whole backup"), "{said:?}");
+    assert!(said.stderr.contains("incomplete backup"), "{said:?}");
     assert!(!outside.exists());
     daemon.start_again();
     assert_eq!(daemon.state(&task), "held");
@@ -270,7 +270,7 @@ fn reset_empties_an_installation_when_nothing_runs() {
     };
     let (task, _) = endless(&daemon, "-g 1");
     let said = reset(&daemon, &["--yes"]);
-    assert!(said.stderr.contains("another server uses"), "{said:?}");
+    assert!(said.stderr.contains("in use by another server"), "{said:?}");
     daemon.terminate();
     let said = reset(&daemon, &["--yes"]);
     assert!(said.stderr.contains("1 tasks still run"), "{said:?}");
@@ -279,7 +279,7 @@ fn reset_empties_an_installation_when_nothing_runs() {
     assert_eq!(daemon.ask(&["wait", &task]).status, 130);
     daemon.terminate();
     let said = reset(&daemon, &[]);
-    assert!(said.status != 0 && said.stderr.contains("needs a yes"), "{said:?}");
+    assert!(said.status != 0 && said.stderr.contains("confirmation required"), "{said:?}");
     fs::write(daemon.data().join("notes.txt"), "mine").expect("it can be written");
     let said = reset(&daemon, &["--yes"]);
     assert!(said.status == 0 && said.stdout.contains("removed danlu.db\n"), "{said:?}");
@@ -373,9 +373,9 @@ fn a_scheduler_that_panics_pauses_scheduling_until_an_admin_resumes_it() {
         daemon.wait_until(&running, "running");
         fault.now(word);
         daemon.submit("--hold", "true");
-        until("it is told", || daemon.say(&["ls"]).contains("Scheduling is paused"));
+        until("it is told", || daemon.say(&["ls"]).contains("Scheduling paused"));
         assert!(daemon.say(&["status"]).contains("danlu resume-queue"));
-        assert!(daemon.say(&["nodes"]).contains("Scheduling is paused"));
+        assert!(daemon.say(&["nodes"]).contains("Scheduling paused"));
         let waits = daemon.submit("-g 1", "echo at last");
         assert_eq!(daemon.state(&waits), "queued");
         assert_eq!(daemon.state(&running), "running");
@@ -387,7 +387,7 @@ fn a_scheduler_that_panics_pauses_scheduling_until_an_admin_resumes_it() {
         assert_eq!(reports(&daemon).len(), count, "it does not try again by itself");
         // Resumed too early, it pauses again.
         daemon.say(&["resume-queue"]);
-        until("it is told again", || daemon.say(&["ls"]).contains("Scheduling is paused"));
+        until("it is told again", || daemon.say(&["ls"]).contains("Scheduling paused"));
         fault.now("");
         daemon.say(&["resume-queue"]);
         assert_eq!(daemon.ask(&["wait", &waits]).status, 0);
@@ -404,7 +404,7 @@ fn a_message_that_makes_the_core_panic_costs_its_machine_the_trust() {
     let state = || daemon.json(&["nodes", "--json"])["nodes"][0]["state"].take();
     until("it is not trusted", || state() == "unverified");
     let status = daemon.say(&["status"]);
-    assert!(status.contains("is not used since"), "{status}");
+    assert!(status.contains(" disabled at "), "{status}");
     let count = reports(&daemon).len();
     fault.now("");
     until("it has reported anew", || state() == "ready");

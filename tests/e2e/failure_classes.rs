@@ -232,7 +232,7 @@ fn a_retry_waits_a_while_and_says_until_when() {
     let id = daemon.submit("", "exit 1");
     until("it waits to be tried again", || daemon.show(&id)["wait"]["reason"] == "retry_at");
     assert_eq!(daemon.show(&id)["state"], "queued");
-    assert!(daemon.say(&["why", &id]).contains("tried again at"));
+    assert!(daemon.say(&["why", &id]).contains("retry at"));
     daemon.say(&["start", &id]);
     assert_eq!(daemon.ask(&["wait", &id]).status, 1);
     assert_eq!(daemon.show(&id)["attempt"], 2);

@@ -156,7 +156,7 @@ fn a_machine_short_of_memory_gets_nothing_new() {
     let waits = || {
         let task = daemon.submit("-g 1", "true");
         let why = daemon.say(&["why", &task]);
-        why.contains("too little memory").then_some(task)
+        why.contains("too little free memory").then_some(task)
     };
     let mut task = None;
     until("it is noticed", || {

@@ -101,19 +101,19 @@ fn errors_of_the_api_are_in_the_language_that_is_asked_for() {
     let (chinese, english) = ("accept-language: zh\r\n", "accept-language: en, zh;q=0.5\r\n");
     let who = reader(&daemon);
     let task = "GET /api/v1/tasks/4711/logs";
-    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists the tasks");
+    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists all tasks");
     let reply = Connection::to(daemon.address()).ask(task, &format!("{who}{chinese}"), b"");
     assert_eq!(reply.body["error"]["message"], "没有任务 4711");
     let nowhere = "GET /api/v1/nowhere";
-    check(nowhere, chinese, "没有这个地址", "地址列表见 /api/v1/openapi.json");
-    check(nowhere, "", "there is no such address", "/api/v1/openapi.json lists them");
+    check(nowhere, chinese, "未知地址", "地址列表见 /api/v1/openapi.json");
+    check(nowhere, "", "unknown address", "/api/v1/openapi.json lists them");
     // A program that asks for no language gets that of its account.
     let change =
         Connection::open(daemon.socket()).ask("PATCH /api/v1/me", "", br#"{"language":"zh"}"#);
     assert_eq!(change.status, 200, "{change:?}");
     let reply = Connection::to(daemon.address()).ask(task, &who, b"");
     assert_eq!(reply.body["error"]["message"], "没有任务 4711");
-    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists the tasks");
+    check(task, &format!("{who}{english}"), "there is no task 4711", "danlu ls -a lists all tasks");
 }
 
 #[test]

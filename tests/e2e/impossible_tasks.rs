@@ -13,7 +13,7 @@ fn check_refused(connection: &mut Connection, field: &str, value: Value) {
     let reply = connection.json("POST /api/v1/tasks", &body);
     assert!([400, 409].contains(&reply.status), "{field} {shown}: {reply:?}");
     let hint = reply.body["error"]["hint"].as_str().expect("a hint");
-    assert!(!hint.is_empty() && !hint.contains("wait for some"), "{field} {shown}: {hint}");
+    assert!(!hint.is_empty() && !hint.contains("wait until some"), "{field} {shown}: {hint}");
 }
 
 #[track_caller]

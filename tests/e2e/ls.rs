@@ -32,8 +32,8 @@ fn ls_filters_tasks_and_shows_an_array_as_one_row() {
     let shown = answer(command.env("COLUMNS", "80").output().expect("it starts")).stdout;
     assert!(shown.starts_with("GPUs 0/4 free     you: 1 running (4 GPUs), 6 waiting\n"), "{shown}");
     assert!(shown.contains("sweep[0-4]") && shown.contains("3-7"), "{shown}");
-    assert!(shown.contains("until a running task ends"), "{shown}");
-    assert!(shown.contains("held: danlu release ID"), "{shown}");
+    assert!(shown.contains("for a running task to end"), "{shown}");
+    assert!(shown.contains("held: release it with danlu release ID"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 

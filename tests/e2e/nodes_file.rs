@@ -84,7 +84,7 @@ fn changes_of_the_nodes_file_take_effect() {
     // One that was added by hand is not the file's.
     daemon.say(&["node", "add", "mine", "--dial-in"]);
     write(&daemon, &format!("{first}[[node]]\nname = \"mine\"\nssh = \"root@192.0.2.3\"\n"));
-    until("it is told", || daemon.errors().contains("added by a command"));
+    until("it is told", || daemon.errors().contains("added with a command"));
     write(&daemon, "");
     until("the file's is gone", || node(&daemon, "far").is_none());
     assert_eq!(node(&daemon, "mine").unwrap()["route"], "dials in");

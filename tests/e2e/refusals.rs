@@ -55,7 +55,7 @@ fn unknown_names_are_refused_with_the_nearest_one() {
     assert!(said.stderr.contains("\nhint: did you mean gpu7?\n"), "{said:?}");
     check_submit(&daemon, &["-w", "room=eest"], 64, "no machine has the label room=eest");
     check_submit(&daemon, &["--resource", "licence:1"], 64, "no machine has licence");
-    check_submit(&daemon, &["--nodes", "5", "-g", "1"], 64, "2 nodes have as many");
+    check_submit(&daemon, &["--nodes", "5", "-g", "1"], 64, "only 2 nodes are large enough");
     let here = daemon.json(&["nodes", "--json"])["nodes"][0]["name"].clone();
     let here = here.as_str().expect("a name");
     check_submit(&daemon, &["-w", here, "-g", "16"], 64, "no node has 16 GPUs (");
@@ -66,8 +66,13 @@ fn unknown_names_are_refused_with_the_nearest_one() {
         daemon.say(&[&["submit", "-q"], options, &["--", "true"]].concat());
     }
     daemon.say(&["node", "edit", "gpu7", "--role", "data"]);
-    check_submit(&daemon, &["-w", "gpu7"], 64, "gpu7 is for data only");
-    check_submit(&daemon, &["--nodes", "2", "-g", "1"], 64, "1 run tasks (gpu7 is for data only)");
+    check_submit(&daemon, &["-w", "gpu7"], 64, "gpu7 only stores data");
+    check_submit(
+        &daemon,
+        &["--nodes", "2", "-g", "1"],
+        64,
+        "only 1 run tasks (gpu7 only stores data)",
+    );
 }
 
 #[test]
@@ -95,8 +100,7 @@ fn users_over_their_log_limit_submit_nothing_until_logs_are_removed() {
     };
     let first = run("head -c 600 /dev/zero");
     run("head -c 600 /dev/zero");
-    let full =
-        "take 1.2 KiB of at most 1000 bytes\nhint: remove ended tasks with their logs: danlu rm";
+    let full = "use 1.2 KiB of 1000 bytes\nhint: remove finished tasks and their logs: danlu rm";
     check_submit(&daemon, &[], 64, full);
     check_submit(&daemon, &["--dry-run"], 64, full);
     daemon.say(&["rm", "-y", &first]);
@@ -107,7 +111,7 @@ fn users_over_their_log_limit_submit_nothing_until_logs_are_removed() {
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);
     run("true");
     daemon.say(&["set", "limits.log_bytes_per_user", "1"]);
-    check_submit(&daemon, &[], 64, "of at most 1 bytes");
+    check_submit(&daemon, &[], 64, " of 1 bytes");
     daemon.say(&["set", "limits.log_bytes_per_user", "null"]);
     run("true");
 }
@@ -120,7 +124,7 @@ fn sizes_beyond_the_limits_are_refused() {
     check_submit(&daemon, &["--description", &long], 64, "the description is too long");
     check_submit(&daemon, &["--array", "0-9999999"], 2, "an array has at most 100000 elements");
     check_submit(&daemon, &["-g", "99999"], 64, "GPUs");
-    check_submit(&daemon, &["-g", "4294967296"], 2, "it is a number");
+    check_submit(&daemon, &["-g", "4294967296"], 2, "expected a number");
     check_submit(&daemon, &["--retries", "100000"], 64, "retries");
     check_submit(&daemon, &["-g", "0", "-c", "100000"], 64, "no node can ever run this");
     check_submit(&daemon, &["-g", "0", "--mem", "100000T"], 64, "no node can ever run this");
@@ -129,7 +133,7 @@ fn sizes_beyond_the_limits_are_refused() {
     let said = daemon.ask(&["submit", "--", "echo", &long, &long]);
     check_refused(&said, 64, "the command is too long");
     check_refused(&daemon.ask(&["wait", "5-99999999999"]), 2, "a range has at most");
-    check_refused(&daemon.ask(&["show", "99999999999999999999"]), 2, "a task is named by its id");
+    check_refused(&daemon.ask(&["show", "99999999999999999999"]), 2, "expected a task id");
     check_no_tasks(&daemon);
 }
 
@@ -148,15 +152,19 @@ fn an_environment_of_ten_megabytes_is_refused() {
 fn malformed_times_and_numbers_are_refused() {
     let daemon = Daemon::start();
     for time in ["soon", "1:90:00", "5h3", "1e3", "99999999999999999999d", "2 h", "-5"] {
-        check_submit(&daemon, &[&format!("--time={time}")], 2, "a time is written as");
+        check_submit(&daemon, &[&format!("--time={time}")], 2, "expected a duration such as");
     }
-    check_submit(&daemon, &["--array", "0-3%0"], 2, "an array is written as");
+    check_submit(&daemon, &["--array", "0-3%0"], 2, "expected an array such as");
     check_submit(&daemon, &["--priority", "urgent"], 2, "--priority");
-    check_submit(&daemon, &["--gpus=-1"], 2, "it is a number");
-    check_submit(&daemon, &["--label", "=x"], 2, "it is written as NAME=VALUE");
+    check_submit(&daemon, &["--gpus=-1"], 2, "expected a number");
+    check_submit(&daemon, &["--label", "=x"], 2, "expected NAME=VALUE");
     check_refused(&daemon.ask(&["logs", "1", "--tail=-1"]), 2, "--tail");
     check_refused(&daemon.ask(&["ls", "-n", "many"]), 2, "--limit");
-    check_refused(&daemon.ask(&["set", "stop_grace", "-1"]), 64, "`stop_grace` cannot be `-1`");
+    check_refused(
+        &daemon.ask(&["set", "stop_grace", "-1"]),
+        64,
+        "invalid value for `stop_grace`: `-1`",
+    );
     check_no_tasks(&daemon);
 }
 
@@ -168,7 +176,7 @@ fn circular_dependencies_are_refused() {
     let third = daemon.submit(&format!("-d afterany:{second}"), "true");
     for on in [&first, &second, &third] {
         let said = daemon.ask(&["edit", &first, "-d", &format!("afterok:{on}")]);
-        check_refused(&said, 64, "in a circle");
+        check_refused(&said, 64, "circular dependency");
     }
     assert_eq!(daemon.state(&first), "held");
 }
@@ -206,7 +214,7 @@ fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
     let mut second = command("en");
     second.args(["up", "--sim-gpus", "2", "--listen", "127.0.0.1:0", "--data"]).arg(daemon.data());
     let said = danlu::said(&mut second);
-    check_refused(&said, 64, "another server uses");
+    check_refused(&said, 64, "in use by another server");
     assert!(!daemon.has_ended());
     assert_eq!(daemon.state(&id), "running");
 }
@@ -222,7 +230,7 @@ fn a_socket_that_was_left_behind_is_no_obstacle() {
     daemon.crash();
     assert!(socket.exists(), "a crash leaves its socket");
     let said = daemon.ask(&["ls"]);
-    check_refused(&said, 75, "nobody answers there");
+    check_refused(&said, 75, "connection refused");
     daemon.start_again();
     daemon.say(&["ls"]);
 }

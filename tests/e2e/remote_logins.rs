@@ -115,10 +115,10 @@ fn what_is_no_key_is_refused_with_what_to_do() {
     check(&file.with_extension("pub"), "ann", "this is the public key");
     let other = daemon.directory().join("other");
     fs::write(&other, "hello\n").expect("it can be written");
-    check(&other, "ann", "not a private key");
+    check(&other, "ann", "not an OpenSSH private key");
     fs::write(&other, "x".repeat(20_000)).expect("it can be written");
-    check(&other, "ann", "larger than any");
-    check(&file, "-oProxyCommand=id", "cannot be the name of a user");
+    check(&other, "ann", "too large for a private key");
+    check(&file, "-oProxyCommand=id", "invalid user name");
     check(&daemon.directory().join("none"), "ann", "could not read");
     check(&daemon.directory().join("id"), "root", "as root");
     check(&daemon.directory().join("id"), &ops.os_user.name, "the server's own login");

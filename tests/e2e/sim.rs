@@ -59,11 +59,11 @@ fn wrong_arguments_are_explained() {
     );
     check(
         "sim --trace a.csv --nodes 4 --placement near",
-        "error: `--placement <RULE>` is one of consolidate, spread, count, frag, lowest; not `near`",
+        "error: invalid value `near` for `--placement <RULE>`: expected one of consolidate, spread, count, frag, lowest",
     );
     check(
         "sim --trace a.csv --placement count --nodes 4 --gpus 32",
-        "error: `--nodes <LIST>` and `--gpus <N>` exclude each other",
+        "error: `--nodes <LIST>` and `--gpus <N>` cannot be combined",
     );
     check(
         "sim --trace a.csv --gpus 32",
@@ -76,7 +76,7 @@ fn wrong_arguments_are_explained() {
     );
     check(
         "sim --trace a.csv --nodes 4 --gpus-per-node 0",
-        "error: `--gpus-per-node <N>` cannot be `0`: number would be zero for non-zero type",
+        "error: invalid value `0` for `--gpus-per-node <N>`: number would be zero for non-zero type",
     );
 }
 

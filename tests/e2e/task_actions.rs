@@ -168,7 +168,7 @@ fn the_page_and_the_editor_know_every_field_that_submit_knows() {
     std::fs::write(&editor, format!("cp \"$1\" {}\n", kept.display())).expect("written");
     let mut command = daemon.command(&["edit", &id]);
     command.env_remove("VISUAL").env("EDITOR", format!("sh {}", editor.display()));
-    assert_eq!(answer(command.output().expect("it starts")).stdout, "nothing has changed\n");
+    assert_eq!(answer(command.output().expect("it starts")).stdout, "nothing was changed\n");
     let text = std::fs::read_to_string(kept).expect("the text of the editor");
     for field in Field::ALL {
         let row = field.row();

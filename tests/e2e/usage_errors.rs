@@ -18,72 +18,69 @@ fn check(arguments: &str, status: i32, message: &str) {
 
 #[test]
 fn malformed_task_ids_are_refused_with_the_form() {
-    let form = "a task is named by its id (12), a range (3-9), `@` (your last one) or `@~1` (the one before)";
-    check("show abc", 2, &format!("`<ID>` cannot be `abc`: {form}"));
-    check("cancel 9-3", 2, "`[ID]...` cannot be `9-3`: the range is written as 3-9");
-    check("why 3-9", 2, "`<ID>` cannot be `3-9`: one task is needed here, not a range");
-    check("cancel", 2, "no task is named");
-    check("cancel 3 --state queued", 2, "ids and filters exclude each other");
-    check("cancel 3 --all", 2, "`[ID]...` and `--all` exclude each other");
+    let form =
+        "expected a task id (12), a range (3-9), `@` (your last task) or `@~1` (the one before)";
+    check("show abc", 2, &format!("invalid value `abc` for `<ID>`: {form}"));
+    check("cancel 9-3", 2, "invalid value `9-3` for `[ID]...`: write the range as 3-9");
+    check("why 3-9", 2, "invalid value `3-9` for `<ID>`: expected one task, not a range");
+    check("cancel", 2, "no tasks given");
+    check("cancel 3 --state queued", 2, "ids and filters cannot be combined");
+    check("cancel 3 --all", 2, "`[ID]...` and `--all` cannot be combined");
     check("show", 2, "missing argument `<ID>`");
     check(
         "ls --state runing",
         2,
-        "`--state <STATE>` cannot be `runing`: it is one of held, blocked, queued, starting, running, paused, stopping, lost, succeeded, failed, cancelled, timed_out, or open, waiting, active, ended",
+        "invalid value `runing` for `--state <STATE>`: expected one of held, blocked, queued, starting, running, paused, stopping, lost, succeeded, failed, cancelled, timed_out, or open, waiting, active, ended",
     );
 }
 
 #[test]
 fn wrong_options_of_submit_are_refused_with_a_hint() {
-    check("submit", 2, "there is no command");
+    check("submit", 2, "no command given");
     check(
         "submit --gpus x -- true",
         2,
-        "`--gpus <N|MODEL:N>` cannot be `x`: it is a number, or a model and a number: 2, x:1",
+        "invalid value `x` for `--gpus <N|MODEL:N>`: expected a number, or a model and a number: 2, x:1",
     );
     check(
         "submit --gpu-ids 0,x -- true",
         2,
-        "`--gpu-ids <LIST>` cannot be `0,x`: GPU numbers are written as 0,2 or 0-3",
+        "invalid value `0,x` for `--gpu-ids <LIST>`: expected GPU numbers such as 0,2 or 0-3",
     );
     check(
         "submit -t soon -- true",
         2,
-        "`--time <TIME>` cannot be `soon`: a time is written as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
+        "invalid value `soon` for `--time <TIME>`: expected a duration such as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
     );
     check(
         "submit --mem many -- true",
         2,
-        "`--mem <SIZE>` cannot be `many`: a size is written as 20G or 512M",
+        "invalid value `many` for `--mem <SIZE>`: expected a size such as 20G or 512M",
     );
     check(
         "submit --array 3-1 -- true",
         2,
-        "`--array <LIST>` cannot be `3-1`: an array is written as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
+        "invalid value `3-1` for `--array <LIST>`: expected an array such as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
     );
     check(
         "submit -d after:3 -- true",
         2,
-        "`--after <LIST>` cannot be `after:3`: it is written as afterok:12,13 or afterany:14 or afternotok:15",
+        "invalid value `after:3` for `--after <LIST>`: expected afterok:12,13, afterany:14 or afternotok:15",
     );
-    check("submit --env A -- true", 2, "`--env <K=V>` cannot be `A`: it is written as NAME=VALUE");
-    check(
-        "submit --truncate -- true",
-        2,
-        "`--truncate` says what to do with the files of --stdout and --stderr",
-    );
+    check("submit --env A -- true", 2, "invalid value `A` for `--env <K=V>`: expected NAME=VALUE");
+    check("submit --truncate -- true", 2, "`--truncate` needs --stdout or --stderr");
     check(
         "submit --nodes 0 -- true",
         2,
-        "`--nodes <N>` cannot be `0`: it is a whole number, 1 or more",
+        "invalid value `0` for `--nodes <N>`: expected a whole number of at least 1",
     );
     check("submit --gpuss 1 -- true", 2, "unknown argument `--gpuss`");
-    check("run --array 0-3 -- true", 2, "`run` follows one task that may start");
+    check("run --array 0-3 -- true", 2, "`run` cannot follow an array or a held task");
 }
 
 #[test]
 fn options_that_are_not_implemented_yet_are_refused() {
-    check("run --notify a@b.c -- true", 64, "`--notify` is not there yet");
+    check("run --notify a@b.c -- true", 64, "`--notify` is not supported yet");
 }
 
 fn submit_script(source: &str) -> Answer {
@@ -108,9 +105,13 @@ fn scripts_are_refused_with_their_line() {
             64,
             "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 nodes",
         ),
-        ("#!/bin/sh\n#DANLU --notify a@b\n", 64, "`job.sh` line 2: `--notify` is not there yet"),
+        (
+            "#!/bin/sh\n#DANLU --notify a@b\n",
+            64,
+            "`job.sh` line 2: `--notify` is not supported yet",
+        ),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
-        ("print(1)\n", 64, "`job.sh` is neither executable nor a script with a `#!` line"),
+        ("print(1)\n", 64, "`job.sh` is not executable and has no `#!` line"),
     ] {
         let said = submit_script(source);
         assert_eq!(said.status, status, "{source}: {said:?}");

@@ -50,7 +50,7 @@ fn quotas_are_set_and_explained() {
     assert_eq!(daemon.ask(&["set", "quota.user.running_gpus", "many"]).status, 64);
     let refused = daemon.ask(&["submit", "-g", "2", "--", "true"]);
     assert_eq!(refused.status, 64, "{refused:?}");
-    assert!(refused.stderr.contains("over quota"), "{refused:?}");
+    assert!(refused.stderr.contains("'s quota: 0 of 1 GPUs in use"), "{refused:?}");
     let first = daemon.say(&["submit", "-q", "-g", "1", "--", "sleep", "1000"]);
     let second = daemon.say(&["submit", "-q", "-g", "1", "--", "sleep", "1000"]);
     let why = daemon.say(&["why", second.trim()]);

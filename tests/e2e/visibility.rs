@@ -89,7 +89,7 @@ fn own_hides_tasks_users_and_commands_of_others() {
         (&"held".into(), &json!([]))
     );
     let why = ann.ask(&daemon, &format!("GET /api/v1/tasks/{mine}"), &json!({})).body;
-    assert_eq!(why["task"]["why"], "for room on a machine");
+    assert_eq!(why["task"]["why"], "for free resources");
     for path in [format!("tasks/{theirs}"), format!("wait?ids={theirs}")] {
         assert_eq!(ann.ask(&daemon, &format!("GET /api/v1/{path}"), &json!({})).status, 404);
     }

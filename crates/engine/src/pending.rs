@@ -116,7 +116,7 @@ impl<O: Outside> Pending<O> {
             }
             Some(Job::Boot(input)) => {
                 if let Err(refusal) = outcome.decide(state, outside, None, input.clone()) {
-                    return Some(refusal.to_string());
+                    return Some(format!("{refusal:?}"));
                 }
             }
             Some(Job::Ask(_) | Job::Keep { .. } | Job::Nothing) | None => {}

@@ -73,8 +73,11 @@ const TABLES: &[(&str, Table)] = tables![
     cli::version,
     cli::wait,
     cli::why,
+    ends,
     errors,
     reasons::words,
+    refusals::hints,
+    refusals::words,
     server::daemon,
     server::gpuman,
     sim,
@@ -134,8 +137,27 @@ const CHINESE_ELSEWHERE: &[&str] = &[
     "server/src/compat/gpuman/",
     // An answer that people may type.
     "cli/src/screen/confirm.rs",
-    // Refusals of the core, until it carries values only.
-    "server/src/api/chinese.rs",
+];
+
+/// Files of the core with words for developers and logs, none of which a person sees in their language.
+const WORDS_OF_CORE: &[&str] = &[
+    // Which invariant does not hold: for asserts, the simulator and `danlu db check`.
+    "/check.rs",
+    "/invariants.rs",
+    // Rows that cannot be a state: the database is damaged.
+    "/state.rs",
+    "/state/mod.rs",
+    // What a policy has done wrong: an event for the simulator.
+    "/plan.rs",
+    // Deliberate faults, for the tests of the simulator.
+    "/mutant.rs",
+    "/fault_injection.rs",
+    // What programs print.
+    "/diagnosis/",
+    // serde wants words for values that cannot be read.
+    "/fraction.rs",
+    "/thousandths.rs",
+    "/number.rs",
 ];
 
 fn entries() -> impl Iterator<Item = (String, &'static str, &'static str)> {
@@ -234,6 +256,41 @@ fn chinese_is_written_in_this_crate_alone() {
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
+}
+
+#[test]
+fn core_holds_no_sentence() {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src");
+    let mut bad = Vec::new();
+    for path in rust_files(&core) {
+        let place = format!("/{}", path.strip_prefix(&core).expect("it is there").display());
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let worded = WORDS_OF_CORE.iter().any(|known| place.contains(known));
+        for (at, line) in code.lines().enumerate() {
+            if line.contains("#[error(") || !worded && has_sentence(line) {
+                bad.push(format!("core/src{place}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "words for people belong into this crate: {bad:#?}");
+    assert!(has_sentence(r#"return Err("there is no such task");"#));
+    assert!(!has_sentence(r#"let task = task.expect("the caller has looked it up");"#));
+}
+
+/// A string of several words that is not for a panic.
+fn has_sentence(line: &str) -> bool {
+    let developers = ["expect(", "assert", "panic!", "unreachable!", "reason = ", "const LISTED"];
+    if line.trim_start().starts_with("//") || developers.iter().any(|it| line.contains(it)) {
+        return false;
+    }
+    let strings = line.split('"').skip(1).step_by(2);
+    strings.into_iter().any(|text| {
+        let words: Vec<&str> = text.split(' ').collect();
+        let ends = |word: &str| word.ends_with(|it: char| it.is_ascii_lowercase() || it == '}');
+        let begins = |word: &str| word.starts_with(|it: char| it.is_ascii_lowercase() || it == '{');
+        words.windows(2).any(|pair| ends(pair[0]) && begins(pair[1]))
+    })
 }
 
 #[test]

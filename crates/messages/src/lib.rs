@@ -18,6 +18,7 @@ pub mod ends;
 pub mod errors;
 pub mod machines;
 pub mod reasons;
+pub mod refusals;
 pub mod server;
 pub mod sim;
 pub mod spec;

@@ -39,7 +39,11 @@ impl FromAgent {
 /// Protocol 1 knows fewer ways to end.
 fn in_protocol_1(ending: Ending) -> Ending {
     let exit = match ending.exit {
-        exit @ Exit::Trouble(_) => Exit::Launch { message: exit.in_words() },
+        // A server of that release shows it as it is, in the language that it has.
+        Exit::Trouble(trouble) => {
+            let message = format!("the machine could not start it: {}", trouble.detail);
+            Exit::Launch { message }
+        }
         Exit::NoRecord => Exit::Vanished { rebooted: false },
         exit @ (Exit::Code(_)
         | Exit::Signal(_)

@@ -19,7 +19,7 @@ async function give(key) {
 
 await logIn(page, NAME, PASSWORD);
 await give("not a key");
-await visitor.see("this is not a private key of OpenSSH");
+await visitor.see("not an OpenSSH private key");
 await give(KEY);
 await page.locator(".list").getByText("ssh-ed25519 SHA256:").waitFor();
 assert.ok(!(await page.content()).includes(KEY.split("\n")[2]), "a key is never shown");

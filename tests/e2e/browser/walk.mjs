@@ -138,7 +138,7 @@ await as({ name: "script" }, async (visitor, page) => {
   await page.getByText("Array or parameter sweep").click();
   await page.locator("#sweep input").first().fill("lr");
   await page.locator("#sweep input").nth(1).fill("1e-3,1e-4");
-  await page.locator("#answer").getByText("2 tasks in all").waitFor();
+  await page.locator("#answer").getByText("2 tasks in total").waitFor();
   await page.locator("#gpus").fill("99");
   await page.locator("#answer .answer.bad").waitFor();
   await visitor.look("new-refused");
@@ -187,7 +187,7 @@ await as({ name: "machines" }, async (visitor, page) => {
   // Whatever the program tells is on the page.
   const shown = await page.locator("main").innerText();
   for (const name of ["name", "version", "host_name", "system"]) assert.ok(shown.includes(all[0][name]), `${name}: ${all[0][name]}`);
-  for (const words of ["Load", "Memory", "Disk", "Network", "Cores", "Last contact", "Reached by", "Gets tasks"]) assert.ok(shown.includes(words), words);
+  for (const words of ["Load", "Memory", "Disk", "Network", "Cores", "Last contact", "Connection", "Accepts tasks"]) assert.ok(shown.includes(words), words);
 
   // Who the server is on a machine that nobody has answered at is not known: no key is taken for it.
   await page.goto("/me");

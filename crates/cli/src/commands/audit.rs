@@ -56,7 +56,7 @@ pub(crate) fn run(client: &Client, arguments: &AuditArguments) -> Result<(), Fai
             entry.at.into(),
             entry.user.into(),
             entry.from.into(),
-            entry.act.into(),
+            danlu_messages::acts::act(&entry.act).into(),
             entry.target.into(),
             entry.detail.into(),
         ]);

@@ -32,6 +32,8 @@ pub enum FailureClass {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub class: FailureClass,
+    /// A line that the run or the kernel has printed, as it is; empty where there is none: the exit and the class say the
+    /// rest. Agents and rows of 0.1.0 have the exit in English here.
     pub evidence: String,
 }
 
@@ -99,7 +101,18 @@ impl Failure {
             Exit::TimedOut => FailureClass::Timeout,
             Exit::Launch { .. } => FailureClass::Launch,
         };
-        Some(Failure::new(class, &exit.in_words()))
+        let printed = match exit {
+            Exit::Launch { message } => message.as_str(),
+            Exit::Code(_)
+            | Exit::Signal(_)
+            | Exit::TimedOut
+            | Exit::NeverStarted
+            | Exit::Vanished { .. }
+            | Exit::Abandoned
+            | Exit::Trouble(_)
+            | Exit::NoRecord => "",
+        };
+        Some(Failure::new(class, printed))
     }
 }
 

@@ -282,21 +282,6 @@ impl Exit {
     pub fn is_success(&self) -> bool {
         *self == Exit::Code(0)
     }
-
-    pub fn in_words(&self) -> String {
-        match self {
-            Exit::Code(code) => format!("exit code {code}"),
-            Exit::Signal(signal) => format!("ended by signal {signal}"),
-            Exit::TimedOut => "the time limit was reached".to_owned(),
-            Exit::Launch { message } => message.clone(),
-            Exit::NeverStarted => "never started".to_owned(),
-            Exit::Vanished { rebooted: true } => "its machine was rebooted".to_owned(),
-            Exit::Vanished { rebooted: false } => "it vanished without a result".to_owned(),
-            Exit::Abandoned => "given up while its node was away".to_owned(),
-            Exit::Trouble(trouble) => format!("the machine could not start it: {}", trouble.detail),
-            Exit::NoRecord => "its record on the machine is gone".to_owned(),
-        }
-    }
 }
 
 /// How long a stopped run may take beyond its grace period before it counts as overdue.

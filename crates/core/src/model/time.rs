@@ -1,6 +1,7 @@
 //! Points in time and durations, in milliseconds, always passed in by the caller.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// Milliseconds since the Unix epoch (or since the start of a trace).
@@ -43,19 +44,22 @@ impl Span {
         Span(seconds.saturating_mul(1000))
     }
 
-    /// In the largest unit that it is a whole number of.
-    pub fn in_words(self) -> String {
-        let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
-        let unit = units.into_iter().find(|(_, ms)| self.0 >= *ms && self.0.is_multiple_of(*ms));
-        unit.map_or_else(|| format!("{}ms", self.0), |(name, ms)| format!("{}{name}", self.0 / ms))
-    }
-
     pub fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
     pub fn times(self, factor: u32) -> Span {
         Span(self.0.saturating_mul(u64::from(factor)))
+    }
+}
+
+/// In the largest unit that it is a whole number of, as options and settings take it: `90m`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+        let unit = units.into_iter().find(|(_, ms)| self.0 >= *ms && self.0.is_multiple_of(*ms));
+        let (name, ms) = unit.unwrap_or(("ms", 1));
+        f.pad(&format!("{}{name}", self.0 / ms))
     }
 }
 

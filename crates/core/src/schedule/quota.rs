@@ -12,7 +12,6 @@ use crate::state::State;
 use crate::step::refusal::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Unset fields are unlimited, or as for every user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -314,22 +313,4 @@ fn refuses(
         }
     }
     None
-}
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Excess { whose, limit, in_use, most } = self;
-        let whose = match whose {
-            Party::User(name) => format!("user {name}"),
-            Party::Project(name) => format!("project {name}"),
-        };
-        let what = match limit {
-            Limit::RunningTasks => "running tasks",
-            Limit::RunningGpus => "GPUs in use",
-            Limit::QueuedTasks => "waiting tasks",
-            Limit::OpenTasks => "tasks that have not ended",
-            Limit::GpuHours => "GPU-hours in this period",
-        };
-        write!(f, "{whose} has {in_use} {what} of at most {most}")
-    }
 }

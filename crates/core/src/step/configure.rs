@@ -7,7 +7,7 @@ use crate::schedule::quota::QuotaSettings;
 use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::permission::require_admin;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Counted, Refusal, Share, TextField};
 use crate::step::validate::{at_most, check_text, short, within};
 use crate::step::{Answer, Reply, Turn};
 
@@ -20,18 +20,18 @@ pub(crate) fn configure(turn: &mut Turn<'_>, by: Actor, settings: Settings) -> A
 }
 
 fn check_settings(settings: &Settings) -> Result<(), Refusal> {
-    short("announcement", settings.announcement.len(), limits::DESCRIPTION_BYTES)?;
+    short(TextField::Announcement, settings.announcement.len(), limits::DESCRIPTION_BYTES)?;
     let groups = &settings.fair.groups;
-    at_most("groups", groups.len(), limits::GROUPS)?;
+    at_most(Counted::Groups, groups.len(), limits::GROUPS)?;
     groups.iter().try_for_each(|(group, weight)| {
-        check_text("group", group)?;
-        within("weight", Some(*weight), Thousandths(1))
+        check_text(TextField::Group, group)?;
+        within(Share::Weight, Some(*weight), Thousandths(1))
     })?;
     let QuotaSettings { users, project, .. } = &settings.quota;
-    at_most("quotas of users", users.len(), limits::USERS)?;
-    at_most("quotas of projects", project.len(), limits::GROUPS)?;
-    users.keys().try_for_each(|name| check_text("name", name))?;
-    project.keys().try_for_each(|name| check_text("project", name))
+    at_most(Counted::UserQuotas, users.len(), limits::USERS)?;
+    at_most(Counted::ProjectQuotas, project.len(), limits::GROUPS)?;
+    users.keys().try_for_each(|name| check_text(TextField::Name, name))?;
+    project.keys().try_for_each(|name| check_text(TextField::Project, name))
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
@@ -39,7 +39,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
         return Err(Refusal::NameMissing);
     }
     if name.len() > limits::NAME_BYTES {
-        return Err(Refusal::TooMany { what: "bytes in a name", limit: limits::NAME_BYTES });
+        return Err(Refusal::TooLong { what: TextField::Name, limit: limits::NAME_BYTES });
     }
     Ok(())
 }

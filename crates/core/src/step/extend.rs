@@ -8,14 +8,14 @@ use crate::step::effect::Effect;
 use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::permission::{own_task, require_admin};
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Refusal, TaskAct};
 use crate::step::tasks::wrong_state;
 use crate::step::{Answer, Reply, Turn};
 
 pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if task.is_finished() {
-        return Err(wrong_state(task, "waiting or running", "given more time"));
+        return Err(wrong_state(task, TaskAct::Extend));
     }
     let limit = task.time_limit().ok_or(Refusal::NoTimeLimit(id))? + more;
     let most = turn.state.settings().max_extension;

@@ -4,7 +4,7 @@ use crate::model::node::Node;
 use crate::model::resources::{NodeSelector, Request};
 use crate::schedule::pool::{Pool, Thresholds};
 use crate::state::State;
-use crate::step::refusal::{Lack, NameKind, Refusal, SizedNode};
+use crate::step::refusal::{Lack, Largest, NameKind, Refusal, SizedNode};
 
 /// The maximum number of nodes named in a refusal.
 const NAMED: usize = 4;
@@ -29,14 +29,14 @@ pub(crate) fn check(state: &State, request: &Request) -> Result<(), Refusal> {
         if nodes >= request.nodes as usize {
             return Ok(());
         }
-        let (wanted, asked, each) = (describe(request), request.nodes, request.gpus_per_node());
-        return Err(Refusal::TooFewNodes { wanted, asked, each, nodes });
+        return Err(Refusal::TooFewNodes { wanted: Box::new(request.clone()), nodes });
     }
     if unreached > 0 {
         return Ok(());
     }
     let lacks = lack(state, request);
-    Err(Refusal::Impossible { wanted: describe(request), most: the_most(state, request), lacks })
+    let wanted = Box::new(request.clone());
+    Err(Refusal::Impossible { wanted, most: largest(state, request), lacks })
 }
 
 /// Unknown names are treated as typos, whether or not a node is connected; not before the first node is registered.
@@ -129,55 +129,16 @@ fn lack(state: &State, request: &Request) -> Option<Lack> {
     None
 }
 
-fn the_most(state: &State, request: &Request) -> String {
+fn largest(state: &State, request: &Request) -> Largest {
     let sizes = || state.nodes.values().map(|node| node.managed_gpus().count());
-    let total: u32 = sizes().sum();
-    let largest = sizes().max().unwrap_or(0);
     let capacities = || state.nodes.values().filter_map(|node| node.capacity);
-    let cpus = capacities().map(|capacity| capacity.cpus).max().unwrap_or(0);
-    let memory = capacities().map(|capacity| capacity.memory).max().unwrap_or(0);
-    let named = request.resources.keys().map(|name| {
-        let counts = state.nodes.values().filter_map(|node| node.resources.get(name));
-        format!(", {} of {name}", counts.max().unwrap_or(&0))
-    });
-    let named: String = named.collect();
-    let memory = gibibytes(memory);
-    format!(
-        "{largest} GPUs on one node, {total} in all; {cpus} CPUs and {memory} of memory{named} on one node"
-    )
-}
-
-fn gibibytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
-}
-
-fn describe(request: &Request) -> String {
-    let mut words = match (request.nodes, request.gpus_per_node()) {
-        (0 | 1, gpus) => vec![format!("{gpus} GPUs")],
-        (nodes, 0) => vec![format!("{nodes} nodes")],
-        (nodes, 1) => vec![format!("{nodes} nodes with 1 GPU each")],
-        (nodes, gpus) => vec![format!("{nodes} nodes with {gpus} GPUs each")],
-    };
-    words.extend(request.gpu_model.as_ref().map(|model| format!("of model {model}")));
-    if !request.gpu_ids.is_empty() {
-        let numbers: Vec<String> = request.gpu_ids.iter().map(u32::to_string).collect();
-        words.push(format!("with the numbers {}", numbers.join(",")));
+    let counts = |name| state.nodes.values().filter_map(|node| node.resources.get(name)).max();
+    let named = request.resources.keys();
+    Largest {
+        gpus: sizes().max().unwrap_or(0),
+        gpus_in_all: sizes().sum(),
+        cpus: capacities().map(|capacity| capacity.cpus).max().unwrap_or(0),
+        memory: capacities().map(|capacity| capacity.memory).max().unwrap_or(0),
+        resources: named.map(|name| (name.clone(), *counts(name).unwrap_or(&0))).collect(),
     }
-    if request.gpu_memory > 0 {
-        let kind = if request.is_shared() { "of memory to share each" } else { "each" };
-        words.push(format!("with {} {kind}", gibibytes(request.gpu_memory)));
-    }
-    if request.cpus > 0 {
-        words.push(format!("with {} CPUs", request.cpus));
-    }
-    for (name, count) in &request.resources {
-        words.push(format!("with {count} of {name}"));
-    }
-    if request.memory > 0 {
-        words.push(format!("with {} of memory", gibibytes(request.memory)));
-    }
-    if !request.span_nodes && !request.is_gang() {
-        words.push("on one node".to_string());
-    }
-    words.join(" ")
 }

@@ -8,7 +8,7 @@ use crate::step::event::Event;
 use crate::step::input::{Actor, GpuChange};
 use crate::step::nodes::known;
 use crate::step::permission::require_admin;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Counted, Refusal};
 use crate::step::validate::at_most;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,8 +38,12 @@ pub(crate) fn manage(turn: &mut Turn<'_>, by: Actor, node: NodeId, change: GpuCh
         }
         GpuChange::Config(config) => {
             check_slots(&config.slots)?;
-            at_most("GPU numbers", config.in_use.as_ref().map_or(0, BTreeSet::len), GPUS_PER_NODE)?;
-            at_most("GPU numbers", config.slots.len(), GPUS_PER_NODE)?;
+            at_most(
+                Counted::GpuNumbers,
+                config.in_use.as_ref().map_or(0, BTreeSet::len),
+                GPUS_PER_NODE,
+            )?;
+            at_most(Counted::GpuNumbers, config.slots.len(), GPUS_PER_NODE)?;
             turn.state.change_gpu_rules(node, |known, _| *known = config);
         }
     }

@@ -12,7 +12,7 @@ use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::logs;
 use crate::step::permission::require_admin;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Counted, Refusal};
 use crate::step::validate;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(crate) fn add(
         return Err(Refusal::NameTaken { name });
     }
     if state.nodes.len() >= limits::NODES {
-        return Err(Refusal::TooMany { what: "nodes", limit: limits::NODES });
+        return Err(Refusal::TooMany { what: Counted::Nodes, limit: limits::NODES });
     }
     validate::check_labels(&labels)?;
     let id = state.ledger.next_node;

@@ -22,7 +22,7 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     let preempted =
         stopped && matches!(stopping, RunState::Stopping { why: StopReason::Preempted, .. });
     let failure = match stopped && exit != Exit::TimedOut {
-        true if preempted => Some(Failure::new(FailureClass::Preempted, "stopped for others")),
+        true if preempted => Some(Failure::new(FailureClass::Preempted, "")),
         true => None,
         false => failure.or_else(|| Failure::of_exit(&exit)),
     };

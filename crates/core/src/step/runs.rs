@@ -13,7 +13,7 @@ use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::nodes::ignore_late;
 use crate::step::permission::own_task;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Refusal, TaskAct};
 use crate::step::run_end::end_run;
 use crate::step::tasks::wrong_state;
 use crate::step::{Answer, Reply, Turn};
@@ -83,9 +83,9 @@ pub(crate) fn stop(turn: &mut Turn<'_>, id: RunId, why: StopReason) {
 /// Freeze or thaw a running task, wherever it can be reached now; elsewhere the next report will.
 pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: bool) -> Answer {
     let task = own_task(turn.state, by, id)?;
-    let (wanted, verb) = if paused { ("running", "paused") } else { ("paused", "resumed") };
+    let act = if paused { TaskAct::Pause } else { TaskAct::Resume };
     let TaskState::Active { run: run_id } = task.state else {
-        return Err(wrong_state(task, wanted, verb));
+        return Err(wrong_state(task, act));
     };
     let run = &turn.state.runs[&run_id];
     let state = match (&run.state, paused) {
@@ -95,7 +95,7 @@ pub(crate) fn set_paused(turn: &mut Turn<'_>, by: Actor, id: TaskId, paused: boo
             return Ok(Reply::Done);
         }
         (RunState::Starting | RunState::Stopping { .. } | RunState::Ended { .. }, _) => {
-            return Err(wrong_state(task, wanted, verb));
+            return Err(wrong_state(task, act));
         }
     };
     turn.state.change_run(run_id, |run| run.state = state);

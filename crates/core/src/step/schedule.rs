@@ -12,7 +12,7 @@ use crate::step::gpus;
 use crate::step::input::Actor;
 use crate::step::lost;
 use crate::step::permission::require_admin;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Refusal, TaskAct};
 use crate::step::tasks::wrong_state;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ pub(crate) fn start(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = turn.state.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     require_admin(turn.state, by)?;
     if !task.is_queued() {
-        return Err(wrong_state(task, "queued", "started"));
+        return Err(wrong_state(task, TaskAct::Start));
     }
     let placement = View::new(turn.state, turn.now).place_by_force(&task.spec.request);
     let mut plan = Plan { ignores_quotas: true, by_force: true, ..Plan::default() };

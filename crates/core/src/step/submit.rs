@@ -12,7 +12,7 @@ use crate::step::event::Event;
 use crate::step::feasibility;
 use crate::step::input::Actor;
 use crate::step::permission::{own_task, require_admin};
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Counted, Refusal, TaskAct, TextField};
 use crate::step::tasks::wrong_state;
 use crate::step::validate::{self, at_most};
 use crate::step::{Answer, Reply, Turn};
@@ -102,7 +102,7 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
 pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if matches!(task.state, TaskState::Active { .. } | TaskState::Finished { .. }) {
-        return Err(wrong_state(task, "waiting", "edited"));
+        return Err(wrong_state(task, TaskAct::Edit));
     }
     if task.spec.array != spec.array {
         return Err(Refusal::BadArray);
@@ -186,8 +186,8 @@ fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Resu
 
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
     let Some(array) = &spec.array else { return Ok(()) };
-    at_most("tasks in an array", array.indices.len(), limits::TASKS_PER_ARRAY)?;
-    at_most("open tasks", state.index.open_tasks + array.indices.len(), limits::OPEN_TASKS)?;
+    at_most(Counted::ArrayTasks, array.indices.len(), limits::TASKS_PER_ARRAY)?;
+    at_most(Counted::OpenTasks, state.index.open_tasks + array.indices.len(), limits::OPEN_TASKS)?;
     let distinct: BTreeSet<u32> = array.indices.iter().copied().collect();
     let sound = !distinct.is_empty() && distinct.len() == array.indices.len();
     if sound && array.at_once != Some(0) { Ok(()) } else { Err(Refusal::BadArray) }
@@ -200,12 +200,12 @@ fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> O
 }
 
 fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Refusal> {
-    at_most("open tasks", state.index.open_tasks + 1, limits::OPEN_TASKS)?;
+    at_most(Counted::OpenTasks, state.index.open_tasks + 1, limits::OPEN_TASKS)?;
     validate::check(spec)?;
     if let Some(key) = key {
-        validate::check_text("key", key)?;
+        validate::check_text(TextField::Key, key)?;
     }
-    at_most("dependencies", spec.after.len(), limits::DEPENDENCIES_PER_TASK)?;
+    at_most(Counted::Dependencies, spec.after.len(), limits::DEPENDENCIES_PER_TASK)?;
     let missing = spec.after.iter().find(|after| !state.tasks.contains_key(&after.task));
     if let Some(after) = missing {
         return Err(Refusal::NoSuchTask(after.task));

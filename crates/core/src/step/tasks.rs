@@ -8,7 +8,7 @@ use crate::schedule::quota;
 use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::permission::{canceller, own_task};
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Refusal, TaskAct, TaskStage};
 use crate::step::{Answer, Reply, Turn};
 use crate::step::{dependencies, logs, runs, unknown_runs};
 
@@ -23,7 +23,7 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
             runs::stop(turn, run, StopReason::Cancelled { by: canceller(by) });
         }
         TaskState::Finished { .. } => {
-            return Err(wrong_state(task, "waiting or running", "cancelled"));
+            return Err(wrong_state(task, TaskAct::Cancel));
         }
     }
     Ok(Reply::Done)
@@ -33,7 +33,7 @@ pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn requeue(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     let TaskState::Active { run } = task.state else {
-        return Err(wrong_state(task, "running", "queued again"));
+        return Err(wrong_state(task, TaskAct::Requeue));
     };
     if !turn.state.runs[&run].is_stopping() {
         runs::stop(turn, run, StopReason::Requeued);
@@ -50,7 +50,7 @@ pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
             turn.event(Event::TaskHeld { task: id });
         }
         TaskState::Active { .. } | TaskState::Finished { .. } => {
-            return Err(wrong_state(task, "waiting", "held"));
+            return Err(wrong_state(task, TaskAct::Hold));
         }
     }
     Ok(Reply::Done)
@@ -59,7 +59,7 @@ pub(crate) fn hold(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if task.state != TaskState::Held {
-        return Err(wrong_state(task, "held", "released"));
+        return Err(wrong_state(task, TaskAct::Release));
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
     if task.doubt.is_some() {
@@ -74,7 +74,7 @@ pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_finished() {
-        return Err(wrong_state(task, "finished", "retried"));
+        return Err(wrong_state(task, TaskAct::Retry));
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
     let now = turn.now;
@@ -97,7 +97,7 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_finished() {
-        return Err(wrong_state(task, "finished", "removed"));
+        return Err(wrong_state(task, TaskAct::Remove));
     }
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
@@ -114,7 +114,7 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
 pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usize) -> Answer {
     let task = own_task(turn.state, by, id)?;
     if !task.is_queued() {
-        return Err(wrong_state(task, "queued", "moved"));
+        return Err(wrong_state(task, TaskAct::Move));
     }
     let peers = |other: &&Task| {
         (other.owner, other.spec.urgent, other.spec.priority)
@@ -139,13 +139,13 @@ pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usiz
     Ok(Reply::Done)
 }
 
-pub(crate) fn wrong_state(task: &Task, wanted: &'static str, verb: &'static str) -> Refusal {
+pub(crate) fn wrong_state(task: &Task, act: TaskAct) -> Refusal {
     let state = match task.state {
-        TaskState::Held => "held",
-        TaskState::Blocked { .. } => "blocked",
-        TaskState::Queued { .. } => "queued",
-        TaskState::Active { .. } => "running",
-        TaskState::Finished { .. } => "finished",
+        TaskState::Held => TaskStage::Held,
+        TaskState::Blocked { .. } => TaskStage::Blocked,
+        TaskState::Queued { .. } => TaskStage::Queued,
+        TaskState::Active { .. } => TaskStage::Active,
+        TaskState::Finished { .. } => TaskStage::Finished,
     };
-    Refusal::WrongState { task: task.id, state, wanted, verb }
+    Refusal::WrongState { task: task.id, state, act }
 }

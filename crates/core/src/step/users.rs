@@ -8,7 +8,7 @@ use crate::step::configure::check_name;
 use crate::step::event::Event;
 use crate::step::input::Actor;
 use crate::step::permission::require_admin;
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{Counted, Refusal, Share, TextField};
 use crate::step::tasks;
 use crate::step::validate::{check_text, within};
 use crate::step::{Answer, Reply, Turn};
@@ -22,7 +22,7 @@ pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool
         return Err(Refusal::NameTaken { name });
     }
     if state.users.len() >= limits::USERS {
-        return Err(Refusal::TooMany { what: "users", limit: limits::USERS });
+        return Err(Refusal::TooMany { what: Counted::Users, limit: limits::USERS });
     }
     let id = state.ledger.next_user;
     state.ledger.next_user = UserId(id.0 + 1);
@@ -35,7 +35,7 @@ pub(crate) fn add_user(turn: &mut Turn<'_>, by: Actor, name: String, admin: bool
 fn check_user_name(name: &str, by: Actor) -> Result<(), Refusal> {
     let plain = |c: char| c.is_alphanumeric() || "-_.@+\\".contains(c);
     let fine = name.chars().all(plain) && !name.starts_with(['-', '.', '@']);
-    if fine || by == Actor::Daemon { Ok(()) } else { Err(Refusal::BadText { what: "name" }) }
+    if fine || by == Actor::Daemon { Ok(()) } else { Err(Refusal::BadUserName) }
 }
 
 pub(crate) fn set_user(turn: &mut Turn<'_>, by: Actor, id: UserId, change: &UserChange) -> Answer {
@@ -71,27 +71,27 @@ pub(crate) fn set_user(turn: &mut Turn<'_>, by: Actor, id: UserId, change: &User
 }
 
 fn check_change(change: &UserChange) -> Result<(), Refusal> {
-    within("priority", change.priority, Thousandths(-Thousandths::MOST.0))?;
-    within("weight", change.weight, Thousandths(1))?;
+    within(Share::Priority, change.priority, Thousandths(-Thousandths::MOST.0))?;
+    within(Share::Weight, change.weight, Thousandths(1))?;
     let texts = [
-        ("group", &change.group),
-        ("OS user", &change.os_user),
-        ("email", &change.email),
-        ("language", &change.language),
+        (TextField::Group, &change.group),
+        (TextField::OsUser, &change.os_user),
+        (TextField::Email, &change.email),
+        (TextField::Language, &change.language),
     ];
     for (what, text) in texts {
         text.iter().try_for_each(|text| check_text(what, text))?;
     }
     let email = change.email.as_deref().filter(|email| !email.is_empty());
     if email.is_some_and(|email| !is_address(email)) {
-        return Err(Refusal::BadText { what: "email" });
+        return Err(Refusal::BadEmail);
     }
     if change.language.as_deref().is_some_and(|language| !["", "en", "zh"].contains(&language)) {
-        return Err(Refusal::BadText { what: "language" });
+        return Err(Refusal::BadLanguage);
     }
     let limit = limits::TEMPLATE_BYTES;
     match change.template.as_ref().is_some_and(|template| template.len() > limit) {
-        true => Err(Refusal::TooLong { what: "template", limit }),
+        true => Err(Refusal::TooLong { what: TextField::Template, limit }),
         false => Ok(()),
     }
 }

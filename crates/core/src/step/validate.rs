@@ -4,7 +4,7 @@ use crate::model::limits;
 use crate::model::number::thousandths::Thousandths;
 use crate::model::resources::{NodeSelector, Request, Sharing};
 use crate::model::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
-use crate::step::refusal::Refusal;
+use crate::step::refusal::{AxisProblem, Counted, Refusal, Share, TextField};
 use std::collections::BTreeMap;
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
@@ -13,9 +13,9 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_launch(&spec.launch)?;
     spec.array.iter().try_for_each(check_grid)?;
     check_resources(&spec.request.resources)?;
-    at_most("retries", spec.retries as usize, limits::RETRIES as usize)?;
-    at_most("GPUs", spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
-    at_most("GPU numbers", spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
+    at_most(Counted::Retries, spec.retries as usize, limits::RETRIES as usize)?;
+    at_most(Counted::Gpus, spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
+    at_most(Counted::GpuNumbers, spec.request.gpu_ids.len(), spec.request.gpus as usize)?;
     check_nodes(&spec.request)?;
     check_sharing(&spec.request)?;
     let limit = spec.time_limit.map(|limit| limit.0);
@@ -26,9 +26,9 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
 }
 
 pub(crate) fn check_resources(resources: &BTreeMap<String, u32>) -> Result<(), Refusal> {
-    at_most("named resources", resources.len(), limits::RESOURCES)?;
+    at_most(Counted::NamedResources, resources.len(), limits::RESOURCES)?;
     for name in resources.keys() {
-        check_text("resource name", name)?;
+        check_text(TextField::ResourceName, name)?;
         if name.is_empty() {
             return Err(Refusal::NameMissing);
         }
@@ -40,21 +40,21 @@ pub(crate) fn check_resources(resources: &BTreeMap<String, u32>) -> Result<(), R
 const TAKEN: [&str; 6] = ["task_id", "array_id", "array_index", "node", "gpu_list", "gpu_count"];
 
 fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
-    at_most("names in a sweep", array.grid.len(), limits::AXES)?;
+    at_most(Counted::SweepNames, array.grid.len(), limits::AXES)?;
     for (at, Axis { name, values }) in array.grid.iter().enumerate() {
-        check_text("name", name)?;
+        check_text(TextField::SweepName, name)?;
         let bad = |why| Err(Refusal::BadAxis { name: name.clone(), why });
         let letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-' || it == '.';
         if name.is_empty() || !name.chars().all(letter) {
-            return bad("a name has letters, digits, `_`, `-` and `.` only");
+            return bad(AxisProblem::BadCharacter);
         }
         if TAKEN.contains(&name.as_str()) || array.grid[..at].iter().any(|it| it.name == *name) {
-            return bad("the name is taken");
+            return bad(AxisProblem::Taken);
         }
         if values.is_empty() {
-            return bad("there are no values");
+            return bad(AxisProblem::NoValues);
         }
-        values.iter().try_for_each(|value| check_text("value", value))?;
+        values.iter().try_for_each(|value| check_text(TextField::SweepValue, value))?;
     }
     let complete = array.grid.is_empty()
         || ArraySpec::combinations(&array.grid) == Some(array.indices.len())
@@ -63,7 +63,7 @@ fn check_grid(array: &ArraySpec) -> Result<(), Refusal> {
 }
 
 fn check_nodes(request: &Request) -> Result<(), Refusal> {
-    at_most("nodes", request.nodes as usize, limits::NODES_PER_TASK as usize)?;
+    at_most(Counted::NodesOfTask, request.nodes as usize, limits::NODES_PER_TASK as usize)?;
     if !request.is_gang() {
         return Ok(());
     }
@@ -86,40 +86,40 @@ fn check_sharing(request: &Request) -> Result<(), Refusal> {
 
 fn check_command(spec: &TaskSpec) -> Result<(), Refusal> {
     let bytes = spec.command.iter().map(|word| word.len() + 1).sum();
-    short("command", bytes, limits::COMMAND_BYTES)?;
+    short(TextField::Command, bytes, limits::COMMAND_BYTES)?;
     let first = spec.command.first().map_or("", String::as_str);
     if first.is_empty()
         || spec.launch.shell && spec.command.iter().all(|word| word.trim().is_empty())
     {
         return Err(Refusal::EmptyCommand);
     }
-    spec.command.iter().try_for_each(|word| no_zero("command", word))
+    spec.command.iter().try_for_each(|word| no_zero(TextField::Command, word))
 }
 
 fn check_words(spec: &TaskSpec) -> Result<(), Refusal> {
-    check_text("name", &spec.name)?;
-    short("description", spec.description.len(), limits::DESCRIPTION_BYTES)?;
+    check_text(TextField::Name, &spec.name)?;
+    short(TextField::Description, spec.description.len(), limits::DESCRIPTION_BYTES)?;
     if spec.description.chars().any(|it| it.is_control() && it != '\n' && it != '\t') {
-        return Err(Refusal::ControlCharacter { what: "description" });
+        return Err(Refusal::ControlCharacter { what: TextField::Description });
     }
-    spec.project.iter().try_for_each(|project| check_text("project", project))?;
+    spec.project.iter().try_for_each(|project| check_text(TextField::Project, project))?;
     check_labels(&spec.labels)?;
-    spec.request.gpu_model.iter().try_for_each(|model| check_text("GPU model", model))?;
+    spec.request.gpu_model.iter().try_for_each(|model| check_text(TextField::GpuModel, model))?;
     let selectors = [&spec.request.node, &spec.request.prefer].into_iter().flatten();
     selectors.into_iter().try_for_each(|selector| match selector {
-        NodeSelector::Name(name) => check_text("node name", name),
+        NodeSelector::Name(name) => check_text(TextField::NodeName, name),
         NodeSelector::Label { key, value } => {
-            check_text("node label", key)?;
-            check_text("node label", value)
+            check_text(TextField::NodeLabel, key)?;
+            check_text(TextField::NodeLabel, value)
         }
     })
 }
 
 pub(crate) fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), Refusal> {
-    at_most("labels", labels.len(), limits::LABELS)?;
+    at_most(Counted::Labels, labels.len(), limits::LABELS)?;
     for (key, value) in labels {
-        check_text("label", key)?;
-        check_text("label", value)?;
+        check_text(TextField::Label, key)?;
+        check_text(TextField::Label, value)?;
     }
     Ok(())
 }
@@ -132,40 +132,39 @@ fn check_launch(launch: &LaunchSpec) -> Result<(), Refusal> {
         Stream::Discard => None,
     });
     for path in paths.chain(files) {
-        short("path", path.len(), limits::PATH_BYTES)?;
-        no_zero("path", path)?;
+        short(TextField::Path, path.len(), limits::PATH_BYTES)?;
+        no_zero(TextField::Path, path)?;
     }
     if let Some(argument) = &launch.gpu_argument {
-        short("GPU argument", argument.len(), limits::NAME_BYTES)?;
-        no_zero("GPU argument", argument)?;
+        short(TextField::GpuArgument, argument.len(), limits::NAME_BYTES)?;
+        no_zero(TextField::GpuArgument, argument)?;
     }
     if let Some(program) = &launch.shell_program {
-        short("shell", program.len(), limits::PATH_BYTES)?;
+        short(TextField::Shell, program.len(), limits::PATH_BYTES)?;
         if program.is_empty() || program.chars().any(char::is_control) {
-            return Err(Refusal::ControlCharacter { what: "shell" });
+            return Err(Refusal::ControlCharacter { what: TextField::Shell });
         }
     }
     if let Some(PythonEnvironment::Conda(name) | PythonEnvironment::Venv(name)) = &launch.python {
-        short("environment's name", name.len(), limits::PATH_BYTES)?;
+        short(TextField::PythonEnvironment, name.len(), limits::PATH_BYTES)?;
         if name.is_empty() || name.chars().any(char::is_control) {
-            return Err(Refusal::ControlCharacter { what: "environment's name" });
+            return Err(Refusal::ControlCharacter { what: TextField::PythonEnvironment });
         }
     }
     let bytes = launch.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-    short("list of variables", bytes, limits::COMMAND_BYTES)?;
+    short(TextField::Variables, bytes, limits::COMMAND_BYTES)?;
     for (name, value) in &launch.variables {
         if name.is_empty() || name.contains('=') {
             return Err(Refusal::BadVariable { name: name.clone() });
         }
-        no_zero("variable", name)?;
-        no_zero("variable", value)?;
+        no_zero(TextField::Variable, name)?;
+        no_zero(TextField::Variable, value)?;
     }
     Ok(())
 }
 
-/// One line that people read in lists.
 pub(crate) fn within(
-    what: &'static str,
+    what: Share,
     number: Option<Thousandths>,
     least: Thousandths,
 ) -> Result<(), Refusal> {
@@ -176,7 +175,8 @@ pub(crate) fn within(
     }
 }
 
-pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), Refusal> {
+/// One line that people read in lists.
+pub(crate) fn check_text(what: TextField, text: &str) -> Result<(), Refusal> {
     short(what, text.len(), limits::NAME_BYTES)?;
     if text.chars().any(char::is_control) {
         return Err(Refusal::ControlCharacter { what });
@@ -184,14 +184,14 @@ pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn no_zero(what: &'static str, text: &str) -> Result<(), Refusal> {
+fn no_zero(what: TextField, text: &str) -> Result<(), Refusal> {
     if text.contains('\0') { Err(Refusal::ControlCharacter { what }) } else { Ok(()) }
 }
 
-pub(crate) fn short(what: &'static str, bytes: usize, limit: usize) -> Result<(), Refusal> {
+pub(crate) fn short(what: TextField, bytes: usize, limit: usize) -> Result<(), Refusal> {
     if bytes > limit { Err(Refusal::TooLong { what, limit }) } else { Ok(()) }
 }
 
-pub(crate) fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Refusal> {
+pub(crate) fn at_most(what: Counted, count: usize, limit: usize) -> Result<(), Refusal> {
     if count > limit { Err(Refusal::TooMany { what, limit }) } else { Ok(()) }
 }

@@ -74,7 +74,7 @@ fn people_say_something_about_themselves_and_nothing_about_their_rank() {
     }
     let nowhere = UserChange { email: Some("ann".into()), ..UserChange::default() };
     let refused = lab.try_act(set(Actor::User(ANN), ANN, nowhere));
-    assert_eq!(refused, Err(Refusal::BadText { what: "email" }));
+    assert_eq!(refused, Err(Refusal::BadEmail));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Users in turn: who has little running for their priority goes first.
 
 use crate::lab::{ADMIN, ANN, BOB, Lab, lab, lasting, wants};
+use danlu_core::refusal::Share;
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskSpec;
@@ -193,7 +194,7 @@ fn only_admins_set_priorities_and_only_sensible_ones() {
     assert_eq!(lab.try_act(set(ANN, ANN, 5)), Err(Refusal::AdminOnly));
     assert_eq!(lab.try_act(set(ADMIN, UserId(99), 5)), Err(Refusal::NoSuchUser));
     let absurd = lab.try_act(set(ADMIN, ANN, i64::MIN));
-    assert!(matches!(absurd, Err(Refusal::OutOfRange { what: "priority", .. })));
+    assert!(matches!(absurd, Err(Refusal::OutOfRange { what: Share::Priority, .. })));
     lab.act(set(ADMIN, ANN, 1));
     assert_eq!(lab.state.users[&ANN].priority.to_string(), "0.001");
 }

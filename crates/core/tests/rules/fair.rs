@@ -1,6 +1,7 @@
 //! Users in turn by what they have used of late.
 
 use crate::lab::{ADMIN, ANN, BOB, Lab, lab, wants};
+use danlu_core::refusal::{Share, TextField};
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order};
 use danlu_core::user::UserChange;
@@ -141,12 +142,12 @@ fn weights_are_above_zero_and_groups_have_plain_names() {
     let weight = Some(Thousandths(0));
     let change = UserChange { weight, ..UserChange::default() };
     let refused = lab.try_act(Input::SetUser { by: Actor::Daemon, user: ANN, change });
-    assert!(matches!(refused, Err(Refusal::OutOfRange { what: "weight", .. })));
+    assert!(matches!(refused, Err(Refusal::OutOfRange { what: Share::Weight, .. })));
     let change = UserChange { group: Some("a\nb".into()), ..UserChange::default() };
     let refused = lab.try_act(Input::SetUser { by: Actor::Daemon, user: ANN, change });
-    assert_eq!(refused, Err(Refusal::ControlCharacter { what: "group" }));
+    assert_eq!(refused, Err(Refusal::ControlCharacter { what: TextField::Group }));
     let mut settings = Settings::default();
     settings.fair.groups.insert("vision".into(), Thousandths(-1));
     let refused = lab.try_act(Input::Configure { by: Actor::Daemon, settings });
-    assert!(matches!(refused, Err(Refusal::OutOfRange { what: "weight", .. })));
+    assert!(matches!(refused, Err(Refusal::OutOfRange { what: Share::Weight, .. })));
 }

@@ -224,7 +224,7 @@ impl Lab {
                 format!("{} {run} on n{node}", if on { "pause" } else { "resume" })
             }
             Effect::SetLimit { node, run, limit, .. } => {
-                format!("limit {run} on n{node} to {}", limit.in_words())
+                format!("limit {run} on n{node} to {limit}")
             }
             Effect::Forget { node, run, .. } => format!("forget {run} on n{node}"),
             Effect::DropLog { node, run, .. } => format!("drop the log of {run} on n{node}"),

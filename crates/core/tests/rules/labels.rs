@@ -1,6 +1,7 @@
 //! Labels of a node change while tasks run.
 
 use crate::lab::{ANN, Lab, lab, wants};
+use danlu_core::refusal::{Counted, TextField};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::TaskSpec;
 use danlu_core::{Actor, Event, Input, NodeId, Refusal, WaitReason};
@@ -49,12 +50,12 @@ fn labels_have_limits_and_only_admins_change_them() {
     let refused = lab.try_act(labels(Actor::User(ANN), "room", "a"));
     assert_eq!(refused, Err(Refusal::AdminOnly));
     let refused = lab.try_act(labels(Actor::Daemon, "room", "a\nb"));
-    assert_eq!(refused, Err(Refusal::ControlCharacter { what: "label" }));
+    assert_eq!(refused, Err(Refusal::ControlCharacter { what: TextField::Label }));
     for number in 0..danlu_core::limits::LABELS {
         change(&mut lab, 1, &format!("l{number}"), Some("x"));
     }
     let refused = lab.try_act(labels(Actor::Daemon, "room", "a"));
-    assert!(matches!(refused, Err(Refusal::TooMany { what: "labels", .. })));
+    assert!(matches!(refused, Err(Refusal::TooMany { what: Counted::Labels, .. })));
     // The same again is no news.
     lab.events.clear();
     change(&mut lab, 1, "l0", Some("x"));

@@ -1,6 +1,7 @@
 //! Where a task goes.
 
 use crate::lab::{ANN, Lab, healthy, lab, wants};
+use danlu_core::refusal::Counted;
 use danlu_core::resources::NodeSelector;
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order, PlacementRule};
@@ -140,7 +141,7 @@ fn named_gpus_are_of_one_node_that_has_them_all() {
     let refused = lab.try_act(Input::Submit { by: ANN, spec: pinned(1, &[4]), key: None });
     assert!(matches!(refused, Err(Refusal::Impossible { .. })));
     let refused = lab.try_act(Input::Submit { by: ANN, spec: pinned(1, &[0, 1]), key: None });
-    assert!(matches!(refused, Err(Refusal::TooMany { what: "GPU numbers", .. })));
+    assert!(matches!(refused, Err(Refusal::TooMany { what: Counted::GpuNumbers, .. })));
 }
 
 #[test]

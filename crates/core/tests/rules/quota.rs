@@ -157,10 +157,6 @@ fn what_could_never_run_under_the_quota_is_refused() {
     let mut lab = limited(4, Quota { running_gpus: Some(2), ..NONE });
     let refused = submit(&mut lab, ANN, wants(3));
     assert_eq!(refused, Err(Refusal::OverQuota(of_ann(Limit::RunningGpus, 0, 2))));
-    assert_eq!(
-        refused.unwrap_err().to_string(),
-        "over quota: user ann has 0 GPUs in use of at most 2"
-    );
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What is accepted, and what is refused at once.
 
 use crate::lab::{ADMIN, ANN, BOB, after, ending, lab, wants};
-use danlu_core::refusal::{Lack, NameKind, SizedNode};
+use danlu_core::quota::{Excess, Limit, Party};
+use danlu_core::refusal::{Lack, NameKind, SizedNode, TextField};
 use danlu_core::resources::NodeSelector;
 use danlu_core::run::{Ending, Exit, RunUsage};
 use danlu_core::task::{ArraySpec, DependencyKind, LaunchSpec, TaskSpec};
@@ -94,11 +95,11 @@ fn before_any_node_is_known_everything_is_accepted() {
 #[test]
 fn limits_are_kept() {
     let many = TaskSpec { command: vec!["x".repeat(limits::COMMAND_BYTES)], ..wants(1) };
-    assert!(matches!(refused(many), Refusal::TooLong { what: "command", .. }));
+    assert!(matches!(refused(many), Refusal::TooLong { what: TextField::Command, .. }));
     let empty = TaskSpec { command: vec![], ..wants(1) };
     assert_eq!(refused(empty), Refusal::EmptyCommand);
     let name = TaskSpec { name: "n".repeat(300), ..wants(1) };
-    assert!(matches!(refused(name), Refusal::TooLong { what: "name", .. }));
+    assert!(matches!(refused(name), Refusal::TooLong { what: TextField::Name, .. }));
     let unknown = after(DependencyKind::AfterOk, &[99]);
     assert_eq!(refused(unknown), Refusal::NoSuchTask(TaskId(99)));
 }
@@ -113,18 +114,21 @@ fn a_description_that_means_nothing_is_refused() {
     assert_eq!(empty(&[""], false), Refusal::EmptyCommand);
     assert_eq!(empty(&["", "x"], false), Refusal::EmptyCommand);
     assert_eq!(empty(&[" \n"], true), Refusal::EmptyCommand);
-    assert_eq!(empty(&["a\0b"], false), Refusal::ControlCharacter { what: "command" });
+    assert_eq!(empty(&["a\0b"], false), Refusal::ControlCharacter { what: TextField::Command });
     let odd = |change: fn(&mut TaskSpec)| {
         let mut spec = wants(1);
         change(&mut spec);
         refused(spec)
     };
     let control = |what| Refusal::ControlCharacter { what };
-    assert_eq!(odd(|it| it.name = "a\nb".into()), control("name"));
-    assert_eq!(odd(|it| it.description = "a\x1b[31m".into()), control("description"));
-    assert_eq!(odd(|it| drop(it.labels.insert("k".into(), "\t".into()))), control("label"));
-    assert_eq!(odd(|it| it.project = Some("\u{7f}".into())), control("project"));
-    assert_eq!(odd(|it| it.launch.directory = "/\0".into()), control("path"));
+    assert_eq!(odd(|it| it.name = "a\nb".into()), control(TextField::Name));
+    assert_eq!(odd(|it| it.description = "a\x1b[31m".into()), control(TextField::Description));
+    assert_eq!(
+        odd(|it| drop(it.labels.insert("k".into(), "\t".into()))),
+        control(TextField::Label)
+    );
+    assert_eq!(odd(|it| it.project = Some("\u{7f}".into())), control(TextField::Project));
+    assert_eq!(odd(|it| it.launch.directory = "/\0".into()), control(TextField::Path));
     let named = |name: &str| Refusal::BadVariable { name: name.into() };
     let variable = |name: &str| {
         let mut spec = wants(1);
@@ -133,7 +137,7 @@ fn a_description_that_means_nothing_is_refused() {
     };
     assert_eq!(variable(""), named(""));
     assert_eq!(variable("A="), named("A="));
-    assert_eq!(variable("A\0"), control("variable"));
+    assert_eq!(variable("A\0"), control(TextField::Variable));
     assert_eq!(odd(|it| it.time_limit = Some(Span(0))), Refusal::BadTimeLimit);
     assert_eq!(odd(|it| it.time_limit = Some(Span(u64::MAX))), Refusal::BadTimeLimit);
 }
@@ -224,8 +228,8 @@ fn a_user_has_so_many_open_tasks_unless_a_quota_says_otherwise() {
     };
     let ask = |spec| Input::Submit { by: ANN, spec, key: None };
     let refusal = lab.try_act(ask(array(2))).unwrap_err();
-    let told = "over quota: user ann has 1 tasks that have not ended of at most 2";
-    assert_eq!(refusal.to_string(), told);
+    let (whose, limit) = (Party::User("ann".into()), Limit::OpenTasks);
+    assert_eq!(refusal, Refusal::OverQuota(Excess { whose, limit, in_use: 1, most: 2 }));
     lab.submit(wants(1));
     assert!(lab.try_act(ask(wants(1))).is_err());
     lab.act(Input::Submit { by: crate::lab::BOB, spec: wants(1), key: None });
@@ -248,7 +252,8 @@ fn a_user_whose_logs_fill_their_share_submits_nothing_until_some_are_removed() {
     assert_eq!(lab.state.log_bytes_of(ANN), 3 << 20, "the parts add up");
     let ask = |by| Input::Submit { by, spec: wants(1), key: None };
     let refusal = lab.try_act(ask(ANN)).unwrap_err();
-    assert_eq!(refusal.to_string(), "the logs of user ann take 3.0 MiB of at most 3.0 MiB");
+    let full = Refusal::LogsFull { user: "ann".into(), kept: 3 << 20, most: 3 << 20 };
+    assert_eq!(refusal, full);
     let retry = Input::Retry { by: Actor::User(ANN), task: TaskId(1) };
     assert_eq!(lab.try_act(retry), Err(refusal));
     lab.act(ask(BOB));

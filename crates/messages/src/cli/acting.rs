@@ -7,7 +7,7 @@ messages! {
     tasks_will_be_cancelled_when_away_is_back(tasks, away) =
         "{tasks} will be cancelled when {away} is back\n",
         "{tasks} 将在 {away} 恢复连接后取消\n";
-    there_is_no_such_task = "there is no such task", "没有符合条件的任务";
+    there_is_no_such_task = "no matching tasks", "没有符合条件的任务";
     the_same_for_others(others) = "; the same for {others}", "；{others}也是如此";
     task_list(list) = "task {list}", "任务 {list}";
     count_tasks_list(count, list) = "{count} tasks: {list}", "{count} 个任务：{list}";

@@ -4,15 +4,15 @@ messages! {
     show_the_unit_file_and_change_nothing = "Show the unit file, and change nothing", "只显示单元文件，不做任何更改";
     write_below_this_directory_and_start_nothing = "Write below this directory, and start nothing", "写入该目录之下，且不启动任何服务";
     installed_and_started_how_it_does_systemctl =
-        "installed and started; how it does: systemctl status danlu-agent\n",
+        "installed and started; status: systemctl status danlu-agent\n",
         "已安装并启动；查看状态：systemctl status danlu-agent\n";
     wrote_shown_systemd_does_not_run_here_so(shown) =
-        "wrote {shown}; systemd does not run here, so start it by: systemctl enable --now danlu-agent\n",
+        "wrote {shown}; systemd is not running here, start it with: systemctl enable --now danlu-agent\n",
         "已写入 {shown}；此处没有运行 systemd，请用以下命令启动：systemctl enable --now danlu-agent\n";
-    the_server_does_not_know_this_token = "the server does not know this token", "服务器不认识此令牌";
+    the_server_does_not_know_this_token = "unknown token", "未知令牌";
     on_the_server_danlu_node_token_name = "on the server: danlu node token NAME", "在服务器上：danlu node token 名称";
     danlu_host_port_why_trying_again(host, port, why) =
-        "danlu: {host}:{port}: {why}; trying again",
+        "danlu: {host}:{port}: {why}; retrying",
         "danlu：{host}:{port}：{why}；将重试";
     work_for_a_server_elsewhere = "Work for a server elsewhere", "为另一台机器上的服务器工作";
     a_machine_that_the_server_cannot_reach_dials =
@@ -43,19 +43,19 @@ messages! {
         "存放令牌的文件，仅属主可读";
     a_certificate_to_trust_danlu_ca = "A certificate to trust (DANLU_CA)", "要信任的证书（DANLU_CA）";
     allow_http_to_another_machine_everybody_on =
-        "Allow http:// to another machine: everybody on the way can read all",
-        "允许以 http:// 连接其他机器：途中任何人都能看到内容";
-    there_is_no_token = "there is no token", "没有令牌";
+        "Allow http:// to another machine: anyone on the network can read all traffic",
+        "允许以 http:// 连接其他机器：网络上的任何人都能读到内容";
+    there_is_no_token = "no token given", "未提供令牌";
     on_the_server_danlu_node_add_name_dial_in =
         "on the server, `danlu node add NAME --dial-in` prints one: give it with --token",
         "在服务器上运行 `danlu node add 名称 --dial-in` 可得到令牌，用 --token 给出";
     url_is_not_encrypted_everybody_on_the_way(url) =
-        "{url} is not encrypted: everybody on the way could read the token",
-        "{url} 未加密：途中任何人都能看到令牌";
+        "{url} is not encrypted: anyone on the network could read the token",
+        "{url} 未加密：网络上的任何人都能读到令牌";
     use_https_or_plain_in_a_network_that_you =
-        "use https://, or --plain in a network that you trust",
+        "use https://, or --plain in a trusted network",
         "请用 https://，或在可信网络中加 --plain";
-    others_may_read_it_or_it_is_no_token = "others may read it, or it is no token", "其他人可读，或者不是令牌";
-    this_is_not_a_token_of_a_machine_or_not_all = "this is not a token of a machine, or not all of it", "这不是机器令牌，或不完整";
-    url_is_not_the_address_of_a_server(url) = "`{url}` is not the address of a server", "`{url}` 不是服务器地址";
+    others_may_read_it_or_it_is_no_token = "it is readable by other users, or contains no token", "其他用户可读，或不含令牌";
+    this_is_not_a_token_of_a_machine_or_not_all = "not a machine token, or incomplete", "不是机器令牌，或不完整";
+    url_is_not_the_address_of_a_server(url) = "invalid server address: `{url}`", "服务器地址无效：`{url}`";
 }

@@ -5,14 +5,14 @@ messages! {
     danlu_archive_id_options = "danlu archive [ID…] [OPTIONS]", "danlu archive [编号…] [选项]";
     tasks_12_3_9_1_3_5 = "Tasks: 12, 3-9, 1,3,5", "任务：12、3-9、1,3,5";
     only_those_that_ended_so_long_ago_such_as_30d =
-        "Only those that ended so long ago, such as 30d",
+        "Only tasks that ended at least this long ago, for example 30d",
         "仅限早于此时长结束的，如 30d";
     all_but_the_newest_n = "All but the newest N", "保留最新的 N 个";
     of_this_user_for_everybody = "Of this user; `*` for everybody", "该用户的；`*` 表示所有人";
     all_of_mine = "All of mine", "我的全部";
     do_not_ask = "Do not ask", "不询问";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    which_tasks = "which tasks?", "哪些任务？";
+    which_tasks = "no tasks given", "未指定任务";
     move_these_ended_tasks_to_the_archive = "move these ended tasks to the archive?", "将这些已结束的任务移入归档？";
     archived_count_tasks(count) = "archived {count} tasks\n", "已归档 {count} 个任务\n";
     the_archive_is_archive_jsonl_in_the_servers_2 =

@@ -13,11 +13,11 @@ messages! {
     the_file_to_create_is_standard_output = "The file to create; `-` is standard output", "要创建的文件；`-` 为标准输出";
     include_what_tasks_have_printed = "Include what tasks have printed", "包含任务的输出日志";
     shown_exists_already(shown) = "{shown} exists already", "{shown} 已存在";
-    give_another_name = "give another name", "请换一个文件名";
+    give_another_name = "choose another file name", "请换一个文件名";
     backed_up_to_shown_megabytes_mb(shown, megabytes) =
         "backed up to {shown} ({megabytes} MB)\n",
         "已备份到 {shown}（{megabytes} MB）\n";
     could_not_write_shown_error(shown, error) = "could not write {shown}: {error}", "无法写入 {shown}：{error}";
-    give_a_file_that_you_may_create = "give a file that you may create", "请指定您可以创建的文件";
-    the_backup_is_not_complete_error(error) = "the backup is not complete: {error}", "备份不完整：{error}";
+    give_a_file_that_you_may_create = "choose a file that can be created", "请指定可以创建的文件";
+    the_backup_is_not_complete_error(error) = "incomplete backup: {error}", "备份不完整：{error}";
 }

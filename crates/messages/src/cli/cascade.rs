@@ -1,11 +1,11 @@
 //! Sentences of cli/cascade.
 
 messages! {
-    also_cancel_all_tasks_that_wait_for_them = "Also cancel all tasks that wait for them", "同时取消所有等待它们的任务";
+    also_cancel_all_tasks_that_wait_for_them = "Also cancel all tasks that depend on them", "同时取消所有依赖它们的任务";
     count_tasks_wait_for_them_and_stay_list(count, list) =
-        "{count} tasks wait for them and stay: {list} (--cascade cancels them too)",
-        "有 {count} 个任务在等待它们，将保留：{list}（--cascade 可一并取消）";
+        "{count} dependent tasks are kept: {list} (--cascade cancels them too)",
+        "保留 {count} 个依赖它们的任务：{list}（--cascade 可一并取消）";
     also_cancel_count_tasks_that_wait_for_them(count, list) =
-        "also cancel {count} tasks that wait for them ({list})?",
-        "同时取消等待它们的 {count} 个任务（{list}）？";
+        "also cancel {count} dependent tasks ({list})?",
+        "同时取消 {count} 个依赖它们的任务（{list}）？";
 }

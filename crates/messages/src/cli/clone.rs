@@ -16,8 +16,8 @@ messages! {
     another_command = "Another command", "换一条命令";
     submitted_task_new_a_copy_of_id(new, id) = "submitted task {new}, a copy of {id}\n", "已提交任务 {new}（复制自 {id}）\n";
     task_id_is_of_owner_only_its_owner_can_copy(id, owner) =
-        "task {id} is of {owner}: only its owner can copy it",
-        "任务 {id} 属于 {owner}：只有其所有者可以复制";
+        "permission denied: task {id} belongs to {owner}, only its owner can copy it",
+        "没有权限：任务 {id} 属于 {owner}，只有其所有者可以复制";
     submit_the_command_as_your_own_danlu_submit =
         "submit the command as your own: danlu submit -- COMMAND",
         "请自行提交该命令：danlu submit -- 命令";

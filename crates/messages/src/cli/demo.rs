@@ -4,21 +4,8 @@ messages! {
     see_it_at_work_with_nothing_to_set_up = "See it at work, with nothing to set up", "无需任何准备，看看它如何工作";
     danlu_demo_options = "danlu demo [OPTIONS]", "danlu demo [选项]";
     starts_a_server_of_its_own_in_a_temporary =
-        "Starts a server of its own in a temporary directory, with simulated GPUs where the\n\
-         machine has none, submits some tasks and shows what happens to them. It then stays\n\
-         for you to play with until Ctrl-C, which ends every task and the server and removes\n\
-         the directory. A server that runs already is not touched.\n\n\
-         Examples:\n  \
-           danlu demo            look, and play with it from another terminal\n  \
-           danlu demo --once     the tour alone, as in scripts: ends by itself\n\n\
-         danlu sim --lab-week shows how policies compare.",
-        "在临时目录中启动一个单独的服务器，机器没有 GPU 时用模拟的 GPU，提交若干任务并显示\n\
-         它们的经过。之后服务器会留着供您试用，直到 Ctrl-C：结束所有任务和服务器，删除该目录。\n\
-         不影响已在运行的服务器。\n\n\
-         示例：\n  \
-           danlu demo            看演示，并在另一个终端里试用\n  \
-           danlu demo --once     只看演示，看完自动结束（供脚本使用）\n\n\
-         danlu sim --lab-week 可比较各种调度策略。";
+        "Starts a server of its own in a temporary directory, with simulated GPUs where the\nmachine has none, submits some tasks and shows what happens to them. It then stays\nfor you to play with until Ctrl-C, which ends every task and the server and removes\nthe directory. A server that runs already is not touched.\n\nExamples:\n  danlu demo            look, and play with it from another terminal\n  danlu demo --once     the tour alone, as in scripts: ends by itself\n\ndanlu sim --lab-week shows how policies compare.",
+        "在临时目录中启动一个单独的服务器，机器没有 GPU 时用模拟的 GPU，提交若干任务并显示\n它们的经过。之后服务器会继续运行以供试用，直到按下 Ctrl-C：结束所有任务和服务器，删除该目录。\n不影响已在运行的服务器。\n\n示例：\n  danlu demo            看演示，并在另一个终端里试用\n  danlu demo --once     只看演示，看完自动结束（供脚本使用）\n\ndanlu sim --lab-week 可比较各种调度策略。";
     end_by_itself_after_the_tour = "End by itself after the tour", "演示完后自动结束";
     could_not_wait_for_signals_cause(cause) = "could not wait for signals: {cause}", "无法等待信号：{cause}";
     could_not_start_danlu_again_cause(cause) = "could not start danlu again: {cause}", "无法重新启动 danlu：{cause}";
@@ -42,9 +29,9 @@ messages! {
         "{why}，使用 {simulated} 块模拟的 GPU\n";
     ending_the_tasks_and_the_server = "\nending the tasks and the server …", "\n正在结束任务和服务器……";
     all_gone_path_too(path) = "all gone, {path} too\n", "已全部清除，包括 {path}\n";
-    the_tasks_are_yours_me(me) = "the tasks are yours, {me}\n", "任务属于您（{me}）\n";
+    the_tasks_are_yours_me(me) = "the tasks are yours, {me}\n", "任务属于当前用户（{me}）\n";
     tasks_of_two_users_ann_and_bo(ann, bo) = "tasks of two users: {ann} and {bo}\n", "两个用户的任务：{ann} 和 {bo}\n";
-    now_you_in_another_terminal = "Now you, in another terminal:", "轮到您了，在另一个终端里：";
+    now_you_in_another_terminal = "Try it, in another terminal:", "现在可以在另一个终端里试试：";
     the_server_listens_on_address(address) = "\nThe server listens on {address}\n", "\n服务器监听 {address}\n";
     ctrl_c_ends_all_of_it_and_removes_path(path) =
         "Ctrl-C ends all of it and removes {path}",

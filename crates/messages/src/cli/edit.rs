@@ -1,7 +1,7 @@
 //! Sentences of cli/edit.
 
 messages! {
-    change_tasks_that_wait = "Change tasks that wait", "修改等待中的任务";
+    change_tasks_that_wait = "Change waiting tasks", "修改等待中的任务";
     danlu_edit_id_options_command_danlu_edit_id =
         "danlu edit ID… OPTIONS [-- COMMAND…]\n       danlu edit ID",
         "danlu edit 编号… 选项 [-- 命令…]\n      danlu edit 编号";
@@ -17,19 +17,19 @@ messages! {
         "每个改动后的任务输出一个 JSON 文档";
     arguments = "Arguments", "参数";
     another_command = "Another command", "换一条命令";
-    nothing_has_changed = "nothing has changed\n", "没有改动\n";
+    nothing_has_changed = "nothing was changed\n", "没有改动\n";
     changed_task_id(id) = "changed task {id}\n", "已修改任务 {id}\n";
-    editor_failed_nothing_has_changed(editor) = "`{editor}` failed: nothing has changed", "`{editor}` 未能正常结束：没有改动";
-    your_text_is_kept_in_kept(kept) = "your text is kept in {kept}", "您的文本保存在 {kept}";
+    editor_failed_nothing_has_changed(editor) = "`{editor}` failed: nothing was changed", "`{editor}` 未能正常结束：没有改动";
+    your_text_is_kept_in_kept(kept) = "your text is saved in {kept}", "文本已保存在 {kept}";
     could_not_open_an_editor_cause(cause) = "could not open an editor: {cause}", "无法打开编辑器：{cause}";
-    nothing_is_to_be_changed = "nothing is to be changed", "没有指明要修改什么";
+    nothing_is_to_be_changed = "nothing to change", "未指定要修改的内容";
     give_options_such_as_gpus_2_or_one_task_for =
         "give options such as --gpus 2, or one task for the editor",
         "请给出选项，如 --gpus 2；或只写一个任务以打开编辑器";
     task_id_change_what_you_like_save_and_leave(id) =
-        "# Task {id}. Change what you like, save and leave; the words are those of danlu submit --help.\n\n",
-        "# 任务 {id}。修改后保存并退出；写法与 danlu submit --help 相同。\n\n";
+        "# Task {id}. Edit, save and quit; the fields are those of danlu submit --help.\n\n",
+        "# 任务 {id}。修改后保存并退出；字段与 danlu submit --help 相同。\n\n";
     name_is_missing(name) = "`{name}` is missing", "缺少 `{name}`";
     unknown_field_unknown(unknown) = "unknown field `{unknown}`", "未知的字段 `{unknown}`";
-    it_cannot_be_written_so = "it cannot be written so", "写法有误";
+    it_cannot_be_written_so = "invalid syntax", "写法有误";
 }

@@ -2,7 +2,7 @@
 
 messages! {
     more_time_for_a_task_with_a_limit_also_while =
-        "More time for a task with a limit, also while it runs",
+        "Extend the time limit of a task, also while it runs",
         "延长任务的时限，运行中也可以";
     danlu_extend_id_time = "danlu extend ID… TIME", "danlu extend 编号… 时间";
     the_time_is_added_to_the_limit_owners_may_add =
@@ -14,6 +14,6 @@ messages! {
         "The tasks, and how much longer: 30m, 2h, 1-00:00:00",
         "任务，以及延长的时间：30m、2h、1-00:00:00";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    how_much_longer_none_is_no_length_of_time = "how much longer? `none` is no length of time", "延长多久？`none` 不是时间";
-    tasks_time_longer(tasks, time) = "{tasks}: {time} longer", "{tasks}：已延长 {time}";
+    how_much_longer_none_is_no_length_of_time = "`none` is not a duration", "`none` 不是时长";
+    tasks_time_longer(tasks, time) = "extended {tasks} by {time}", "已将 {tasks} 延长 {time}";
 }

@@ -2,21 +2,21 @@
 
 messages! {
     which_gpus_are_given_out_and_to_how_many =
-        "Which GPUs are given out, and to how many tasks at once",
+        "Which GPUs tasks are assigned to, and how many per GPU",
         "哪些 GPU 参与分配，各容纳几个任务";
     danlu_gpu_enable_disable_id_slots_id_k =
         "danlu gpu enable|disable ID…  |  slots ID=K…",
         "danlu gpu enable|disable 编号…  |  slots 编号=名额…";
     what_runs_on_a_disabled_gpu_goes_on_enabling =
-        "What runs on a disabled GPU goes on. Enabling one ends its quarantine.\n\n\
-         Examples:\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4",
-        "停用的 GPU 上已运行的任务会继续。启用同时解除隔离。\n\n\
-         示例：\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4";
-    give_them_out_whatever_was_wrong_with_them = "Give them out, whatever was wrong with them", "启用，并解除隔离";
+        "Tasks already running on a disabled GPU continue. Enabling a GPU ends its quarantine.\n\nExamples:\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4",
+        "停用的 GPU 上已运行的任务会继续。启用同时解除隔离。\n\n示例：\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4";
+    give_them_out_whatever_was_wrong_with_them =
+        "Assign tasks to these GPUs again; ends their quarantine",
+        "启用，并解除隔离";
     danlu_gpu_enable_id_node_name = "danlu gpu enable ID… [--node NAME]", "danlu gpu enable 编号… [--node 名称]";
-    give_them_to_nobody_new = "Give them to nobody new", "停用，不再分配";
+    give_them_to_nobody_new = "Stop assigning tasks to these GPUs", "停用，不再分配";
     danlu_gpu_disable_id_node_name = "danlu gpu disable ID… [--node NAME]", "danlu gpu disable 编号… [--node 名称]";
-    so_many_tasks_share_a_gpu_by_count = "So many tasks share a GPU by count", "一块 GPU 可同时容纳几个任务";
+    so_many_tasks_share_a_gpu_by_count = "Number of tasks that share a GPU", "一块 GPU 可同时容纳几个任务";
     danlu_gpu_slots_id_k_node_name = "danlu gpu slots ID=K… [--node NAME]", "danlu gpu slots 编号=名额… [--node 名称]";
     gpu_and_number_of_tasks_0_2 = "GPU and number of tasks: 0=2", "GPU 编号与任务数：0=2";
     gpus_by_their_numbers_0_0_2_or_0_3 = "GPUs by their numbers: 0, 0,2 or 0-3", "GPU 编号：0、0,2 或 0-3";

@@ -1,20 +1,12 @@
 //! Sentences of cli/ls.
 
 messages! {
-    list_my_tasks_and_say_why_they_wait = "List my tasks, and say why they wait", "列出我的任务，并说明为何等待";
+    list_my_tasks_and_say_why_they_wait = "List my tasks, and why they wait", "列出我的任务，并说明为何等待";
     danlu_ls_options = "danlu ls [OPTIONS]", "danlu ls [选项]";
     shows_what_runs_and_waits_and_what_has_ended =
-        "Shows what runs and waits, and what has ended of late. Arrays are folded into one line.\n\n\
-         Examples:\n  \
-           danlu ls -a                        everybody's\n  \
-           danlu ls --state failed            all that failed\n  \
-           danlu ls --label sweep=a --json    for programs: every task, never folded",
-        "显示正在运行、等待和最近结束的任务。数组折叠为一行。\n\n\
-         示例：\n  \
-           danlu ls -a                        所有人的任务\n  \
-           danlu ls --state failed            所有失败的任务\n  \
-           danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
-    everybodys_tasks = "Everybody's tasks", "所有人的任务";
+        "Shows running, waiting and recently ended tasks. Arrays are folded into one line.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls --state failed            all failed tasks\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
+        "显示正在运行、等待和最近结束的任务。数组折叠为一行。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls --state failed            所有失败的任务\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
+    everybodys_tasks = "Tasks of all users", "所有人的任务";
     the_newest_n_tasks_whatever_their_state = "The newest N tasks, whatever their state", "最新的 N 个任务，不论状态";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     no_tasks_danlu_submit_command = "\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n";
@@ -34,11 +26,11 @@ messages! {
     gpus_free_all_free(free, all) = "GPUs {free}/{all} free", "GPU 空闲 {free}/{all}";
     foreign_used_outside_danlu(foreign) = "{foreign} used outside Danlu", "{foreign} 块被外部占用";
     aside_set_aside(aside) = "{aside} set aside", "{aside} 块停用";
-    unknown_not_known(unknown) = "{unknown} not known", "{unknown} 块状态未知";
+    unknown_not_known(unknown) = "{unknown} unknown", "{unknown} 块状态未知";
     running_running(running) = "{running} running", "{running} 个运行";
     running_running_1_gpu(running) = "{running} running (1 GPU)", "{running} 个运行（1 块 GPU）";
     running_running_running_gpus_gpus(running, running_gpus) =
         "{running} running ({running_gpus} GPUs)",
         "{running} 个运行（{running_gpus} 块 GPU）";
-    you_running_waiting_waiting(running, waiting) = "you: {running}, {waiting} waiting", "您：{running}，{waiting} 个等待";
+    you_running_waiting_waiting(running, waiting) = "you: {running}, {waiting} waiting", "我的：{running}，{waiting} 个等待";
 }

@@ -12,6 +12,6 @@ messages! {
            danlu man --dir ~/.local/share/man/man1           写出全部";
     the_verb_to_write_about = "The verb to write about", "要生成的动词";
     write_all_pages_into_this_directory = "Write all pages into this directory", "把所有手册页写入该目录";
-    unknown_verb_verb(verb) = "unknown verb `{verb}`", "未知的动词 `{verb}`";
+    unknown_verb_verb(verb) = "unknown verb `{verb}`", "未知动词 `{verb}`";
     could_not_write_to_path_cause(path, cause) = "could not write to {path}: {cause}", "无法写入 {path}：{cause}";
 }

@@ -8,8 +8,8 @@ messages! {
         "示例：\n  danlu move 12        移到我的队首\n  danlu move 12 3      排在另外三个之后";
     the_task = "The task", "任务";
     how_many_of_my_tasks_stay_before_it_0_unless =
-        "How many of my tasks stay before it (0 unless told)",
-        "排在它前面的任务数（默认 0）";
+        "How many of my tasks stay ahead of it (default: 0)",
+        "排在它前面的任务数（默认：0）";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     moved_tasks(tasks) = "moved {tasks}", "已移动 {tasks}";
 }

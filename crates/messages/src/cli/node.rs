@@ -1,7 +1,7 @@
 //! Sentences of cli/node.
 
 messages! {
-    machines_that_work_for_this_server = "Machines that work for this server", "管理为本服务器工作的机器";
+    machines_that_work_for_this_server = "Manage the machines of this server", "管理本服务器的机器";
     danlu_node_list_add_import_edit_remove_label =
         "danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] NAME…",
         "danlu node [list | add | import | edit | remove | label | drain | undrain | end-unknown | check | accept | token | revoke | declare-lost] 名称…";
@@ -32,8 +32,8 @@ messages! {
         "danlu node add NAME --ssh USER@HOST[:PORT] | --dial-in [OPTIONS]",
         "danlu node add 名称 --ssh 用户@主机[:端口] | --dial-in [选项]";
     reach_a_machine_in_another_way_what_runs =
-        "Reach a machine in another way; what runs there goes on",
-        "改变访问机器的方式；已运行的继续";
+        "Change how a machine is reached; running tasks continue",
+        "改变机器的连接方式；运行中的任务继续";
     danlu_node_edit_name_options = "danlu node edit NAME [OPTIONS]", "danlu node edit 名称 [选项]";
     add_the_machines_of_the_master_slave_training =
         "Add the machines of the master/slave training manager",
@@ -41,15 +41,15 @@ messages! {
     danlu_node_import_gpu_slaver_info_json =
         "danlu node import gpu_slaver_info.json [OPTIONS]",
         "danlu node import gpu_slaver_info.json [选项]";
-    take_a_machine_out_nothing_may_run_there = "Take a machine out; nothing may run there", "移除机器；其上不能有任务运行";
+    take_a_machine_out_nothing_may_run_there = "Remove a machine; no task may be running there", "移除机器；其上不能有任务运行";
     danlu_node_remove_name = "danlu node remove NAME…", "danlu node remove 名称…";
     set_labels_or_take_them_away_with_a_dash_room =
         "Set labels, or take them away with a dash: room=b12 old-",
         "设置标签，或用减号去掉：room=b12 old-";
     danlu_node_label_name_key_value_key = "danlu node label NAME KEY=VALUE… KEY-…", "danlu node label 名称 键=值… 键-…";
     what_ran_on_a_machine_that_is_away_has_failed =
-        "What ran on a machine that is away has failed, and is queued again",
-        "将离线机器上的任务判为失败并重新排队";
+        "Mark the tasks of an unreachable machine as failed and requeue them",
+        "将失联机器上的任务标记为失败并重新排队";
     danlu_node_declare_lost_name_force =
         "danlu node declare-lost NAME [--force]",
         "danlu node declare-lost 名称 [--force]";
@@ -59,33 +59,31 @@ messages! {
          long as the setting `lost_after` says (never, unless set), which also does this by itself.",
         "其上的任务可能仍在运行。机器恢复后会先结束它们，再运行其他任务；在此之前，它可能与重新运行的任务写同一批文件。\n\
          不带 --force 时，机器须已离线达到设置 `lost_after` 的时长（默认从不）；该设置到时也会自动执行。";
-    give_it_nothing_new_what_runs_goes_on = "Give it nothing new; what runs goes on", "不再分配新任务；已运行的继续";
+    give_it_nothing_new_what_runs_goes_on = "Stop assigning tasks; running tasks continue", "不再分配新任务；运行中的任务继续";
     danlu_node_drain_name = "danlu node drain NAME…", "danlu node drain 名称…";
-    give_it_tasks_again = "Give it tasks again", "恢复分配任务";
+    give_it_tasks_again = "Assign tasks again", "恢复分配任务";
     danlu_node_undrain_name = "danlu node undrain NAME…", "danlu node undrain 名称…";
     end_runs_there_that_the_server_does_not_know =
-        "End runs there that the server does not know (after a loss or a restore)",
-        "结束其上服务器不认识的运行（数据丢失或恢复之后）";
+        "End unknown runs on a machine (after data loss or a restore)",
+        "结束机器上未知的运行（数据丢失或恢复之后）";
     danlu_node_end_unknown_name = "danlu node end-unknown NAME…", "danlu node end-unknown 名称…";
-    go_there_step_by_step_and_say_how_far_one = "Go there, step by step, and say how far one gets", "逐步检查到达该机器的每一步";
+    go_there_step_by_step_and_say_how_far_one = "Check the connection to a machine step by step", "逐步检查与机器的连接";
     danlu_node_check_name = "danlu node check NAME…", "danlu node check 名称…";
     another_machine_has_this_address_now_take_it =
-        "Another machine has this address now: take it for this node",
-        "该地址现在是另一台机器：以它作为此节点";
+        "Accept another machine that now has this address",
+        "接受现在使用该地址的另一台机器";
     danlu_node_accept_name = "danlu node accept NAME", "danlu node accept 名称";
     a_new_token_for_a_machine_that_dials_in_the =
-        "A new token for a machine that dials in; the old one is worth nothing",
+        "Issue a new token to a machine that dials in; the old one is revoked",
         "为主动连接的机器换新令牌；旧令牌作废";
     danlu_node_token_name = "danlu node token NAME", "danlu node token 名称";
-    its_token_is_worth_nothing_from_now_on = "Its token is worth nothing from now on", "作废其令牌";
+    its_token_is_worth_nothing_from_now_on = "Revoke its token", "作废其令牌";
     danlu_node_revoke_name = "danlu node revoke NAME…", "danlu node revoke 名称…";
-    what_it_is_called_here = "What it is called here", "在此的名称";
+    what_it_is_called_here = "Name of the machine", "机器名称";
     how_it_is_reached_names_of_your_ssh =
-        "How it is reached; names of your ssh configuration work too",
-        "如何到达；也可用 ssh 配置中的名称";
-    it_connects_by_itself_with_the_token_that_is =
-        "It connects by itself, with the token that is printed",
-        "由其主动连接，使用打印出的令牌";
+        "SSH address; names of the ssh configuration work too",
+        "SSH 地址；也可用 ssh 配置中的名称";
+    it_connects_by_itself_with_the_token_that_is = "It dials in, with the token that is printed", "由其主动连接，使用打印出的令牌";
     a_private_key_on_the_server_readable_by_its =
         "A private key on the server, readable by its user alone",
         "服务器上的私钥文件，仅其用户可读";
@@ -96,32 +94,30 @@ messages! {
     become_root_there_by_sudo_without_a_password =
         "Become root there by sudo without a password",
         "在该机器上用免密 sudo 成为 root";
-    where_it_keeps_its_runs_a_local_disk = "Where it keeps its runs; a local disk", "其运行目录所在；须为本地磁盘";
+    where_it_keeps_its_runs_a_local_disk = "Run directory, on a local disk", "运行目录，须在本地磁盘";
     nvidia_smi_if_it_is_at_an_unusual_place = "nvidia-smi, if it is at an unusual place", "nvidia-smi 的路径，若不在常规位置";
-    warn_when_it_has_fewer = "Warn when it has fewer", "少于此数时警告";
-    data_for_files_only_it_gets_no_tasks = "`data`: for files only, it gets no tasks", "`data`：仅用于文件，不分配任务";
+    warn_when_it_has_fewer = "Expected number of GPUs; fewer give a warning", "应有的 GPU 数，少于此数时警告";
+    data_for_files_only_it_gets_no_tasks = "`data`: only stores files and runs no tasks", "`data`：仅存放文件，不运行任务";
     logs_go_to_this_directory_which_it_shares =
         "Logs go to this directory, which it shares with the server",
         "日志写入此目录，须与服务器共享";
-    simulate_so_many_gpus_there = "Simulate so many GPUs there", "模拟的 GPU 数";
+    simulate_so_many_gpus_there = "Simulate this many GPUs there", "模拟的 GPU 数";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     which_machine = "Which machine", "哪台机器";
     a_label_to_set_or_one_to_take_away = "A label to set, or one to take away", "要设置或去掉的标签";
-    although_it_may_still_be_running_there = "Although it may still be running there", "即使可能仍在运行";
+    although_it_may_still_be_running_there = "Even if they may still be running", "即使可能仍在运行";
     key_value_sets_it_key_takes_it_away = "KEY=VALUE sets it, KEY- takes it away", "键=值 设置，键- 去掉";
     which = "Which", "哪一台";
-    how_it_is_reached = "How it is reached", "如何到达";
-    where_it_keeps_its_runs_nothing_may_run_there =
-        "Where it keeps its runs; nothing may run there",
-        "其运行目录所在；其上不能有任务运行";
+    how_it_is_reached = "SSH address", "SSH 地址";
+    where_it_keeps_its_runs_nothing_may_run_there = "Run directory; no task may be running there", "运行目录；其上不能有任务运行";
     which_2 = "Which", "哪些";
     print_one_json_document_for_each = "Print one JSON document for each", "每台输出一个 JSON 文档";
     added_name_the_server_connects_to_it_now_how(name) =
-        "added {name}; the server connects to it now. How far it gets: danlu node check {name}\n",
+        "added {name}; the server is connecting. Progress: danlu node check {name}\n",
         "已添加 {name}，服务器正在连接。查看进展：danlu node check {name}\n";
-    nothing_is_to_be_changed = "nothing is to be changed", "没有要更改的内容";
+    nothing_is_to_be_changed = "nothing to change", "没有要更改的内容";
     changed_name_the_server_connects_to_it_anew(name) =
-        "changed {name}; the server connects to it anew. How far it gets: danlu node check {name}\n",
+        "changed {name}; the server is reconnecting. Progress: danlu node check {name}\n",
         "已更改 {name}，服务器正在重新连接。查看进展：danlu node check {name}\n";
     this_server_listens_on_its_own_machine_only =
         "\nThis server listens on its own machine only. For others: danlu up --listen 0.0.0.0:8787\n",
@@ -131,23 +127,21 @@ messages! {
          danlu agent install {address} --token {token}\n{warning}",
         "{name} 可用此令牌连接；令牌只显示这一次。在 {name} 上运行：\n\n  \
          danlu agent install {address} --token {token}\n{warning}";
-    name_cannot_dial_in_any_more(name) = "{name} cannot dial in any more\n", "{name} 不能再连接\n";
+    name_cannot_dial_in_any_more(name) = "{name} can no longer dial in\n", "{name} 不能再连接\n";
     removed_name(name) = "removed {name}\n", "已移除 {name}\n";
     name_has_no_labels(name) = "{name} has no labels\n", "{name} 没有标签\n";
     name_labels(name, labels) = "{name}: {labels}\n", "{name}：{labels}\n";
     nothing_ran_on_name(name) = "nothing ran on {name}\n", "{name} 上没有任务在运行\n";
     what_still_runs_on_name_is_ended_when_it(name) =
-        "what still runs on {name} is ended when it comes back; until then it may write to the same files as its next run",
+        "tasks still running on {name} are ended when it comes back; until then they may write to the same files as their next runs",
         "{name} 上仍在运行的任务会在其恢复后结束；在此之前，它可能与重新运行的任务写同一批文件";
     lost_on_name_tasks_tasks(name, tasks) = "lost on {name}: tasks {tasks}\n", "{name} 上失联的任务：{tasks}\n";
     name_gets_nothing_new_tasks_tasks_go_on_there(name, tasks) =
-        "{name} gets nothing new; {tasks} tasks go on there\n",
-        "{name} 不再接受新任务；其上 {tasks} 个任务继续运行\n";
-    name_gets_nothing_new(name) = "{name} gets nothing new\n", "{name} 不再接受新任务\n";
-    name_gets_tasks_again(name) = "{name} gets tasks again\n", "{name} 恢复接受任务\n";
-    runs_on_name_that_the_server_does_not_know(name) =
-        "runs on {name} that the server does not know are being ended\n",
-        "正在结束 {name} 上服务器不认识的运行\n";
+        "{name} is draining; {tasks} tasks are still running there\n",
+        "{name} 正在排空；其上仍有 {tasks} 个任务在运行\n";
+    name_gets_nothing_new(name) = "{name} is drained\n", "{name} 已排空\n";
+    name_gets_tasks_again(name) = "{name} accepts tasks again\n", "{name} 恢复接受任务\n";
+    runs_on_name_that_the_server_does_not_know(name) = "ending unknown runs on {name}\n", "正在结束 {name} 上未知的运行\n";
     the_machine_that_answers_at_name_s_address_is(name) =
         "the machine that answers at {name}'s address is {name} from now on\n",
         "此后在 {name} 的地址应答的机器即为 {name}\n";

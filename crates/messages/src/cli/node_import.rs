@@ -21,5 +21,5 @@ messages! {
     it_is_a_list_of =
         "it is a list of {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"}",
         "应为 {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"} 的列表";
-    it_is_too_long = "it is too long", "文件过长";
+    it_is_too_long = "file too large", "文件过大";
 }

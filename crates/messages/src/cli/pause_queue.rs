@@ -1,7 +1,7 @@
 //! Sentences of cli/pause_queue.
 
 messages! {
-    start_nothing_more_until_resume_queue = "Start nothing more until resume-queue", "暂停队列，直到 resume-queue";
+    start_nothing_more_until_resume_queue = "Start no more tasks until resume-queue", "暂停队列，直到 resume-queue";
     danlu_pause_queue_options = "danlu pause-queue [OPTIONS]", "danlu pause-queue [选项]";
     what_runs_goes_on_and_tasks_can_be_submitted =
         "What runs goes on, and tasks can be submitted. For admins.\n\n\
@@ -9,8 +9,8 @@ messages! {
         "运行中的任务继续，仍可提交任务。仅限管理员。\n\n\
          示例：\n  danlu pause-queue\n  danlu pause-queue --requeue-running";
     stop_what_runs_and_put_it_back_into_the_queue =
-        "Stop what runs and put it back into the queue, at its old place",
+        "Stop running tasks and put them back into the queue, in their old places",
         "停止运行中的任务并放回队列中原来的位置";
-    the_queue_is_paused = "the queue is paused\n", "队列已暂停\n";
+    the_queue_is_paused = "queue paused\n", "队列已暂停\n";
     put_back_tasks(tasks) = "put back {tasks}", "已放回 {tasks}";
 }

@@ -1,7 +1,7 @@
 //! Sentences of cli/policy.
 
 messages! {
-    show_or_change_who_comes_first = "Show or change who comes first", "查看或修改调度策略";
+    show_or_change_who_comes_first = "Show or change the scheduling policy", "查看或修改调度策略";
     danlu_policy_show_set_name = "danlu policy [show | set NAME]", "danlu policy [show | set 名称]";
     name_is_an_order_or_an_order_and_a_backfill =
         "NAME is an order, or an order and a backfill rule:\n  \
@@ -30,7 +30,7 @@ messages! {
          示例：\n  danlu policy\n  danlu policy set fifo+easy";
     show_the_policy = "Show the policy", "查看策略";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    change_it_at_once = "Change it, at once", "修改策略，立即生效";
+    change_it_at_once = "Change the policy; takes effect at once", "修改策略，立即生效";
     danlu_policy_set_name = "danlu policy set NAME", "danlu policy set 名称";
-    such_as_balance_or_fifo_easy = "Such as balance, or fifo+easy", "如 balance 或 fifo+easy";
+    such_as_balance_or_fifo_easy = "For example balance or fifo+easy", "如 balance 或 fifo+easy";
 }

@@ -9,15 +9,15 @@ messages! {
     error_is(message) = "error: {message}", "错误：{message}";
     hint_is(hint) = "hint: {hint}", "提示：{hint}";
     these_variables_are_not_utf_8_and_are_left(names) =
-        "these variables are not UTF-8 and are left out: {names}",
-        "这些环境变量不是 UTF-8，未被带上：{names}";
+        "ignored variables that are not UTF-8: {names}",
+        "已忽略不是 UTF-8 的环境变量：{names}";
     could_not_tell_the_working_directory_cause(cause) =
-        "could not tell the working directory: {cause}",
-        "无法得知工作目录：{cause}";
+        "could not determine the working directory: {cause}",
+        "无法确定工作目录：{cause}";
     go_to_a_directory_that_exists_cd = "go to a directory that exists: cd", "请进入一个存在的目录：cd";
     the_working_directory_is_not_utf_8 = "the working directory is not UTF-8", "工作目录的名称不是 UTF-8";
-    give_another_with_dir = "give another with --dir", "请用 --dir 指定另一个";
-    did_you_mean_close(close) = "did you mean `{close}`?", "您是不是想写 `{close}`？";
+    give_another_with_dir = "choose another with --dir", "请用 --dir 指定另一个";
+    did_you_mean_close(close) = "did you mean `{close}`?", "是否想写 `{close}`？";
     usage = "Usage:", "用法：";
     nothing = " ", "";
     verbs = "Verbs", "动词";
@@ -36,13 +36,13 @@ messages! {
     show_the_version = "Show the version", "显示版本";
     file_is_read_when_the_task_starts(file) = "`{file}` is read when the task starts", "`{file}` 将在任务开始时读取";
     file_is_neither_executable_nor_a_script_with(file) =
-        "`{file}` is neither executable nor a script with a `#!` line",
+        "`{file}` is not executable and has no `#!` line",
         "`{file}` 不可执行，也没有 `#!` 行";
     could_not_read_file_cause(file, cause) = "could not read `{file}`: {cause}", "无法读取 `{file}`：{cause}";
     tasks_12_a_range_3_9_a_list_1_3_5_9_your_last =
-        "Tasks: 12, a range 3-9, a list 1,3,5-9, `@` your last one, `@~1` the one before",
-        "任务：12、范围 3-9、列表 1,3,5-9、`@` 您最近的任务、`@~1` 再前一个";
-    all_of_my_tasks_for_which_it_makes_sense = "All of my tasks for which it makes sense", "我的所有适用的任务";
+        "Tasks: 12, a range 3-9, a list 1,3,5-9, `@` for your last one, `@~1` for the one before",
+        "任务：12、范围 3-9、列表 1,3,5-9、`@`（最近的任务）、`@~1`（再前一个）";
+    all_of_my_tasks_for_which_it_makes_sense = "All of my tasks to which it applies", "我的所有适用的任务";
     only_tasks_in_these_states_running_queued =
         "Only tasks in these states: running, queued, failed, …; or open, waiting, active, ended",
         "仅这些状态的任务：running、queued、failed 等；或 open、waiting、active、ended";
@@ -50,14 +50,14 @@ messages! {
     only_tasks_that_run_or_ran_on_this_machine = "Only tasks that run or ran on this machine", "仅在该机器上运行过的任务";
     only_tasks_with_this_label = "Only tasks with this label", "仅带有该标签的任务";
     you_have_count_tasks_so_there_is_no_back(count, back) =
-        "you have {count} tasks, so there is no `@~{back}`",
-        "您只有 {count} 个任务，没有 `@~{back}`";
-    no_task_is_named = "no task is named", "没有指明任务";
+        "there is no `@~{back}`: you have only {count} tasks",
+        "没有 `@~{back}`：只有 {count} 个任务";
+    no_task_is_named = "no tasks given", "未指定任务";
     name_ids_12_3_9_or_all_or_filters_such_as =
-        "name ids (12, 3-9, @), or --all, or filters such as --state queued",
-        "请指明编号（12、3-9、@），或 --all，或筛选条件如 --state queued";
-    ids_and_filters_exclude_each_other = "ids and filters exclude each other", "编号与筛选条件不能同时使用";
-    leave_out_one_of_them = "leave out one of them", "请去掉其中之一";
+        "give ids (12, 3-9, @), --all, or filters such as --state queued",
+        "请指定编号（12、3-9、@）、--all，或筛选条件如 --state queued";
+    ids_and_filters_exclude_each_other = "ids and filters cannot be combined", "编号与筛选条件不能同时使用";
+    leave_out_one_of_them = "use only one of them", "请只用其中一种";
     notes =
         "\
 Examples:

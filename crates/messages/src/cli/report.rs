@@ -1,7 +1,7 @@
 //! Sentences of cli/report.
 
 messages! {
-    how_good_predictions_were = "How good predictions were", "预测准确程度的统计";
+    how_good_predictions_were = "Accuracy of predictions", "预测的准确程度";
     danlu_report_predictions_json = "danlu report --predictions [--json]", "danlu report --predictions [--json]";
     where_nobody_says_how_long_a_task_runs_tasks =
         "Where nobody says how long a task runs, tasks that have ended tell (danlu set predictions).\n\n\

@@ -12,11 +12,11 @@ messages! {
     the_configuration_file_of_the_server = "The configuration file of the server", "服务器的配置文件";
     do_not_ask = "Do not ask", "不询问";
     also_while_tasks_run_they_go_on_without_a =
-        "Also while tasks run; they go on without a record",
+        "Even while tasks are running; they continue without a record",
         "即使有任务在运行；它们会继续，但不再有记录";
-    shown_has_no_data_of_a_server(shown) = "{shown} has no data of a server", "{shown} 中没有服务器的数据";
+    shown_has_no_data_of_a_server(shown) = "{shown} contains no server data", "{shown} 中没有服务器的数据";
     name_the_data_directory_with_data = "name the data directory with --data", "请用 --data 指明数据目录";
-    running_tasks_still_run(running) = "{running} tasks still run", "仍有 {running} 个任务在运行";
+    running_tasks_still_run(running) = "{running} tasks are still running", "仍有 {running} 个任务在运行";
     delete_all_data_in_shown(shown) = "delete all data in {shown}?", "删除 {shown} 中的全部数据？";
     could_not_remove_name_error(name, error) = "could not remove {name}: {error}", "无法删除 {name}：{error}";
     removed_name(name) = "removed {name}\n", "已删除 {name}\n";

@@ -23,6 +23,6 @@ messages! {
     restored_the_backup_of_backup_at_tasks_tasks(backup_at, tasks, open) =
         "restored the backup of {backup_at}: {tasks} tasks, {open} of them open (held at the next start)\n",
         "已恢复 {backup_at} 的备份：{tasks} 个任务，其中 {open} 个未结束（下次启动时会被扣住）\n";
-    what_was_there_is_in_aside(aside) = "what was there is in {aside}\n", "原有内容在 {aside}\n";
+    what_was_there_is_in_aside(aside) = "previous data: {aside}\n", "原有数据：{aside}\n";
     configuration_of_the_backup_file(file) = "configuration of the backup: {file}\n", "备份中的配置：{file}\n";
 }

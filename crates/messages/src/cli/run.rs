@@ -2,7 +2,7 @@
 
 messages! {
     submit_follow_the_output_exit_with_the_tasks =
-        "Submit, follow the output, exit with the task's code",
+        "Submit a task, follow its output and exit with its code",
         "提交并跟踪输出，以任务的退出码结束";
     danlu_run_options_command_danlu_run_options =
         "danlu run [OPTIONS] -- COMMAND…\n       danlu run [OPTIONS] SCRIPT [ARGUMENTS…]",
@@ -19,14 +19,14 @@ messages! {
            danlu run -g 1 -- python train.py\n  \
            danlu run -g 0 -- make test && echo fine";
     options = "Options", "选项";
-    say_nothing_but_what_the_task_says = "Say nothing but what the task says", "除任务输出外不显示任何内容";
-    run_follows_one_task_that_may_start = "`run` follows one task that may start", "`run` 只跟踪一个可以开始的任务";
+    say_nothing_but_what_the_task_says = "Print only the output of the task", "只显示任务的输出";
+    run_follows_one_task_that_may_start = "`run` cannot follow an array or a held task", "`run` 不能跟踪数组或被扣住的任务";
     use_danlu_submit_for_array_and_hold =
         "use danlu submit for --array and --hold",
         "--array 和 --hold 请用 danlu submit";
     d_etach_c_ancel_enter_go_on = "\n[d]etach, [c]ancel, [Enter] go on: ", "\n[d] 脱离，[c] 取消任务，[回车] 继续：";
     task_id_goes_on_danlu_logs_f_id_danlu_cancel(id) =
-        "task {id} goes on: danlu logs -f {id}, danlu cancel {id}",
+        "task {id} continues: danlu logs -f {id}, danlu cancel {id}",
         "任务 {id} 继续运行：danlu logs -f {id}，danlu cancel {id}";
     could_not_wait_for_signals_cause(cause) = "could not wait for signals: {cause}", "无法等待信号：{cause}";
     task_id_waits_why(id, why) = "task {id} waits: {why}", "任务 {id} 等待中：{why}";
@@ -34,8 +34,8 @@ messages! {
     task_id_is_paused(id) = "task {id} is paused", "任务 {id} 已暂停";
     task_id_is_being_stopped(id) = "task {id} is being stopped", "任务 {id} 正在停止";
     task_id_is_out_of_sight_place_does_not_answer(id, place) =
-        "task {id} is out of sight: {place} does not answer",
-        "任务 {id} 失联：{place} 没有应答";
+        "task {id} is lost: {place} is unreachable",
+        "任务 {id} 失联：无法连接 {place}";
     task_id_ended_with_code_0_after_took(id, took) =
         "task {id} ended with code 0 after {took}",
         "任务 {id} 成功结束，用时 {took}";

@@ -1,7 +1,7 @@
 //! Sentences of cli/service.
 
 messages! {
-    run_the_server_as_a_service_of_systemd = "Run the server as a service of systemd", "将服务器作为 systemd 服务运行";
+    run_the_server_as_a_service_of_systemd = "Run the server as a systemd service", "将服务器作为 systemd 服务运行";
     examples_danlu_service_install_print_show_the =
         "Examples:\n  danlu service install --print        show the unit, change nothing\n  \
            danlu service install --nice 5\n  danlu service uninstall               tasks and data stay",
@@ -24,10 +24,10 @@ messages! {
         "服务器及其任务的 I/O 调度类别：best-effort、idle 或 realtime";
     as_for_danlu_up = "As for `danlu up`", "同 `danlu up`";
     installed_and_started_shown_how_it_does(shown, user) =
-        "installed and started: {shown}; how it does: systemctl{user} status danlu\n",
+        "installed and started: {shown}; status: systemctl{user} status danlu\n",
         "已安装并启动：{shown}；查看状态：systemctl{user} status danlu\n";
     wrote_shown_systemd_does_not_run_here_so(shown, user) =
-        "wrote {shown}; systemd does not run here, so start it by: systemctl{user} enable --now danlu\n",
+        "wrote {shown}; systemd is not running here, start it with: systemctl{user} enable --now danlu\n",
         "已写入 {shown}；此处没有运行 systemd，请用以下命令启动：systemctl{user} enable --now danlu\n";
     to_keep_it_while_nobody_is_logged_in_loginctl =
         "to keep it while nobody is logged in: loginctl enable-linger\n",

@@ -1,14 +1,14 @@
 //! Sentences of cli/show.
 
 messages! {
-    everything_about_a_task = "Everything about a task", "显示任务的全部信息";
+    everything_about_a_task = "Show all details of a task", "显示任务的全部信息";
     danlu_show_id_options = "danlu show ID [OPTIONS]", "danlu show 编号 [选项]";
     examples_danlu_show_12_danlu_show_json =
         "Examples:\n  danlu show 12\n  danlu show @ --json",
         "示例：\n  danlu show 12\n  danlu show @ --json";
     the_task_its_id_your_last_one_1_the_one =
-        "The task: its id, `@` your last one, `@~1` the one before",
-        "任务：编号、`@` 您最近的、`@~1` 再前一个";
+        "Task: its id, `@` for your last one, `@~1` for the one before",
+        "任务：编号、`@`（最近的任务）或 `@~1`（再前一个）";
     also_the_environment_it_was_submitted_with = "Also the environment it was submitted with", "同时显示提交时的环境变量";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     task_id_name_state(id, name, state) = "task {id} ({name}): {state}\n", "任务 {id}（{name}）：{state}\n";
@@ -48,20 +48,18 @@ messages! {
     end = "END", "结果";
     count_machines(count) = "{count} machines", "{count} 台机器";
     environment_2 = "\nenvironment\n", "\n环境变量\n";
-    is_shown_to_the_owner_and_admins_only = "  is shown to the owner and admins only\n", "  仅所有者和管理员可见\n";
-    nodes_machines_at_once_on_each(nodes) = "{nodes} machines at once, on each", "同时 {nodes} 台机器，每台";
-    with_the_numbers_ids(ids) = "with the numbers {ids}", "编号 {ids}";
+    is_shown_to_the_owner_and_admins_only = "  only visible to the owner and administrators\n", "  仅所有者和管理员可见\n";
+    nodes_machines_at_once_on_each(nodes) = "{nodes} machines, each with", "{nodes} 台机器，每台";
+    with_the_numbers_ids(ids) = "GPU numbers {ids}", "GPU 编号 {ids}";
     size_of_gpu_memory_each(size) = "{size} of GPU memory each", "每块显存 {size}";
-    alone_on_its_gpus = "alone on its GPUs", "独占 GPU";
-    shared_with_others = "shared with others", "与其他任务共享";
-    shared_with_others_where_idle_are_idle(idle) =
-        "shared with others where {idle} % are idle",
-        "与其他任务共享（空闲 ≥ {idle}%）";
+    alone_on_its_gpus = "exclusive GPUs", "独占 GPU";
+    shared_with_others = "shared GPUs", "共享 GPU";
+    shared_with_others_where_idle_are_idle(idle) = "shared GPUs at least {idle} % idle", "共享 GPU（空闲 ≥ {idle} %）";
     size_of_memory(size) = "{size} of memory", "内存 {size}";
     on_name(name) = "on {name}", "在 {name} 上";
     on_a_machine_with_key_value(key, value) = "on a machine with {key}={value}", "在 {key}={value} 的机器上";
-    rather_on_name(name) = "rather on {name}", "优先在 {name} 上";
-    rather_where_key_value(key, value) = "rather where {key}={value}", "优先在 {key}={value} 的机器上";
+    rather_on_name(name) = "preferably on {name}", "优先在 {name} 上";
+    rather_where_key_value(key, value) = "preferably on machines with {key}={value}", "优先在 {key}={value} 的机器上";
     cpu = "CPU", "CPU 时间";
     memory = "MEMORY", "内存峰值";
 }

@@ -12,12 +12,12 @@ messages! {
         "Instead of a trace: a made-up week of a lab under six policies",
         "不用任务记录：回放虚构的实验室一周，比较六种策略";
     the_policies_to_compare_separated_by_commas =
-        "The policies to compare, separated by commas (fifo unless told)",
+        "Policies to compare, separated by commas (default: fifo)",
         "要比较的策略，用逗号分隔（默认 fifo）";
     how_many_nodes_there_are_4_or_for_each =
         "How many nodes there are: `4`, or for each cluster of the trace `VC=4,VC=10`",
         "节点数量：`4`；记录中有多个集群时写 `VC=4,VC=10`";
-    how_many_gpus_each_node_has_8_unless_told = "How many GPUs each node has (8 unless told)", "每个节点的 GPU 数量（默认 8）";
+    how_many_gpus_each_node_has_8_unless_told = "GPUs per node (default: 8)", "每个节点的 GPU 数量（默认 8）";
     consolidate_keeps_a_job_on_as_few_nodes_as_it =
         "`consolidate` keeps a job on as few nodes as it can (the default); `spread` takes the emptiest; `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
         "`consolidate` 让作业占用尽可能少的节点（默认）；`spread` 用最空的；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配";
@@ -51,15 +51,8 @@ messages! {
     could_not_write = "could not write", "无法写入";
     choose_a_directory_that_exists_and_has_room = "choose a directory that exists and has room", "请选择存在且有空间的目录";
     bounded_slowdown_how_many_times_longer_a_job =
-        "\nBounded slowdown: how many times longer a job took than alone.\n\
-         Fairness: 1 when all six people were slowed down equally.\n\n\
-         Try it with your own jobs (columns submit_time,num_gpus,duration):\n  \
-           danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  \
-           danlu sim --help\n",
-        "\n有界减速比：作业用时是独占运行的几倍。公平性：六个人受到同样的拖延时为 1。\n\n\
-         用您自己的作业试试（列：submit_time,num_gpus,duration）：\n  \
-           danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  \
-           danlu sim --help\n";
+        "\nBounded slowdown: how many times longer a job took than alone.\nFairness: 1 when all six people were slowed down equally.\n\nTry it with your own jobs (columns submit_time,num_gpus,duration):\n  danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  danlu sim --help\n",
+        "\n有界减速比：作业用时是独占运行的几倍。公平性：六个人受到同样的拖延时为 1。\n\n可用自己的作业试试（列：submit_time,num_gpus,duration）：\n  danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  danlu sim --help\n";
     note_the_trace_has_no_jobs_of = "note: the trace has no jobs of", "注意：记录中没有这些集群的作业：";
     instead_of_a_trace_a_csv_file_of_tasks_that =
         "Instead of a trace: a CSV file of tasks that come and never leave; `openb` is openb_default.csv beside the nodes",
@@ -68,13 +61,13 @@ messages! {
         "The machines for --workload: a CSV file with cpu_milli, memory_mib, gpu, model",
         "--workload 的机器：CSV 文件，列为 cpu_milli、memory_mib、gpu、model";
     with_workload_draw_the_tasks_so_many_times =
-        "With --workload: draw the tasks so many times anew (10 unless told)",
+        "With --workload: number of random draws (default: 10)",
         "配合 --workload：重新抽取任务的次数（默认 10）";
     with_workload_until_tasks_ask_for_so_much_of =
-        "With --workload: until tasks ask for so much of all GPUs (130 unless told)",
+        "With --workload: stop when tasks ask for this percentage of all GPUs (default: 130)",
         "配合 --workload：直到任务需求达到全部 GPU 的百分比（默认 130）";
     the_machines_are_missing = "the machines are missing", "没有说明机器";
-    gpus_given_out_mean_deviation = "GPUs given out, mean ± deviation", "已分配的 GPU，均值 ± 标准差";
+    gpus_given_out_mean_deviation = "allocated GPUs, mean ± deviation", "已分配的 GPU，均值 ± 标准差";
     placement = "placement", "放置";
     notes =
         "\
@@ -115,9 +108,7 @@ Examples:
   danlu sim --trace jobs.csv --nodes 4
   danlu sim --trace jobs.csv --nodes vision=4,speech=10 --policy fifo,fifo+easy,sjf+skip,srtf
   danlu sim --trace jobs.csv --placement count --gpus 128 --policy fifo+easy@column --json";
-    policy_fifo =
-        "first come, first served; whoever is first blocks everybody behind",
-        "先来先服务；队首放不下时，后面都得等";
+    policy_fifo = "first come, first served; the first in the queue blocks the others", "先来先服务；队首放不下时，后面都得等";
     policy_fifo_skip =
         "whatever fits starts; a large job may wait for ever",
         "放得下的就开始；大作业可能一直等";

@@ -1,7 +1,7 @@
 //! Sentences of cli/status.
 
 messages! {
-    totals_machines_gpus_tasks_and_what_runs = "Totals: machines, GPUs, tasks; and what runs", "总览：机器、GPU、任务，以及正在运行的";
+    totals_machines_gpus_tasks_and_what_runs = "Summary of machines, GPUs and tasks", "总览：机器、GPU、任务，以及正在运行的";
     danlu_status_options = "danlu status [OPTIONS]", "danlu status [选项]";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     count_other(count) = ", {count} other", "，{count} 块其他";

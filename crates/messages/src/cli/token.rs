@@ -1,7 +1,7 @@
 //! Sentences of cli/token.
 
 messages! {
-    tokens_for_programs_that_come_over_the = "Tokens for programs that come over the network", "供程序通过网络访问的令牌";
+    tokens_for_programs_that_come_over_the = "Tokens for programs that use the API over the network", "供程序通过网络访问的令牌";
     danlu_token_list_new_name_revoke_name =
         "danlu token [list | new NAME | revoke NAME]",
         "danlu token [list | new 名称 | revoke 名称]";
@@ -18,27 +18,27 @@ messages! {
            danlu token revoke ci";
     show_your_tokens = "Show your tokens", "列出自己的令牌";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    make_a_token_and_print_it_this_once = "Make a token and print it, this once", "生成令牌并显示一次";
+    make_a_token_and_print_it_this_once = "Create a token and print it once", "生成令牌并显示一次";
     danlu_token_new_name_options = "danlu token new NAME [OPTIONS]", "danlu token new 名称 [选项]";
-    make_a_token_worthless_at_once = "Make a token worthless, at once", "立即吊销令牌";
+    make_a_token_worthless_at_once = "Revoke a token at once", "立即吊销令牌";
     danlu_token_revoke_name_id = "danlu token revoke NAME|ID…", "danlu token revoke 名称|编号…";
     which = "Which", "哪些";
     what_it_is_for = "What it is for", "用途";
     read_submit_or_admin = "read, submit or admin", "read、submit 或 admin";
     good_for_so_long_such_as_30d_until_revoked =
-        "Good for so long, such as 30d; until revoked unless told",
-        "有效期，如 30d；默认直到吊销";
-    print_the_token_alone = "Print the token alone", "只输出令牌";
+        "Lifetime, for example 30d (default: until revoked)",
+        "有效期，如 30d（默认：直到吊销）";
+    print_the_token_alone = "Print only the token", "只输出令牌";
     secret_this_is_shown_once_programs_use_it_as(secret) =
         "{secret}\nThis is shown once. Programs use it as DANLU_TOKEN, or as `Authorization: Bearer …`.\n",
         "{secret}\n仅显示这一次。程序可通过 DANLU_TOKEN 或 `Authorization: Bearer …` 使用。\n";
     revoked_name(name) = "revoked {name}\n", "已吊销 {name}\n";
     no_tokens_make_one_danlu_token_new_name =
-        "no tokens; make one: danlu token new NAME\n",
+        "no tokens; create one: danlu token new NAME\n",
         "没有令牌；可用 danlu token new 名称 生成\n";
     name = "NAME", "名称";
     scope = "SCOPE", "范围";
-    made = "MADE", "创建于";
-    good_until = "GOOD UNTIL", "有效期至";
-    it_is_revoked = "it is revoked", "吊销为止";
+    made = "CREATED", "创建于";
+    good_until = "VALID UNTIL", "有效期至";
+    it_is_revoked = "revoked", "直到吊销";
 }

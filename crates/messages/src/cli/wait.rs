@@ -28,5 +28,5 @@ messages! {
     give_up_after_this_long_with_exit_code_124 =
         "Give up after this long, with exit code 124: 90s, 10m (default: never)",
         "超过该时长则放弃，退出码为 124：90s、10m（默认：一直等）";
-    timed_out_task_id_is_state(id, state) = "timed out: task {id} is {state}", "等待超时：任务 {id} 的状态为 {state}";
+    timed_out_task_id_is_state(id, state) = "timeout: task {id} is {state}", "等待超时：任务 {id} 的状态为 {state}";
 }

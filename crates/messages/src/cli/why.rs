@@ -5,20 +5,20 @@ messages! {
     danlu_why_id_options = "danlu why ID [OPTIONS]", "danlu why 编号 [选项]";
     examples_danlu_why_12_danlu_why = "Examples:\n  danlu why 12\n  danlu why @", "示例：\n  danlu why 12\n  danlu why @";
     the_task_its_id_your_last_one_1_the_one =
-        "The task: its id, `@` your last one, `@~1` the one before",
-        "任务：编号、`@` 您最近的、`@~1` 再前一个";
+        "Task: its id, `@` for your last one, `@~1` for the one before",
+        "任务：编号、`@`（最近的任务）或 `@~1`（再前一个）";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     task_id_name_is_held(id, name) = "task {id} ({name}) is held.\n", "任务 {id}（{name}）被扣住。\n";
     task_id_name_does_not_wait_state_words(id, name, state, words) =
-        "task {id} ({name}) does not wait: {state}, {words}\n",
+        "task {id} ({name}) is not waiting: {state}, {words}\n",
         "任务 {id}（{name}）没有在等待：{state}，{words}\n";
     id_name_user_state_words(id, name, user, state, words) =
         "  {id} ({name}, {user}) {state}: {words}\n",
         "  {id}（{name}，{user}）{state}：{words}\n";
     danlu_gpu_disable_on_all_but_one_of_them_or =
-        "danlu gpu disable on all but one of them, or danlu node remove NAME",
-        "请在其余机器上停用：danlu gpu disable，或移除：danlu node remove 机器";
-    danlu_gpus_names_the_processes = "danlu gpus names the processes", "danlu gpus 会列出这些进程";
+        "disable it on all but one of them (danlu gpu disable), or remove one: danlu node remove NAME",
+        "请在其余机器上停用（danlu gpu disable），或移除其中一台：danlu node remove 名称";
+    danlu_gpus_names_the_processes = "danlu gpus lists the processes", "danlu gpus 会列出这些进程";
     free_free(free) = "{free} free", "空闲 {free} 块";
     gpu_index_used_outside_danlu_by_who(index, who) =
         "GPU {index} used outside Danlu by {who}",
@@ -29,7 +29,7 @@ messages! {
     short(short) = ", {short}", "，{short}";
     task_id_name_waits_it_needs_needs_short_place(id, name, needs, short, place) =
         "task {id} ({name}) waits: it needs {needs}{short}.{place}\n",
-        "任务 {id}（{name}）等待中：需要{needs}{short}。{place}\n";
+        "任务 {id}（{name}）等待中。需要：{needs}{short}。{place}\n";
     task_id_name_waits_words_place(id, name, words, place) =
         "task {id} ({name}) waits: {words}.{place}\n",
         "任务 {id}（{name}）等待中：{words}。{place}\n";

@@ -2,13 +2,12 @@
 
 mod conditions;
 mod needs;
-mod refused;
 mod short;
 pub mod words;
 
 pub use conditions::{Condition, conditions};
 pub use needs::{needs, short_of};
-pub use refused::refused;
+pub(crate) use short::over_quota;
 pub use short::reason;
 
 use self::words as msg;

@@ -130,13 +130,13 @@ mod tests {
         let sharing = Sharing::Shared { idle_utilization: 50 };
         check(
             Request { sharing, gpu_memory: 20 << 30, ..Request::gpus(1) },
-            "1 GPU with 20.0 GiB to share, 50 % idle on one machine",
-            "同一台机器上的 1 块 GPU（共享，各 20.0 GiB 显存，空闲 50 %）",
+            "1 GPU shared, 20.0 GiB each, at least 50 % idle on one machine",
+            "同一台机器上的 1 块 GPU（共享，各 20.0 GiB 显存，至少空闲 50 %）",
         );
         check(
             Request { nodes: 2, ..Request::gpus(8) },
             "4 GPUs on each of 2 machines",
-            "2 台机器上各需 4 块 GPU",
+            "2 台机器上各 4 块 GPU",
         );
     }
 }

@@ -112,7 +112,7 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
     msg::for_gpus_parts(&parts)
 }
 
-pub(super) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
+pub(crate) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> String {
     let whose = match whose {
         Party::User(name) => msg::whose_user(name),
         Party::Project(name) => msg::whose_project(name),
@@ -145,10 +145,10 @@ mod tests {
             assert_eq!(reason(&wait, |_| "noon".to_owned()), expect);
         };
         check(WaitReason::Dependencies { on: vec![TaskId(3), TaskId(4), TaskId(5)] }, "after 3-5");
-        check(WaitReason::Resources { held_by: vec![run] }, "until a running task ends");
+        check(WaitReason::Resources { held_by: vec![run] }, "for a running task to end");
         check(
             WaitReason::Resources { held_by: vec![run, run] },
-            "until some of 2 running tasks end",
+            "for some of 2 running tasks to end",
         );
         check(
             WaitReason::GpusUnavailable {
@@ -159,7 +159,7 @@ mod tests {
                 quarantined: 0,
                 unknown_runs: 0,
             },
-            "for GPUs: 2 used outside Danlu, 1 did not give their memory back",
+            "for GPUs: 2 used outside Danlu, 1 with memory not freed",
         );
         check(WaitReason::GpusDisabled { gpu_ids: vec![1, 2] }, "GPU 1,2 is disabled");
         let wanted = std::collections::BTreeMap::from([("licence".to_owned(), 2)]);

@@ -1,19 +1,19 @@
 //! Sentences of web/acts.
 
 messages! {
-    choose_1_to_most_ids_tasks(most_ids) = "choose 1 to {most_ids} tasks", "请选择 1 到 {most_ids} 个任务";
-    tick_the_tasks_first = "tick the tasks first", "请先勾选任务";
+    choose_1_to_most_ids_tasks(most_ids) = "select 1 to {most_ids} tasks", "请选择 1 到 {most_ids} 个任务";
+    tick_the_tasks_first = "select the tasks first", "请先勾选任务";
     remove = "Remove", "删除";
-    cancel_for_good = "Cancel for good", "确认取消";
-    keep_it = "Keep it", "保留";
+    cancel_for_good = "Cancel", "确认取消";
+    keep_it = "Keep", "保留";
     task_id(id) = "task #{id}", "任务 #{id}";
     ids_tasks(ids) = "{ids} tasks", "{ids} 个任务";
     remove_what(what) = "Remove {what}?", "删除{what}？";
     cancel_what(what) = "Cancel {what}?", "取消{what}？";
     their_logs_and_results_here_are_gone_then_a =
-        "Their logs and results here are gone then; a running one is ended first.",
-        "其日志与记录将被删除；运行中的任务会先被结束。";
+        "Their logs and records are deleted; running tasks are cancelled first.",
+        "其日志与记录将被删除；运行中的任务会先取消。";
     what_waits_does_not_start_what_runs_is_ended =
-        "What waits does not start; what runs is ended with all its processes.",
-        "等待中的不再启动；运行中的及其全部进程将被结束。";
+        "Waiting tasks will not start; running tasks are ended with all their processes.",
+        "等待中的任务不再启动；运行中的任务及其全部进程将被结束。";
 }

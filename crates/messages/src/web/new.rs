@@ -1,10 +1,10 @@
 //! Sentences of web/new.
 
 messages! {
-    label_cannot_be_text(label, text) = "“{label}” cannot be “{text}”", "“{label}”不能是“{text}”";
-    there_is_no_command_yet = "There is no command yet.", "还没有命令。";
+    label_cannot_be_text(label, text) = "invalid value for “{label}”: “{text}”", "“{label}”的值无效：“{text}”";
+    there_is_no_command_yet = "No command given.", "未填写命令。";
     for_example_python_train_py = "for example: python train.py", "例如：python train.py";
-    a_quote_is_not_closed = "a quote is not closed", "引号没有闭合";
+    a_quote_is_not_closed = "unclosed quote", "引号没有闭合";
     name = "Name", "名称";
     command = "Command", "命令";
     run_without_a_shell = "Run without a shell", "不经 shell 直接执行";
@@ -20,12 +20,12 @@ messages! {
         "It would start now on {node}, GPU {gpus}.",
         "会立即在 {node} 的 GPU {gpus} 上开始。";
     it_would_wait_expected_start = "It would wait; expected start:", "会排队等待，预计开始：";
-    it_would_wait_nobody_can_tell_until_when = "It would wait; nobody can tell until when.", "会排队等待，暂无法预计开始时间。";
-    count_tasks_in_all(count) = "{count} tasks in all.", "共 {count} 个任务。";
-    name_it_by_its_id = "name it by its id", "请写任务编号";
+    it_would_wait_nobody_can_tell_until_when = "It would wait; the start cannot be predicted.", "会排队等待，无法预计开始时间。";
+    count_tasks_in_all(count) = "{count} tasks in total.", "共 {count} 个任务。";
+    name_it_by_its_id = "use the task id", "请写任务编号";
     correct_it = "correct it", "请更正";
     the_script = "the script,", "脚本";
     at_you_have_no_task_that_back_stands_for(at, back) =
-        "{at}you have no task that `@~{back}` stands for",
-        "{at}您没有 `@~{back}` 所指的任务";
+        "{at}there is no `@~{back}`: you have fewer tasks",
+        "{at}没有 `@~{back}`：任务数不足";
 }

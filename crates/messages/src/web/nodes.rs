@@ -2,27 +2,27 @@
 
 messages! {
     looks_like_the_same_machine_as_others_if_it(others) =
-        "looks like the same machine as {others}; if it is no container or cloned disk, remove one of them",
+        "looks like the same machine as {others}; unless it is a container or a cloned disk, remove one of them",
         "与 {others} 似乎是同一台机器；若不是容器或克隆的磁盘，请移除其中一个";
     yes = "yes", "是";
     no = "no", "否";
-    reached_by = "Reached by", "连接方式";
-    gets_tasks = "Gets tasks", "接受任务";
-    for_ = "For", "用途";
+    reached_by = "Connection", "连接方式";
+    gets_tasks = "Accepts tasks", "接受任务";
+    for_ = "Role", "用途";
     files_only = "files only", "仅文件";
     host_name = "Host name", "主机名";
     system = "System", "系统";
     danlu = "Danlu", "Danlu 版本";
-    asks_gpus_by = "Asks GPUs by", "GPU 查询方式";
+    asks_gpus_by = "GPU probe", "GPU 查询方式";
     clock = "Clock", "时钟";
     received_received_sent_sent_since_it_was(received, sent) =
-        "{received} received, {sent} sent since it was booted",
+        "{received} received, {sent} sent since boot",
         "开机以来接收 {received}，发送 {sent}";
     network = "Network", "网络";
     the_number_of_gpus_is_a_whole_number = "the number of GPUs is a whole number", "GPU 数量应为整数";
     go_back_and_correct_it = "go back and correct it", "请返回更正";
     back = "Back", "返回";
-    machines_cannot_do_that = "machines cannot do that", "机器没有这项操作";
+    machines_cannot_do_that = "unknown action for machines", "机器没有这项操作";
     choose_one_of_the_buttons = "choose one of the buttons", "请选择页面上的按钮";
     ready = "ready", "就绪";
     draining = "draining", "排空中";
@@ -33,10 +33,10 @@ messages! {
     as_the_servers = "as the server's", "与服务器一致";
     off_ms_ahead_of_the_servers(off) = "{off} ms ahead of the server's", "比服务器快 {off} 毫秒";
     off_ms_behind_the_servers(off) = "{off} ms behind the server's", "比服务器慢 {off} 毫秒";
-    reach_it = "Reach it", "到达";
-    bring_the_program = "Bring the program", "上传程序";
+    reach_it = "Connect", "连接";
+    bring_the_program = "Upload the program", "上传程序";
     start_it = "Start it", "启动";
-    be_greeted = "Be greeted", "应答";
+    be_greeted = "Response", "应答";
     log_in = "Log-in", "登录身份";
     disk = "Disk", "磁盘";
     identity = "Identity", "机器标识";
@@ -44,22 +44,22 @@ messages! {
     step = "Step", "步骤";
     drain_name(name) = "Drain {name}?", "排空 {name}？";
     nothing_new_starts_there_what_runs_goes_on_to =
-        "Nothing new starts there; what runs goes on to its end.",
+        "No new tasks start there; running tasks continue to their end.",
         "不再在其上启动新任务；正在运行的任务继续到结束。";
     drain = "Drain", "排空";
-    give_name_tasks_again(name) = "Give {name} tasks again?", "恢复向 {name} 分配任务？";
-    what_waits_for_it_may_start_at_once = "What waits for it may start at once.", "等待它的任务可能立即开始。";
-    give_it_tasks = "Give it tasks", "恢复分配";
+    give_name_tasks_again(name) = "Assign tasks to {name} again?", "恢复向 {name} 分配任务？";
+    what_waits_for_it_may_start_at_once = "Tasks that wait for it may start at once.", "等待它的任务可能立即开始。";
+    give_it_tasks = "Undrain", "恢复分配";
     take_the_machine_that_answers_now_for_name(name) =
-        "Take the machine that answers now for {name}?",
+        "Accept the machine that responds now as {name}?",
         "把现在应答的机器当作 {name}？";
     do_this_only_after_the_machine_was_replaced =
-        "Do this only after the machine was replaced or installed anew: from then on it is trusted as the old one was.",
+        "Only after the machine was replaced or reinstalled: from then on it is trusted like the old one.",
         "仅在机器更换或重装后使用：此后它将与原机器一样受信任。";
-    accept_it = "Accept it", "接受";
-    take_name_out(name) = "Take {name} out?", "移除 {name}？";
+    accept_it = "Accept", "接受";
+    take_name_out(name) = "Remove {name}?", "移除 {name}？";
     it_gets_no_tasks_any_more_and_keys_that =
-        "It gets no tasks any more, and keys that people gave for it are deleted. Nothing may run there.",
+        "It gets no more tasks, and the keys that users gave for it are deleted. No task may be running there.",
         "它不再接受任务，用户为其提供的密钥将被删除。其上不能有任务运行。";
-    take_it_out = "Take it out", "移除";
+    take_it_out = "Remove", "移除";
 }

@@ -1,32 +1,34 @@
 //! Sentences of web/pages.
 
 messages! {
-    not_all_was_done = "Not all was done", "部分未完成";
+    not_all_was_done = "Not everything was done", "部分未完成";
     done = "done.", "个已完成。";
     back = "Back", "返回";
     audit_log = "Audit log", "审计日志";
-    about = "About", "对象";
+    about = "Target", "对象";
     show = "Show", "筛选";
-    nothing_has_been_done_yet = "Nothing has been done yet.", "还没有记录。";
+    nothing_has_been_done_yet = "No entries yet.", "还没有记录。";
     when = "When", "时间";
     who = "Who", "用户";
-    did_what = "Did what", "操作";
-    to_what = "To what", "对象";
+    did_what = "Action", "操作";
+    to_what = "Target", "对象";
     details = "Details", "详情";
     from = "From", "来源";
-    older_ones = "Older ones", "更早的记录";
+    older_ones = "Older entries", "更早的记录";
     commands = "Commands", "命令";
     command = "Command", "命令";
-    one_line_in_gpumans_words = "One line, in gpuman's words", "一行 gpuman 命令";
+    one_line_in_gpumans_words = "A gpuman command", "一行 gpuman 命令";
     run = "Run", "执行";
-    what_there_is = "What there is", "可用命令";
+    what_there_is = "Available commands", "可用命令";
     line = "Line", "命令";
     what_it_does = "What it does", "作用";
     quotas = "Quotas", "配额";
-    everybody = "Everybody", "所有人";
-    what_each_user_may_have_empty_as_much_as = "what each user may have; empty: as much as there is", "每位用户的上限；留空表示不限";
-    gpu_hours_are_counted_anew_every = "GPU-hours are counted anew every", "GPU 小时的统计周期：";
-    no_project_has_a_limit_yet_name_one_below = "No project has a limit yet: name one below.", "还没有项目设置上限：请在下方填写项目名。";
+    everybody = "All users", "所有人";
+    what_each_user_may_have_empty_as_much_as = "limits per user; empty: no limit", "每位用户的上限；留空表示不限";
+    gpu_hours_are_counted_anew_every = "Period of GPU-hours:", "GPU 小时的统计周期：";
+    no_project_has_a_limit_yet_name_one_below =
+        "No project has a limit yet. Enter one below.",
+        "还没有项目设置上限：请在下方填写项目名。";
     name = "Name", "名称";
     running_tasks = "Running tasks", "运行任务";
     running_gpus = "Running GPUs", "运行 GPU";
@@ -44,7 +46,7 @@ messages! {
     resume_the_queue = "Resume the queue", "恢复队列";
     pause_the_queue = "Pause the queue", "暂停队列";
     announcement = "Announcement", "公告";
-    everybody_sees_this_above_every_page = "Everybody sees this above every page", "所有页面顶部显示";
+    everybody_sees_this_above_every_page = "Shown at the top of every page", "所有页面顶部显示";
     announce = "Announce", "发布";
     all_settings = "All settings", "全部设置";
     no_limit = "no limit", "不限";
@@ -61,10 +63,8 @@ messages! {
     runs_as_2 = "runs as ", "运行身份 ";
     task = "task,", "个任务，";
     tasks = "tasks,", "个任务，";
-    elsewhere = "elsewhere", "其他机器上";
-    machines_where_it_is_another_os_user =
-        "Machines where it is another OS user, separated by spaces",
-        "系统用户不同的机器，以空格分隔";
+    elsewhere = "on other machines", "其他机器上";
+    machines_where_it_is_another_os_user = "Machines with another OS user, separated by spaces", "系统用户不同的机器，以空格分隔";
     mail = "Mail", "邮箱";
     group = "Group", "组";
     priority = "Priority", "优先级";
@@ -76,7 +76,7 @@ messages! {
     save = "Save", "保存";
     unlock = "Unlock", "解锁";
     lock = "Lock", "锁定";
-    no_admin_any_more = "No admin any more", "取消管理员";
+    no_admin_any_more = "Revoke admin", "取消管理员";
     make_admin = "Make admin", "设为管理员";
     new_password = "New password", "重置密码";
     sure = "sure", "确认";
@@ -84,19 +84,19 @@ messages! {
     add_users = "Add users", "添加用户";
     names = "Names", "用户名";
     one_on_each_line_with_a_mail_address_behind =
-        "One on each line, with a mail address behind it if there is one. Each gets a password to be changed at the first log-in.",
+        "One per line, optionally followed by a mail address. Each gets a password that must be changed at the first login.",
         "每行一个，可在后面加邮箱。每人会得到一个首次登录须修改的密码。";
     add = "Add", "添加";
     as_admins = "as admins", "设为管理员";
-    also_cancel_what_waits_for_it = "Also cancel what waits for it:", "同时取消依赖它的任务：";
+    also_cancel_what_waits_for_it = "Also cancel dependent tasks:", "同时取消依赖它的任务：";
     logged_in = "Logged in", "已登录";
     this_connection_is_not_encrypted_without =
-        "This connection is not encrypted: without JavaScript you can look at everything and change nothing. Allow JavaScript for this page, or ask for HTTPS.",
+        "This connection is not encrypted: without JavaScript, pages are read-only. Enable JavaScript for this page, or use HTTPS.",
         "此连接未加密：不启用 JavaScript 时只能查看，不能修改。请为本页面启用 JavaScript，或使用 HTTPS。";
     continue_ = "Continue", "继续";
     gpus = "GPUs", "GPU";
     no_gpus_were_found_on_this_machine_it_runs =
-        "No GPUs were found on this machine: it runs CPU tasks.",
+        "No GPUs found on this machine; it runs CPU tasks.",
         "这台机器上没有发现 GPU：可运行 CPU 任务。";
     model = "Model", "型号";
     holder = "Holder", "占用者";
@@ -105,17 +105,17 @@ messages! {
     last_10_minutes = "Last 10 minutes", "最近 10 分钟";
     manage = "Manage", "管理";
     outside_danlu = "outside Danlu", "外部占用";
-    give_out = "Give out", "启用";
-    take_out = "Take out", "停用";
+    give_out = "Enable", "启用";
+    take_out = "Disable", "停用";
     slots = "Slots", "槽位";
-    there_is_no_machine_yet = "There is no machine yet.", "还没有机器。";
+    there_is_no_machine_yet = "No machines yet.", "还没有机器。";
     skip_to_content = "Skip to content", "跳到正文";
     main = "Main", "主导航";
     overview = "Overview", "总览";
     tasks_2 = "Tasks", "任务";
     zh = "zh", "en";
     mark = "中文", "English";
-    colours_as_the_system_says = "Colours: as the system says", "颜色：跟随系统";
+    colours_as_the_system_says = "Colours: system", "颜色：跟随系统";
     auto = "Auto", "自动";
     colours_dark = "Colours: dark", "颜色：深色";
     dark = "Dark", "深色";
@@ -123,128 +123,128 @@ messages! {
     light = "Light", "浅色";
     new_task = "New task", "新建任务";
     the_queue_is_paused_nothing_new_starts_until =
-        "The queue is paused: nothing new starts until an admin resumes it.",
+        "The queue is paused: no new tasks start until an administrator resumes it.",
         "队列已暂停：管理员恢复前不会启动新任务。";
     acknowledge = "Acknowledge", "确认";
-    the_server_does_not_answer_trying_again = "The server does not answer; trying again …", "服务器没有应答，正在重试……";
+    the_server_does_not_answer_trying_again = "The server does not respond; retrying …", "服务器没有应答，正在重试……";
     log_in = "Log in", "登录";
     password = "Password", "密码";
-    no_account_yet_an_admin_adds_one_with = "No account yet? An admin adds one with", "还没有账号？管理员可用以下命令添加：";
+    no_account_yet_an_admin_adds_one_with = "No account yet? An administrator can add one with", "还没有账号？管理员可用以下命令添加：";
     programs_send_a_token_make_one_under_your =
-        "Programs send a token: make one under your name, or with",
+        "Programs use a token: create one on your account page, or with",
         "程序使用令牌：在“我的”页面创建，或运行";
     browsers_have_a_session_and_send_x_csrf_token =
-        "Browsers have a session, and send X-CSRF-Token with every change.",
+        "Browsers use a session and send X-CSRF-Token with every change.",
         "浏览器使用会话，每次修改须带 X-CSRF-Token。";
     answers_are_json_with_v_1_a_refusal_has_a =
-        "Answers are JSON with \"v\": 1; a refusal has a status and",
-        "回答为带 \"v\": 1 的 JSON；拒绝时有状态码和";
-    the_same_for_programs = "The same for programs:", "供程序读取的说明：";
+        "Responses are JSON with \"v\": 1; errors have a status and",
+        "响应为带 \"v\": 1 的 JSON；出错时有状态码和";
+    the_same_for_programs = "Machine-readable description:", "供程序读取的说明：";
     nothing = "", "（字段说明为英文）";
     contents = "Contents", "目录";
-    who_may_ask = "who may ask:", "谁可以：";
+    who_may_ask = "access:", "权限：";
     fields_and_an_example = "Fields and an example", "字段与示例";
-    in_the_address_and_headers = "In the address and headers", "地址与请求头";
+    in_the_address_and_headers = "URL parameters and headers", "地址与请求头";
     required = "required", "必填";
-    in_the_body = "In the body", "请求体";
-    in_the_answer = "In the answer", "回答";
+    in_the_body = "Request body", "请求体";
+    in_the_answer = "Response", "响应";
     log_out = "Log out", "退出登录";
     somebody_else_knows_your_password_choose_a =
-        "Somebody else knows your password: choose a new one first.",
-        "您的密码由他人设定：请先修改密码。";
+        "Your password was set by someone else: choose a new one first.",
+        "密码由他人设定：请先修改密码。";
     old_password = "Old password", "旧密码";
     new_password_2 = "New password", "新密码";
-    once_more = "Once more", "再次输入";
+    once_more = "Repeat", "再次输入";
     change_password = "Change password", "修改密码";
     account = "Account", "账号";
     tasks_run_as = "Tasks run as", "任务运行身份";
-    an_admin_can_change_it = "an admin can change it", "可由管理员修改";
+    an_admin_can_change_it = "can be changed by an administrator", "可由管理员修改";
     language = "Language", "语言";
-    as_the_browser_says = "as the browser says", "跟随浏览器";
+    as_the_browser_says = "browser setting", "跟随浏览器";
     notifications = "Notifications", "通知";
     mail_address = "Mail address", "邮箱";
-    tell_me_when_a_task = "Tell me when a task", "任务在以下情况时通知我";
+    tell_me_when_a_task = "Notify me when a task", "任务在以下情况时通知我";
     starts = "starts", "开始";
     succeeds = "succeeds", "成功";
     fails = "fails", "失败";
     this_is_kept_with_your_account_no_mail_is =
-        "This is kept with your account. No mail is sent until an administrator has set up mail for this lab.",
-        "设置保存在您的账号中。管理员为实验室配置邮件之前不会发送邮件。";
+        "Saved with your account. No mail is sent until an administrator has configured mail for this lab.",
+        "设置保存在账号中。管理员为实验室配置邮件之前不会发送邮件。";
     template = "Template", "任务模板";
     what_your_tasks_have_in_common_can_be_filled =
-        "What your tasks have in common can be filled in for you: fill in the form of a",
+        "Common settings of your tasks can be filled in automatically: fill in the form of a",
         "任务的共同设置可自动填入：请填写";
     new_task_2 = "new task", "新任务";
-    and_keep_it_as_your_template = " and keep it as your template.", "表单并存为模板。";
+    and_keep_it_as_your_template = " and save it as your template.", "表单并存为模板。";
     change_it_in_the_form = "Change it in the form", "在表单中修改";
-    clear_mine = "Clear mine", "清除我的模板";
+    clear_mine = "Clear my template", "清除我的模板";
     on_the_machines = "On the machines", "在各机器上";
-    whom_my_tasks_run_as = "whom my tasks run as", "我的任务以谁的身份运行";
+    whom_my_tasks_run_as = "OS user of my tasks", "我的任务的系统用户";
     with_my_key = "with my key", "使用我的密钥";
     not_connected = "not connected:", "未连接：";
     the_server_is_not_root_there_it_takes_my_own =
-        "the server is not root there: it takes my own SSH user name and key",
-        "服务器在此机器上不是 root：可使用我自己的 SSH 用户名和密钥";
+        "the server is not root there and needs my own SSH user name and key",
+        "服务器在此机器上不是 root，需要我自己的 SSH 用户名和密钥";
     machine = "Machine", "机器";
     ssh_user_name = "SSH user name", "SSH 用户名";
     private_key = "Private key", "私钥";
     without_a_passphrase_best_made_for_this_alone =
-        "Without a passphrase; best made for this alone: ssh-keygen -t ed25519 -N '' -f danlu-key. It is kept on the server, where only the server can read it, and never shown again. Left empty, the one that is there stays.",
+        "Without a passphrase; best created for this purpose: ssh-keygen -t ed25519 -N '' -f danlu-key. It is stored on the server, readable only by the server, and never shown again. Empty: keep the present one.",
         "不带口令；建议专门生成：ssh-keygen -t ed25519 -N '' -f danlu-key。密钥保存在服务器上，仅服务器可读，之后不再显示。留空则保留已有密钥。";
     tokens = "Tokens", "令牌";
     for_programs_and_for_danlu_on_other_machines =
         "for programs and for danlu on other machines",
         "供程序及其他机器上的 danlu 使用";
-    made = "made", "创建于";
+    made = "created", "创建于";
     until = "until", "有效至";
     revoke = "Revoke", "吊销";
     what_it_is_for = "What it is for", "用途";
-    it_may = "It may", "权限";
-    submit_and_act_on_my_tasks = "submit and act on my tasks", "提交并操作我的任务";
-    only_read = "only read", "只读";
-    do_everything_i_may = "do everything I may", "我的全部权限";
-    good_for = "Good for", "有效期";
-    make_a_token = "Make a token", "创建令牌";
+    it_may = "Scope", "权限";
+    submit_and_act_on_my_tasks = "submit and manage my tasks", "提交和管理我的任务";
+    only_read = "read-only", "只读";
+    do_everything_i_may = "all my permissions", "我的全部权限";
+    good_for = "Valid for", "有效期";
+    make_a_token = "Create a token", "创建令牌";
     sessions = "Sessions", "登录会话";
-    this_one = "this one", "当前";
+    this_one = "current", "当前";
     since = "since", "自";
-    end_it = "End it", "结束";
+    end_it = "End", "结束";
     edit_task = "Edit task", "编辑任务";
     copy_of_task = "Copy of task", "复制任务";
-    what_to_run = "What to run", "运行什么";
+    what_to_run = "Command", "运行内容";
     paste_or_upload_a_script_instead = "Paste or upload a script instead", "改为粘贴或上传脚本";
     from_a_file = "From a file", "从文件读取";
-    what_it_needs = "What it needs", "需要什么";
+    what_it_needs = "Resources", "所需资源";
     sharing_memory_machine = "Sharing, memory, machine", "共享、内存、机器";
-    a_gpu_or_slot_of_its_own = "a GPU or slot of its own", "独占一块 GPU 或一个槽位";
+    a_gpu_or_slot_of_its_own = "one GPU or slot each", "独占一块 GPU 或一个槽位";
     share_by_memory = "share by memory", "按显存共享";
     whole_gpus_only = "whole GPUs only", "必须整卡";
-    many_at_once = "Many at once", "批量";
+    many_at_once = "Several tasks", "批量";
     array_or_parameter_sweep = "Array or parameter sweep", "数组或参数扫描";
     values_separated_by_commas = "Values, separated by commas", "取值，以逗号分隔";
     add_a_parameter = "Add a parameter", "添加参数";
     combinations = "combinations", "种组合";
-    when_2 = "When", "何时";
+    when_2 = "Scheduling", "调度";
     order_start_retries = "Order, start, retries", "顺序、开始时间、重试";
-    how = "How", "如何运行";
+    how = "Execution", "运行方式";
     environment_output_labels = "Environment, output, labels", "环境、输出、标签";
     taken_from_the_script = "Taken from the script:", "取自脚本：";
     here_you_see_where_and_when_it_would_start =
-        "Here you see where and when it would start, before you submit it.",
+        "Shows where and when it would start before you submit it.",
         "提交前，这里会显示它将在何处、何时开始。";
     submit = "Submit", "提交";
     check_only = "Check only", "仅检查";
     what_is_filled_in_here_except_command_and =
-        "What is filled in here, except command and name, is filled in next time.",
+        "The fields, except command and name, are filled in next time.",
         "除命令和名称外，下次将自动填入这些内容。";
-    keep_as_my_template = "Keep as my template", "存为我的模板";
-    acts = "Acts", "操作";
+    keep_as_my_template = "Save as my template", "存为我的模板";
+    acts = "Actions", "操作";
     check = "Check", "检查";
-    give_it_tasks = "Give it tasks …", "恢复分配……";
+    give_it_tasks = "Undrain …", "恢复分配……";
     drain = "Drain …", "排空……";
-    it_was_replaced = "It was replaced …", "机器已更换……";
-    take_out_2 = "Take out …", "移除……";
-    what_is_wrong = "What is wrong", "问题";
+    it_was_replaced = "Replaced …", "机器已更换……";
+    take_out_2 = "Remove …", "移除……";
+    what_is_wrong = "Problems", "问题";
     facts = "Facts", "信息";
     load = "Load", "负载";
     cores = "Cores", "CPU 核数";
@@ -253,17 +253,17 @@ messages! {
     last_contact = "Last contact", "最近联系";
     never = "never", "从未";
     free = "free", "空闲";
-    nothing_is_known_of_its_gpus_yet = "Nothing is known of its GPUs yet.", "尚不知道它有哪些 GPU。";
-    all_gpus_in_full = "All GPUs in full", "全部 GPU 详情";
-    tasks_there = "Tasks there", "其上的任务";
-    nothing_of_what_you_may_see_runs_there_now = "Nothing of what you may see runs there now.", "目前没有您可见的任务在其上运行。";
-    what_ran_there = "What ran there", "曾在其上运行的任务";
-    also_what_ran_there = "Also what ran there", "包括曾运行的任务";
+    nothing_is_known_of_its_gpus_yet = "Its GPUs are not known yet.", "尚不知道它有哪些 GPU。";
+    all_gpus_in_full = "All GPU details", "全部 GPU 详情";
+    tasks_there = "Tasks on this machine", "其上的任务";
+    nothing_of_what_you_may_see_runs_there_now = "No visible tasks are running there.", "目前没有可见的任务在其上运行。";
+    what_ran_there = "Past tasks", "曾在其上运行的任务";
+    also_what_ran_there = "Include past tasks", "包括曾运行的任务";
     check_of = "Check of", "检查";
-    good = "good", "通过";
+    good = "passed", "通过";
     failed = "failed", "失败";
-    all_is_well = "All is well.", "一切正常。";
-    that_is_how_far_one_gets = "That is how far one gets.", "检查到此为止。";
+    all_is_well = "All checks passed.", "检查全部通过。";
+    that_is_how_far_one_gets = "The check stopped here.", "检查到此为止。";
     add_one_below = "Add one below.", "请在下方添加。";
     state = "State", "状态";
     free_gpus = "Free GPUs", "空闲 GPU";
@@ -274,21 +274,19 @@ messages! {
     disk_2 = "disk", "磁盘";
     last_contact_2 = "last contact", "最近联系";
     add_a_machine = "Add a machine", "添加机器";
-    that_is_reached_by_ssh_nothing_need_be =
-        "that is reached by SSH; nothing need be installed there",
-        "通过 SSH 连接，无需预先安装";
-    reached_by_ssh_as = "Reached by SSH as", "SSH 地址";
+    that_is_reached_by_ssh_nothing_need_be = "by SSH; nothing needs to be installed there", "通过 SSH 连接，无需预先安装";
+    reached_by_ssh_as = "SSH address", "SSH 地址";
     as_root_or_with_sudo_tasks_run_as_their =
-        "As root, or with sudo, tasks run as their owners.",
+        "With root or sudo, tasks run as their owners.",
         "以 root 登录或用 sudo 时，任务以其所有者的身份运行。";
     key_file_on_the_server = "Key file on the server", "服务器上的私钥文件";
     labels = "Labels", "标签";
     directory_for_runs = "Directory for runs", "运行目录";
-    on_a_local_disk_empty_as_usual = "On a local disk. Empty: as usual.", "须在本地磁盘。留空：默认位置。";
-    warn_below_so_many_gpus = "Warn below so many GPUs", "GPU 少于此数时警告";
+    on_a_local_disk_empty_as_usual = "On a local disk. Empty: default location.", "须在本地磁盘。留空：默认位置。";
+    warn_below_so_many_gpus = "Warn below this number of GPUs", "GPU 少于此数时警告";
     path_of_nvidia_smi = "Path of nvidia-smi", "nvidia-smi 路径";
-    only_where_it_is_at_an_unusual_place = "Only where it is at an unusual place.", "仅当不在常规位置时填写。";
-    become_root_there_by_sudo = "Become root there by sudo", "用 sudo 成为 root";
+    only_where_it_is_at_an_unusual_place = "Only if it is not in the usual place.", "仅当不在常规位置时填写。";
+    become_root_there_by_sudo = "Become root with sudo", "用 sudo 成为 root";
     trust_the_host_key_it_shows_the_first_time = "Trust the host key it shows the first time", "信任首次出示的主机密钥";
     of = "of", "/";
     gpus_free = "GPUs free", "块 GPU 空闲";
@@ -303,33 +301,33 @@ messages! {
     others = "others", "他人";
     needs_attention_2 = "needs attention", "需要处理";
     my_tasks = "My tasks", "我的任务";
-    you_have_no_tasks_yet = "You have no tasks yet.", "您还没有任务。";
+    you_have_no_tasks_yet = "No tasks yet.", "还没有任务。";
     submit_the_first_one = "Submit the first one", "提交第一个任务";
     or_type = "or type", "或输入";
     all_my_tasks = "All my tasks", "我的全部任务";
     queue = "Queue", "队列";
-    of_everybody = "of everybody", "全部用户";
+    of_everybody = "all users", "全部用户";
     nobody_waits_what_you_submit_now_starts_at =
-        "Nobody waits: what you submit now starts at once if a GPU is free.",
+        "No waiting tasks: a new task starts at once if a GPU is free.",
         "没有等待的任务：有空闲 GPU 时提交即可开始。";
-    all_that_wait = "All that wait", "全部等待任务";
-    choose_all = "Choose all", "全选";
+    all_that_wait = "All waiting tasks", "全部等待任务";
+    choose_all = "Select all", "全选";
     task_2 = "Task", "任务";
     user = "User", "用户";
     why_progress = "Why / progress", "原因 / 进度";
     time = "Time", "时间";
-    choose = "Choose", "选择";
+    choose = "Select", "选择";
     log = "log", "日志";
     expected_start = "expected start", "预计开始";
     submitted = "submitted", "提交于";
-    to_the_overview = "To the overview", "回到总览";
-    not_made = "Not made", "未创建";
+    to_the_overview = "Back to overview", "回到总览";
+    not_made = "Not created", "未创建";
     done_2 = "Done", "完成";
-    the_first_admin = "The first admin", "首位管理员";
+    the_first_admin = "First administrator", "首位管理员";
     choose_a_name_and_a_password_others_are_added =
-        "Choose a name and a password. Others are added on the admin page.",
+        "Choose a user name and a password. Add others on the admin page.",
         "请设置用户名和密码。其他用户可在管理页添加。";
-    make_this_account = "Make this account", "创建账号";
+    make_this_account = "Create account", "创建账号";
     release = "Release", "放行";
     hold = "Hold", "扣住";
     to_the_front = "To the front", "移到最前";
@@ -342,11 +340,11 @@ messages! {
     cancel = "Cancel …", "取消……";
     why_it_failed = "Why it failed", "失败原因";
     why_it_waits = "Why it waits", "等待原因";
-    waits = "Waits:", "等待：";
+    waits = "Waiting:", "等待：";
     expected_start_2 = "Expected start:", "预计开始：";
-    at_the_latest_as_far_as_time_limits_tell = "at the latest, as far as time limits tell.", "之前（根据时间上限推算）。";
-    who_has_which_gpu = "Who has which GPU", "查看 GPU 占用";
-    the_file_system_of_these_does_not_answer = "The file system of these does not answer:", "以下路径所在的文件系统没有响应：";
+    at_the_latest_as_far_as_time_limits_tell = "at the latest, according to time limits.", "之前（根据时间上限推算）。";
+    who_has_which_gpu = "Show GPU usage", "查看 GPU 占用";
+    the_file_system_of_these_does_not_answer = "The file system of these paths does not respond:", "以下路径所在的文件系统没有响应：";
     owner = "Owner", "所有者";
     submitted_2 = "Submitted", "提交";
     running_time = "Running time", "运行时长";
@@ -374,27 +372,29 @@ messages! {
     next = "Next", "下一个";
     follow = "Follow", "跟随";
     download = "Download", "下载";
-    what_it_printed = "What it printed", "输出内容";
+    what_it_printed = "Output", "输出内容";
     live = "live", "实时";
     ended_2 = "ended", "已结束";
-    the_beginning_is_not_shown_download_it_for = "The beginning is not shown; download it for all.", "开头未显示，可下载完整日志。";
-    logs_are_for_the_owner_and_for_admins = "Logs are for the owner and for admins.", "日志仅所有者和管理员可见。";
-    it_has_not_printed_anything_it_has_not_run = "It has not printed anything: it has not run yet.", "还没有输出：尚未运行。";
+    the_beginning_is_not_shown_download_it_for =
+        "The beginning is not shown; download the complete log.",
+        "开头未显示，可下载完整日志。";
+    logs_are_for_the_owner_and_for_admins = "Only the owner and administrators can see logs.", "日志仅所有者和管理员可见。";
+    it_has_not_printed_anything_it_has_not_run = "No output: it has not run yet.", "还没有输出：尚未运行。";
     states = "States", "状态";
     filters = "Filters", "筛选";
-    everybody_2 = "everybody", "所有人";
+    everybody_2 = "all users", "所有人";
     me = "me", "我";
     any = "any", "任意";
     more_filters = "More filters", "更多筛选";
     label = "Label", "标签";
-    no_task_is_like_that = "No task is like that.", "没有符合条件的任务。";
+    no_task_is_like_that = "No matching tasks.", "没有符合条件的任务。";
     show_all = "Show all", "查看全部";
     tasks_4 = "tasks", "个任务";
-    older_ones_2 = "Older ones", "更早的任务";
-    chosen_tasks = "Chosen tasks:", "所选任务：";
+    older_ones_2 = "Older tasks", "更早的任务";
+    chosen_tasks = "Selected tasks:", "所选任务：";
     retry = "Retry", "重试";
     needs = "Needs", "需要";
-    it_starts_when_all_of_this_has_happened = "It starts when all of this has happened:", "以下条件全部满足后开始：";
+    it_starts_when_all_of_this_has_happened = "It starts when all of these conditions hold:", "以下条件全部满足后开始：";
     the_start_cannot_be_predicted = "The start cannot be predicted.", "无法预计开始时间。";
     it_has_the_reservation = "It has the reservation.", "已为它预留。";
     it_would_start_now_with = "It would start now with:", "改为以下选项可立即开始：";

@@ -10,6 +10,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use danlu_messages::acts::Act;
 use danlu_wire::api::{DatabaseCheck, Document, ErrorCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,7 +42,7 @@ pub(super) async fn backup(
     let deed = Deed {
         user: asker.name,
         origin: asker.origin,
-        act: "back up",
+        act: Act::BackUp,
         target: "server".into(),
         detail: if logs { "with logs".into() } else { String::new() },
     };

@@ -1,6 +1,5 @@
 //! API errors as HTTP responses: a status and `{"error": {"code", "message", "hint"}}`.
 
-use super::chinese;
 use crate::auth::AuthError;
 use crate::daemon::handle::{AskError, NotNow};
 use axum::Json;
@@ -8,7 +7,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use danlu_core::Refusal;
-use danlu_messages::{Language, errors, reasons};
+use danlu_messages::{errors, refusals};
 use danlu_wire::api::{ErrorBody, ErrorCode, ErrorDocument};
 
 #[derive(Debug, Clone)]
@@ -125,18 +124,49 @@ impl From<Refusal> for ApiError {
             | Refusal::AdminOnly
             | Refusal::Locked
             | Refusal::PassesEverybody => ErrorCode::NotPermitted,
-            _ => ErrorCode::Refused,
+            Refusal::BadSlots { .. }
+            | Refusal::ShareWithoutMemory
+            | Refusal::BadUtilization
+            | Refusal::Oneself
+            | Refusal::BadUserName
+            | Refusal::BadEmail
+            | Refusal::BadLanguage
+            | Refusal::WrongState { .. }
+            | Refusal::RunEnded(_)
+            | Refusal::NodeReachable(_)
+            | Refusal::NodeHeard { .. }
+            | Refusal::MayStillRun { .. }
+            | Refusal::StillNeeded { .. }
+            | Refusal::NameTaken { .. }
+            | Refusal::NameMissing
+            | Refusal::NodeBusy { .. }
+            | Refusal::Impossible { .. }
+            | Refusal::UnknownName { .. }
+            | Refusal::TooFewNodes { .. }
+            | Refusal::UnequalNodes { .. }
+            | Refusal::GangNamesOne { .. }
+            | Refusal::TooMany { .. }
+            | Refusal::TooLong { .. }
+            | Refusal::ControlCharacter { .. }
+            | Refusal::BadVariable { .. }
+            | Refusal::BadTimeLimit
+            | Refusal::NoTimeLimit(_)
+            | Refusal::ExtendedTooFar(_)
+            | Refusal::OutOfRange { .. }
+            | Refusal::OverQuota(_)
+            | Refusal::LogsFull { .. }
+            | Refusal::KeyReused
+            | Refusal::Circle(_)
+            | Refusal::NoRoom(_)
+            | Refusal::BadArray
+            | Refusal::BadAxis { .. }
+            | Refusal::EmptyCommand
+            | Refusal::RunsUnknown { .. }
+            | Refusal::NoUnknownRuns { .. }
+            | Refusal::EpochGoesBack => ErrorCode::Refused,
         };
-        if let Some((message, hint)) = reasons::refused(&refusal) {
-            return ApiError::new(code, message, hint);
-        }
-        match Language::current() {
-            Language::English => ApiError::new(code, refusal.to_string(), refusal.hint()),
-            Language::Chinese => {
-                let (message, hint) = chinese::refusal(&refusal);
-                ApiError::new(code, message, hint)
-            }
-        }
+        let (message, hint) = refusals::refusal(&refusal);
+        ApiError::new(code, message, hint)
     }
 }
 

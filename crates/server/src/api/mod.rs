@@ -5,7 +5,6 @@ pub(crate) mod audit;
 mod backup;
 mod body;
 pub(crate) mod caller;
-mod chinese;
 pub(crate) mod cluster;
 mod command;
 pub(crate) mod daemon;

@@ -6,6 +6,7 @@ use super::{Api, ApiError};
 use crate::daemon::notices;
 use crate::store::{Deed, RecordChange};
 use axum::extract::{Path, State};
+use danlu_messages::acts::Act;
 use danlu_messages::errors;
 use danlu_wire::api::{Document, NoticeKind, NoticeList};
 
@@ -37,7 +38,7 @@ pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<()
     let deed = Deed {
         user: asker.name,
         origin: asker.origin,
-        act: "acknowledge",
+        act: Act::Acknowledge,
         target: format!("notice {id}"),
         detail: String::new(),
     };

@@ -12,6 +12,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use danlu_core::refusal::Counted;
 use danlu_core::resources::Sharing;
 use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
@@ -316,7 +317,7 @@ fn array(Array { mut indices, at_once, grid }: Array) -> Result<ArraySpec, ApiEr
         let count = ArraySpec::combinations(&grid).and_then(|count| u32::try_from(count).ok());
         let most = limits::TASKS_PER_ARRAY;
         let count = count.filter(|count| *count as usize <= most);
-        let too_many = Refusal::TooMany { what: "combinations", limit: most };
+        let too_many = Refusal::TooMany { what: Counted::Combinations, limit: most };
         indices = (0..count.ok_or(too_many)?).collect();
     }
     Ok(ArraySpec { indices, at_once, grid })

@@ -3,10 +3,11 @@
 use crate::read_model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
-use danlu_core::run::{Exit, PartState, RunPart, RunState};
+use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::task::{Outcome, TaskState};
 use danlu_core::trouble::TroubleKind;
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
+use danlu_messages::{ends, errors};
 use danlu_wire::api::{
     Failure, ForeignView, GpuCounts, GpuStateName, GpuView, NodeStateName, NodeView, PartStateName,
     PartView, RunStateName, RunView, TaskDetails, TaskStateName, TaskView,
@@ -280,8 +281,8 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
-        exit: end(run).map(|(exit, _)| danlu_messages::ends::exit(exit)),
-        failure: end(run).and_then(|(_, failure)| failure.map(failure_view)),
+        exit: end(run).map(|(exit, _)| ends::exit(exit)),
+        failure: end(run).and_then(|(exit, failure)| Some(failure_view(failure?, exit, &run.used))),
     }
 }
 
@@ -301,7 +302,7 @@ fn part_view(model: &ReadModel, part: &RunPart) -> PartView {
             PartState::Alive { .. } => PartStateName::Running,
         },
         exit_code: exit.and_then(shell_code),
-        exit: exit.map(Exit::in_words),
+        exit: exit.map(ends::exit),
     }
 }
 
@@ -392,12 +393,15 @@ fn shell_code(exit: &Exit) -> Option<i32> {
 
 /// The failure of an ended task, from its last run.
 fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
-    let last = run.and_then(end).and_then(|(_, failure)| failure.map(failure_view));
+    let last = run.and_then(|run| {
+        let (exit, failure) = end(run)?;
+        Some(failure_view(failure?, exit, &run.used))
+    });
     match outcome {
         Outcome::Succeeded | Outcome::Cancelled { .. } | Outcome::DependencyFailed { .. } => None,
         Outcome::GaveUp { attempts } => Some(Failure {
             class: FailureClass::Killed.into(),
-            evidence: Some(format!("its machine went down in {attempts} attempts")),
+            evidence: Some(errors::gave_up(attempts)),
         }),
         Outcome::TimedOut => last.or_else(|| plain(&Exit::TimedOut)),
         Outcome::LaunchError { message } => {
@@ -409,11 +413,12 @@ fn failure(outcome: &Outcome, run: Option<&Run>) -> Option<Failure> {
 
 /// For runs of which nothing else is known.
 fn plain(exit: &Exit) -> Option<Failure> {
-    danlu_core::Failure::of_exit(exit).as_ref().map(failure_view)
+    let failure = danlu_core::Failure::of_exit(exit)?;
+    Some(failure_view(&failure, exit, &RunUsage::default()))
 }
 
-fn failure_view(failure: &danlu_core::Failure) -> Failure {
-    let evidence = Some(failure.evidence.clone());
+fn failure_view(failure: &danlu_core::Failure, exit: &Exit, used: &RunUsage) -> Failure {
+    let evidence = Some(ends::evidence(failure, exit, used));
     Failure { class: failure.class.into(), evidence }
 }
 

@@ -21,6 +21,7 @@ use crate::store::{Deed, Store, StoreError};
 use attempts::Attempts;
 use danlu_core::limits::NAME_BYTES;
 use danlu_core::{Time, User, UserId};
+use danlu_messages::acts::Act;
 use danlu_messages::errors;
 use danlu_wire::api::Notify;
 use recent::Recent;
@@ -167,7 +168,7 @@ impl Auth {
             .map(|session| AccountChange::NoSession(session.digest))
             .collect();
         changes.push(AccountChange::Password(Password { user, hash, must_change }));
-        let deed = deed((&by.name, &by.origin), "set password of", format!("user {name}"));
+        let deed = deed((&by.name, &by.origin), Act::SetPasswordOf, format!("user {name}"));
         Ok(self.change(handle, changes, Some(deed)).await?)
     }
 
@@ -210,7 +211,7 @@ impl Auth {
         wanted: Notify,
         by: &Asker,
     ) -> Result<(), NotNow> {
-        let deed = deed((&by.name, &by.origin), "choose notices of", format!("user {}", by.name));
+        let deed = deed((&by.name, &by.origin), Act::ChooseNoticesOf, format!("user {}", by.name));
         self.change(handle, vec![AccountChange::Notice(Notice { user, wanted })], Some(deed)).await
     }
 
@@ -285,7 +286,7 @@ fn random() -> Result<String, AuthError> {
     secret::random().map_err(|_| AuthError::NoRandomness)
 }
 
-fn deed((user, origin): (&str, &str), act: &'static str, target: String) -> Deed {
+fn deed((user, origin): (&str, &str), act: Act, target: String) -> Deed {
     Deed { user: user.to_owned(), origin: origin.to_owned(), act, target, detail: String::new() }
 }
 

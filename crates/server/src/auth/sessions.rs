@@ -6,6 +6,7 @@ use super::{Auth, AuthError, deed, oldest_first, origin, random};
 use crate::daemon::clock;
 use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, Time, User, UserId};
+use danlu_messages::acts::Act;
 use std::net::IpAddr;
 
 /// Interval at which the use of a session is stored; shorter for short sessions.
@@ -50,7 +51,7 @@ impl Auth {
         let csrf = session.csrf.clone();
         let mut changes = self.sessions_to_forget(user.id, now);
         changes.push(AccountChange::Session(session));
-        let deed = deed((&user.name, &origin), "log in", String::new());
+        let deed = deed((&user.name, &origin), Act::LogIn, String::new());
         self.change(handle, changes, Some(deed)).await?;
         Ok(LoggedIn { secret, csrf, must_change: self.must_change_password(user.id) })
     }
@@ -99,7 +100,7 @@ impl Auth {
         let sessions = self.sessions_of(user);
         let found = sessions.iter().find(|session| session.digest.short() == which);
         let found = found.ok_or(AuthError::NoSuchSession)?;
-        let deed = deed((&by.name, &by.origin), "log out", String::new());
+        let deed = deed((&by.name, &by.origin), Act::LogOut, String::new());
         let change = AccountChange::NoSession(found.digest.clone());
         Ok(self.change(handle, vec![change], Some(deed)).await?)
     }

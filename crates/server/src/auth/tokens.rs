@@ -6,6 +6,7 @@ use super::{Auth, AuthError, deed, oldest_first, random};
 use crate::daemon::clock;
 use crate::daemon::handle::{Asker, Handle};
 use danlu_core::{Span, UserId};
+use danlu_messages::acts::Act;
 use danlu_wire::api::Scope;
 
 const TOKENS_PER_USER: usize = 200;
@@ -32,7 +33,7 @@ impl Auth {
             created_at,
             expires_at: lifetime.map(|span| created_at + span),
         };
-        let deed = deed((&by.name, &by.origin), "make", format!("token {name}"));
+        let deed = deed((&by.name, &by.origin), Act::Make, format!("token {name}"));
         self.change(handle, vec![AccountChange::Token(token.clone())], Some(deed)).await?;
         Ok((secret, token))
     }
@@ -71,7 +72,7 @@ impl Auth {
         if found.is_empty() {
             return Err(AuthError::NoSuchToken);
         }
-        let deed = deed((&by.name, &by.origin), "revoke", format!("token {which}"));
+        let deed = deed((&by.name, &by.origin), Act::Revoke, format!("token {which}"));
         Ok(self.change(handle, found, Some(deed)).await?)
     }
 }

@@ -177,8 +177,8 @@ pub(crate) async fn resolve(
             | (Some(true), DependencyKind::AfterOk)
             | (Some(false), DependencyKind::AfterNotOk) => {}
             (Some(_), _) => {
-                let message = format!("task {} has ended in another way", dependency.task);
-                let hint = "it is in the archive; leave that dependency out";
+                let message = errors::archived_dependency(&dependency.task);
+                let hint = errors::drop_archived_dependency();
                 return Err(ApiError::new(ErrorCode::Refused, message, hint));
             }
         }

@@ -4,16 +4,17 @@ use crate::daemon::handle::Asker;
 use crate::store::Deed;
 use danlu_core::user::UserChange;
 use danlu_core::{Input, Reply, State, TaskId, UserId};
+use danlu_messages::acts::Act;
 use std::collections::BTreeMap;
 
 /// `None` for what only nodes and the engine itself send.
 pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
-    let task = |act, id: &TaskId| (act, format!("task {id}"), String::new());
-    let user = |act, id: &UserId| {
+    let task = |act: Act, id: &TaskId| (act, format!("task {id}"), String::new());
+    let user = |act: Act, id: &UserId| {
         let name = state.users.get(id).map_or_else(|| id.to_string(), |user| user.name.clone());
         (act, format!("user {name}"), String::new())
     };
-    let node = |act, id| {
+    let node = |act: Act, id| {
         let name = state.nodes.get(id).map_or("", |node| node.name.as_str());
         (act, format!("node {name}"), String::new())
     };
@@ -21,58 +22,58 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         Input::Submit { spec, .. } => {
             let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
             let many = if count > 1 { format!("{count} tasks") } else { String::new() };
-            ("submit", String::new(), many)
+            (Act::Submit, String::new(), many)
         }
-        Input::Cancel { task: id, .. } => task("cancel", id),
-        Input::Hold { task: id, .. } => task("hold", id),
-        Input::Release { task: id, .. } => task("release", id),
-        Input::Retry { task: id, .. } => task("retry", id),
-        Input::Requeue { task: id, .. } => task("requeue", id),
-        Input::Pause { task: id, .. } => task("pause", id),
-        Input::Resume { task: id, .. } => task("resume", id),
-        Input::Edit { task: id, .. } => task("edit", id),
+        Input::Cancel { task: id, .. } => task(Act::Cancel, id),
+        Input::Hold { task: id, .. } => task(Act::Hold, id),
+        Input::Release { task: id, .. } => task(Act::Release, id),
+        Input::Retry { task: id, .. } => task(Act::Retry, id),
+        Input::Requeue { task: id, .. } => task(Act::Requeue, id),
+        Input::Pause { task: id, .. } => task(Act::Pause, id),
+        Input::Resume { task: id, .. } => task(Act::Resume, id),
+        Input::Edit { task: id, .. } => task(Act::Edit, id),
         Input::Extend { task: id, more, .. } => {
-            ("extend", format!("task {id}"), format!("by {}", more.in_words()))
+            (Act::Extend, format!("task {id}"), format!("by {more}"))
         }
         Input::Move { task: id, position, .. } => {
-            ("move", format!("task {id}"), format!("to place {position}"))
+            (Act::Move, format!("task {id}"), format!("to place {position}"))
         }
-        Input::Start { task: id, .. } => task("start", id),
-        Input::Remove { task: id, .. } => task("remove", id),
-        Input::Abandon { run, .. } => ("abandon", format!("run {run}"), String::new()),
+        Input::Start { task: id, .. } => task(Act::Start, id),
+        Input::Remove { task: id, .. } => task(Act::Remove, id),
+        Input::Abandon { run, .. } => (Act::Abandon, format!("run {run}"), String::new()),
         Input::AddUser { name, admin, .. } => {
             let role = if *admin { "admin" } else { "user" };
-            ("add", format!("user {name}"), role.to_owned())
+            (Act::Add, format!("user {name}"), role.to_owned())
         }
         Input::SetUser { user: id, change, .. } => {
-            let (act, target, _) = user("change", id);
+            let (act, target, _) = user(Act::Change, id);
             let template = change.template.as_ref().map(|_| String::from("…"));
             (act, target, in_words(&UserChange { template, ..change.clone() }))
         }
-        Input::RemoveUser { user: id, .. } => user("remove", id),
-        Input::AddNode { name, .. } => ("add", format!("node {name}"), String::new()),
-        Input::RemoveNode { node: id, .. } => node("remove", id),
-        Input::Drain { node: id, .. } => node("drain", id),
-        Input::Undrain { node: id, .. } => node("undrain", id),
+        Input::RemoveUser { user: id, .. } => user(Act::Remove, id),
+        Input::AddNode { name, .. } => (Act::Add, format!("node {name}"), String::new()),
+        Input::RemoveNode { node: id, .. } => node(Act::Remove, id),
+        Input::Drain { node: id, .. } => node(Act::Drain, id),
+        Input::Undrain { node: id, .. } => node(Act::Undrain, id),
         Input::ManageGpus { node: id, change, .. } => {
-            let (act, target, _) = node("change GPUs of", id);
+            let (act, target, _) = node(Act::ChangeGpusOf, id);
             (act, target, in_words(change))
         }
         Input::SetLabels { node: id, change, .. } => {
-            let (act, target, _) = node("label", id);
+            let (act, target, _) = node(Act::Label, id);
             (act, target, labels_in_words(change))
         }
         Input::DeclareLost { node: id, force, .. } => {
-            let (act, target, _) = node("declare lost the runs of", id);
+            let (act, target, _) = node(Act::DeclareLostTheRunsOf, id);
             (act, target, if *force { String::from("by force") } else { String::new() })
         }
-        Input::EndUnknownRuns { node: id, .. } => node("end the unknown runs of", id),
+        Input::EndUnknownRuns { node: id, .. } => node(Act::EndTheUnknownRunsOf, id),
         Input::SetResources { node: id, resources, .. } => {
-            let (act, target, _) = node("change resources of", id);
+            let (act, target, _) = node(Act::ChangeResourcesOf, id);
             (act, target, in_words(resources))
         }
         Input::Configure { settings, .. } => {
-            ("change", String::from("settings"), difference(state.settings(), settings))
+            (Act::Change, String::from("settings"), difference(state.settings(), settings))
         }
         Input::Boot { .. } | Input::Node { .. } | Input::Schedule => return None,
     };

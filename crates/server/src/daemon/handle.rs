@@ -5,6 +5,7 @@ use crate::daemon::notices::Notices;
 use crate::read_model::{ReadModel, Reader};
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
+use danlu_messages::refusals::refusal;
 use danlu_messages::{Language, errors};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -55,10 +56,16 @@ pub type EngineReply = Result<Reply, AskError>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AskError {
-    #[error(transparent)]
-    Refused(#[from] Refusal),
+    #[error("{}", refusal(.0).0)]
+    Refused(Refusal),
     #[error(transparent)]
     NotNow(#[from] NotNow),
+}
+
+impl From<Refusal> for AskError {
+    fn from(refusal: Refusal) -> AskError {
+        AskError::Refused(refusal)
+    }
 }
 
 /// The server cannot do it at the moment. Nothing has changed.

@@ -5,6 +5,7 @@ use crate::store::restore_guard::Loss;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use arc_swap::ArcSwap;
 use danlu_core::Time;
+use danlu_messages::acts::Act;
 use danlu_messages::server::daemon as msg;
 pub use danlu_wire::api::{Notice, NoticeKind};
 use std::sync::Arc;
@@ -78,7 +79,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
     let deed = Deed {
         user: "danlu".into(),
         origin: "automatic".into(),
-        act: "note",
+        act: Act::Note,
         target: name.into(),
         detail,
     };

@@ -2,6 +2,7 @@
 
 use super::{Store, StoreError};
 use danlu_core::Time;
+use danlu_messages::acts::Act;
 use rusqlite::{Transaction, params};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +10,7 @@ pub struct Deed {
     pub user: String,
     /// `socket`, or the address of the other machine.
     pub origin: String,
-    pub act: &'static str,
+    pub act: Act,
     /// Such as `task 12` or `user ann`.
     pub target: String,
     pub detail: String,
@@ -35,7 +36,7 @@ pub(super) fn write(to: &Transaction<'_>, deeds: &[(Time, Deed)]) -> rusqlite::R
         "INSERT INTO audit (at, user, origin, act, target, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut put = to.prepare_cached(sql)?;
     for (at, Deed { user, origin, act, target, detail }) in deeds {
-        put.execute(params![at.0, user, origin, act, target, detail])?;
+        put.execute(params![at.0, user, origin, act.as_str(), target, detail])?;
     }
     Ok(())
 }

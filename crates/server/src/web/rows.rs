@@ -6,7 +6,6 @@ use super::page_context::Visit;
 use super::{reasons, states};
 use crate::read_model::ReadModel;
 use danlu_core::{Task, TaskId, Time};
-use danlu_messages::ends;
 use danlu_messages::web::rows as msg;
 use danlu_wire::api::{ArrayLine, Line, TaskStateName, TaskView};
 
@@ -148,10 +147,7 @@ fn ended(task: &TaskView) -> String {
     let Some(failure) = &task.failure else { return task.why.clone().unwrap_or_default() };
     let (what, _) = states::failure(&failure.class);
     match failure.evidence.as_deref().filter(|evidence| !evidence.is_empty()) {
-        Some(evidence) => {
-            let evidence = ends::evidence(evidence);
-            msg::what_evidence(&what, &evidence)
-        }
+        Some(evidence) => msg::what_evidence(&what, &evidence),
         None => what.to_owned(),
     }
 }

@@ -12,7 +12,6 @@ use axum::extract::{Path, Query, State};
 use danlu_core::FailureClass;
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
-use danlu_messages::ends;
 use danlu_messages::web::pages;
 use danlu_messages::web::task as msg;
 use danlu_wire::api::{Line, MaybeNewer, RunView, TaskDetails, TaskStateName, TaskView};
@@ -144,11 +143,7 @@ fn attempt(run: &RunView, context: &PageContext) -> Attempt {
 fn failure(task: &TaskView) -> Option<Problem> {
     let failure = task.failure.as_ref()?;
     let (what, help) = states::failure(&failure.class);
-    Some(Problem {
-        what,
-        evidence: ends::evidence(failure.evidence.as_deref().unwrap_or_default()),
-        help,
-    })
+    Some(Problem { what, evidence: failure.evidence.clone().unwrap_or_default(), help })
 }
 
 fn after(details: &TaskDetails) -> Vec<(u64, &'static str)> {

@@ -133,7 +133,7 @@ impl World {
         }
         if let Err(refusal) = &step.reply {
             let silent = step.events.is_empty() && step.effects.is_empty();
-            ensure!(silent, "a refusal ({refusal}) had consequences: {:?}", step.events);
+            ensure!(silent, "a refusal ({refusal:?}) had consequences: {:?}", step.events);
         }
         if *input == Input::Schedule {
             classes_are_kept(state, &step.events, self.daemon_clock())?;

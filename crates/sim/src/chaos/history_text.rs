@@ -80,7 +80,7 @@ impl fmt::Display for InputText<'_> {
             Ok(Reply::Task(task)) => write!(f, " -> task {task}"),
             Ok(Reply::Node(node)) => write!(f, " -> node {node}"),
             Ok(Reply::User(user)) => write!(f, " -> user {user}"),
-            Err(refusal) => write!(f, " -> refused: {refusal}"),
+            Err(refusal) => write!(f, " -> refused: {refusal:?}"),
         }
     }
 }

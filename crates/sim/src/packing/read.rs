@@ -3,6 +3,7 @@
 use csv::StringRecord;
 use danlu_core::Refusal;
 use danlu_core::limits;
+use danlu_messages::refusals::refusal;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub enum PackingError {
     Empty { path: PathBuf },
     #[error("no task of the list asks for a GPU, or no machine has one")]
     NoGpus,
-    #[error("the scheduler refuses a task: {0}")]
+    #[error("the scheduler refuses a task: {}", refusal(.0).0)]
     Refused(Refusal),
 }
 

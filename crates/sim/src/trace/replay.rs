@@ -15,6 +15,7 @@ use danlu_core::{
     Effect, Input, NodeId, NodeMessage, Refusal, Reply, Request, RunId, SessionId, Span, State,
     TaskId, Time, UserId, step,
 };
+use danlu_messages::refusals::refusal as sentence;
 use danlu_messages::sim as msg;
 use job_progress::JobProgress;
 use std::cmp::Reverse;
@@ -33,11 +34,11 @@ pub struct JobResult {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    #[error("{}", msg::job_refused(job, line, refusal))]
+    #[error("{}", msg::job_refused(job, line, &sentence(refusal).0))]
     Refused { job: String, line: u64, refusal: Box<Refusal> },
     #[error("{}", msg::no_estimate(job, line))]
     NoEstimate { job: String, line: u64 },
-    #[error("{}", msg::no_cluster(.0))]
+    #[error("{}", msg::no_cluster(&sentence(.0).0))]
     Setup(Refusal),
 }
 

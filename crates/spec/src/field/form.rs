@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(serde_json::to_value(said).ok(), Some(json!({"gpus": 4, "gpu_model": null})));
         after.set(Field::Conda, "torch".to_owned());
         let wrong = after.changes_since(&before).expect_err("there are two environments");
-        assert!(wrong.reason.contains("exclude each other"), "{wrong:?}");
+        assert!(wrong.reason.contains("cannot be combined"), "{wrong:?}");
         after.set(Field::Venv, String::new());
         assert!(after.changes_since(&before).is_ok());
     }

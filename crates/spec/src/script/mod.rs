@@ -191,11 +191,15 @@ mod tests {
             assert!(format!("{failure:?}").contains(words), "{failure:?}");
         };
         check("#!/bin/sh\n#DANLU --nonsense\n", InputErrorKind::Usage, "line 2: unknown argument");
-        check("#!/bin/sh\n\n#DANLU --gpus x\n", InputErrorKind::Usage, "line 3: `--gpus");
-        check("#!/bin/sh\n#DANLU --name 'a\n", InputErrorKind::Usage, "line 2: a quote");
+        check(
+            "#!/bin/sh\n\n#DANLU --gpus x\n",
+            InputErrorKind::Usage,
+            "line 3: invalid value `x` for `--gpus",
+        );
+        check("#!/bin/sh\n#DANLU --name 'a\n", InputErrorKind::Usage, "line 2: unclosed quote");
         check("#!/bin/sh\n#SBATCH --partition=gpu\n", InputErrorKind::Refused, "line 2: ");
         check("#!/bin/sh\n#SBATCH --mem=lots\n", InputErrorKind::Usage, "line 2: ");
-        check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "no shell line");
+        check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "not allowed in a script");
         check("#!/bin/sh\n#DANLU -d afterok:@~3\n", InputErrorKind::Refused, "line 2: there is no");
         check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Refused, "line 2: ");
     }

@@ -34,9 +34,8 @@ pub fn diagnose(exit: &Exit, clues: &Clues<'_>) -> Option<Failure> {
         return Some(kernel.clone());
     }
     if clues.oom_kills > 0 {
-        let killed = clues.oom_kills;
-        let words = format!("the kernel ended {killed} of its processes for want of memory");
-        return Some(Failure::new(FailureClass::HostOom, &words));
+        // How many, the usage of the run tells.
+        return Some(Failure::new(FailureClass::HostOom, ""));
     }
     // A program that was killed from outside was not killed because of its output.
     if matches!(exit, Exit::Signal(9 | 15) | Exit::Code(137 | 143)) {
@@ -114,7 +113,7 @@ fn gravity(class: FailureClass) -> u32 {
 
 fn with_last_line(plain: Failure, lines: &[&str]) -> Failure {
     match lines.last() {
-        Some(last) => Failure::new(plain.class, &format!("{}: {last}", plain.evidence)),
+        Some(last) => Failure::new(plain.class, last),
         None => plain,
     }
 }

@@ -143,7 +143,7 @@ fn what_is_not_there() {
         Exit::Code(127),
         "sh: 1: no-such-command: not found\n",
         FailureClass::CommandNotFound,
-        "127: sh: 1: no-such",
+        "sh: 1: no-such-command: not found",
     );
     check(
         Exit::Code(2),
@@ -207,12 +207,16 @@ fn the_cause_of_several_processes_is_the_gravest() {
 
 #[test]
 fn an_exit_alone_tells_something_too() {
-    check(Exit::Code(3), "", FailureClass::Other, "exit code 3");
-    check(Exit::Code(3), "loss 0.3\nwhy\n\n", FailureClass::Other, "exit code 3: why");
-    check(Exit::Signal(11), "loss 0.3\n", FailureClass::Killed, "signal 11");
-    check(Exit::Signal(9), "CUDA out of memory", FailureClass::Killed, "signal 9");
-    check(Exit::Code(137), "Killed\n", FailureClass::Killed, "exit code 137");
-    check(Exit::TimedOut, "CUDA out of memory", FailureClass::Timeout, "time limit");
+    let check = |exit: Exit, log: &str, class, evidence: &str| {
+        let found = diagnose(&exit, &Clues { log, ..Clues::default() });
+        assert_eq!(found, Some(Failure::new(class, evidence)));
+    };
+    check(Exit::Code(3), "", FailureClass::Other, "");
+    check(Exit::Code(3), "loss 0.3\nwhy\n\n", FailureClass::Other, "why");
+    check(Exit::Signal(11), "loss 0.3\n", FailureClass::Killed, "loss 0.3");
+    check(Exit::Signal(9), "CUDA out of memory", FailureClass::Killed, "");
+    check(Exit::Code(137), "Killed\n", FailureClass::Killed, "");
+    check(Exit::TimedOut, "CUDA out of memory", FailureClass::Timeout, "");
     assert_eq!(
         diagnose(&Exit::Code(0), &Clues { log: "No space left on device", ..Clues::default() }),
         None

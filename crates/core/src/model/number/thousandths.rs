@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use thiserror::Error;
 
 /// In JSON a plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,8 +18,7 @@ enum Number {
     Text(String),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a number with at most three decimal places, between -1000000 and 1000000")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotThousandths;
 
 impl Thousandths {
@@ -72,6 +70,13 @@ impl FromStr for Thousandths {
         let number: i64 = format!("{whole}{part:0<3}").parse().map_err(|_| NotThousandths)?;
         let number = Thousandths(if negative { -number } else { number });
         if number.is_sound() { Ok(number) } else { Err(NotThousandths) }
+    }
+}
+
+/// For serde, which puts it into errors about JSON.
+impl fmt::Display for NotThousandths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number with at most three decimal places, between -1000000 and 1000000")
     }
 }
 

@@ -6,6 +6,7 @@ use crate::api::{Api, ApiError, Caller};
 use crate::fleet::remote::{NodeRecord, NodeRoute, put_record};
 use axum::extract::{Path, State};
 use danlu_core::{Input, NodeId};
+use danlu_messages::acts::Act;
 use danlu_messages::errors;
 use danlu_wire::api::{Document, NewNode, NodeChange, NodeRole, OneNode};
 
@@ -40,7 +41,7 @@ pub(in crate::api) async fn edit(
     if matches!(before.route, NodeRoute::DialIn(_)) {
         record.route.clone_from(&before.route);
     }
-    let deed = deed(&caller, "edit", &name);
+    let deed = deed(&caller, Act::Edit, &name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     let is_elsewhere = record.address() != before.address();
     // The machine at the new address is unknown until it answers.

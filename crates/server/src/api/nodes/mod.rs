@@ -18,6 +18,7 @@ use crate::store::Deed;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
+use danlu_messages::acts::Act;
 use danlu_messages::errors;
 use danlu_wire::agent::Facts;
 use danlu_wire::api::{
@@ -202,7 +203,7 @@ fn addresses(api: &Api) -> Vec<String> {
 }
 
 /// For the audit log; what the core decides is written there by itself.
-fn deed(caller: &Caller, act: &'static str, name: &str) -> Deed {
+fn deed(caller: &Caller, act: Act, name: &str) -> Deed {
     let (by, target, detail) = (caller.asker(), format!("node {name}"), String::new());
     Deed { user: by.name, origin: by.origin, act, target, detail }
 }
@@ -228,7 +229,7 @@ async fn renew_token(
     } else {
         Some(give_token(api, &mut record)?)
     };
-    let act = if revoke { "revoke token of" } else { "give token to" };
+    let act = if revoke { Act::RevokeTokenOf } else { Act::GiveTokenTo };
     api.handle.keep(vec![put_record(&record)], Some(deed(caller, act, name))).await?;
     api.nodes.add(record);
     with_token(api, caller, name, token)
@@ -408,7 +409,7 @@ fn json(content: impl serde::Serialize) -> Result<Document<serde_json::Value>, A
 async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
     let Some((record, _)) = api.nodes.status(name) else { return Ok(()) };
     let record = NodeRecord { machine: None, ..record };
-    let deed = deed(caller, "accept", name);
+    let deed = deed(caller, Act::Accept, name);
     api.handle.keep(vec![put_record(&record)], Some(deed)).await?;
     let by_ssh = matches!(record.route, NodeRoute::Ssh(_));
     api.nodes.add(record);

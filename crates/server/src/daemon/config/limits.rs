@@ -158,7 +158,7 @@ impl Limits {
             ("limits.request_bytes_per_user", self.request_bytes_per_user.to_string()),
             ("limits.answer_bytes", self.answer_bytes.to_string()),
             ("limits.answer_bytes_per_user", self.answer_bytes_per_user.to_string()),
-            ("limits.idle", self.idle.in_words()),
+            ("limits.idle", self.idle.to_string()),
         ]
     }
 }

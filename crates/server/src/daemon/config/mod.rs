@@ -324,8 +324,8 @@ impl Config {
                 ),
             ),
             ("plain_http", self.plain_http.to_string()),
-            ("auth.session_idle", self.auth.session_idle.in_words()),
-            ("auth.session_longest", self.auth.session_longest.in_words()),
+            ("auth.session_idle", self.auth.session_idle.to_string()),
+            ("auth.session_longest", self.auth.session_longest.to_string()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
             ("auth.trusted_proxies", proxies.join(", ")),
         ];

@@ -13,6 +13,7 @@ use crate::daemon::handle::{Asker, Handle, NotNow};
 use crate::fleet::remote::KeyLogin;
 use crate::store::{Deed, RecordChange, Store, StoreError};
 use danlu_core::UserId;
+use danlu_messages::acts::Act;
 use danlu_messages::errors;
 use danlu_wire::api::Secret;
 use serde::{Deserialize, Serialize};
@@ -151,7 +152,7 @@ impl Logins {
             Some(os_user) => format!("{os_user} on {node}"),
             None => format!("no other on {node}"),
         };
-        self.keep(handle, login, deed(by, "name OS user of", format!("user {name}"), detail)).await
+        self.keep(handle, login, deed(by, Act::NameOsUserOf, format!("user {name}"), detail)).await
     }
 
     /// Without a new key, the existing one stays.
@@ -190,7 +191,7 @@ impl Logins {
         let is_first = login.ssh.is_none();
         let route_id = Some(key_login.route_id.clone());
         let ssh = Some(SshLogin { user: ssh_user.to_owned(), key: note, route_id });
-        let deed = deed(by, "set SSH login on", format!("node {node}"), detail);
+        let deed = deed(by, Act::SetSshLoginOn, format!("node {node}"), detail);
         let kept = self.keep(handle, Login { ssh, ..login }, deed).await;
         if kept.is_err() && is_first {
             private_key::remove(&self.place(user, node));
@@ -210,7 +211,7 @@ impl Logins {
         if login.ssh.is_none() {
             return Err(LoginError::Missing(node.to_owned()));
         }
-        let deed = deed(by, "remove SSH login on", format!("node {node}"), String::new());
+        let deed = deed(by, Act::RemoveSshLoginOn, format!("node {node}"), String::new());
         self.keep(handle, Login { ssh: None, ..login }, deed).await?;
         private_key::remove(&self.place(user, node));
         Ok(())
@@ -323,6 +324,6 @@ fn check_name(name: &str) -> Result<(), LoginError> {
     Ok(())
 }
 
-fn deed(by: &Asker, act: &'static str, target: String, detail: String) -> Deed {
+fn deed(by: &Asker, act: Act, target: String, detail: String) -> Deed {
     Deed { user: by.name.clone(), origin: by.origin.clone(), act, target, detail }
 }

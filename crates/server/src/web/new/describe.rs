@@ -96,7 +96,7 @@ mod tests {
                 language.within(|| submit(&draft, Patch::default())).expect_err("it is no time");
             assert!(error.0.hint.contains(words), "{error:?}");
         };
-        check(Language::English, "a time is written as");
-        check(Language::Chinese, "时间的写法是");
+        check(Language::English, "expected a duration such as");
+        check(Language::Chinese, "应为时长");
     }
 }
