@@ -1,8 +1,10 @@
-//! `cargo xtask`: the commands of those who work on Danlu.
+//! `cargo xtask`: developer commands.
 
 mod bench;
 mod browser;
 mod chaos;
+#[cfg(test)]
+mod documents;
 mod machines;
 mod schemathesis;
 mod setup;
@@ -20,7 +22,7 @@ Usage:
   cargo xtask setup                          install what the tests need: packages, npm, schemathesis, cargo-deny
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
   cargo xtask test --quick                   formatting, lints, unit tests, 200 chaos seeds
-  cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (0 unless told)
+  cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (default: 0)
   cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
   cargo xtask bench one-machine [--json] [--quick]
                                              measure the real binary on this machine
