@@ -137,7 +137,7 @@ pub(crate) fn resolve_names<'a>(
                     selected.may_be_missing.insert(id);
                 }
             }
-            one => {
+            one @ (TaskName::Id(_) | TaskName::Mine(_)) => {
                 let id = resolve_one(client, one)?;
                 add(id, &mut selected.ids);
                 named.insert(id);

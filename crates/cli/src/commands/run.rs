@@ -155,7 +155,10 @@ impl Session {
                     let _ = io::stderr().write_all(b"\n");
                     return Ok(self.detach());
                 }
-                other => kept.push(other),
+                other @ (Message::Task(_)
+                | Message::Bytes(..)
+                | Message::Ended(_)
+                | Message::Failed(_)) => kept.push(other),
             }
         };
         match answer.trim().to_lowercase().as_str() {

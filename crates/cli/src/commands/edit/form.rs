@@ -46,8 +46,18 @@ impl Text {
                     pairs.insert(field, get(&mut task).value().cloned().unwrap_or_default());
                 }
                 Shape::Words => form.set(field, joined(task.command.value().into_iter().flatten())),
-                _ if form.has(field) => {}
-                _ => form.set(field, field.row().text.map_or("", |text| text.default).to_owned()),
+                Shape::Line
+                | Shape::Number
+                | Shape::Switch
+                | Shape::SwitchOrLine
+                | Shape::Lines
+                | Shape::List
+                | Shape::Choice(_) => {
+                    if !form.has(field) {
+                        let default = field.row().text.map_or("", |text| text.default);
+                        form.set(field, default.to_owned());
+                    }
+                }
             }
         }
         Self { form, pairs }
