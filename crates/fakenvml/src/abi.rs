@@ -1,4 +1,5 @@
 //! The functions of NVML that Danlu calls, under their C names.
+#![allow(unsafe_code, reason = "this is the C interface of NVML")]
 
 use crate::code::{
     ARGUMENT_VERSION_MISMATCH, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED,

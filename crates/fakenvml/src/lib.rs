@@ -2,7 +2,6 @@
 //!
 //! The file is the one named by `DANLU_FAKE_NVML`, or else the library's own path with `.json` after it, so that
 //! each test can load a copy of its own. It is read again when it has changed.
-#![expect(unsafe_code, reason = "this is the C interface of NVML")]
 
 mod abi;
 mod code;

@@ -1,4 +1,5 @@
 //! Where the fake's world comes from, and the few things it remembers between calls.
+#![allow(unsafe_code, reason = "asks the dynamic loader where this library is")]
 
 use crate::code::{INVALID_ARGUMENT, SUCCESS, UNINITIALIZED, UNKNOWN};
 use crate::world::{FakeGpu, FakeMig, World};

@@ -1,4 +1,5 @@
 //! A new process out of a process without threads.
+#![allow(unsafe_code, reason = "`clone3` has no safe wrapper")]
 
 use crate::process::Pidfd;
 use nix::errno::Errno;

@@ -1,10 +1,6 @@
 //! What runs on a GPU host: the agent, the launcher and its shims, run directories, GPU probes.
 //!
 //! [`dispatch`] must be the first call in `main`; [`Agent`] is what a server talks to.
-#![allow(
-    unsafe_code,
-    reason = "the one crate that forks, changes users and loads vendor libraries; each use says why it is sound"
-)]
 
 pub mod activation;
 mod agent;

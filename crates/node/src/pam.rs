@@ -1,6 +1,7 @@
 //! Whether somebody's password is that of the OS user, as the machine's own rules (PAM) say.
 //!
 //! libpam is loaded at run time, so that the program starts where there is none. Its modules may take long.
+#![allow(unsafe_code, reason = "PAM is a C library")]
 
 use libloading::Library;
 use nix::libc;

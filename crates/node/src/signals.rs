@@ -1,4 +1,5 @@
 //! Signals, for processes without threads that take them from a descriptor.
+#![allow(unsafe_code, reason = "sets signals that the C library keeps for itself")]
 
 use nix::errno::Errno;
 use nix::libc;

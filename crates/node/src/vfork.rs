@@ -3,6 +3,7 @@
 //! A fork copies the tables of all memory, and then every page that one of the two writes to, for a child that throws all of it
 //! away a moment later: half of what it costs to start a short task. C libraries start programs in this way too, but what they
 //! offer cannot do all that a command of ours needs before it begins.
+#![allow(unsafe_code, reason = "a child in the memory of its parent, on a stack of its own")]
 
 use nix::errno::Errno;
 use nix::libc;

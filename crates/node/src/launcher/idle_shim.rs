@@ -1,5 +1,6 @@
 //! Processes that wait to be the shim of a run: forked ahead, so that no run waits for a fork, or through with the run
 //! before, since the system takes longer to make and to take down a process than a shim needs for a run.
+#![allow(unsafe_code, reason = "forks")]
 
 use super::link::{packet_pair, receive_message, send_message};
 use crate::fork::{Fork, fork};

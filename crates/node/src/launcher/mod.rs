@@ -159,6 +159,7 @@ impl Launcher {
 
 /// The agent's socket is handed over as standard input and its pipe as standard output. Neither may stay there, and
 /// nothing else that the daemon had open may stay at all.
+#[allow(unsafe_code, reason = "closes descriptors that it does not own")]
 fn take_streams() -> io::Result<(OwnedFd, OwnedFd)> {
     // SAFETY: the process has just begun and has opened nothing yet.
     unsafe { close_others() };

@@ -1,4 +1,5 @@
 //! Who the users of launches are, as it was found a moment ago.
+#![allow(unsafe_code, reason = "forks")]
 
 use crate::fork::{Fork, fork};
 use crate::shim::identity::{Identity, NoIdentity};

@@ -3,6 +3,7 @@
 //! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but the shim hears nothing until it has begun: so it
 //! has a second, and is for commands that need nothing of the user's but a directory and a program. Everything else, and what takes
 //! longer, is done by a copy of the shim, which becomes the user first and may then take as long as it likes.
+#![allow(unsafe_code, reason = "forks")]
 
 use crate::activation;
 use crate::cgroup::RunCgroup;

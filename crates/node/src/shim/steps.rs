@@ -4,7 +4,6 @@
 //! lock, formats or can panic. What is written are the child's own stack, what it met (`vfork_start`), and the two places of [`Words`] that are kept for it.
 //! System calls are made directly (`rustix` and `system_calls`): the C library's functions for users and groups would speak to
 //! other threads. `rustix` makes them itself and keeps nothing of a process, so that it does not matter whose memory this is.
-
 #![allow(unsafe_code, reason = "executes a program with lists of pointers")]
 
 use super::identity::Credentials;

@@ -1,4 +1,5 @@
 //! The end of what a run has printed, for finding out why it failed.
+#![allow(unsafe_code, reason = "forks")]
 
 use super::identity::Identity;
 use crate::fork::{Fork, fork};

@@ -1,4 +1,5 @@
 //! All processes of a run, as the shim can hold them.
+#![allow(unsafe_code, reason = "`wait4` with resource usage has no safe wrapper")]
 
 use crate::cgroup::RunCgroup;
 use crate::process::{Process, descendants};

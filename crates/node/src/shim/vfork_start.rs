@@ -1,4 +1,5 @@
 //! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
+#![allow(unsafe_code, reason = "starts a child in the memory of this process")]
 
 use super::launch_progress::{Obstacle, number_of, stage_of};
 use super::steps::Steps;

@@ -1,4 +1,5 @@
 //! One question to NVML each, as safe functions.
+#![allow(unsafe_code, reason = "NVML is a C library")]
 
 use super::abi::{EventData, EventSet, Handle, Memory, MemoryV2, PciInfo, Utilization};
 use super::code;

@@ -1,4 +1,5 @@
 //! The NVML library: found and loaded at run time, its functions by name, the newest version of each first.
+#![allow(unsafe_code, reason = "NVML is a C library, loaded at run time")]
 
 use super::abi::{
     Count, EccErrors, EventData, EventSet, Gpu, GpuText, Handle, HandleByIndex, Memory, MemoryV2,

@@ -1,5 +1,4 @@
 //! NVIDIA GPUs through NVML, the driver's own library: one session, kept as long as the driver lives.
-#![expect(unsafe_code, reason = "NVML is a C library")]
 
 mod abi;
 mod ask;
