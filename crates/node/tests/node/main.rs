@@ -8,7 +8,6 @@
 mod agent_process;
 mod environment;
 mod exits;
-mod harness;
 mod launcher;
 mod many;
 mod memory;
@@ -22,7 +21,18 @@ mod trouble;
 mod user;
 mod world;
 
+use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
+
+/// A test that is not in the list is dead code, which the compiler reports.
+macro_rules! trials {
+    ($($module:ident::$test:ident),* $(,)?) => {
+        vec![$(Trial::test(concat!(stringify!($module), "::", stringify!($test)), || {
+            crate::$module::$test();
+            Ok(())
+        })),*]
+    };
+}
 
 fn main() -> ExitCode {
     if let Some(code) = danlu_node::dispatch() {
@@ -31,7 +41,10 @@ fn main() -> ExitCode {
     if let Some(code) = agent_process::dispatch() {
         return code;
     }
-    harness::run(&harness::tests![
+    let mut arguments = Arguments::from_args();
+    // Some tests count or limit what the process has, so that two at a time would disturb each other.
+    arguments.test_threads.get_or_insert(1);
+    let trials = trials![
         environment::placeholders_are_replaced,
         environment::nothing_of_the_daemon_is_inherited,
         environment::signals_are_at_their_defaults,
@@ -112,5 +125,6 @@ fn main() -> ExitCode {
         user::output_is_opened_as_the_user,
         user::directory_is_entered_as_the_user,
         user::log_belongs_to_the_user_and_the_record_does_not,
-    ])
+    ];
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
