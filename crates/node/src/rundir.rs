@@ -138,7 +138,7 @@ impl RunRoot {
     }
 
     /// Whether a run could begin here: nothing is left of it.
-    pub(crate) fn try_out(&self) -> io::Result<()> {
+    pub(crate) fn self_test(&self) -> io::Result<()> {
         let facts = fstatvfs(&self.runs)?;
         if facts.blocks_free().saturating_mul(facts.fragment_size()) < ROOM {
             return Err(Errno::ENOSPC.into());

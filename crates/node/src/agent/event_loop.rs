@@ -4,7 +4,7 @@ use super::Inventory;
 use super::fitness::Fitness;
 use super::runs::{Runs, Token};
 use crate::boot::boot_id;
-use crate::launcher::{LauncherAnswer, LauncherLink, ShimNews};
+use crate::launcher::{LauncherAnswer, LauncherLink, ShimNotices};
 use crate::rundir::RunRoot;
 use crate::shim::notices::Notice;
 use crate::shim::refusal::Refusal;
@@ -34,7 +34,7 @@ pub(super) struct EventLoop {
     inbox: Inbox,
     /// `None` after a new one could not be started.
     link: Option<LauncherLink>,
-    news: ShimNews,
+    shim_notices: ShimNotices,
     with_cgroups: bool,
     runs: Runs,
     fitness: Fitness,
@@ -46,13 +46,13 @@ pub(super) struct EventLoop {
 
 const ORDERS: Token = Token(0);
 const ANSWERS: Token = Token(1);
-const NEWS: Token = Token(2);
+const NOTICES: Token = Token(2);
 
 impl EventLoop {
     pub(super) fn new(
         root: RunRoot,
         with_cgroups: bool,
-        (link, news): (LauncherLink, ShimNews),
+        (link, shim_notices): (LauncherLink, ShimNotices),
         wake: Arc<EventFd>,
         inbox: Inbox,
         inventory: Box<dyn FnMut() -> Inventory + Send>,
@@ -61,7 +61,7 @@ impl EventLoop {
         let epoll = Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
         listen(&epoll, wake.as_fd(), ORDERS)?;
         listen(&epoll, link.socket(), ANSWERS)?;
-        listen(&epoll, &news, NEWS)?;
+        listen(&epoll, &shim_notices, NOTICES)?;
         let runs = Runs::adopt(root, Arc::clone(&epoll))?;
         let link = Some(link);
         let (fitness, protocol) = (Fitness::default(), PROTOCOL);
@@ -70,7 +70,7 @@ impl EventLoop {
             wake,
             inbox,
             link,
-            news,
+            shim_notices,
             with_cgroups,
             runs,
             fitness,
@@ -94,20 +94,20 @@ impl EventLoop {
                 Err(error) => panic!("epoll cannot fail on descriptors of our own: {error}"),
             };
             // A start is heard before the end that follows it.
-            self.hear_shims();
+            self.read_shim_notices();
             let mut go_on = true;
             for event in &events[..count] {
                 match Token(event.data()) {
-                    ORDERS => go_on = self.obey(),
-                    ANSWERS => self.hear_launcher(),
-                    NEWS => {}
+                    ORDERS => go_on = self.take_orders(),
+                    ANSWERS => self.read_launcher_answers(),
+                    NOTICES => {}
                     shim => self.runs.shim_ended(shim),
                 }
             }
             self.runs.look_again();
             self.launch_queued();
-            self.see_whether_fit();
-            self.speak();
+            self.update_fitness();
+            self.send_notices();
             // After the launches: they wait for the GPUs of what is forgotten.
             self.runs.tidy();
             if !go_on {
@@ -120,7 +120,7 @@ impl EventLoop {
     }
 
     /// False when nobody will order anything any more.
-    fn obey(&mut self) -> bool {
+    fn take_orders(&mut self) -> bool {
         let _ = self.wake.read();
         loop {
             match self.inbox.orders.try_recv() {
@@ -136,7 +136,7 @@ impl EventLoop {
 
     fn carry_out(&mut self, order: ToAgent) {
         match order {
-            ToAgent::Hello(hello) => self.greet(&hello),
+            ToAgent::Hello(hello) => self.begin_session(&hello),
             ToAgent::Launch(order) => self.runs.queue(order),
             ToAgent::Stop { run, why, grace } => self.runs.stop(run, why, grace),
             ToAgent::Pause { run } => self.runs.pause(run, true),
@@ -152,9 +152,9 @@ impl EventLoop {
 
     /// A new connection: what the old one ordered and has not begun must never begin, for the report of the new one
     /// will not show it. What is said after the greeting is said on the new connection.
-    fn greet(&mut self, hello: &Hello) {
+    fn begin_session(&mut self, hello: &Hello) {
         self.runs.drop_queued();
-        self.speak();
+        self.send_notices();
         self.protocol = hello.protocol.min(PROTOCOL);
         let session = hello.session;
         let boot = Some(boot_id().to_owned());
@@ -166,33 +166,33 @@ impl EventLoop {
         self.runs.tidy();
         let runs = self.runs.report();
         // What was noticed before is said before.
-        self.speak();
+        self.send_notices();
         let trouble = self.fitness.trouble().cloned();
         let report = NodeReport { capacity, free_memory, gpus, runs, trouble };
-        self.say(FromAgent::Report(report));
+        self.send(FromAgent::Report(report));
     }
 
-    fn speak(&mut self) {
+    fn send_notices(&mut self) {
         for notice in std::mem::take(&mut self.runs.notices) {
-            self.say(notice);
+            self.send(notice);
         }
     }
 
-    fn say(&mut self, notice: FromAgent) {
+    fn send(&mut self, notice: FromAgent) {
         if let Some(notice) = notice.for_protocol(self.protocol) {
             (self.notice)(notice);
         }
     }
 
     /// What could not be started says that this machine is not well; a look shows when it is again.
-    fn see_whether_fit(&mut self) {
+    fn update_fitness(&mut self) {
         let now = Instant::now();
         let mut news = match self.runs.trouble.take() {
             Some(trouble) => self.fitness.met(trouble, now),
             None => false,
         };
         if self.fitness.look_at().is_some_and(|at| at <= now) {
-            let found = self.try_out().err().map(Refusal::into_trouble);
+            let found = self.self_test().err().map(Refusal::into_trouble);
             news |= self.fitness.looked(found, now);
         }
         if news {
@@ -202,21 +202,21 @@ impl EventLoop {
     }
 
     /// All that a run needs of this machine: a directory, descriptors, a process.
-    fn try_out(&mut self) -> Result<(), Refusal> {
-        let tried = self.runs.root().try_out();
+    fn self_test(&mut self) -> Result<(), Refusal> {
+        let tried = self.runs.root().self_test();
         tried.map_err(|error| Refusal::run_directory("make a run directory", &error))?;
         let failed = |error: io::Error| Refusal::launcher(&error);
         if self.link.is_none() {
             return self.start_launcher().map_err(failed);
         }
         let root = self.runs.root().path();
-        LauncherLink::start(root, self.with_cgroups, &self.news)
+        LauncherLink::start(root, self.with_cgroups, &self.shim_notices)
             .map(LauncherLink::end)
             .map_err(failed)
     }
 
-    fn hear_shims(&mut self) {
-        for notice in self.news.hear() {
+    fn read_shim_notices(&mut self) {
+        for notice in self.shim_notices.read() {
             match notice {
                 Notice::Started { run, at, leader } => self.runs.started(run, at, leader),
                 Notice::Ended { run } => self.runs.result_is_there(run),
@@ -224,7 +224,7 @@ impl EventLoop {
         }
     }
 
-    fn hear_launcher(&mut self) {
+    fn read_launcher_answers(&mut self) {
         while let Some(link) = &self.link {
             match link.answer() {
                 LauncherAnswer::Nothing => return,
@@ -248,7 +248,8 @@ impl EventLoop {
     }
 
     fn start_launcher(&mut self) -> io::Result<()> {
-        let link = LauncherLink::start(self.runs.root().path(), self.with_cgroups, &self.news)?;
+        let link =
+            LauncherLink::start(self.runs.root().path(), self.with_cgroups, &self.shim_notices)?;
         listen(&self.epoll, link.socket(), ANSWERS)?;
         self.link = Some(link);
         Ok(())

@@ -6,7 +6,7 @@ mod event_loop;
 mod fitness;
 mod runs;
 
-use crate::launcher::{LauncherLink, ShimNews};
+use crate::launcher::{LauncherLink, ShimNotices};
 use crate::private;
 use crate::rundir::{RootError, RunRoot};
 use danlu_core::gpu::GpuReport;
@@ -89,8 +89,8 @@ impl Agent {
         let root = RunRoot::open(&root)?;
         let lock = lock(&root)?;
         root.drop_spares().map_err(system("empty the directory for spare ones"))?;
-        let news = ShimNews::new().map_err(system("make a pipe"))?;
-        let link = LauncherLink::start(root.path(), cgroups, &news)
+        let notices = ShimNotices::new().map_err(system("make a pipe"))?;
+        let link = LauncherLink::start(root.path(), cgroups, &notices)
             .map_err(system("start the launcher"))?;
         let launcher = link.pid();
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -102,7 +102,7 @@ impl Agent {
         let event_loop = EventLoop::new(
             root,
             cgroups,
-            (link, news),
+            (link, notices),
             Arc::clone(&wake),
             inbox,
             inventory,

@@ -226,7 +226,7 @@ impl GpuWatcher {
             self.seen.lock().reports.clone_from(&reports);
             changes.gpus = changed.then_some(reports);
         }
-        changes.free_memory = self.free_memory.news(free, self.total_memory);
+        changes.free_memory = self.free_memory.change(free, self.total_memory);
         self.seen.lock().free_memory = self.free_memory.told();
         changes
     }

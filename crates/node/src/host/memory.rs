@@ -12,7 +12,7 @@ pub(super) struct FreeMemory {
 
 impl FreeMemory {
     /// What is free now, if it is worth telling.
-    pub(super) fn news(&mut self, free: Option<u64>, total: u64) -> Option<u64> {
+    pub(super) fn change(&mut self, free: Option<u64>, total: u64) -> Option<u64> {
         let free = free?;
         let same =
             |told: u64| told.abs_diff(free) < (total / STEPS).max(1) && (told == 0) == (free == 0);
@@ -43,10 +43,10 @@ mod tests {
     #[test]
     fn small_changes_are_no_news() {
         let mut memory = FreeMemory::default();
-        assert_eq!(memory.news(Some(500), 1000), Some(500));
-        assert_eq!(memory.news(Some(519), 1000), None);
-        assert_eq!(memory.news(Some(520), 1000), Some(520));
-        assert_eq!(memory.news(None, 1000), None);
+        assert_eq!(memory.change(Some(500), 1000), Some(500));
+        assert_eq!(memory.change(Some(519), 1000), None);
+        assert_eq!(memory.change(Some(520), 1000), Some(520));
+        assert_eq!(memory.change(None, 1000), None);
         assert_eq!(memory.told(), Some(520));
     }
 

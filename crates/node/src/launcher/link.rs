@@ -33,7 +33,7 @@ pub(crate) struct LauncherLink {
 
 /// What shims say of the starts and ends of their commands. One for the whole life of an agent: shims outlive their launcher.
 #[derive(Debug)]
-pub(crate) struct ShimNews {
+pub(crate) struct ShimNotices {
     reader: File,
     /// For the next launcher.
     writer: OwnedFd,
@@ -80,7 +80,7 @@ impl LauncherLink {
     pub(crate) fn start(
         root: &Path,
         with_cgroups: bool,
-        news: &ShimNews,
+        notices: &ShimNotices,
     ) -> io::Result<LauncherLink> {
         let (socket, launcher_socket) = packet_pair()?;
         let mut command = Command::new("/proc/self/exe");
@@ -92,7 +92,7 @@ impl LauncherLink {
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(launcher_socket))
-            .stdout(Stdio::from(news.writer.try_clone()?))
+            .stdout(Stdio::from(notices.writer.try_clone()?))
             .spawn()?;
         Ok(LauncherLink { socket, child })
     }
@@ -145,14 +145,14 @@ impl LauncherLink {
     }
 }
 
-impl ShimNews {
-    pub(crate) fn new() -> io::Result<ShimNews> {
+impl ShimNotices {
+    pub(crate) fn new() -> io::Result<ShimNotices> {
         let (reader, writer) = nix::unistd::pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-        Ok(ShimNews { reader: reader.into(), writer, partial: Vec::new() })
+        Ok(ShimNotices { reader: reader.into(), writer, partial: Vec::new() })
     }
 
     /// What has been said, without waiting for more.
-    pub(crate) fn hear(&mut self) -> Vec<Notice> {
+    pub(crate) fn read(&mut self) -> Vec<Notice> {
         let mut buffer = [0; 4096];
         while let Ok(count) = self.reader.read(&mut buffer)
             && count > 0
@@ -167,7 +167,7 @@ impl ShimNews {
     }
 }
 
-impl AsFd for ShimNews {
+impl AsFd for ShimNotices {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }

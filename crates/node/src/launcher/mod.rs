@@ -9,7 +9,7 @@ mod idle_shim;
 mod link;
 mod users;
 
-pub(crate) use link::{LauncherAnswer, LauncherLink, ShimNews};
+pub(crate) use link::{LauncherAnswer, LauncherLink, ShimNotices};
 
 use crate::cgroup::Cgroups;
 use crate::system_calls::{close_others, exit_now};

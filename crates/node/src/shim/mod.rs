@@ -117,7 +117,7 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     let _ = nix::sys::prctl::set_name(NAME);
     let mut notices = Notices::new(notices);
     let record = match launch(run, &dir, &path, order, identity, prepared, cgroups) {
-        Ok(launched) => Supervisor::new(launched, &dir, &mut notices).until_the_end(),
+        Ok(launched) => Supervisor::new(launched, &dir, &mut notices).run(),
         Err(refusal) => exit_record::refused(&refusal),
     };
     let left = leave(&dir, &record);
@@ -125,7 +125,7 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
     drop(dir);
     // Whoever is left below it would be taken for one of the next run's.
     let alone = matches!(reap(), Err(NoChildren));
-    notices.say_ended(run) && left && alone
+    notices.send_ended(run) && left && alone
 }
 
 /// A full disk has room again some day; until then the run is not over for anybody. False when there is no directory any

@@ -9,37 +9,37 @@ use std::time::{Duration, Instant};
 
 pub(super) struct Notices {
     pipe: File,
-    unsaid: Option<String>,
+    unsent: Option<String>,
 }
 
 impl Notices {
     pub(super) fn new(pipe: File) -> Notices {
-        Notices { pipe, unsaid: None }
+        Notices { pipe, unsent: None }
     }
 
-    pub(super) fn say(&mut self, run: RunId, started_at: Time, leader: Pid) {
-        self.unsaid = Some(started_line(run, started_at, leader));
+    pub(super) fn send_started(&mut self, run: RunId, started_at: Time, leader: Pid) {
+        self.unsent = Some(started_line(run, started_at, leader));
         self.send_rest();
     }
 
     /// The result is there to be read. Said once; where it could not be, only the end of the shim itself tells.
-    pub(super) fn say_ended(mut self, run: RunId) -> bool {
+    pub(super) fn send_ended(mut self, run: RunId) -> bool {
         self.send_rest();
-        self.unsaid.is_none()
+        self.unsent.is_none()
             && self.pipe.write(format!("{} {}\n", run.epoch, run.number).as_bytes()).is_ok()
     }
 
     pub(super) fn send_rest(&mut self) {
-        let Some(line) = &self.unsaid else { return };
+        let Some(line) = &self.unsent else { return };
         // So short a line is written whole or not at all.
         match self.pipe.write(line.as_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            _ => self.unsaid = None,
+            _ => self.unsent = None,
         }
     }
 
     pub(super) fn wake_at(&self, now: Instant) -> Option<Instant> {
-        self.unsaid.is_some().then(|| now + Duration::from_secs(1))
+        self.unsent.is_some().then(|| now + Duration::from_secs(1))
     }
 }
 

@@ -82,18 +82,18 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    pub(super) fn until_the_end(mut self) -> ExitRecord {
+    pub(super) fn run(mut self) -> ExitRecord {
         // The signal to look may have come to this process while it had another run, or none.
-        self.obey();
-        self.hear_child();
+        self.read_control();
+        self.read_progress();
         loop {
             self.wait();
-            self.hear_signals();
-            self.hear_child();
+            self.read_signals();
+            self.read_progress();
             self.reap_children();
             let now = Instant::now();
-            self.come_out(now);
-            self.see_how_long(now);
+            self.make_inspectable(now);
+            self.check_patience(now);
             if let Some(log) = &mut self.log {
                 log.look(self.dir, now);
             }
@@ -153,7 +153,7 @@ impl<'a> Supervisor<'a> {
 
     /// The kernel hides memory in which somebody has become another user, as our child has. While both used the same memory that was
     /// right. Later an agent without power over all processes must see what this one holds open (`orphan_shims`).
-    fn come_out(&mut self, now: Instant) {
+    fn make_inspectable(&mut self, now: Instant) {
         if self.hidden_until.is_none_or(|until| now < until) {
             return;
         }
@@ -174,7 +174,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Its owner is told, and may stop it.
-    fn see_how_long(&mut self, now: Instant) {
+    fn check_patience(&mut self, now: Instant) {
         let Some((stage, _)) = self.launched.progress.waits else { return };
         if self.patience().is_none_or(|until| now < until) {
             return;
@@ -190,10 +190,10 @@ impl<'a> Supervisor<'a> {
         self.stop.killing(now);
     }
 
-    fn hear_signals(&mut self) {
+    fn read_signals(&mut self) {
         while let Ok(Some(signal)) = self.launched.signals.read_signal() {
             match i32::try_from(signal.ssi_signo) {
-                Ok(number) if number == signals::LOOK as i32 => self.obey(),
+                Ok(number) if number == signals::LOOK as i32 => self.read_control(),
                 Ok(number) if number == Signal::SIGTERM as i32 => {
                     self.interrupted = true;
                     self.stop_if_directory_removed();
@@ -203,7 +203,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn obey(&mut self) {
+    fn read_control(&mut self) {
         // What cannot be read now is ordered again with the next report.
         let Ok(Some(control)) = self.dir.read::<Control>() else {
             return self.stop_if_directory_removed();
@@ -233,7 +233,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn hear_child(&mut self) {
+    fn read_progress(&mut self) {
         if !self.undecided {
             return;
         }
@@ -242,7 +242,7 @@ impl<'a> Supervisor<'a> {
             Some(Ok(())) => {
                 self.undecided = false;
                 let Launched { run, started_at, leader, .. } = self.launched;
-                self.notices.say(run, started_at, leader);
+                self.notices.send_started(run, started_at, leader);
             }
             Some(Err(problem)) => {
                 self.undecided = false;
@@ -261,7 +261,7 @@ impl<'a> Supervisor<'a> {
                     if pid == self.launched.leader {
                         self.leader_ended = Some(ended);
                         // Whatever it had to say of its launch is there now.
-                        self.hear_child();
+                        self.read_progress();
                     }
                 }
                 Err(NoChildren) => {

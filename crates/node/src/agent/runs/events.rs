@@ -26,7 +26,7 @@ impl Runs {
             None => self.unsettle(run, RunPhase::Unclear { since, said }),
         }
         if ordered {
-            self.heed_control(run);
+            self.apply_control(run);
         }
     }
 

@@ -215,7 +215,7 @@ impl Work {
 }
 
 impl Watched {
-    fn heed(&mut self, control: &Control) {
+    fn apply(&mut self, control: &Control) {
         self.paused = control.paused && control.stop.is_none();
         self.limit = control.limit;
         self.shim.signal(signals::LOOK);

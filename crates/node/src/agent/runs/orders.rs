@@ -157,7 +157,7 @@ impl Runs {
         change(&mut control);
         if dir.write(&control).is_ok() {
             match phase {
-                RunPhase::Watched(watched) => watched.heed(&control),
+                RunPhase::Watched(watched) => watched.apply(&control),
                 RunPhase::Forking { ordered, .. } => *ordered = true,
                 _ => {}
             }
@@ -165,11 +165,11 @@ impl Runs {
     }
 
     /// An order may have come to the file before there was a shim to tell, or without the time to tell it.
-    pub(super) fn heed_control(&mut self, run: RunId) {
+    pub(super) fn apply_control(&mut self, run: RunId) {
         let Some(RunPhase::Watched(watched)) = self.all.get_mut(&run) else { return };
         let control = self.root.dir(run).and_then(|dir| dir.read::<Control>());
         if let Ok(Some(control)) = control {
-            watched.heed(&control);
+            watched.apply(&control);
         }
     }
 }

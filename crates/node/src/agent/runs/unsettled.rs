@@ -58,7 +58,7 @@ impl Runs {
             Ok(Found::Ended(record)) => self.end_by(run, &record),
             Ok(Found::Alive { state, shim }) => {
                 self.watch(run, shim, state.started_at, true);
-                self.heed_control(run);
+                self.apply_control(run);
                 if !said {
                     let (at, leader) = (state.started_at, state.leader);
                     self.notices.push(FromAgent::Started { run, at, leader });
