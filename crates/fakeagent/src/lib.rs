@@ -1,4 +1,4 @@
-//! An agent that dials in and says whatever it is told to.
+//! A fake agent for tests: it dials in over a WebSocket and sends the messages that the test gives it.
 
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;

@@ -1,7 +1,7 @@
-//! A `libnvidia-ml.so` for tests: shows whatever GPUs a JSON file describes.
+//! A `libnvidia-ml.so` for tests: shows the GPUs that a JSON file describes.
 //!
-//! The file is the one named by `DANLU_FAKE_NVML`, or else the library's own path with `.json` after it, so that
-//! each test can load a copy of its own. It is read again when it has changed.
+//! The file is named by `DANLU_FAKE_NVML`; default: the library's own path with `.json` appended, so that each test can load its own
+//! copy. The library reads the file again when it has changed.
 
 mod abi;
 mod code;

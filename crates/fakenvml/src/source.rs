@@ -1,4 +1,4 @@
-//! Where the fake's world comes from, and the few things it remembers between calls.
+//! Reads the JSON file of the fake, and keeps what has to last between calls: sessions, handles and events.
 #![allow(unsafe_code, reason = "asks the dynamic loader where this library is")]
 
 use crate::code::{INVALID_ARGUMENT, SUCCESS, UNINITIALIZED, UNKNOWN};

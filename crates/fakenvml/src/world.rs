@@ -1,4 +1,4 @@
-//! What the fake shows: the JSON file, as types that tests can fill in.
+//! The content of the JSON file as types that tests can fill in.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

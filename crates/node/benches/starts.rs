@@ -1,4 +1,4 @@
-//! How many tasks a node starts and ends in a second, and what a shim weighs.
+//! How many tasks per second a node starts and ends, and how much memory a shim uses.
 //! `cargo bench -p danlu-node --bench starts [-- part of a name]`
 
 use danlu_core::node::Capacity;

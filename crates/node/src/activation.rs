@@ -21,7 +21,7 @@ pub(crate) struct Missing(pub(crate) String);
 /// Longer lists of environments are not read to their end.
 const MOST_BYTES: u64 = 256 * 1024;
 
-/// Where conda is put when nobody chooses, below a home or `/opt`.
+/// Default locations of conda, below a home directory or `/opt`.
 const USUAL: [&str; 7] =
     ["miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".conda", "conda"];
 

@@ -1,4 +1,4 @@
-//! Which boot of the machine this is.
+//! The id and the time of the machine's current boot.
 
 use danlu_core::Time;
 use std::fs;

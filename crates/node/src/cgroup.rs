@@ -1,12 +1,12 @@
-//! Control groups: a hold on all processes of a run, whatever they do to hide.
+//! Control groups: every process of a run stays in the group of the run, also when it leaves its parent or session.
 //!
-//! In the version 2 tree every run has a group that freezes and kills as a whole. Memory is limited in the same
+//! In the version 2 tree every run has a group that is frozen and killed as a whole. Memory is limited in the same
 //! group where that tree has the memory controller, else in the version 1 tree (the "hybrid" layout).
 //!
 //! ```text
-//!     <tree>/danlu/shims           the launcher and all shims: no service manager counts them to the daemon
+//!     <tree>/danlu/shims           the launcher and all shims, outside the group of the daemon's service
 //!     <tree>/danlu/<root>-<run>    one run
-//!     <memory tree>/…/danlu-<root>-<run>    its memory, below where the daemon is, and only if it is limited
+//!     <memory tree>/…/danlu-<root>-<run>    its memory, below the daemon's own group; only for runs with a limit
 //! ```
 
 use danlu_core::RunId;
@@ -100,7 +100,7 @@ impl RunCgroup {
         fs::OpenOptions::new().read(true).custom_flags(flags).open(self.unified.as_ref()?).ok()
     }
 
-    /// Nothing is left to be joined by who is born there.
+    /// Whether a child that is forked into `group` is in every group of the run.
     pub(crate) fn is_entered_by_birth_in(&self, group: Option<&File>) -> bool {
         self.memory.is_none() && (self.unified.is_none() || group.is_some())
     }
@@ -155,9 +155,9 @@ impl RunCgroup {
         }
     }
 
-    /// False while somebody is in it.
+    /// False while a process is in it.
     pub(crate) fn remove(&self) -> bool {
-        // Both are tried, whatever becomes of the first.
+        // Both are tried, also when the first fails.
         let unified = self.unified.as_ref().is_none_or(|group| remove_group(group));
         let memory = self.memory.as_ref().is_none_or(|group| remove_group(group));
         unified && memory
@@ -287,7 +287,7 @@ pub(crate) struct Claim {
     pub(crate) path: PathBuf,
 }
 
-/// Anybody who has a group can make one below it of any name: so it is only a claim, and the whole path decides.
+/// Every owner of a group can create groups of any name below it: so a name is only a claim, and the whole path decides.
 pub(crate) fn claims(root: &Path, mounts: &str, groups: &str) -> Vec<Claim> {
     let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2");
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"));

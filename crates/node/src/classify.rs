@@ -1,4 +1,4 @@
-//! What a run directory says about its run.
+//! Classifies a run by its directory: ended, alive, orphaned, never started, or not clear yet.
 
 use crate::process::Pidfd;
 use crate::rundir::RunDir;
@@ -12,13 +12,13 @@ pub(crate) enum Found {
         state: ShimState,
         shim: Pidfd,
     },
-    /// Somebody holds the lock and has not said who: a shim that is just beginning. To be looked at again soon.
+    /// The lock is held, but there is no state yet: a shim that is starting. To be checked again soon.
     Unclear,
     /// Its shim is gone and left no result; what it watched over may still run.
     Orphaned {
         state: ShimState,
     },
-    /// Nothing ran and nothing will: a shim says who it is before its command may begin.
+    /// Nothing ran and nothing will: a shim writes its state before its command may begin.
     NeverStarted,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn classify(dir: &RunDir, boot_id: &str) -> io::Result<Found> {
     let shim = if free || state.boot_id != boot_id { None } else { Pidfd::open(state.shim)? };
     Ok(match shim {
         Some(shim) => Found::Alive { state, shim },
-        // It may have ended since the first look. It is dead now, and nobody writes any more.
+        // It may have ended since the first read. It is dead now, so the record is final.
         None => dir.read()?.map_or(Found::Orphaned { state }, Found::Ended),
     })
 }

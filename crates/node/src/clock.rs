@@ -1,4 +1,4 @@
-//! What time it is.
+//! The wall clock, and the conversion of spans.
 
 use danlu_core::{Span, Time};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

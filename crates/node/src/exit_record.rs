@@ -1,4 +1,4 @@
-//! Records of how runs ended, as shims and agents leave them.
+//! Makes the records of how runs ended (`exit.json`), for shims and agents.
 
 use crate::boot::{boot_id, booted_at};
 use crate::clock;
@@ -46,7 +46,7 @@ pub(crate) fn vanished(state: Option<&ShimState>) -> ExitRecord {
     record
 }
 
-/// Somebody has taken its directory away, and with it how it ended.
+/// Its directory was deleted, and with it the record of its end.
 pub(crate) fn unknown() -> ExitRecord {
     ended(Exit::NoRecord, None)
 }

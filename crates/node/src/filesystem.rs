@@ -1,4 +1,4 @@
-//! Whether a path is on this machine's own disk.
+//! Whether a path is on a local disk or on a network file system.
 
 use nix::sys::statfs::statfs;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A new process out of a process without threads.
+//! Forks a process without threads, optionally into a control group.
 #![allow(unsafe_code, reason = "`clone3` has no safe wrapper")]
 
 use crate::process::Pidfd;

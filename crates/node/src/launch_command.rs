@@ -1,4 +1,4 @@
-//! What a run's command really is: its arguments and its environment, placeholders replaced.
+//! Builds the command of a run: arguments and environment, with placeholders replaced.
 
 use crate::user::Account;
 use danlu_core::gpu::GpuVendor;

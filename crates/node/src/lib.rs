@@ -1,6 +1,6 @@
 //! What runs on a GPU host: the agent, the launcher and its shims, run directories, GPU probes.
 //!
-//! [`dispatch`] must be the first call in `main`; [`Agent`] is what a server talks to.
+//! [`dispatch`] must be the first call in `main`; [`Host`] is what a server talks to.
 
 pub mod activation;
 mod agent;

@@ -1,7 +1,6 @@
-//! What runs have printed, read where it lies.
+//! Reads the output of runs on this machine.
 //!
-//! Logs in the run directories are Danlu's own and read here. A file that a user has named is read by
-//! [`crate::user_files`] alone.
+//! Logs in the run directories belong to Danlu and are read here. A file that a user has named is read by [`crate::user_files`] only.
 
 use crate::rundir::RunRoot;
 use crate::user_files::ReadFile;
@@ -139,7 +138,7 @@ pub fn user_file(place: &LogPlace, from: LogStart, limit: u64) -> Option<ReadFil
     }
 }
 
-/// As it is told to who asked from afar.
+/// As it is sent to a remote server.
 pub(crate) fn problem(error: &io::Error) -> LogProblem {
     match error.kind() {
         io::ErrorKind::NotFound => LogProblem::NotThere,

@@ -1,4 +1,4 @@
-//! What is left of a run whose shim was killed.
+//! Finds and kills the processes that are left of a run whose shim was killed.
 
 use crate::cgroup::RunCgroup;
 use crate::launch_command::PREEMPT_FILE;
@@ -27,15 +27,15 @@ pub(crate) fn kill(state: &ShimState, run_path: &Path) -> bool {
     empty && left.is_empty() && cgroup.remove()
 }
 
-/// Those of the shim's session and whatever they started; without a control group also those whose environment names the run.
+/// The processes of the shim's session and their descendants; without a control group also those whose environment names the run.
 /// Nothing that is older than the shim.
 fn find(state: &ShimState, run_path: &Path) -> Vec<Process> {
     let all = Process::all();
     let Ok(session) = i32::try_from(state.shim.pid).map(Pid::from_raw) else { return Vec::new() };
-    // The shim is dead: whoever has its id now has begun a session of that name anew.
+    // The shim is dead: a process with its id now is another one, and may have begun a session of the same number.
     let reused = all.iter().any(|one| one.pid == session);
     let sign = format!("{PREEMPT_FILE}={}/{PREEMPT}", run_path.display());
-    // Who looks into the memory of a process waits for whatever file system that process has put there.
+    // Reading the environment of a process can block on a file system that is mapped there.
     let looked_into = state.cgroups.unified.is_none();
     let roots: BTreeSet<Pid> = all
         .iter()

@@ -1,4 +1,4 @@
-//! Shims whose run directory somebody has taken away. They still have it open, which is how they are found.
+//! Finds shims whose run directory was deleted: they still have it open.
 
 use crate::process::{Pidfd, Process};
 use crate::rundir::{RunRoot, run_of_name};

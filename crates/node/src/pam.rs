@@ -1,6 +1,6 @@
-//! Whether somebody's password is that of the OS user, as the machine's own rules (PAM) say.
+//! Checks the password of an OS user with PAM.
 //!
-//! libpam is loaded at run time, so that the program starts where there is none. Its modules may take long.
+//! libpam is loaded at run time, so that the program also starts where it is not installed. PAM modules may take long.
 #![allow(unsafe_code, reason = "PAM is a C library")]
 
 use libloading::Library;
@@ -14,7 +14,7 @@ const SUCCESS: c_int = 0;
 const CONVERSATION_FAILED: c_int = 19;
 const ASKS_SILENTLY: c_int = 1;
 const ASKS: c_int = 2;
-/// An empty password is no password, whatever the rules say.
+/// An empty password is refused, even if PAM would accept it.
 const DISALLOW_NULL_AUTHTOK: c_int = 1;
 /// Of one conversation, as libpam has it.
 const MOST_MESSAGES: c_int = 32;
@@ -106,7 +106,7 @@ fn load() -> Result<&'static Library, PamError> {
     Ok(LOADED.get_or_init(|| library))
 }
 
-/// Gives the password to whatever asks for something; libpam frees what it gets.
+/// Answers every prompt with the password; libpam frees the answers.
 unsafe extern "C" fn answer(
     count: c_int,
     messages: *const *const Message,

@@ -1,7 +1,7 @@
-//! The one way in which Danlu makes files and directories of its own: owner, mode and links are checked each time.
+//! Creates every file and directory of Danlu's own: owner, mode and links are checked each time.
 //!
-//! A directory in a place where others may write (`/var/tmp`) could have been prepared by somebody else, and a file that
-//! others may open could be locked by them. So what exists already is used only if it is ours alone.
+//! Somebody else could have prepared a directory in a place where others may write (`/var/tmp`), or could lock a file that others may
+//! open. So what exists already is used only if it belongs to this user alone.
 
 use nix::libc;
 use nix::unistd::geteuid;
@@ -12,7 +12,7 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-/// Nobody else sees anything.
+/// Accessible to the owner only.
 pub const PRIVATE: u32 = 0o700;
 /// Others may pass through to what is theirs, and see nothing else.
 pub const PASSABLE: u32 = 0o711;
@@ -37,7 +37,7 @@ pub fn directory(path: &Path, mode: u32) -> io::Result<()> {
         return Err(refused("it is not a directory"));
     }
     check_owner(&found)?;
-    // Whoever could write there could have put anything inside.
+    // Others who can write there could have planted files.
     if found.mode() & 0o022 != 0 {
         return Err(refused("others may write to it"));
     }
@@ -47,7 +47,7 @@ pub fn directory(path: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// To hold a lock on. Nobody else may open it, also where an older version made it.
+/// A file to lock. Other users may not open it, also where an older version made it.
 pub fn lock_file(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().create(true).truncate(false))
 }

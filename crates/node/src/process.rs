@@ -1,4 +1,4 @@
-//! Processes as the kernel shows them, and a hold on one that no reuse of its id can redirect.
+//! Processes as `/proc` shows them, and pidfds, which keep referring to the same process when its id is reused.
 
 use danlu_wire::rundir::ProcessMark;
 use nix::sys::signal::Signal;
@@ -81,16 +81,16 @@ pub(crate) fn descendants(roots: &BTreeSet<Pid>, all: &[Process]) -> Vec<Process
 }
 
 impl Pidfd {
-    /// `None` when that process is gone, whoever has its id now.
+    /// `None` when that process has ended, also if its id was reused.
     pub(crate) fn open(mark: ProcessMark) -> io::Result<Option<Pidfd>> {
         let Ok(pid) = i32::try_from(mark.pid).map(Pid::from_raw) else { return Ok(None) };
         let Some(held) = Pidfd::of(pid)? else { return Ok(None) };
-        // Read after the open: whoever is seen here with the right start is who is held.
+        // Read after the open: if the start time matches, the pidfd refers to this process.
         let seen = Process::read(pid);
         Ok(seen.is_some_and(|one| one.start == mark.start && !one.zombie).then_some(held))
     }
 
-    /// Of whoever has this id now; `None` when nobody has.
+    /// Of the process that has this id now, if any.
     pub(crate) fn of(pid: Pid) -> io::Result<Option<Pidfd>> {
         let Some(pid) = rustix::process::Pid::from_raw(pid.as_raw()) else { return Ok(None) };
         match pidfd_open(pid, PidfdFlags::empty()) {

@@ -1,4 +1,4 @@
-//! Which run a process belongs to.
+//! Finds the run that a process belongs to.
 
 use crate::cgroup::claims;
 use crate::process::Process;

@@ -1,11 +1,11 @@
-//! Run directories: what a node knows of its runs, and the latch that starts each of them once.
+//! Run directories: all that a node knows of its runs. Creating the directory is the latch that starts a run at most once.
 //!
 //! ```text
 //!     <root>/agent.lock         held by the one agent of this root
 //!     <root>/runs/<run>/        state.json control.json exit.json output.log preempt; itself locked while its shim lives.
-//!                               The space of `control.json` and `exit.json` is set aside from the start.
-//!     <root>/logs/<run>.log     output of runs that are forgotten
-//!     <root>/spare/<number>/    directories of forgotten runs, emptied, for the next
+//!                               The space of `control.json` and `exit.json` is reserved from the start.
+//!     <root>/logs/<run>.log     output of forgotten runs
+//!     <root>/spare/<number>/    emptied directories of forgotten runs, for reuse
 //! ```
 
 mod reserved;
@@ -53,7 +53,7 @@ pub struct RunRoot {
 
 /// One run directory, open.
 ///
-/// Its lock belongs to the open directory: whoever has a copy of the descriptor holds it. A shim holds it for life,
+/// Its lock belongs to the open directory: every process with a copy of the descriptor holds it. A shim holds it for life,
 /// from before the shim exists. So it is never unlocked where it may be shared, only closed.
 #[derive(Debug)]
 pub(crate) struct RunDir(OwnedFd);
@@ -91,12 +91,12 @@ impl RunRoot {
         &self.path
     }
 
-    /// `None` when it exists: then somebody has started it already.
+    /// `None` when it exists: then the run was started before.
     pub(crate) fn create(&self, run: RunId) -> io::Result<Option<RunDir>> {
         let made = match self.take_spare(run) {
             Err(Errno::EEXIST) => return Ok(None),
             Ok(taken) => taken,
-            // Whatever was wrong with it, a new one will do.
+            // If a spare cannot be used, a new one is made.
             Err(_) => false,
         };
         if made {
@@ -105,7 +105,7 @@ impl RunRoot {
         match mkdirat(&self.runs, name(run).as_str(), Mode::from_bits_truncate(PASSABLE)) {
             Ok(()) => {
                 let dir = self.dir(run)?;
-                // Whatever the umask of the daemon is.
+                // Independent of the umask of the daemon.
                 let made =
                     fchmod(&dir, Mode::from_bits_truncate(PASSABLE)).map_err(io::Error::from);
                 if let Err(error) = made.and_then(|()| dir.reserve()) {
@@ -249,7 +249,7 @@ impl RunDir {
         Ok(T::parse(&content))
     }
 
-    /// Whole or not at all, whoever is killed. Not synced: after a power cut nothing runs any more.
+    /// Atomic, also when the writer is killed. Not synced: after a power failure nothing runs any more.
     pub(crate) fn write<T: RunFile>(&self, content: &T) -> io::Result<()> {
         let content = content.to_bytes();
         if self.write_reserved(T::NAME, &content)? || self.fill(T::NAME, &content)? {
@@ -307,7 +307,7 @@ impl RunDir {
         Ok(File::from(openat(&self.0, name, flags, Mode::from_bits_truncate(mode))?))
     }
 
-    /// False when somebody holds it.
+    /// False when it is held.
     pub(crate) fn lock(&self) -> io::Result<bool> {
         // The standard library's lock is `flock`, which works on a directory too.
         let directory = File::from(self.0.try_clone()?);
@@ -318,12 +318,12 @@ impl RunDir {
         }
     }
 
-    /// Somebody has taken it away: nobody will read from it or write to it any more.
+    /// It was deleted: nothing can be exchanged by it any more.
     pub(crate) fn is_removed(&self) -> bool {
         fstat(&self.0).is_ok_and(|facts| facts.st_nlink == 0)
     }
 
-    /// Whether nobody holds the lock. Opened anew to find out, so that it is as before afterwards.
+    /// Whether the lock is free. Tried on a new descriptor, so that this one stays as it is.
     pub(crate) fn is_free(&self) -> io::Result<bool> {
         RunDir(open_directory(&self.0, Path::new("."))?).lock()
     }

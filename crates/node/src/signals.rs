@@ -1,4 +1,4 @@
-//! Signals, for processes without threads that take them from a descriptor.
+//! Signal masks and dispositions of launcher and shims, which read their signals from a descriptor.
 #![allow(unsafe_code, reason = "sets signals that the C library keeps for itself")]
 
 use nix::errno::Errno;

@@ -1,4 +1,4 @@
-//! What the errors of a system say about the machine, rather than about the task that was to start there.
+//! Which launch errors are trouble of the machine, and which are failures of the task.
 
 use danlu_core::TroubleKind;
 use danlu_wire::rundir::{LaunchFailure, LaunchStage};

@@ -1,4 +1,4 @@
-//! The OS user that a task runs as, from wherever the machine keeps its users (files, LDAP, …).
+//! OS users, as the machine's name service knows them (files, LDAP, …).
 
 use nix::unistd::{Gid, User, getgrouplist};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! A child in the memory of its parent, which waits until the child has become another program or is gone.
+//! Starts a child in the memory of its parent, which is suspended until the child has executed a program or ended.
 //!
-//! A fork copies the tables of all memory, and then every page that one of the two writes to, for a child that throws all of it
-//! away a moment later: half of what it costs to start a short task. C libraries start programs in this way too, but what they
-//! offer cannot do all that a command of ours needs before it begins.
+//! A fork copies all page tables, and then every page that one of the two writes to, for a child that discards them a moment later:
+//! half of the cost of starting a short task. C libraries start programs in this way too, but their interface lacks some of the steps
+//! that a command needs before it begins.
 #![allow(unsafe_code, reason = "a child in the memory of its parent, on a stack of its own")]
 
 use nix::errno::Errno;
@@ -29,7 +29,7 @@ impl Stack {
         let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, kind, -1, 0) };
         let start = NonNull::new(start).filter(|_| start != libc::MAP_FAILED);
         let stack = Stack(start.ok_or_else(io::Error::last_os_error)?);
-        // SAFETY: the first page of our own mapping, which nobody uses: what grows beyond the rest ends the child.
+        // SAFETY: the first page of our own mapping, which is unused: a child whose stack overflows into it is killed.
         match unsafe { libc::mprotect(stack.0.as_ptr(), PAGE, libc::PROT_NONE) } {
             0 => Ok(stack),
             _ => Err(io::Error::last_os_error()),
@@ -39,13 +39,13 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: our own mapping, which no child uses any more: whoever started one has waited for it.
+        // SAFETY: our own mapping, which no child uses any more: `vfork` returns after the child has left it.
         unsafe { libc::munmap(self.0.as_ptr(), SIZE) };
     }
 }
 
 /// A child runs `begin` on `data`, born in `cgroup` where there is one. This process goes on when the child has executed a program,
-/// or has ended; nobody has waited for its end then. An error when that cannot be had here: nothing has begun.
+/// or has ended; the caller waits for its end. An error when this system cannot do it: nothing has begun.
 ///
 /// # Safety
 /// `begin` must make system calls and nothing else: no allocation, no lock, nothing that unwinds. What it changes it must leave so

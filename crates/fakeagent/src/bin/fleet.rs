@@ -1,9 +1,9 @@
-//! Many machines in one process, for benchmarks: each dials in as a real agent does, and says of every task that it has
-//! started and ended.
+//! Many fake machines in one process, for benchmarks: each dials in like a real agent and reports every launched task as started and
+//! ended at once.
 //!
-//! `fleet ADDRESS GPUS` hears on standard input: `join NAME TOKEN`, `hang NAME` (it neither listens nor speaks any
-//! more), `leave NAME`, and `launches`, which it answers with one number for each launch since it was last asked: the
-//! microseconds since the time that the task's command says.
+//! `fleet ADDRESS GPUS` reads commands from standard input: `join NAME TOKEN`, `hang NAME` (the machine stops reading and writing),
+//! `leave NAME`, and `launches`, which prints one number for each launch since the last `launches`: the microseconds since the time
+//! in the task's command.
 
 use danlu_wire::launch::Command;
 use danlu_wire::{FromAgent, LaunchOrder, ToAgent};

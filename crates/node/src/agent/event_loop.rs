@@ -1,4 +1,4 @@
-//! The agent's thread: sleeps until something happens, and deals with it.
+//! The event loop of the agent's thread: waits for orders, launcher replies, shim notices and process ends, and handles each.
 
 use super::Inventory;
 use super::fitness::Fitness;
@@ -119,7 +119,7 @@ impl EventLoop {
         }
     }
 
-    /// False when nobody will order anything any more.
+    /// False when the sender of orders is gone.
     fn take_orders(&mut self) -> bool {
         let _ = self.wake.read();
         loop {

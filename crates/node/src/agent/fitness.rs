@@ -1,4 +1,4 @@
-//! Whether this machine can start anything. Looked at again from time to time, but only while it cannot.
+//! Whether this machine can start runs. Checked again, with growing pauses, only while it cannot.
 
 use danlu_core::Trouble;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl Fitness {
     /// Something could not be started. True when that is news.
     pub(super) fn met(&mut self, trouble: Trouble, now: Instant) -> bool {
         let news = self.trouble.as_ref().is_none_or(|before| before.kind != trouble.kind);
-        // Well only for a moment: whoever starts work here is told so less and less often.
+        // It was well only for a moment: the server is told so less and less often.
         let relapse = self.well.take().is_some_and(|well| now.duration_since(well) < MOST);
         if relapse {
             self.patience = (self.patience * 2).min(MOST);

@@ -1,6 +1,6 @@
-//! What a node does for a server: starts runs, stops them, and says what became of them.
+//! The agent: starts and stops runs for a server, and reports how they end.
 //!
-//! The agent has no memory of its own: the run directories are the truth, and it adopts all of them when it starts.
+//! It keeps no state of its own: the run directories are the truth, and the agent adopts all of them when it starts.
 
 mod event_loop;
 mod fitness;
@@ -51,7 +51,7 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub struct Inventory {
     pub capacity: Capacity,
-    /// Bytes of memory that nobody uses; `None` where that is not looked at.
+    /// Free memory in bytes; `None` where it is not measured.
     pub free_memory: Option<u64>,
     pub gpus: Vec<GpuReport>,
 }
@@ -77,7 +77,7 @@ pub enum SendError {
     Gone,
 }
 
-/// More than any burst of a scheduler: who meets this limit has an agent that is stuck.
+/// More than any burst of a scheduler: an agent with so many waiting orders is stuck.
 const ORDERS: usize = 65_536;
 
 impl Agent {
@@ -133,7 +133,7 @@ impl Agent {
         Ok(())
     }
 
-    /// The process id of the first launcher, for tests and curious people.
+    /// The process id of the first launcher, for tests.
     pub fn launcher(&self) -> u32 {
         self.launcher
     }
@@ -162,7 +162,7 @@ impl fmt::Debug for Settings {
 /// Held as long as the agent lives.
 fn lock(root: &RunRoot) -> Result<File, AgentError> {
     let failed = |error| AgentError::System { action: "lock the data directory", error };
-    // Ours alone: whoever may open it could hold it for ever.
+    // Readable by this user only: everybody who may open it could hold the lock for ever.
     let file = private::lock_file(&root.path().join("agent.lock")).map_err(failed)?;
     let deadline = Instant::now() + LOCK_PATIENCE;
     loop {

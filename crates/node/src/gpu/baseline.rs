@@ -1,4 +1,4 @@
-//! How much of a GPU's memory is in use when nobody uses it, so that memory that a run did not give back is seen.
+//! The memory that a GPU uses while idle, so that memory which a run has not released is noticed.
 
 use super::sample::{Live, ProcessKind};
 use danlu_core::ids::GpuId;
@@ -21,7 +21,7 @@ impl Baselines {
         *known = rest.min(*known);
     }
 
-    /// Takes the present as the new baseline, whatever it is.
+    /// Takes the current value as the new baseline.
     pub(crate) fn accept(&mut self, gpu: &GpuId, live: &Live) {
         self.0.remove(gpu);
         self.learn(gpu, live);

@@ -1,4 +1,4 @@
-//! Which container a process is in, as far as its cgroup tells.
+//! The container of a process, by its control group.
 
 /// Characters of a container's id that people use.
 const SHORT: usize = 12;

@@ -1,4 +1,4 @@
-//! Which way of asking about GPUs works on this machine.
+//! Chooses the probe that works on this machine: NVML, `nvidia-smi`, amdgpu or simulated GPUs.
 
 use super::bounded_read::line;
 use super::error::ProbeError;

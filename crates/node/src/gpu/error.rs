@@ -1,4 +1,4 @@
-//! Why a probe could not say what it was asked, and what a person can do about it.
+//! Errors of GPU probes, with hints.
 
 use super::nvml::code;
 use std::io;

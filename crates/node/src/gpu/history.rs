@@ -1,4 +1,4 @@
-//! How busy a GPU was at its last ten samples: one look can fall into a pause.
+//! The utilisation of a GPU in its last ten samples: a single sample can fall into a pause.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
-//! Which GPUs are meant by errors that do not say whom they concern.
+//! Attributes errors that name no GPU to the GPUs that are missing.
 
 use super::error::ProbeError;
 use super::sample::GpuFacts;
 use std::sync::Arc;
 
-/// A GPU that does not even say who it is must be one that was there before and is missing now. Gives these with
+/// A GPU that does not report its UUID must be one that was known before and is missing now. Gives these with
 /// their errors, and in words what is left: errors of GPUs never seen.
 pub(crate) fn attribute(
     errors: &[(String, ProbeError)],

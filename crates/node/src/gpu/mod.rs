@@ -1,4 +1,4 @@
-//! The GPUs of this machine: which there are, how busy they are, and who uses them.
+//! GPU probes: which GPUs this machine has, how busy they are, and which processes use them.
 
 mod amd;
 mod baseline;
@@ -72,7 +72,7 @@ impl Probe {
         }
     }
 
-    /// Real GPUs tell nothing unless they are asked so often; simulated ones only while somebody on them grows.
+    /// Real GPUs have to be polled; simulated ones only while the memory of a task grows.
     pub fn period(&self, usual: Duration) -> Option<Duration> {
         match self {
             Probe::Sim(sim) => sim.period(),

@@ -1,4 +1,4 @@
-//! Turns what a probe sees into what the node reports: which GPUs are idle, foreign or unknown.
+//! Turns samples of a probe into reports: which GPUs are idle, used by foreign processes, or unknown.
 
 use super::baseline::Baselines;
 use super::error::ProbeError;
@@ -16,13 +16,13 @@ use std::time::Duration;
 
 /// While GPUs are held or wanted.
 pub const BUSY_PERIOD: Duration = Duration::from_secs(1);
-/// A foreign process must be seen within two seconds also while nobody waits.
+/// A foreign process must be noticed within two seconds, also while no task waits.
 pub const IDLE_PERIOD: Duration = Duration::from_millis(1800);
 const FALLEN: &str = "it has fallen off the bus";
 /// Smaller changes are no news.
 const MEMORY_STEP: u64 = 64 << 20;
 const BUSY_STEP: u8 = 5;
-/// Who shares a GPU with hundreds of others need not be named.
+/// Of hundreds of processes on a GPU, not all are listed.
 const MOST_FOREIGN: usize = 64;
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Monitor {
         &self.baselines
     }
 
-    /// Takes the memory that is in use now as what the GPU uses when nobody does.
+    /// Takes the memory that is in use now as the idle baseline of the GPU.
     pub fn accept_baseline(&mut self, gpu: &GpuId) {
         let sample = self.gpus.iter().find(|sample| &sample.facts.id == gpu);
         if let Some(Ok(live)) = sample.map(|sample| &sample.live) {
@@ -229,7 +229,7 @@ impl Monitor {
         told
     }
 
-    /// Who only draws is neither ours nor foreign.
+    /// Processes that only draw are neither ours nor foreign.
     fn sort_in(
         &mut self,
         process: &GpuProcess,

@@ -1,4 +1,4 @@
-//! Where a GPU sits: its PCI address, which orders GPUs as `CUDA_DEVICE_ORDER=PCI_BUS_ID` does.
+//! PCI addresses, which order GPUs as `CUDA_DEVICE_ORDER=PCI_BUS_ID` does.
 
 use std::fmt;
 use std::str::FromStr;

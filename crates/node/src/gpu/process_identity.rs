@@ -1,4 +1,4 @@
-//! Who a process is: its user, command and container, from `/proc`.
+//! The user, command and container of a process, from `/proc`.
 
 use super::bounded_read::start_of;
 use super::container::container;

@@ -1,4 +1,4 @@
-//! What a probe saw of one GPU at one moment.
+//! One sample of one GPU.
 
 use super::error::ProbeError;
 use super::pci::PciAddress;
@@ -50,7 +50,7 @@ pub struct GpuProcess {
     /// Bytes; `None` where the driver does not tell.
     pub memory: Option<u64>,
     pub kind: ProcessKind,
-    /// Who it is, when the probe itself knows: then `/proc` is not asked.
+    /// Set when the probe itself knows the process: then `/proc` is not read.
     pub told: Option<ProcessIdentity>,
 }
 

@@ -1,4 +1,4 @@
-//! What people want to know about a machine, beyond its GPUs.
+//! Facts about this machine other than its GPUs: load, memory, disk, network, driver.
 
 use super::{capacity, memory};
 use crate::{clock, user};

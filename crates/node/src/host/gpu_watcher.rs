@@ -1,4 +1,4 @@
-//! One thread looks after the GPUs of this machine: woken by events where there are any, by a timer elsewhere.
+//! The thread that samples the GPUs of this machine: woken by events where the probe has any, else by a timer.
 
 use super::capacity;
 use super::memory::{self, FreeMemory};
@@ -95,7 +95,7 @@ pub(super) fn start(
         return ProbeThread::default();
     };
     let (after, waiting) = mpsc::channel::<AfterLook>();
-    // Simulated GPUs say themselves when something has changed: nobody need look.
+    // Simulated GPUs report changes by events: no look is needed.
     let after = (config.kind != Some(ProbeKind::Sim)).then_some(after);
     let watch = move || {
         while watcher.wait(&woken) {
@@ -232,7 +232,7 @@ impl GpuWatcher {
     }
 }
 
-/// How much memory the GPUs use when nobody does, for the next server: memory that a run did not give back
+/// The memory that idle GPUs use, for the next server: memory that a run did not release
 /// while this one was away is seen all the same.
 struct BaselineFile {
     path: PathBuf,

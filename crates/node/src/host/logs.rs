@@ -1,5 +1,4 @@
-//! Reads logs for who asks from afar: one thread, which waits for no file system but that of the run directories. Files
-//! of users are read by [`UserFiles`].
+//! Reads logs for a remote server in one thread, which touches the run directories only. Files of users are read by [`UserFiles`].
 
 use super::stdio::ServerSink;
 use crate::logs::{LogFile, Piece, problem, user_file};
@@ -23,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Bytes in one answer: other messages wait for it.
 const MOST_BYTES: u64 = 256 << 10;
-/// After this an answer comes, whatever there is.
+/// After this a reply is sent, even an empty one.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How many may wait for more at the same time.
 const MOST_WAITING: usize = 1_000;
@@ -189,7 +188,7 @@ impl Reader {
         self.watched = watched;
     }
 
-    /// The answer comes as events.
+    /// The reply arrives as an event.
     fn ask_helper(&self, one: Waiting) {
         let wanted = &one.wanted;
         let limit = wanted.limit.min(MOST_BYTES);

@@ -1,4 +1,4 @@
-//! How much memory this machine has left, told only when that has changed by much.
+//! The free memory of this machine, reported only when it has changed considerably.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
-//! All that one machine does for a server: its agent, and a watch over its GPUs and its memory.
+//! A host: the agent of one machine, and the watch over its GPUs and memory.
 //!
-//! The same on the server's own machine, at the end of a connection by SSH, and of an agent that dials in.
+//! The same code serves the server's own machine, the far end of an SSH connection, and an agent that dials in.
 
 mod facts;
 mod gpu_watcher;

@@ -1,6 +1,6 @@
-//! `danlu agent --stdio`: a host at the end of a connection, which is this process's standard input and output.
+//! `danlu agent --stdio`: a host that talks to its server by standard input and output.
 //!
-//! It ends with the connection. Its runs go on, and the host of the next connection adopts them.
+//! It ends with the connection. Its runs continue, and the host of the next connection adopts them.
 
 use super::takeover::{self, NoPlace};
 use super::{Host, HostConfig, facts, logs};
@@ -34,11 +34,11 @@ pub enum StdioError {
     Connection(#[from] io::Error),
 }
 
-/// What waits to be written when the server is slow to read. Who meets this limit has a server that is stuck, and ends:
+/// Messages that may wait for a slow server. A server with more is stuck, and this process ends:
 /// the next connection hears everything anew.
 const UNSAID: usize = 16_384;
 
-/// How long a file system has to tell whether the paths of a task are there; who asks waits for less.
+/// The time limit for checking the paths of a task; the server waits for less.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Until the other side closes the connection.
@@ -100,7 +100,7 @@ fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
     }
 }
 
-/// Speaks for the host and for whoever reads logs.
+/// Where the host, the log reader and the path checks send their messages.
 #[derive(Debug, Clone)]
 pub(super) struct ServerSink {
     said: SyncSender<FromAgent>,

@@ -1,4 +1,4 @@
-//! Where a host keeps its runs, and that there is never more than one of them.
+//! Chooses the directory for runs, and ends an earlier host that still uses it.
 
 use crate::boot::boot_id;
 use crate::filesystem::network;
@@ -55,12 +55,12 @@ pub(super) fn place(order: &StationOrder) -> Result<PathBuf, NoPlace> {
     Err(NoPlace { tried: tried.join("; ") })
 }
 
-/// Both must be ours: who owns the upper one can put another in the place of the lower one.
+/// Both must be ours: the owner of the upper one can replace the lower one.
 fn below(base: &Path, name: &str) -> Vec<PathBuf> {
     vec![base.to_owned(), base.join(name)]
 }
 
-/// Who has put a link in the place of a directory, to a larger disk say, has it followed if it is their own.
+/// Follows a link of our own in place of the directory, for example to a larger disk.
 fn follow_own(path: &Path) -> PathBuf {
     let ours = fs::symlink_metadata(path)
         .is_ok_and(|facts| facts.is_symlink() && facts.uid() == geteuid().as_raw());

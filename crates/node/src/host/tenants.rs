@@ -1,4 +1,4 @@
-//! Who uses the memory of simulated GPUs: tasks that asked for some of it with `--vram`.
+//! Tasks that use memory of simulated GPUs, as they requested with `--vram`.
 
 use crate::gpu::SimTenant;
 use danlu_core::{GpuId, RunId};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Shared by who launches runs and who looks at the GPUs. Empty unless the GPUs are simulated.
+/// Shared by the thread that launches runs and the one that samples GPUs. Empty unless the GPUs are simulated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tenants {
     known: Arc<Mutex<BTreeMap<RunId, Tenant>>>,

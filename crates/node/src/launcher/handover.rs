@@ -1,5 +1,5 @@
-//! How an order gets from the agent to a shim: in memory, since the environment of a user is nobody else's business, on
-//! no disk either. It is large and made of plain text, so it follows the rest as it is.
+//! Hands an order from the agent to a shim in a memory file: the environment of a user must be readable by no other process and never
+//! reach a disk. The environment is large plain text, so it follows the JSON unencoded.
 
 use danlu_wire::LaunchOrder;
 use danlu_wire::frame::FRAME_BYTES;

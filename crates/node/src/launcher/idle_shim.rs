@@ -1,5 +1,5 @@
-//! Processes that wait to be the shim of a run: forked ahead, so that no run waits for a fork, or through with the run
-//! before, since the system takes longer to make and to take down a process than a shim needs for a run.
+//! Processes that are ready to be the shim of a run: forked in advance, or done with an earlier run. Creating and reaping a process
+//! takes longer than all that a shim does for a short run.
 #![allow(unsafe_code, reason = "forks")]
 
 use super::link::{packet_pair, receive_message, send_message};
@@ -95,7 +95,7 @@ impl BusyShims {
     }
 }
 
-/// The shim's side: it is through with its run. False when nobody wants to know.
+/// The shim's side: it has finished its run. False when the launcher is gone.
 pub(super) fn is_free_again(link: &OwnedFd) -> bool {
     send_message(link.as_fd(), b"free", &[]).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What agent and launcher say to each other, with descriptors in hand.
+//! The socket between agent and launcher: messages with descriptors attached.
 
 use super::{ARGUMENT, WITHOUT_CGROUPS, handover};
 use crate::process::Pidfd;
@@ -72,7 +72,7 @@ pub(crate) enum LauncherAnswer {
     Gone,
 }
 
-/// A user name and a run id; nobody sends more.
+/// Enough for a user name and a run id.
 const MESSAGE_BYTES: usize = 4096;
 
 impl LauncherLink {

@@ -1,8 +1,8 @@
-//! The small process without threads that all shims are forked from, one of them ahead of its time. Shims that are
-//! through with their run get the next one.
+//! The launcher: a small process without threads that forks all shims. It keeps one pre-forked shim, and gives shims that have finished
+//! a run the next one.
 //!
-//! The agent starts it and talks to it by a socket; when the agent is gone, so is the launcher. Shims are its children
-//! only in name: nobody waits for them, and they live on without it.
+//! The agent starts it and talks to it by a socket; it ends with the agent. Shims are its children, but it never waits for them, and
+//! they continue without it.
 
 pub(crate) mod handover;
 mod idle_shim;
@@ -114,7 +114,7 @@ impl Launcher {
                 }
                 Err(error) => send(&self.requests, run, Err(&error)),
             }
-            // Not in a burst: whoever is waiting already goes first.
+            // Not in a burst: waiting requests go first.
             if idle.is_none() && !is_waiting(&self.requests) {
                 idle = self.fork(None).ok();
             }

@@ -1,4 +1,4 @@
-//! Who the users of launches are, as it was found a moment ago.
+//! Looks up the users of launches, and caches them for a few seconds.
 #![allow(unsafe_code, reason = "forks")]
 
 use crate::fork::{Fork, fork};
@@ -33,7 +33,7 @@ impl Users {
     }
 }
 
-/// Asking loads whatever the machine's list of users needs, and every shim would inherit it: so a child asks.
+/// Asking loads the name service modules of the machine, which every shim would inherit: so a child asks.
 fn ask_in_child(name: Option<&str>) -> Result<Identity, NoIdentity> {
     let failed = |error: io::Error| match error.raw_os_error() {
         Some(errno) => NoIdentity::NoProcess { errno },

@@ -1,8 +1,7 @@
-//! Files whose space is set aside when their run directory is made: what a run is told to do and how it ended can be written down
-//! when the disk is full.
+//! Files whose space is reserved when their run directory is created, so that orders and results can be written to a full disk.
 //!
-//! Such a file has one block, which is written over as a whole. While it begins with a zero byte it counts as absent, as everything
-//! that cannot be read.
+//! Such a file has one block, which is overwritten as a whole. While it begins with a zero byte it counts as absent, like every file
+//! that cannot be parsed.
 
 use super::{RunDir, WRITE};
 use danlu_wire::rundir::{Control, ExitRecord, RunFile as _};

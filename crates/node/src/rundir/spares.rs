@@ -1,7 +1,7 @@
-//! Directories of forgotten runs, emptied, for the next.
+//! Emptied directories of forgotten runs, for reuse.
 //!
-//! A file system is slow to make again what was deleted a moment ago (ext4 looks at every file number that was freed
-//! within the last minutes), so that a directory with its files is used again and again.
+//! Creating files shortly after deleting others is slow (ext4 searches all inodes that were freed within the last minutes), so
+//! directories are reused together with their files.
 
 use super::reserved::RESERVED;
 use super::{RunDir, RunRoot, WRITE, name};
@@ -26,7 +26,7 @@ pub(super) struct Spares {
 const MOST_SPARES: usize = 64;
 
 impl RunRoot {
-    /// What the agent before this one has left: only who emptied a directory knows that it is empty.
+    /// Deletes what the previous agent has left: only the agent that emptied a directory knows that it is empty.
     pub(crate) fn drop_spares(&self) -> io::Result<()> {
         for entry in fs::read_dir(self.path.join("spare"))? {
             fs::remove_dir_all(entry?.path())?;
@@ -59,7 +59,7 @@ impl RunRoot {
         if self.spares().names.len() >= MOST_SPARES || !dir.lock()? {
             return Ok(false);
         }
-        // Never the log again: whoever it belonged to may have it open. The others are ours alone.
+        // Never the log: processes of its user may still have it open. The other files are Danlu's own.
         for name in dir.names()? {
             let text = name.to_str().unwrap_or_default();
             if text == ShimState::NAME {
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(second.read::<ShimState>().unwrap().unwrap().leader, 7);
         assert!(root.create(other).unwrap().is_none());
 
-        // Somebody still has it.
+        // Its lock is still held.
         assert!(second.lock().unwrap());
         root.forget(other).unwrap();
         assert_ne!(fstat(root.create(third).unwrap().unwrap()).unwrap().st_ino, inode);

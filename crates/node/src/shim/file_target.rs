@@ -1,6 +1,6 @@
-//! The file of a user that a stream of a run goes to, opened by the child that has become the user.
+//! A user's file that a stream of a run is written to, opened by the child after it has become the user.
 //!
-//! All names are worked out beforehand: the child only opens.
+//! All names are prepared before: the child only opens.
 
 use danlu_core::TaskId;
 use nix::errno::Errno;
@@ -62,7 +62,7 @@ impl FileTarget {
     }
 }
 
-/// Another part of the run has made it, or somebody else who wants to have what the run prints.
+/// It exists: another part of the run has created it, or another user who wants to read the run's output.
 fn open_own(path: &CStr, flags: OFlag) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = open(path, flags, Mode::empty())?;

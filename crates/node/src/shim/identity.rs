@@ -1,4 +1,4 @@
-//! Who a command runs as.
+//! The user that a command runs as, and how a child becomes that user.
 
 use super::steps::errno;
 use crate::user::{self, Account};
@@ -21,7 +21,7 @@ pub(crate) struct Identity {
     switch: bool,
 }
 
-/// Why a command cannot run as somebody.
+/// Why a command cannot run as a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum NoIdentity {
     Unknown {
@@ -41,7 +41,7 @@ pub(crate) enum NoIdentity {
 }
 
 impl Identity {
-    /// `None` is whoever this process runs as. May ask a server of the network, and take its time.
+    /// `None` is the user of this process. May ask a directory server, and block.
     pub(crate) fn find(name: Option<&str>) -> Result<Identity, NoIdentity> {
         let Some(name) = name else {
             return Ok(Identity { account: user::current(), switch: false });

@@ -1,4 +1,4 @@
-//! What the kernel's log says about a run: that it took its memory away, or that a GPU broke.
+//! Searches the kernel log for out-of-memory kills and GPU errors that concern a run.
 
 use danlu_core::{Failure, FailureClass};
 use danlu_wire::launch::GpuOrder;
@@ -51,7 +51,7 @@ pub(super) fn cards(gpus: &GpuOrder) -> Vec<String> {
     names.map(|name| name.split('.').next().unwrap_or_default().to_lowercase()).collect()
 }
 
-/// `None` where nobody may read it, too.
+/// Also `None` where the log may not be read.
 pub(super) fn look(subject: &Subject) -> Option<Failure> {
     let log = File::options().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg");
     let mut log = log.ok()?;

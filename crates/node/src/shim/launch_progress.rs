@@ -1,4 +1,5 @@
-//! A command on its way: has it begun, what does it wait for, or why could it not?
+//! The progress of a launch: whether the command has begun, what it waits for, or why it failed; and the messages by which the child
+//! reports that.
 
 use crate::activation::Missing;
 use crate::shim::tail::Starts;
@@ -102,7 +103,7 @@ pub(super) fn complain(link: &mut UnixStream, problem: &Problem) {
     }
 }
 
-/// Where nobody listens any more, nothing is to be said.
+/// Errors are ignored: the shim is gone then.
 fn tell(link: &mut UnixStream, kind: u8, content: &[u8]) {
     let Ok(length) = u16::try_from(content.len()) else { return };
     let mut message = vec![kind];

@@ -1,6 +1,6 @@
-//! Looks after the log in a run directory: that it does not grow without end, and that it says where output was lost.
+//! Keeps the log of a run below its limit, and notes in it where output was lost.
 //!
-//! The command writes to it directly, and appends. So a shim can only look from time to time, and take something out afterwards.
+//! The command appends to the log directly. So a shim can only check from time to time, and remove a part afterwards.
 
 use crate::rundir::{OUTPUT, RunDir};
 use danlu_wire::launch::{ErrorSink, LaunchOrder, Sink};

@@ -1,7 +1,7 @@
-//! One process for each run that goes on: starts the command, watches over it, and leaves its result in a file.
+//! The shim: one process for each active run. It starts the command, supervises it, and writes its result to a file.
 //!
-//! A shim depends on nobody. It is told what to do by `control.json` and a signal, and tells by `state.json` when the
-//! command may begin and by `exit.json` when all of it has ended. It has no threads and no runtime.
+//! A shim works without agent and launcher. Its orders are `control.json` and a signal; it writes `state.json` before the command may
+//! begin and `exit.json` when everything has ended. It has no threads and no async runtime.
 
 mod file_target;
 pub(crate) mod identity;
@@ -66,7 +66,7 @@ pub(crate) struct Handed {
     pub(crate) identity: Result<Identity, NoIdentity>,
 }
 
-/// A process that can be a shim, whatever its run will be.
+/// A process that is ready to be the shim of any run.
 #[derive(Debug)]
 pub(crate) struct Prepared(io::Result<Ready>);
 
@@ -121,15 +121,15 @@ pub(crate) fn run(handed: Handed, prepared: &Prepared, cgroups: &Cgroups) -> boo
         Err(refusal) => exit_record::refused(&refusal),
     };
     let left = leave(&dir, &record);
-    // Whoever hears of the end may want to use the directory again.
+    // The agent may reuse the directory as soon as it hears of the end.
     drop(dir);
-    // Whoever is left below it would be taken for one of the next run's.
+    // A descendant that is left would count as a process of the next run.
     let alone = matches!(reap(), Err(NoChildren));
     notices.send_ended(run) && left && alone
 }
 
-/// A full disk has room again some day; until then the run is not over for anybody. False when there is no directory any
-/// more: what somebody has taken away does not come back.
+/// Retries while the disk is full: until then the run counts as active. False when the directory is
+/// gone: a deleted directory does not come back.
 fn leave(dir: &RunDir, record: &ExitRecord) -> bool {
     loop {
         match dir.write(record) {
@@ -187,7 +187,7 @@ fn launch<'a>(
             gpus: order.gpus.assigned.iter().map(|gpu| gpu.uuid.clone()).collect(),
         };
         if announced.replace(true) {
-            // Who leads it is for curious people alone.
+            // The leader's id is for information only.
             let _ = dir.write_over(&state);
             return Ok(());
         }

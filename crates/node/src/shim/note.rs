@@ -1,4 +1,4 @@
-//! Lines of Danlu's own in the log of a run.
+//! Danlu's own lines in the log of a run.
 
 use crate::rundir::{OUTPUT, RunDir};
 use nix::fcntl::OFlag;

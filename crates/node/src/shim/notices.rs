@@ -1,5 +1,4 @@
-//! Tells the agent of the start and of the end. It may be slow to listen, or gone: then `state.json` and the end of the
-//! shim itself tell the same.
+//! Notifies the agent of starts and ends by a pipe. The agent may be slow or gone: `state.json` and the end of the shim say the same.
 
 use danlu_core::{Epoch, RunId, Time};
 use nix::unistd::Pid;

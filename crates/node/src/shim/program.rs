@@ -1,4 +1,4 @@
-//! The program of a command: where it may be, and what it is given.
+//! The program of a command: the paths where it may be, its arguments and environment in the form that `execve` takes.
 
 use super::steps::SHELL;
 use nix::libc;

@@ -1,4 +1,4 @@
-//! Why a command could not be started, in words and for programs.
+//! Why a command could not be started: a sentence, and a class for programs.
 
 use crate::activation::Missing;
 use crate::shim::identity::NoIdentity;
@@ -30,13 +30,13 @@ impl Refusal {
         Refusal::new(LaunchStage::Process, errno, format!("could not make a process: {error}"))
     }
 
-    /// There is nobody to start it.
+    /// The launcher is gone and cannot be restarted.
     pub(crate) fn launcher(error: &io::Error) -> Refusal {
         let refusal = Refusal::process(error);
         Refusal { trouble: refusal.trouble.or(Some(TroubleKind::Launcher)), ..refusal }
     }
 
-    /// Before it said who it is: nothing ran.
+    /// Before it wrote its state: nothing ran.
     pub(crate) fn shim_killed() -> Refusal {
         let refusal = Refusal::process(&io::Error::other("the shim was killed"));
         Refusal { trouble: Some(TroubleKind::Other), ..refusal }

@@ -1,8 +1,8 @@
-//! From shim to command: a child that gives up all that is the daemon's, and becomes the user's program.
+//! Starts the command: a child drops everything that belongs to the daemon, and executes the user's program.
 //!
-//! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but the shim hears nothing until it has begun: so it
-//! has a second, and is for commands that need nothing of the user's but a directory and a program. Everything else, and what takes
-//! longer, is done by a copy of the shim, which becomes the user first and may then take as long as it likes.
+//! There are two ways. A child in the shim's memory (`vfork`, `steps`) is quick, but blocks the shim until it has executed: so it gets
+//! one second, and only commands that need nothing of the user's but a directory and a program start this way. All others, and those
+//! that take longer, are started by a forked copy of the shim, which becomes the user first and may then take as long as it needs.
 #![allow(unsafe_code, reason = "forks")]
 
 use crate::activation;
@@ -312,7 +312,7 @@ fn target(
     }
 }
 
-/// Whatever somebody opened without saying that it is not for others.
+/// Marks descriptors that were opened without close-on-exec.
 fn mark_others() -> Result<(), Errno> {
     if close_others_on_exec().is_ok() {
         return Ok(());

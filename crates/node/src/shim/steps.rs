@@ -1,9 +1,10 @@
-//! The last steps from a shim's child to the user's program: system calls on data that was prepared before, and nothing else.
+//! The last steps from a child of the shim to the user's program: system calls on prepared data, and nothing else.
 //!
-//! The child may be in the memory of its shim (`vfork`), and may be killed at any instruction. So nothing here allocates, takes a
-//! lock, formats or can panic. What is written are the child's own stack, what it met (`vfork_start`), and the two places of [`Words`] that are kept for it.
-//! System calls are made directly (`rustix` and `system_calls`): the C library's functions for users and groups would speak to
-//! other threads. `rustix` makes them itself and keeps nothing of a process, so that it does not matter whose memory this is.
+//! The child may share the memory of its shim (`vfork`), and may be killed at any instruction. So nothing here allocates, takes a lock,
+//! formats or can panic. It writes to its own stack, to its result (`vfork_start`), and to the two places of [`Words`] that are
+//! reserved for it. System calls are made directly (`rustix` and `system_calls`): the C library's functions for users and groups would
+//! signal other threads. `rustix` has its own system call instructions and caches nothing about the process, so it does not matter
+//! whose memory this is.
 #![allow(unsafe_code, reason = "executes a program with lists of pointers")]
 
 use super::identity::Credentials;

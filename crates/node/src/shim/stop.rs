@@ -1,8 +1,8 @@
-//! When a run is ended, and how hard: decided here from times alone.
+//! Decides, from times alone, when a run is stopped and by which signal.
 
 use std::time::{Duration, Instant};
 
-/// Invariant: nobody ever gets more time by asking again.
+/// Invariant: a repeated request never extends the deadline.
 #[derive(Debug)]
 pub(super) struct Stop {
     phase: StopPhase,
@@ -64,7 +64,7 @@ impl Stop {
         Stop { phase: StopPhase::Running, clock, limit, grace, asked: false, timed_out: false }
     }
 
-    /// Somebody wants it stopped, within `grace`.
+    /// A request to stop within `grace`.
     pub(super) fn ask(&mut self, now: Instant, grace: Duration) {
         let kill_at = later(now, grace);
         match &mut self.phase {

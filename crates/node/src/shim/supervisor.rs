@@ -1,4 +1,4 @@
-//! Watches over a command until nothing of it is left.
+//! Supervises a command until no process of it is left.
 
 use super::launch_progress::Problem;
 use super::log_watch::LogWatch;
@@ -28,18 +28,18 @@ pub(super) struct Supervisor<'a> {
     launched: Launched<'a>,
     dir: &'a RunDir,
     notices: &'a mut Notices,
-    /// By those who have ended.
+    /// By the processes that have ended.
     used: RunUsage,
     /// Whether the command has begun, or could not, is not known yet.
     undecided: bool,
     refusal: Option<Refusal>,
     stop: Stop,
     leader_ended: Option<Ended>,
-    /// Somebody lives below the shim.
+    /// The shim has descendants.
     children: bool,
     interrupted: bool,
     begun: Instant,
-    /// When to see whether this process can be open to others of its user again.
+    /// When to check whether this process can be made inspectable by its own user again.
     hidden_until: Option<Instant>,
     /// What the command waits for, as its owner was told.
     told: Option<LaunchStage>,
@@ -122,7 +122,7 @@ impl<'a> Supervisor<'a> {
                         }
                         return self.record(used);
                     }
-                    // Something is left that has nobody below the shim to account for it.
+                    // A process is left in the group that is no descendant of the shim.
                     self.launched.tree.kill();
                     self.stop.killing(now);
                 }
@@ -151,7 +151,7 @@ impl<'a> Supervisor<'a> {
         self.notices.send_rest();
     }
 
-    /// The kernel hides memory in which somebody has become another user, as our child has. While both used the same memory that was
+    /// The kernel hides the memory of a process in which a thread has changed its user, as our child has. While both shared it that was
     /// right. Later an agent without power over all processes must see what this one holds open (`orphan_shims`).
     fn make_inspectable(&mut self, now: Instant) {
         if self.hidden_until.is_none_or(|until| now < until) {
@@ -260,7 +260,7 @@ impl<'a> Supervisor<'a> {
                     self.used.largest_process = self.used.largest_process.max(largest);
                     if pid == self.launched.leader {
                         self.leader_ended = Some(ended);
-                        // Whatever it had to say of its launch is there now.
+                        // All its launch messages have arrived now.
                         self.read_progress();
                     }
                 }

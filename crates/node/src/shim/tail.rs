@@ -1,4 +1,4 @@
-//! The end of what a run has printed, for finding out why it failed.
+//! Reads the end of a run's output, to find out why it failed.
 #![allow(unsafe_code, reason = "forks")]
 
 use super::identity::Identity;
@@ -65,7 +65,7 @@ fn end_of(file: &File, start: u64) -> io::Result<Vec<u8>> {
     if !facts.is_file() {
         return Ok(Vec::new());
     }
-    // Shorter than it was: somebody has emptied it since.
+    // Shorter than before: it was truncated since.
     let start = if start > facts.len() { 0 } else { start };
     let from = start.max(facts.len().saturating_sub(TAIL_BYTES as u64));
     let mut end = vec![0; usize::try_from(facts.len() - from).unwrap_or(0)];

@@ -1,4 +1,4 @@
-//! All processes of a run, as the shim can hold them.
+//! All processes of a run: signals, freezes, thaws and reaps them.
 #![allow(unsafe_code, reason = "`wait4` with resource usage has no safe wrapper")]
 
 use crate::cgroup::RunCgroup;

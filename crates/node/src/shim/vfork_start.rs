@@ -1,4 +1,4 @@
-//! A command that begins as a child in the memory of its shim, which waits for it, but not for long.
+//! Starts a command as a child in the memory of its shim, within a time limit.
 #![allow(unsafe_code, reason = "starts a child in the memory of this process")]
 
 use super::launch_progress::{Obstacle, number_of, stage_of};
@@ -46,7 +46,7 @@ impl<'a> VforkStart<'a> {
         match self.obstacle() {
             // A kernel that is too old for it.
             Some((LaunchStage::Process, _)) => {}
-            // Whoever else kills it so early has ended the command.
+            // A child that another process kills so early counts as an ended command.
             None if since.elapsed() >= within && died_before_it_began(child) => {}
             obstacle => return Some((child, obstacle.map_or(Ok(()), Err))),
         }
@@ -78,7 +78,7 @@ fn died_before_it_began(child: Pid) -> bool {
         match Process::read(child) {
             Some(Process { unexecuted: true, zombie: false, .. }) => thread::yield_now(),
             Some(Process { unexecuted, .. }) => return unexecuted,
-            // It cannot be gone before somebody has waited for it: there is no `/proc`.
+            // It stays a zombie until it is waited for, so `/proc` is missing.
             None => return false,
         }
     }

@@ -1,4 +1,4 @@
-//! The process that looks at files of one user: it has the user's rights and no others, and no threads.
+//! The helper process that reads files of one user: it has the rights of that user only, and no threads.
 
 use super::message::{self, HelperReply, MOST_BYTES, Question, ReadFile};
 use crate::logs::{LogFile, Piece, problem};
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// The hidden first argument that makes a helper of this program.
 pub(crate) const ARGUMENT: &str = "__user-files";
 
-/// Until the other side is gone. `user` is who to become; without one it stays who it is.
+/// Runs until the other side is gone, as `user` or, without one, as the current user.
 pub(crate) fn main(user: Option<&str>) -> ExitCode {
     let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let is_user = become_user(user);
@@ -29,7 +29,7 @@ pub(crate) fn main(user: Option<&str>) -> ExitCode {
 
 fn become_user(user: Option<&str>) -> bool {
     let _ = nix::sys::prctl::set_name(c"danlu-files");
-    // Nobody but root looks into it, whatever the system's rule for processes that change their user is.
+    // Only root may inspect it, independent of the system's rule for processes that change their user.
     let _ = nix::sys::prctl::set_dumpable(false);
     let is_user =
         Identity::find(user).is_ok_and(|identity| identity.credentials().assume().is_ok());
@@ -114,7 +114,7 @@ fn read(wanted: &ReadFile) -> io::Result<Piece> {
     LogFile::opened(file).piece(wanted.from, wanted.limit.min(MOST_BYTES as u64))
 }
 
-/// Not to hang on a pipe that somebody gave as an output file.
+/// Does not block on a named pipe that was given as an output file.
 fn open(path: &Path, follow_links: bool) -> io::Result<File> {
     let links = if follow_links { 0 } else { libc::O_NOFOLLOW };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | links;
@@ -123,7 +123,7 @@ fn open(path: &Path, follow_links: bool) -> io::Result<File> {
 
 fn unreadable(error: &io::Error) -> LogProblem {
     match error.raw_os_error() {
-        // A link where there must be none, or a device that nobody has.
+        // A link where none is allowed, or a missing device.
         Some(libc::ELOOP) => LogProblem::NotTheirs,
         Some(libc::ENXIO | libc::ENOTDIR) => LogProblem::NotThere,
         _ => problem(error),

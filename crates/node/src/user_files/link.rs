@@ -1,4 +1,4 @@
-//! One helper, from the outside: started, asked, and given up when it takes too long.
+//! The worker's end of a helper: starts it, asks it, and kills it when it exceeds its time limit.
 
 use super::helper::ARGUMENT;
 use super::message::{self, HelperReply, Question};
@@ -63,7 +63,7 @@ impl HelperLink {
         Ok(message::read(&mut line)?)
     }
 
-    /// Somebody has killed it, the user for one.
+    /// It has ended, for example because its user killed it.
     pub(super) fn is_gone(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }

@@ -1,4 +1,4 @@
-//! What is said to a helper and by it: a line of JSON with its length before it, then as many bytes as are told.
+//! Messages between worker and helper: the lengths of both parts, a JSON document, then the bytes of a file.
 
 use danlu_core::TaskId;
 use danlu_wire::agent::{LogProblem, LogStart, PathProblem, TaskPaths};
@@ -40,7 +40,7 @@ pub(super) enum HelperReply {
     NoSuchUser,
 }
 
-/// A few paths; nobody sends more.
+/// Enough for a few paths.
 const MOST_WORDS: usize = 128 << 10;
 /// Of a file, at a time.
 pub(super) const MOST_BYTES: usize = 1 << 20;

@@ -1,9 +1,9 @@
-//! Files that users have named, looked at by processes that have become those users, each within a time limit.
+//! Checks and reads files that users have named, by helper processes that have become those users, each within a time limit.
 //!
 //! Invariant: no process with more rights than the user resolves a path that the user chose, and no thread of the daemon
-//! or an agent waits for a file system of the user's: only the helper process does, and it can be given up.
+//! or an agent waits for a file system of the user's: only the helper process does, and it can be abandoned.
 //!
-//! Each user has one helper and one thread that speaks with it. Both go when nobody has asked for a while.
+//! Each user has one helper and one thread that talks to it. Both end when they have been idle for a while.
 
 pub(crate) mod helper;
 mod link;
@@ -24,13 +24,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A helper that nobody has asked for so long ends.
+/// A helper that has been idle for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 /// After this another takes its place, which knows the groups that the user has by now.
 const OLDEST: Duration = Duration::from_secs(60);
 /// Questions of one user that wait for an answer.
 const MOST_WAITING: usize = 64;
-/// Helpers of one user that were killed and have not ended: the kernel does not let go of who waits for a dead file system.
+/// Killed helpers of one user that have not ended: the kernel does not end a process that waits for a dead file system.
 const MOST_STUCK: usize = 4;
 /// Users with a helper at the same time.
 const MOST_USERS: usize = 256;
@@ -42,7 +42,7 @@ pub struct UserFiles {
     recent: Recent,
 }
 
-/// By name. `None` is whoever this process runs as.
+/// By name. `None` is the user of this process.
 type User = Option<String>;
 
 /// With the bytes of a file.
@@ -181,7 +181,7 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => {
                     self.end_helper();
                     self.reap();
-                    // Nobody hands over anything meanwhile.
+                    // No job is handed over while the map is locked.
                     let all = self.all.clone();
                     let mut workers = all.workers();
                     match self.jobs.try_recv() {

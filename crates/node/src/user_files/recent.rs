@@ -1,4 +1,4 @@
-//! Paths that were there a moment ago: who submits many tasks from one directory asks once.
+//! Caches paths that were found a moment ago, so that submitting many tasks from one directory checks once.
 
 use danlu_wire::agent::TaskPaths;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! A copy of the fake NVML library with a world of its own, so that tests do not meet in it.
+//! A copy of the fake NVML library with its own JSON file, so that tests do not share GPUs.
 
 use danlu_core::ids::{Epoch, RunId};
 use danlu_node::gpu::{Baselines, Monitor, Nvml, Probe, Sampled};

@@ -1,4 +1,4 @@
-//! A `/proc` with just the processes that a test wants.
+//! A `/proc` with the processes that a test needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the monitor remembers from sample to sample: who was there, what is new, which memory nobody explains.
+//! What the monitor keeps from sample to sample: known processes, changes, and memory that no process accounts for.
 
 use crate::fake_driver::{nobody, run_if, summary};
 use crate::fake_proc::{FakeProc, Process};

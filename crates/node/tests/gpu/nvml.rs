@@ -1,4 +1,4 @@
-//! What the NVML probe makes of GPUs that come, go, break and are divided.
+//! The NVML probe with GPUs that appear, vanish, fail and are divided.
 
 use crate::fake_driver::{FakeDriver, nobody, process, run_if, summary};
 use crate::fake_proc::{FakeProc, Process};

@@ -1,4 +1,4 @@
-//! The NVML probe against drivers older than the functions it likes best.
+//! The NVML probe with drivers that lack the newest functions.
 
 use crate::fake_driver::{FakeDriver, nobody, process, summary};
 use crate::fake_proc::{FakeProc, Process};

@@ -1,4 +1,4 @@
-//! Simulated GPUs: what a script makes of them, and that nothing wakes anybody for nothing.
+//! Simulated GPUs: the effects of a script, and that nothing wakes up without a change.
 
 use crate::fake_driver::{nobody, run_if, summary};
 use crate::wait::{is_readable, until_readable};

@@ -1,4 +1,4 @@
-//! What the probe makes of `nvidia-smi`, whatever that says.
+//! The `nvidia-smi` probe, with regular and irregular output.
 
 use crate::fake_driver::{nobody, summary};
 use crate::fake_proc::{FakeProc, Process};

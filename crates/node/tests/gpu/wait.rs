@@ -1,4 +1,4 @@
-//! Waiting for a file descriptor, with an end.
+//! Waits for a file descriptor, with a deadline.
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::BorrowedFd;

@@ -1,4 +1,4 @@
-//! An agent in a process of its own, that can be killed; spoken to by the frames of the wire.
+//! An agent in its own process, which tests can kill; they talk to it in frames of the wire protocol.
 
 use crate::world::{DEADLINE, kill, settings};
 use danlu_node::Agent;

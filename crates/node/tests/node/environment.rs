@@ -1,4 +1,4 @@
-//! What a command finds around itself.
+//! The environment, descriptors and signals that a command starts with.
 
 use crate::world::World;
 use danlu_wire::launch::{AssignedGpu, GpuOrder};

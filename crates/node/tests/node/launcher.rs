@@ -1,4 +1,4 @@
-//! The launcher may die at any time; nobody but the agent notices.
+//! The launcher can be killed at any time: only the agent notices.
 
 use crate::restart::{pidfd, wait_for_end};
 use crate::world::{World, kill};

@@ -1,5 +1,4 @@
-//! The node side with real processes. The program that these tests are in is also the one that launchers are made of, so
-//! it has a `main` of its own.
+//! The node with real processes. The agent starts its launcher from the running program, so this test program has its own `main`.
 #![allow(
     clippy::unwrap_used,
     reason = "it is all tests, which clippy knows only by their attribute"

@@ -1,4 +1,4 @@
-//! Many runs, and the same one twice.
+//! Many runs at once, and the same run twice.
 
 use crate::world::World;
 use danlu_core::run::{Exit, ReportedState};

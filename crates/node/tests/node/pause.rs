@@ -1,4 +1,4 @@
-//! A paused run does nothing at all, and loses nothing.
+//! A paused run does not run at all, and loses nothing.
 
 use crate::world::{Fifo, World};
 use danlu_core::run::{Exit, ReportedState};

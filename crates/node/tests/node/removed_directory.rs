@@ -1,4 +1,4 @@
-//! Somebody deletes the directory of a run: nothing can be recorded there, but the run can still be ended.
+//! The directory of an active run is deleted: nothing can be recorded there, but the run can still be stopped.
 
 use crate::restart::{pidfd, wait_for_end};
 use crate::world::{World, kill};

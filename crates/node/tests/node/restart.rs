@@ -1,4 +1,4 @@
-//! The agent dies and comes back, or a shim is killed: what is true is found in the run directories.
+//! The agent restarts, or a shim is killed: the run directories tell what happened.
 
 use crate::agent_process::AgentProcess;
 use crate::world::{DEADLINE, World, kill};

@@ -1,4 +1,4 @@
-//! A directory on a machine that does not answer keeps a command from beginning, but not its shim from hearing.
+//! A directory on a file server that does not respond delays the command, but its shim still obeys.
 
 use crate::world::{DEADLINE, World, is_root};
 use danlu_core::run::Exit;

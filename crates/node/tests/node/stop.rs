@@ -1,4 +1,4 @@
-//! Stopping: the leader is asked, then the whole tree is ended.
+//! Stopping: SIGTERM to the leader, then the whole tree is killed.
 
 use crate::world::{DEADLINE, World};
 use danlu_core::Span;

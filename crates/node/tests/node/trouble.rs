@@ -1,4 +1,4 @@
-//! Trouble of the machine is no failure of the task that was to start, and is over when it is over.
+//! Trouble of the machine does not fail the task that was about to start, and ends when its cause does.
 
 use crate::world::World;
 use danlu_core::TroubleKind;

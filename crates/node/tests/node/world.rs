@@ -1,4 +1,4 @@
-//! An agent with a root of its own, and what it has said.
+//! An agent with its own root, and the messages it has sent.
 
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;

@@ -1,4 +1,4 @@
-//! What launchers and shims do, and what becomes of them.
+//! What the agent does when the launcher has forked a shim, or when a shim reports or ends.
 
 use super::orders::MOST_TRIES;
 use super::{RunPhase, Runs, Token};
@@ -78,7 +78,7 @@ impl Runs {
         match left {
             Ok((Some(record), _)) => self.end_by(run, &record),
             Ok((None, Some(state))) => self.clean(run, state),
-            // Killed before it said who it is: nothing ran.
+            // Killed before it wrote its state: nothing ran.
             Ok((None, None)) => {
                 self.end(run, &exit_record::refused(&Refusal::shim_killed()));
             }

@@ -1,4 +1,4 @@
-//! Every run that this agent has a directory for, or is about to have.
+//! Every run that has a directory on this node or is about to get one, and its phase.
 
 mod events;
 mod orders;
@@ -45,7 +45,7 @@ pub(super) struct Runs {
     pub(super) trouble: Option<Trouble>,
 }
 
-/// What a run is for: who has lost all else can still tell which GPUs are in use.
+/// Task and GPUs of a run, so that a server that has lost its database can tell which GPUs are in use.
 #[derive(Debug, Clone)]
 struct Work {
     task: TaskId,
@@ -132,7 +132,7 @@ impl Runs {
         for (run, shim) in orphan_shims::find(&runs.root) {
             runs.watch(run, shim, clock::now(), true);
         }
-        // Who connects asks for a report, which says all of this.
+        // A server that connects asks for a report, which contains all of this.
         runs.notices.clear();
         runs.trouble = None;
         Ok(runs)

@@ -1,4 +1,4 @@
-//! What the server wants done.
+//! Carries out the server's orders for runs: launch, stop, pause, time limit, forget, delete the log.
 
 use super::{RunPhase, Runs, Work};
 use crate::launcher::LauncherLink;
@@ -64,10 +64,10 @@ impl Runs {
                         },
                     );
                 }
-                // A directory that is not known here was made by somebody else.
+                // An unknown directory was made by another agent.
                 Ok(Begun::Before) => {
                     self.look(run, clock::now(), false);
-                    // Left by somebody who has started nothing: it is gone now, and free for this one.
+                    // The other agent has started nothing: its directory is gone now, and the run can start.
                     if !self.all.contains_key(&run) && tries < MOST_TRIES {
                         self.all.insert(run, RunPhase::Queued { order, tries });
                         self.queue.push_back(run);

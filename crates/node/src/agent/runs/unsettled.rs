@@ -1,4 +1,4 @@
-//! Runs of which it is not clear what they are, or that are not yet over though their shim is gone.
+//! Runs whose state is unclear, and runs whose shim is gone while processes are left: checked again until they settle.
 
 use super::{RunPhase, Runs, Work};
 use crate::boot::boot_id;
@@ -64,7 +64,7 @@ impl Runs {
                     self.notices.push(FromAgent::Started { run, at, leader });
                 }
             }
-            // Somebody has taken it away, and with it all that was known of the run.
+            // The directory was deleted, and with it all that was known of the run.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.all.remove(&run);
                 self.works.remove(&run);

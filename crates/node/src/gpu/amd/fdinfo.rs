@@ -1,4 +1,4 @@
-//! Who uses AMD GPUs on a machine without their compute driver: what each process's open files say.
+//! Processes that use AMD GPUs, from `/proc/*/fdinfo`, where the compute driver (KFD) is missing.
 
 use crate::gpu::bounded_read::{PAGE, start_of};
 use crate::gpu::error::ProbeError;
@@ -26,7 +26,7 @@ pub(super) fn processes(
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        // A process that has just ended, or that belongs to somebody else when the daemon is not root.
+        // A process that has just ended, or one of another user when the daemon is not root.
         for (place, client) in clients(&entry.path()) {
             if gpus.iter().any(|gpu| gpu.pci == place) {
                 let kind =

@@ -57,7 +57,7 @@ impl Amd {
         Ok(Reading { gpus, problems })
     }
 
-    /// The PCI devices of all graphics cards, of whatever maker.
+    /// The PCI devices of all graphics cards of all vendors.
     fn devices(&self) -> Result<Vec<PathBuf>, ProbeError> {
         let directory = self.sysfs.join("class/drm");
         let entries = fs::read_dir(&directory)

@@ -1,4 +1,4 @@
-//! The types of NVML's C interface that Danlu needs.
+//! The types of NVML's C interface that Danlu uses.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
 

@@ -1,4 +1,4 @@
-//! One question to NVML each, as safe functions.
+//! Safe functions around NVML, one for each query.
 #![allow(unsafe_code, reason = "NVML is a C library")]
 
 use super::abi::{EventData, EventSet, Handle, Memory, MemoryV2, PciInfo, Utilization};
@@ -222,7 +222,7 @@ fn value<F: Copy, T: Default>(
 
 fn text(fill: impl FnOnce(*mut c_char, c_uint) -> NvmlResult<()>) -> NvmlResult<String> {
     let mut buffer = [0_u8; TEXT];
-    // One byte less than there is: it ends in a zero whatever NVML writes.
+    // One byte less than the buffer has, so that it always ends in a zero.
     fill(buffer.as_mut_ptr().cast(), (TEXT - 1) as c_uint)?;
     let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
     Ok(text.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! What NVML's return codes mean, and what follows from them.
+//! NVML's return codes: their meaning, hints, and which of them end a session.
 
 pub(crate) const SUCCESS: i32 = 0;
 pub(crate) const UNINITIALIZED: i32 = 1;

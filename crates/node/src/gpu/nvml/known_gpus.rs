@@ -1,4 +1,4 @@
-//! What is known of the GPUs of one NVML session, so that what does not change is asked only once.
+//! The GPUs of one NVML session; constant facts are queried once.
 
 use super::abi::{EventSet, Handle};
 use super::code;
@@ -46,7 +46,7 @@ impl KnownGpus {
         self.earlier.into_iter().chain(met).collect()
     }
 
-    /// Asks a GPU who it is, the first time.
+    /// Queries the constant facts of a GPU that is new.
     pub(super) fn meet(&mut self, library: &NvmlLibrary, gpu: Handle) -> Result<(), ProbeError> {
         if self.gpus.contains_key(&gpu) {
             return Ok(());

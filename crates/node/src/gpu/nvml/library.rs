@@ -1,4 +1,4 @@
-//! The NVML library: found and loaded at run time, its functions by name, the newest version of each first.
+//! Loads the NVML library at run time and looks up its functions by name, the newest version of each first.
 #![allow(unsafe_code, reason = "NVML is a C library, loaded at run time")]
 
 use super::abi::{

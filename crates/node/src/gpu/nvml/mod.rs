@@ -1,4 +1,4 @@
-//! NVIDIA GPUs through NVML, the driver's own library: one session, kept as long as the driver lives.
+//! NVIDIA GPUs through NVML, the driver's library: one session, kept until the driver is unloaded or a GPU is lost.
 
 mod abi;
 mod ask;
@@ -33,7 +33,7 @@ pub struct Nvml {
     /// Of earlier sessions: a hardware error is not forgotten with the session that saw it.
     health: BTreeMap<GpuId, Health>,
     samples_with_lost: u32,
-    /// A GPU was lost before it could say who it is.
+    /// A GPU was lost before its UUID was read.
     stranger_lost: bool,
 }
 
@@ -194,7 +194,7 @@ impl Nvml {
     fn processes(&self, gpu: Handle) -> Result<Vec<GpuProcess>, ProbeError> {
         let computing = self.library.computing(gpu)?;
         let mut drawing = optional(self.library.drawing(gpu))?.unwrap_or_default();
-        // Who does both is in both lists.
+        // A process that does both is in both lists.
         drawing.retain(|(pid, _)| computing.iter().all(|(other, _)| other != pid));
         let process = |(pid, memory), kind| GpuProcess { pid, memory, kind, told: None };
         let computing = computing.into_iter().map(|one| process(one, ProcessKind::Compute));

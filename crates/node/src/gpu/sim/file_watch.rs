@@ -1,4 +1,4 @@
-//! Tells when one file changes, without ever looking by itself.
+//! Watches one file by inotify, without polling.
 
 use crate::gpu::error::ProbeError;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// Who changes files faster than that is looked at again the next time.
+/// Further events are read by the next call.
 const MOST_READS: usize = 64;
 
 /// Watches the directory, because the file may come and go, or be replaced by another.

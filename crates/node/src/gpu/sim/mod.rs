@@ -1,4 +1,4 @@
-//! Simulated GPUs: as many as wanted, and whatever a script makes happen to them.
+//! Simulated GPUs, and the events that a script makes happen to them.
 
 mod file_watch;
 mod script;
@@ -44,7 +44,7 @@ pub struct SimTenant {
     pub age: Duration,
 }
 
-/// How often one looks while somebody grows.
+/// The period of samples while the memory of a simulated task grows.
 const GROWING_PERIOD: Duration = Duration::from_millis(500);
 
 impl SimGpus {
@@ -79,12 +79,12 @@ impl SimGpus {
         change(&mut self.script);
     }
 
-    /// Who is on the GPUs now, besides those in the script.
+    /// The tasks on the GPUs now, besides the processes of the script.
     pub fn set_tenants(&mut self, tenants: Vec<SimTenant>) {
         self.tenants = tenants;
     }
 
-    /// How soon somebody will use more than now; `None` if nobody will.
+    /// When a task will use more memory; `None` if none grows.
     pub fn period(&self) -> Option<Duration> {
         let grows = |tenant: &SimTenant| tenant.age.as_secs_f64() < self.script.growth;
         self.tenants.iter().any(grows).then_some(GROWING_PERIOD)

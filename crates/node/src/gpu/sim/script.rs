@@ -1,4 +1,4 @@
-//! The script of simulated GPUs: a JSON file that says what is not as usual.
+//! The script of simulated GPUs: a JSON file with everything that differs from an idle GPU.
 //!
 //! ```json
 //! {"gpus": {"0": {"processes": [{"pid": 4711, "user": "alice", "memory": 8589934592}]},
@@ -128,7 +128,7 @@ impl Script {
         })
     }
 
-    /// Writes it so that nobody ever reads half of it.
+    /// Replaces the file atomically.
     pub fn save(&self, path: &Path) -> Result<(), ProbeError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| ProbeError::File {
             action: "describe the GPUs in",

@@ -1,4 +1,4 @@
-//! What `nvidia-smi` answers, as samples.
+//! Parses the output of `nvidia-smi` into samples.
 
 use crate::gpu::error::ProbeError;
 use crate::gpu::pci::PciAddress;

@@ -1,7 +1,7 @@
 //! NVIDIA GPUs through the program `nvidia-smi`, where NVML cannot be loaded.
 //!
-//! The program takes from a tenth of a second to several, so it runs beside the caller: a sample starts it, later
-//! ones read what it has said. Each turn asks two questions: the GPUs, then their processes.
+//! The program takes between a tenth of a second and several seconds, so it runs in the background: one sample starts it, a later one
+//! reads its output. Each round makes two queries: the GPUs, then their processes.
 
 mod answer;
 mod query;
@@ -24,7 +24,7 @@ pub struct Smi {
     limit: Duration,
     fields: Fields,
     turn: Turn,
-    /// An answer that came while nobody asked.
+    /// An answer that arrived between two samples.
     ready: Option<Reading>,
     last: Vec<Arc<GpuFacts>>,
 }
@@ -52,7 +52,7 @@ impl Smi {
             if let (None, Some(fd)) = (&self.ready, self.fd()) {
                 let left = until.saturating_duration_since(Instant::now()).min(self.limit);
                 let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-                // Whatever wakes it: the next turn looks.
+                // The next round reads it.
                 let _ = poll(&mut [PollFd::new(fd, PollFlags::POLLIN)], timeout);
             }
         }

@@ -1,4 +1,4 @@
-//! One run of `nvidia-smi` that nobody waits for: its answer is read as it comes.
+//! One run of `nvidia-smi` in the background; its output is read as it arrives.
 
 use crate::gpu::error::ProbeError;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -93,7 +93,7 @@ impl Query {
         self.is_gone()
     }
 
-    /// An error means that there is no such child: somebody else has reaped it.
+    /// An error means that the child was reaped elsewhere.
     pub(super) fn is_gone(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
