@@ -101,14 +101,23 @@ impl EventRelay {
         let moved = match &said {
             FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
             FromAgent::Ended { run, .. } => self.tenants.ended(*run),
-            _ => false,
+            FromAgent::Hello(_)
+            | FromAgent::Report(_)
+            | FromAgent::LogDropped { .. }
+            | FromAgent::Gpus(_)
+            | FromAgent::Details(_)
+            | FromAgent::Memory { .. }
+            | FromAgent::Fitness { .. }
+            | FromAgent::Facts(_)
+            | FromAgent::Log(_)
+            | FromAgent::Paths(_) => false,
         };
-        match (&said, self.probe.get()) {
-            (FromAgent::Ended { .. }, Some(probe)) => {
+        match self.probe.get().filter(|_| matches!(said, FromAgent::Ended { .. })) {
+            Some(probe) => {
                 let say = Arc::clone(say);
                 probe.look_first(move || say(said));
             }
-            _ => say(said),
+            None => say(said),
         }
         if let Some(probe) = self.probe.get().filter(|_| moved) {
             probe.wake();

@@ -81,7 +81,15 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
                     sink.say(FromAgent::Paths(PathsChecked { ask, seen }));
                 });
             }
-            order => send(order)?,
+            order @ (ToAgent::Hello(_)
+            | ToAgent::Launch(_)
+            | ToAgent::Stop { .. }
+            | ToAgent::Pause { .. }
+            | ToAgent::Resume { .. }
+            | ToAgent::SetLimit { .. }
+            | ToAgent::Forget { .. }
+            | ToAgent::DropLog { .. }
+            | ToAgent::AskReport) => send(order)?,
         }
     }
     Ok(())

@@ -71,17 +71,25 @@ impl Refusal {
             }
         };
         let what = action(order, stage);
-        let message = match (stage, error) {
-            (LaunchStage::Command, Errno::ENOENT) => {
+        let message = match stage {
+            LaunchStage::Command if error == Errno::ENOENT => {
                 format!("command not found: `{}`", program(&order.command))
             }
-            (LaunchStage::Interpreter, _) => {
+            LaunchStage::Interpreter => {
                 format!("could not {what}: the program that its first line names is missing")
             }
-            (LaunchStage::Environment, Errno::ETIMEDOUT) => {
+            LaunchStage::Environment if error == Errno::ETIMEDOUT => {
                 format!("could not {what}: a file system that it may be on does not answer")
             }
-            _ => format!("could not {what}: {}", error.desc()),
+            LaunchStage::Process
+            | LaunchStage::RunDirectory
+            | LaunchStage::User
+            | LaunchStage::Cgroup
+            | LaunchStage::Directory
+            | LaunchStage::Stdout
+            | LaunchStage::Stderr
+            | LaunchStage::Command
+            | LaunchStage::Environment => format!("could not {what}: {}", error.desc()),
         };
         Refusal::new(stage, error as i32, message)
     }

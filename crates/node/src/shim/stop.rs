@@ -119,7 +119,10 @@ impl Stop {
     pub(super) fn killing(&mut self, now: Instant) {
         let pause = match self.phase {
             StopPhase::Killing { pause, .. } => (pause * 2).min(LONGEST_PAUSE),
-            _ => FIRST_PAUSE,
+            StopPhase::Running
+            | StopPhase::Ending { .. }
+            | StopPhase::Signalled { .. }
+            | StopPhase::Remains { .. } => FIRST_PAUSE,
         };
         self.phase = StopPhase::Killing { again_at: now + pause, pause };
     }

@@ -75,7 +75,13 @@ impl UserFiles {
                 }
                 Ok((HelperReply::Checked(Some(problem)), _)) => PathsSeen::Wrong(problem),
                 Err(NoAnswer::Silent) => PathsSeen::Silent,
-                Ok(_) | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
+                Ok((
+                    HelperReply::Piece { .. }
+                    | HelperReply::Unreadable(_)
+                    | HelperReply::NoSuchUser,
+                    _,
+                ))
+                | Err(NoAnswer::Busy | NoAnswer::Broken(_)) => PathsSeen::Unseen,
             });
         });
     }

@@ -1,7 +1,7 @@
 //! What the agent does when the launcher has forked a shim, or when a shim reports or ends.
 
 use super::orders::MOST_TRIES;
-use super::{RunPhase, Runs, Token};
+use super::{RunPhase, Runs, Token, Watched};
 use crate::boot::boot_id;
 use crate::classify::{Found, classify};
 use crate::process::Pidfd;
@@ -43,7 +43,8 @@ impl Runs {
             Some(RunPhase::Forking { since, said, .. } | RunPhase::Unclear { since, said }) => {
                 (since, said)
             }
-            _ => return,
+            Some(RunPhase::Queued { .. } | RunPhase::Orphaned { .. } | RunPhase::Ended { .. })
+            | None => return,
         };
         if !std::mem::replace(said, true) {
             *since = at;
@@ -59,7 +60,13 @@ impl Runs {
                 self.shim_ended(token);
             }
             Some(RunPhase::Forking { over, .. }) => *over = true,
-            _ => {}
+            Some(
+                RunPhase::Queued { .. }
+                | RunPhase::Unclear { .. }
+                | RunPhase::Orphaned { .. }
+                | RunPhase::Ended { .. },
+            )
+            | None => {}
         }
     }
 
@@ -83,10 +90,10 @@ impl Runs {
                 self.end(run, &exit_record::refused(&Refusal::shim_killed()));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let stopped = match self.all.get(&run) {
-                    Some(RunPhase::Watched(watched)) => watched.stopped_without_directory,
-                    _ => false,
-                };
+                let stopped = matches!(
+                    self.all.get(&run),
+                    Some(RunPhase::Watched(Watched { stopped_without_directory: true, .. }))
+                );
                 self.end_by(run, &ExitRecord { stopped, ..exit_record::unknown() });
             }
             // It cannot be read now, and is to be read later.
@@ -107,7 +114,10 @@ impl Runs {
                     let error = io::Error::other("the launcher dies again and again");
                     self.end(run, &exit_record::refused(&Refusal::launcher(&error)));
                 }
-                _ => self.look(run, since, said),
+                Ok(
+                    Found::Ended(_) | Found::Alive { .. } | Found::Unclear | Found::Orphaned { .. },
+                )
+                | Err(_) => self.look(run, since, said),
             }
         }
     }
@@ -119,7 +129,10 @@ impl Runs {
                 Ok(Found::NeverStarted) => {
                     self.end(run, &exit_record::refused(&Refusal::launcher(error)));
                 }
-                _ => self.look(run, since, said),
+                Ok(
+                    Found::Ended(_) | Found::Alive { .. } | Found::Unclear | Found::Orphaned { .. },
+                )
+                | Err(_) => self.look(run, since, said),
             }
         }
     }
@@ -135,11 +148,11 @@ impl Runs {
         let forking = |_: &RunId, phase: &mut RunPhase| matches!(phase, RunPhase::Forking { .. });
         self.all
             .extract_if(.., forking)
-            .filter_map(|(run, phase)| match phase {
-                RunPhase::Forking { order, since, said, tries, .. } => {
-                    Some(Forking { run, order, since, said, tries })
-                }
-                _ => None,
+            .filter_map(|(run, phase)| {
+                let RunPhase::Forking { order, since, said, tries, .. } = phase else {
+                    return None;
+                };
+                Some(Forking { run, order, since, said, tries })
             })
             .collect()
     }

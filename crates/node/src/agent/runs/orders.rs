@@ -41,13 +41,11 @@ impl Runs {
     pub(in crate::agent) fn launch_queued(&mut self, link: &LauncherLink) {
         while self.forking < MOST_FORKING {
             let Some(run) = self.queue.pop_front() else { return };
-            let (mut order, tries) = match self.all.remove(&run) {
-                Some(RunPhase::Queued { order, tries }) => (order, tries + 1),
-                other => {
-                    self.all.extend(other.map(|phase| (run, phase)));
-                    continue;
-                }
+            let Some(RunPhase::Queued { .. }) = self.all.get(&run) else { continue };
+            let Some(RunPhase::Queued { mut order, tries }) = self.all.remove(&run) else {
+                continue;
             };
+            let tries = tries + 1;
             match begin(&self.root, &mut order, link) {
                 Ok(Begun::Given) => {
                     self.forking += 1;
@@ -159,7 +157,10 @@ impl Runs {
             match phase {
                 RunPhase::Watched(watched) => watched.apply(&control),
                 RunPhase::Forking { ordered, .. } => *ordered = true,
-                _ => {}
+                RunPhase::Queued { .. }
+                | RunPhase::Unclear { .. }
+                | RunPhase::Orphaned { .. }
+                | RunPhase::Ended { .. } => {}
             }
         }
     }

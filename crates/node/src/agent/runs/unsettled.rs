@@ -31,7 +31,13 @@ impl Runs {
             match self.all.get(&run) {
                 Some(RunPhase::Unclear { since, said }) => self.look(run, *since, *said),
                 Some(RunPhase::Orphaned { state }) => self.clean(run, state.clone()),
-                _ => {}
+                Some(
+                    RunPhase::Queued { .. }
+                    | RunPhase::Forking { .. }
+                    | RunPhase::Watched(_)
+                    | RunPhase::Ended { .. },
+                )
+                | None => {}
             }
         }
         if self.unsettled.is_empty() {

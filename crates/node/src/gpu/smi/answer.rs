@@ -139,7 +139,17 @@ pub(super) fn is_unknown_field(error: &ProbeError) -> bool {
     match error {
         ProbeError::CommandFailed { output, .. } => output.contains("not a valid field"),
         ProbeError::Answer { what, .. } => what.contains("not a valid field"),
-        _ => false,
+        ProbeError::Library { .. }
+        | ProbeError::Function { .. }
+        | ProbeError::Nvml { .. }
+        | ProbeError::Command { .. }
+        | ProbeError::NoAnswer { .. }
+        | ProbeError::File { .. }
+        | ProbeError::Script { .. }
+        | ProbeError::Simulated(_)
+        | ProbeError::Processes(_)
+        | ProbeError::EmptyMig
+        | ProbeError::NoGpu { .. } => false,
     }
 }
 
