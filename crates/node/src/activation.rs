@@ -124,7 +124,7 @@ fn listed(variables: &Variables<'_>) -> Vec<PathBuf> {
     content.lines().map(|line| PathBuf::from(line.trim())).collect()
 }
 
-/// What may not be looked at is left for the command to find out.
+/// Paths that may not be read count as existing: the command will find out.
 fn is_there(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }

@@ -144,7 +144,7 @@ impl RunCgroup {
             .map_or(true, |events| events.lines().any(|line| line == "populated 0"))
     }
 
-    /// What the memory controller has counted; nothing without one.
+    /// Adds what the memory controller has counted, if there is one.
     pub(crate) fn add_to(&self, used: &mut RunUsage) {
         if let Some(group) = &self.memory {
             used.peak_memory = number(group, "memory.max_usage_in_bytes");

@@ -24,7 +24,7 @@ pub(crate) enum Fork {
 /// fork of the machine wait.
 ///
 /// # Safety
-/// The process must have no other thread: in the child, a lock that another one held would stay so for ever.
+/// The process must have no other thread: a lock that another thread holds would never be released in the child.
 pub(crate) unsafe fn fork(cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
     // SAFETY: the caller's promise is passed on.
     unsafe {

@@ -19,7 +19,7 @@ pub(crate) struct CommandLine<'a> {
 
 pub(crate) const PREEMPT_FILE: &str = "DANLU_PREEMPT_FILE";
 
-/// What a submitter inside another run has of these was meant for that run.
+/// Variables that belong to another run, if the task was submitted inside one.
 const STALE: [&str; 14] = [
     "OLDPWD",
     "CUDA_VISIBLE_DEVICES",

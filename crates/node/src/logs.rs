@@ -77,7 +77,7 @@ impl LogFile {
         Ok(Piece { offset, bytes: self.read(offset, limit)?, size: self.size()? })
     }
 
-    /// What is there from this offset on, as far as the limit.
+    /// The content from this offset on, up to the limit.
     pub fn read(&self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
         let there = self.size()?.saturating_sub(offset).min(limit);
         let mut bytes = vec![0; usize::try_from(there).unwrap_or(usize::MAX)];

@@ -20,14 +20,14 @@ pub(crate) struct Process {
     pub(crate) start: u64,
     /// It has ended, and waits for its parent to notice.
     pub(crate) zombie: bool,
-    /// It is what it was forked from: it has executed no program of its own.
+    /// It has been forked and has not executed a program.
     pub(crate) unexecuted: bool,
 }
 
 /// `PF_FORKNOEXEC` of the kernel.
 const UNEXECUTED: u64 = 0x40;
 
-/// Refers to one process for ever, also after its end.
+/// Refers to the same process always, also after its end.
 #[derive(Debug)]
 pub(crate) struct Pidfd(OwnedFd);
 

@@ -37,7 +37,7 @@ pub(crate) const PREEMPT: &str = "preempt";
 /// To write to a file that is there.
 const WRITE: OFlag = OFlag::O_WRONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
 
-/// Bytes and descriptors without which nothing is worth to be begun.
+/// Free bytes and descriptors that a start needs at least.
 const ROOM: u64 = 64 << 10;
 const DESCRIPTORS: usize = 16;
 
@@ -137,7 +137,7 @@ impl RunRoot {
         Ok(found)
     }
 
-    /// Whether a run could begin here: nothing is left of it.
+    /// Tries whether a run could begin here, and cleans up.
     pub(crate) fn self_test(&self) -> io::Result<()> {
         let facts = fstatvfs(&self.runs)?;
         if facts.blocks_free().saturating_mul(facts.fragment_size()) < ROOM {
@@ -234,7 +234,7 @@ impl RunDir {
         RunDir(fd)
     }
 
-    /// Damaged is absent. What cannot be read for want of a descriptor, say, is not.
+    /// A damaged file counts as absent; a failed read, for example for lack of descriptors, is an error.
     pub(crate) fn read<T: RunFile>(&self) -> io::Result<Option<T>> {
         let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         let file = match openat(&self.0, T::NAME, flags, Mode::empty()) {

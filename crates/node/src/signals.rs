@@ -9,7 +9,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 /// The agent has written a new `control.json`.
 pub(crate) const LOOK: Signal = Signal::SIGUSR1;
 
-/// Nothing interrupts from here on, and nothing is ignored because the daemon, or `nohup`, ignores it.
+/// Blocks all signals, and resets those that the daemon or `nohup` ignores.
 pub(crate) fn block_and_reset() -> Result<(), Errno> {
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None)?;
     // The kernel's own structure: all zero is the default. The C library would refuse to touch the two signals that it
@@ -31,7 +31,7 @@ pub(crate) fn block_and_reset() -> Result<(), Errno> {
     Ok(())
 }
 
-/// Ended children are gone at once, without anybody waiting for them.
+/// Ended children are reaped by the kernel at once.
 pub(crate) fn ignore_children() {
     // SAFETY: SIG_IGN is no function of ours.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
@@ -42,7 +42,7 @@ pub(crate) fn notice_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// What a shim listens to; all are blocked, so none is lost.
+/// The signals that a shim reads; all are blocked, so none is lost.
 pub(crate) fn listen() -> Result<SignalFd, Errno> {
     let mut heard = SigSet::empty();
     heard.add(Signal::SIGCHLD);

@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 
 use crate::fork::CLONE_INTO_CGROUP;
 
-/// What a child has to itself; of use to one after the other.
+/// The stack of a child; reused by one child after the other.
 #[derive(Debug)]
 pub(crate) struct Stack(NonNull<libc::c_void>);
 

@@ -38,7 +38,7 @@ pub(super) struct EventLoop {
     with_cgroups: bool,
     runs: Runs,
     fitness: Fitness,
-    /// Of whom listens.
+    /// The protocol version of the server.
     protocol: u32,
     inventory: Box<dyn FnMut() -> Inventory + Send>,
     notice: Box<dyn FnMut(FromAgent) + Send>,
@@ -93,7 +93,7 @@ impl EventLoop {
                 Err(Errno::EINTR) => continue,
                 Err(error) => panic!("epoll cannot fail on descriptors of our own: {error}"),
             };
-            // A start is heard before the end that follows it.
+            // Notices first: a start is reported before the end that follows it.
             self.read_shim_notices();
             let mut go_on = true;
             for event in &events[..count] {
@@ -151,7 +151,7 @@ impl EventLoop {
     }
 
     /// A new connection: what the old one ordered and has not begun must never begin, for the report of the new one
-    /// will not show it. What is said after the greeting is said on the new connection.
+    /// will not show it. Messages after the hello belong to the new connection.
     fn begin_session(&mut self, hello: &Hello) {
         self.runs.drop_queued();
         self.send_notices();
@@ -165,7 +165,7 @@ impl EventLoop {
         let Inventory { capacity, free_memory, gpus } = (self.inventory)();
         self.runs.tidy();
         let runs = self.runs.report();
-        // What was noticed before is said before.
+        // Earlier notices are sent first.
         self.send_notices();
         let trouble = self.fitness.trouble().cloned();
         let report = NodeReport { capacity, free_memory, gpus, runs, trouble };
@@ -184,7 +184,7 @@ impl EventLoop {
         }
     }
 
-    /// What could not be started says that this machine is not well; a look shows when it is again.
+    /// A failed start makes this machine unfit; a self test shows when it is fit again.
     fn update_fitness(&mut self) {
         let now = Instant::now();
         let mut news = match self.runs.trouble.take() {
@@ -201,7 +201,7 @@ impl EventLoop {
         }
     }
 
-    /// All that a run needs of this machine: a directory, descriptors, a process.
+    /// Tries everything that a run needs of this machine: a directory, descriptors, a process.
     fn self_test(&mut self) -> Result<(), Refusal> {
         let tried = self.runs.root().self_test();
         tried.map_err(|error| Refusal::run_directory("make a run directory", &error))?;
@@ -235,7 +235,7 @@ impl EventLoop {
         }
     }
 
-    /// Tasks do not notice. What the launcher was about to start is started by the next one.
+    /// Running tasks are not affected. The new launcher starts what the old one had not.
     fn replace_launcher(&mut self) {
         if let Some(link) = self.link.take() {
             link.end();

@@ -25,7 +25,7 @@ impl Fitness {
         self.look_at
     }
 
-    /// Something could not be started. True when that is news.
+    /// A run could not be started. True when the state has changed.
     pub(super) fn met(&mut self, trouble: Trouble, now: Instant) -> bool {
         let news = self.trouble.as_ref().is_none_or(|before| before.kind != trouble.kind);
         // It was well only for a moment: the server is told so less and less often.
@@ -42,7 +42,7 @@ impl Fitness {
         news
     }
 
-    /// What a look has shown. True when that is news.
+    /// The result of a check. True when the state has changed.
     pub(super) fn looked(&mut self, found: Option<Trouble>, now: Instant) -> bool {
         self.look_at = None;
         match found {

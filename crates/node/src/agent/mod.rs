@@ -47,7 +47,7 @@ pub struct Settings {
     pub notice: Box<dyn FnMut(FromAgent) + Send>,
 }
 
-/// What a report says beside the runs.
+/// The part of a report that is not about runs.
 #[derive(Debug, Clone)]
 pub struct Inventory {
     pub capacity: Capacity,

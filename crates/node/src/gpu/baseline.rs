@@ -34,7 +34,7 @@ impl Baselines {
         }
     }
 
-    /// Bytes that no listed process explains, above the baseline; `None` where that cannot be told.
+    /// Bytes that no listed process explains, above the baseline; `None` where it is unknown.
     pub(crate) fn above(&self, gpu: &GpuId, live: &Live) -> Option<u64> {
         Some(unexplained(live)?.saturating_sub(*self.0.get(gpu)?))
     }
@@ -44,7 +44,7 @@ fn is_unused(live: &Live) -> bool {
     live.processes.iter().all(|process| process.kind == ProcessKind::Graphics)
 }
 
-/// What is in use but by no listed process.
+/// Memory in use that no listed process accounts for.
 fn unexplained(live: &Live) -> Option<u64> {
     let mut explained = 0_u64;
     for process in &live.processes {

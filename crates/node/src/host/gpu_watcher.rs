@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// What was seen last, for reports.
+/// The last sample, for reports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LatestReading(Arc<Mutex<LastReading>>);
 
@@ -56,7 +56,7 @@ impl LatestReading {
 /// Looks after the GPUs until it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct ProbeThread {
-    /// What is written here wakes the thread; when it is closed, the thread ends.
+    /// A byte wakes the thread; closing it ends the thread.
     wake: Option<OwnedFd>,
     after: Option<Sender<AfterLook>>,
     thread: Option<JoinHandle<()>>,
@@ -149,7 +149,7 @@ struct GpuWatcher {
     total_memory: u64,
 }
 
-/// What is different since the last look.
+/// Changes since the last sample.
 #[derive(Default)]
 struct GpuChanges {
     gpus: Option<Vec<GpuReport>>,

@@ -28,8 +28,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const MOST_WAITING: usize = 1_000;
 /// A file system of a user's has so long for one part of a file.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Files of users are looked at again and again, less often the longer nothing comes: a file on a network disk tells
-/// nobody that another machine has written to it.
+/// Files of users are polled, less often the longer nothing arrives: a file on a network file system tells
+/// no watcher that another machine has written to it.
 const SOONEST: Duration = Duration::from_millis(100);
 const LATEST: Duration = Duration::from_secs(1);
 

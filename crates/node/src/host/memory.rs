@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Less than this part of the whole is no news.
+/// Changes below this fraction of the total are not reported.
 const STEPS: u64 = 50;
 
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(super) struct FreeMemory {
 }
 
 impl FreeMemory {
-    /// What is free now, if it is worth telling.
+    /// The free memory, if it has changed enough to be reported.
     pub(super) fn change(&mut self, free: Option<u64>, total: u64) -> Option<u64> {
         let free = free?;
         let same =

@@ -127,7 +127,7 @@ impl ServerSink {
     }
 }
 
-/// When the other side does not read any more, nothing is left to be done here.
+/// Ends the process when the other side no longer reads.
 fn write_all(unsaid: &Receiver<FromAgent>, mut output: impl Write) {
     while let Ok(said) = unsaid.recv() {
         let mut lines = encode(&said).unwrap_or_default();

@@ -68,7 +68,7 @@ fn follow_own(path: &Path) -> PathBuf {
     followed.unwrap_or_else(|| path.to_owned())
 }
 
-/// Where others could have prepared something, or could do so later, nothing is kept.
+/// Directories that others could have prepared, or could change later, are not used.
 fn usable(directories: &[PathBuf]) -> Result<(), String> {
     for path in directories {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
@@ -89,8 +89,8 @@ struct Occupant {
     boot_id: String,
 }
 
-/// The host of a connection that is dead, but has not noticed yet, must not keep the new one out. It is told to end,
-/// and waited for; what it may have begun is adopted.
+/// Ends the host of an earlier connection that is dead but has not noticed yet. It gets a signal to end,
+/// and is waited for; its runs are adopted.
 pub(super) fn take_over(root: &Path) -> io::Result<()> {
     let path = root.join("station.json");
     if let Some(Occupant { process, boot_id: boot }) = occupant(&path)

@@ -18,20 +18,20 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
-/// It waits for a run, or has one. When the launcher is gone, it goes when it is through.
+/// It waits for a run, or has one. When the launcher is gone, it ends after its run.
 pub(super) struct IdleShim {
     link: OwnedFd,
     process: Pidfd,
 }
 
-/// Those that have a run, and will be free again.
+/// Shims that have a run, and will be free again.
 #[derive(Default)]
 pub(super) struct BusyShims(VecDeque<IdleShim>);
 
-/// More at a time are not kept: they end with their runs.
+/// Further shims end with their runs.
 const MOST_KEPT: usize = 8;
 
-/// What a shim is to do.
+/// The run that a shim gets.
 pub(super) struct LaunchRequest {
     pub(super) note: Note,
     /// Locked.
@@ -80,7 +80,7 @@ impl BusyShims {
         }
     }
 
-    /// One that is through with its run. The dead are dropped.
+    /// One that has finished its run. Dead ones are dropped.
     pub(super) fn take_free(&mut self) -> Option<IdleShim> {
         let mut links: Vec<PollFd<'_>> =
             self.0.iter().map(|shim| PollFd::new(shim.link.as_fd(), PollFlags::POLLIN)).collect();

@@ -76,7 +76,7 @@ pub(crate) enum LauncherAnswer {
 const MESSAGE_BYTES: usize = 4096;
 
 impl LauncherLink {
-    /// Starts this very program anew, even if its file has been replaced meanwhile.
+    /// Starts the running program again, even if its file has been replaced.
     pub(crate) fn start(
         root: &Path,
         with_cgroups: bool,
@@ -105,7 +105,7 @@ impl LauncherLink {
         Ok(send_message(self.socket.as_fd(), &message, &[dir.as_fd(), order.as_fd()])?)
     }
 
-    /// What the launcher says, without waiting for it.
+    /// The next answer of the launcher, without waiting.
     pub(crate) fn answer(&self) -> LauncherAnswer {
         loop {
             let (message, mut fds) = match receive_message(self.socket.as_fd(), RecvFlags::DONTWAIT)
@@ -136,7 +136,7 @@ impl LauncherLink {
         self.child.id()
     }
 
-    /// After this, every shim there will ever be of this launcher is there.
+    /// After this, the launcher forks no more shims.
     pub(crate) fn end(mut self) {
         let LauncherLink { socket, child, .. } = &mut self;
         let _ = shutdown(socket, Shutdown::Both);
@@ -151,7 +151,7 @@ impl ShimNotices {
         Ok(ShimNotices { reader: reader.into(), writer, partial: Vec::new() })
     }
 
-    /// What has been said, without waiting for more.
+    /// The notices that have arrived, without waiting for more.
     pub(crate) fn read(&mut self) -> Vec<Notice> {
         let mut buffer = [0; 4096];
         while let Ok(count) = self.reader.read(&mut buffer)

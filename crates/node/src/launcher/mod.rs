@@ -31,7 +31,7 @@ use users::Users;
 /// The hidden first argument that makes a launcher of this program.
 pub(crate) const ARGUMENT: &str = "__launcher";
 
-/// How a launcher is told to do without control groups.
+/// The argument of a launcher that must not use control groups.
 pub(crate) const WITHOUT_CGROUPS: &str = "--without-cgroups";
 
 /// To be called first in `main`, before there is any thread. `Some` when this process was to be something else than

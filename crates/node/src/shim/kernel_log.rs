@@ -17,14 +17,14 @@ const SLACK: u64 = 1_000_000;
 const HARDWARE: [u32; 17] =
     [48, 54, 61, 62, 63, 64, 74, 79, 92, 94, 95, 110, 119, 120, 136, 140, 143];
 
-/// Whom a record must be about.
+/// The run that a record must concern.
 #[derive(Debug)]
 pub(super) struct Subject {
     /// Microseconds since the boot.
     pub(super) since: u64,
     pub(super) leader: u32,
     pub(super) uid: u32,
-    /// Something of it was killed, as far as it can be told.
+    /// A process of the run was probably killed.
     pub(super) killed: bool,
     /// `0000:3b:00` each.
     pub(super) cards: Vec<String>,

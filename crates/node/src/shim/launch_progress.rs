@@ -20,13 +20,13 @@ pub(super) enum Problem {
     Missing(Missing),
 }
 
-/// A command that has been given the word.
+/// A command that has been allowed to begin.
 #[derive(Debug)]
 pub(super) struct LaunchProgress {
     report: ChildReport,
     /// Where the files of its streams ended, if others have written there too.
     pub(super) starts: Starts,
-    /// What the child has begun to do, which may take as long as a file system of the user's likes.
+    /// The stage that the child is at, which may block on a file system of the user.
     pub(super) waits: Option<(LaunchStage, Instant)>,
 }
 
@@ -40,7 +40,7 @@ enum ChildReport {
     },
 }
 
-/// What a child says: one of these, the length of the rest in two bytes, and the rest.
+/// Messages of the child: one of these bytes, the length of the content in two bytes, and the content.
 mod kind {
     /// The number of a stage.
     pub(super) const STAGE: u8 = 1;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub(super) struct LogWatch {
     limit: Option<u64>,
-    /// As it was when it was last looked at.
+    /// At the last check.
     size: u64,
     /// The disk was seen to be full, and the log does not say so yet.
     lost: bool,
@@ -27,7 +27,7 @@ const SELDOM: Duration = Duration::from_secs(10);
 const LEAST_LIMIT: u64 = 64 << 10;
 /// Of the end, not more is kept: it has to be copied.
 const MOST_KEPT: u64 = 64 << 20;
-/// Less than this is as good as nothing.
+/// With less free space than this the disk counts as full.
 const NOTHING_FREE: u64 = 16 << 10;
 /// There is room again.
 const ROOM: u64 = 1 << 20;
@@ -85,7 +85,7 @@ fn size(dir: &RunDir) -> io::Result<u64> {
     Ok(dir.open(OUTPUT)?.metadata()?.len())
 }
 
-/// Bytes that are there for everybody.
+/// Free bytes for unprivileged users.
 fn free(dir: &RunDir) -> io::Result<u64> {
     let facts = fstatvfs(dir)?;
     Ok(facts.blocks_available().saturating_mul(facts.fragment_size()))
@@ -102,8 +102,8 @@ fn mark_the_end(dir: &RunDir) -> io::Result<()> {
     Ok(())
 }
 
-/// A quarter of it from the beginning, and as much of the end as is worth to be copied, from the next line on. What is printed
-/// meanwhile comes behind, but for what comes between the last two steps.
+/// Keeps a quarter of the limit from the beginning and as much from the end, at line boundaries. Output that arrives
+/// meanwhile is kept, except between the last two steps.
 fn shorten(dir: &RunDir, limit: u64) -> io::Result<()> {
     let (reader, log) = (dir.open(OUTPUT)?, dir.open_to_write(OUTPUT, OFlag::empty())?);
     let head = after_a_line(&reader, limit / 4)?;

@@ -52,7 +52,7 @@ use std::time::Duration;
 /// As which a shim with a run is listed among the processes.
 pub(crate) const NAME: &CStr = c"danlu-shim";
 
-/// What the launcher gives to a shim.
+/// The run that the launcher hands to a shim.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub(crate) run: RunId,
@@ -140,7 +140,7 @@ fn leave(dir: &RunDir, record: &ExitRecord) -> bool {
     }
 }
 
-/// A command that has been given the word to begin.
+/// A command that has been allowed to begin.
 struct Launched<'a> {
     run: RunId,
     order: LaunchOrder,
@@ -207,7 +207,7 @@ fn launch<'a>(
             identity,
         }),
         Err(refusal) => {
-            // A child that waits for the word goes by itself when it hears that there is none.
+            // A child that waits for permission to begin exits when its socket is closed.
             while !matches!(reap(), Err(NoChildren)) {
                 std::thread::sleep(Duration::from_millis(1));
             }

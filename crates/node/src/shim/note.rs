@@ -4,7 +4,7 @@ use crate::rundir::{OUTPUT, RunDir};
 use nix::fcntl::OFlag;
 use std::io::Write as _;
 
-/// On a line of its own. Only where there is a log: a file that the user has named is the command's alone.
+/// Writes a separate line. Only to a log of Danlu: a file that the user has named belongs to the command.
 pub(super) fn note(dir: &RunDir, words: &str) {
     if let Ok(mut log) = dir.open_to_write(OUTPUT, OFlag::O_APPEND) {
         let _ = log.write_all(format!("danlu: {words}\n").as_bytes());

@@ -46,7 +46,7 @@ fn started_line(run: RunId, started_at: Time, leader: Pid) -> String {
     format!("{} {} {} {leader}\n", run.epoch, run.number, started_at.0)
 }
 
-/// What a shim has said.
+/// A notice of a shim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
     Started { run: RunId, at: Time, leader: u32 },

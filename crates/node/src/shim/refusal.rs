@@ -62,7 +62,7 @@ impl Refusal {
         Refusal::new(LaunchStage::User, 0, message)
     }
 
-    /// What the child met on its way.
+    /// The problem that the child reported.
     pub(super) fn child(order: &LaunchOrder, problem: &Problem) -> Refusal {
         let (stage, error) = match problem {
             Problem::Met(obstacle) => *obstacle,

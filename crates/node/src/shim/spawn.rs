@@ -50,7 +50,7 @@ pub(super) struct Plan<'a> {
     program: Program,
 }
 
-/// What is executed.
+/// The program that is executed.
 struct Program {
     places: Vec<CString>,
     argv: program::Words,
@@ -122,7 +122,7 @@ impl<'a> Plan<'a> {
         Ok((leader, progress))
     }
 
-    /// Where they are open already. To open a file of the user's, or to look for an environment, may take for ever.
+    /// The streams, if all are open already: opening a file of the user or searching an environment may block for ever.
     fn opened_streams(&self) -> Option<[BorrowedFd<'_>; 3]> {
         let stdout = self.stdout.opened()?;
         let stderr = self.stderr.as_ref().map_or(Some(stdout), Target::opened)?;
@@ -196,7 +196,7 @@ impl<'a> Plan<'a> {
         exit_now(127)
     }
 
-    /// Comes back only if it could not. Everything here may wait for a file system of the user's.
+    /// Returns only on failure. Every step may block on a file system of the user.
     fn begin_as_user(&self, link: &mut UnixStream) -> Result<Infallible, Problem> {
         umask(Mode::from_bits_truncate(self.umask));
         let program = match self.python {
@@ -285,7 +285,7 @@ impl Target {
     }
 }
 
-/// What is in the run directory is opened by the shim, and given to the user.
+/// Opens a log in the run directory, and makes the user its owner.
 fn target(
     sink: &Sink,
     words: &Words,

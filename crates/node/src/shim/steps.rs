@@ -22,7 +22,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::ffi::{CStr, CString};
 use std::os::fd::BorrowedFd;
 
-/// What is done, in this order.
+/// The inputs of the steps, in the order of their use.
 pub(super) struct Steps<'a> {
     pub(super) credentials: &'a Credentials,
     pub(super) umask: u32,
@@ -39,7 +39,7 @@ pub(super) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Comes back only if it could not.
+    /// Returns only on failure.
     pub(super) fn all(&self) -> Obstacle {
         match leave_shim(self.credentials).and_then(|()| become_user(self.credentials)) {
             Ok(()) => self.begin(),
@@ -47,7 +47,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Comes back only if it could not.
+    /// Returns only on failure.
     pub(super) fn begin(&self) -> Obstacle {
         match self.enter() {
             Ok(()) => self.execute(),
@@ -118,7 +118,7 @@ fn look_at(program: &CStr) -> Result<(), Errno> {
     accessat(CWD, program, Access::EXISTS, AtFlags::empty()).map_err(errno)
 }
 
-/// Comes back only if it could not.
+/// Returns only on failure.
 fn execute(program: &CStr, argv: *const *const libc::c_char, environment: &Words) -> Errno {
     let what = [program.as_ptr() as usize, argv as usize, environment.pointers() as usize, 0, 0];
     // SAFETY: both lists end with a null pointer, and what they point to has zero bytes at its ends and lives on.

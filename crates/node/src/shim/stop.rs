@@ -42,7 +42,7 @@ enum Clock {
     Paused { left: Duration },
 }
 
-/// What the shim is to do now.
+/// The next action of the shim.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Wait,
@@ -192,7 +192,7 @@ impl Stop {
     }
 }
 
-/// A time too far to be told never comes.
+/// Very long waits are cut to a century.
 fn later(now: Instant, wait: Duration) -> Instant {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
     now + wait.min(CENTURY)

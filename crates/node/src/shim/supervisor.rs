@@ -41,14 +41,14 @@ pub(super) struct Supervisor<'a> {
     begun: Instant,
     /// When to check whether this process can be made inspectable by its own user again.
     hidden_until: Option<Instant>,
-    /// What the command waits for, as its owner was told.
+    /// The stage that the owner was told the command waits for.
     told: Option<LaunchStage>,
     log: Option<LogWatch>,
 }
 
 /// A short command is over by then, and nothing had to be done.
 const HIDDEN: Duration = Duration::from_millis(200);
-/// What has not begun by then says what it waits for.
+/// A command that has not begun by then notes what it waits for.
 const SOON: Duration = Duration::from_secs(5);
 /// So long may a file system take to show an environment. A directory is waited for as long as the run may last.
 const LOOK_UP: Duration = Duration::from_secs(60);

@@ -28,7 +28,7 @@ const GONE: u16 = 1_000;
 /// Where the streams' files ended when the command began: what stands before was printed by others.
 pub(super) type Starts = [u64; 2];
 
-/// Of both streams, the errors last. What cannot be read is left out.
+/// Of both streams, the errors last. Unreadable files are skipped.
 pub(super) fn tail(
     order: &LaunchOrder,
     dir: &RunDir,

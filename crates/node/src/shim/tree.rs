@@ -24,7 +24,7 @@ impl Tree {
         }
     }
 
-    /// To be called again until nothing is left: without a control group, what forks during the walk is met by the next.
+    /// To be repeated until no process is left: without a control group, a process forked during the walk is found by the next one.
     pub(super) fn kill(&self) {
         self.cgroup.kill();
         self.signal_all(Signal::SIGKILL);
@@ -58,7 +58,7 @@ impl Tree {
     }
 }
 
-/// Something that forks faster than it can be stopped is not followed for ever.
+/// Limits the walks if a run forks faster than it can be stopped.
 const MOST_WALKS: u32 = 1_000;
 
 fn below() -> Vec<Process> {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the child is given, and where it leaves what it met: two numbers.
+/// The input of the child, and the two numbers where it leaves its error.
 pub(super) struct VforkStart<'a> {
     steps: Steps<'a>,
     time: libc::itimerspec,

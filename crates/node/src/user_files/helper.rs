@@ -81,7 +81,7 @@ fn check(paths: &TaskPaths) -> Option<PathProblem> {
     None
 }
 
-/// What the user may not see is not called missing.
+/// A directory that the user may not see does not count as missing.
 fn is_missing(directory: &Path) -> bool {
     match fs::metadata(directory) {
         Ok(facts) => !facts.is_dir(),

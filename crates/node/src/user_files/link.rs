@@ -36,8 +36,8 @@ impl From<io::Error> for NoAnswer {
 }
 
 impl HelperLink {
-    /// This very program anew, even if its file has been replaced meanwhile. It becomes the user by itself: who that is
-    /// may have to be asked from a server that does not answer.
+    /// Starts the running program again, even if its file has been replaced. It becomes the user by itself: the lookup
+    /// may have to ask a directory server that does not respond.
     pub(super) fn start(user: Option<&str>) -> io::Result<HelperLink> {
         let (socket, theirs) = UnixStream::pair()?;
         let child = Command::new("/proc/self/exe")
@@ -68,7 +68,7 @@ impl HelperLink {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Comes back with a process that has been killed and nevertheless does not end.
+    /// Returns the process if it was killed and has not ended.
     pub(super) fn end(mut self) -> Option<Child> {
         const AT_ONCE: Duration = Duration::from_millis(100);
         let _ = self.child.kill();

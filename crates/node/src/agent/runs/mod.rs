@@ -31,7 +31,7 @@ pub(super) struct Runs {
     queue: VecDeque<RunId>,
     /// How many are in phase `Forking`.
     forking: usize,
-    /// In a phase that is to be looked at again, and when.
+    /// Runs in a phase that has to be checked again, and when.
     unsettled: Vec<RunId>,
     look_again_at: Option<Instant>,
     /// Their directories are still there, for a moment.
@@ -62,25 +62,25 @@ enum RunPhase {
         order: Box<LaunchOrder>,
         tries: u32,
     },
-    /// With the launcher, which has not said anything yet.
+    /// The launcher has the request and has not answered yet.
     Forking {
         order: Box<LaunchOrder>,
         since: Time,
-        /// It has been said that the command runs: its shim was quicker than the launcher.
+        /// The server knows that the command runs: the shim's notice came before the launcher's answer.
         said: bool,
         tries: u32,
-        /// There is a `control.json` that the shim is to be told of.
+        /// A `control.json` was written before there was a shim to signal.
         ordered: bool,
-        /// Its shim was quicker than the launcher in this too: the result is there.
+        /// The notice of its end came before the launcher's answer too: the result is there.
         over: bool,
     },
     Watched(Watched),
-    /// The lock of its directory is held, by whom is not known yet.
+    /// The lock of its directory is held, but the holder is not known yet.
     Unclear {
         since: Time,
         said: bool,
     },
-    /// Its shim was killed; what it watched over is being killed too.
+    /// Its shim was killed; the processes of the run are being killed too.
     Orphaned {
         state: ShimState,
     },
@@ -94,13 +94,13 @@ struct Watched {
     shim: Pidfd,
     token: Token,
     since: Time,
-    /// It has been said that the command runs.
+    /// The server knows that the command runs.
     said: bool,
-    /// It has been asked to be, and not to stop.
+    /// Requested, and no stop was requested.
     paused: bool,
-    /// As it was last told.
+    /// As last requested.
     limit: Option<Span>,
-    /// It was told to stop without an order that could be left in its directory, which is gone.
+    /// It was signalled to stop without an order in its directory, which is gone.
     stopped_without_directory: bool,
 }
 

@@ -131,7 +131,7 @@ impl Runs {
         }
     }
 
-    /// What has ended is forgotten first. What still runs, or cannot be deleted now, is not confirmed: the order comes again.
+    /// Forgets an ended run first. A log that is in use or cannot be deleted now is not confirmed: the server repeats the order.
     pub(in crate::agent) fn drop_log(&mut self, run: RunId) {
         self.forget(run);
         self.tidy();

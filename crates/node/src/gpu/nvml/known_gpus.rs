@@ -130,7 +130,7 @@ impl KnownGpus {
 }
 
 impl KnownGpu {
-    /// What cannot be read stays as it was.
+    /// Counters that cannot be read keep their values.
     fn read_counters(&mut self, library: &NvmlLibrary, gpu: Handle) {
         if let Ok(errors) = library.uncorrected_ecc(gpu) {
             self.health.uncorrected_ecc = Some(errors);

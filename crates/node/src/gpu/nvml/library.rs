@@ -121,7 +121,7 @@ impl NvmlLibrary {
         }
     }
 
-    /// A function without which nothing can be told.
+    /// A required function that the library lacks.
     fn missing(&self) -> Option<&'static str> {
         let needed = [
             self.init.missing(),

@@ -48,7 +48,7 @@ pub struct SimTenant {
 const GROWING_PERIOD: Duration = Duration::from_millis(500);
 
 impl SimGpus {
-    /// A script that does not exist yet is as good as an empty one. Its directory must exist.
+    /// A missing script counts as an empty one. Its directory must exist.
     pub fn new(count: u32, script: Option<&Path>) -> Result<Self, ProbeError> {
         let watch = script.map(FileWatch::new).transpose()?;
         let mut sim = SimGpus {

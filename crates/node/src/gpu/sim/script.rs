@@ -27,7 +27,7 @@ pub struct Script {
     pub error: Option<String>,
     /// Seconds that a task takes until it uses the memory that it asked for with `--vram`.
     pub growth: f64,
-    /// Bytes of the machine's own memory that are free; not looked at unless told.
+    /// Free memory of the machine in bytes; default: not reported.
     pub free_memory: Option<u64>,
 }
 

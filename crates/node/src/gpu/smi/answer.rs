@@ -6,11 +6,11 @@ use crate::gpu::sample::{GpuFacts, GpuProcess, Health, Live, ProcessKind, Vendor
 use danlu_core::ids::GpuId;
 
 const MEBIBYTE: u64 = 1 << 20;
-/// What is quoted of a line that makes no sense.
+/// How much of an unexpected line is quoted.
 const QUOTE: usize = 120;
 const MOST_LINES: usize = 16_384;
 
-/// What is asked of each GPU. The name comes last, because it may contain anything.
+/// The fields of the query. The name comes last, because it may contain commas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fields {
     All,

@@ -158,7 +158,7 @@ impl Smi {
         Reading { gpus: gpus.collect(), problems }
     }
 
-    /// The facts as they were, if nothing new is told.
+    /// The known facts, if they have not changed.
     fn remember(&self, facts: GpuFacts) -> Arc<GpuFacts> {
         match self.last.iter().find(|known| known.id == facts.id) {
             Some(known) if **known == facts || facts.memory_total == 0 => Arc::clone(known),

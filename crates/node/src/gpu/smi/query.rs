@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const MOST_OUTPUT: usize = 1 << 20;
-/// What is quoted of an answer that makes no sense.
+/// How much of an unexpected answer is quoted.
 const QUOTE: usize = 120;
 /// A process ends a moment after its output does.
 const LAST_BREATH: Duration = Duration::from_millis(50);
