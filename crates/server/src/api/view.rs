@@ -41,7 +41,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         started_at: run.and_then(started_at).map(rfc3339),
         ended_at: match &task.state {
             TaskState::Finished { at, .. } => Some(rfc3339(run.and_then(ended_at).unwrap_or(*at))),
-            TaskState::Held { .. }
+            TaskState::Held
             | TaskState::Blocked { .. }
             | TaskState::Queued { .. }
             | TaskState::Active { .. } => None,
