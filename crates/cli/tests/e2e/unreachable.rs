@@ -43,8 +43,7 @@ fn every_verb_says_so_and_names_the_remedy() {
     for arguments in VERBS.iter().filter(|arguments| !patient(arguments)) {
         let said = client(Path::new("/nowhere/danlu.sock"), arguments);
         assert_eq!((said.status, said.stdout.as_str()), (75, ""), "{arguments:?}: {said:?}");
-        let sentence =
-            "error: could not reach the server at /nowhere/danlu.sock: no such socket\n";
+        let sentence = "error: could not reach the server at /nowhere/danlu.sock: no such socket\n";
         assert_eq!(
             said.stderr,
             format!("{sentence}hint: start one with danlu up, or choose another with --server\n")
