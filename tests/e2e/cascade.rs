@@ -18,7 +18,7 @@ fn those_that_wait_are_cancelled_only_if_asked_for() {
     let daemon = Daemon::start();
     let ids = chain(&daemon);
     let said = daemon.ask(&["cancel", &ids[0]]);
-    assert!(said.status == 0 && said.stderr.contains("2 tasks wait"), "{said:?}");
+    assert!(said.status == 0 && said.stderr.contains("2 dependent tasks are kept"), "{said:?}");
     daemon.ask(&["wait", &ids[1], &ids[2]]);
     assert_eq!(states(&daemon, &ids), ["cancelled", "succeeded", "succeeded"]);
 

@@ -273,7 +273,7 @@ fn reset_empties_an_installation_when_nothing_runs() {
     assert!(said.stderr.contains("in use by another server"), "{said:?}");
     daemon.terminate();
     let said = reset(&daemon, &["--yes"]);
-    assert!(said.stderr.contains("1 tasks still run"), "{said:?}");
+    assert!(said.stderr.contains("1 tasks are still running"), "{said:?}");
     daemon.start_again();
     daemon.say(&["cancel", &task]);
     assert_eq!(daemon.ask(&["wait", &task]).status, 130);

@@ -8,7 +8,7 @@ fn a_running_task_gets_more_time() {
     let mut daemon = Daemon::start();
     let id = daemon.submit("-t 2s", "sleep 4");
     daemon.wait_until(&id, "running");
-    assert!(daemon.say(&["extend", &id, "1h"]).contains("1h longer"));
+    assert!(daemon.say(&["extend", &id, "1h"]).contains("by 1h"));
     assert_eq!(daemon.show(&id)["time_limit"], json!(3_602));
     // Its shim keeps the limit, whatever becomes of the server.
     daemon.crash_and_restart();

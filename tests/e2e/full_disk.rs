@@ -130,7 +130,7 @@ fn a_start_on_a_full_disk_says_so() {
     let said = daemon.errors();
     let last: Vec<&str> = said.lines().rev().take(2).collect();
     assert!(last[1].starts_with("error: the disk of ") && last[1].ends_with(" is full"), "{said}");
-    assert!(last[0].starts_with("hint: make room"), "{said}");
+    assert!(last[0].starts_with("hint: free some space on that disk"), "{said}");
     fs::remove_file(filler).expect("it is there");
     daemon.start_again();
     assert_eq!(daemon.state(&task), "held");

@@ -262,7 +262,7 @@ fn the_default_command_and_mail_address_of_a_user_are_kept_and_used() {
     gpuman.daemon.ask(&["wait", "2"]);
     assert_eq!(gpuman.ask("query", "ann", &json!({}))["done_tasks"][1][16], "");
     let wrong = gpuman.ask("setting", "ann", &json!({ "email": "nobody" }));
-    assert_eq!(wrong["Exception"], "邮箱不能是这个值");
+    assert_eq!(wrong["Exception"], "邮箱地址无效");
 }
 
 #[test]

@@ -107,7 +107,10 @@ fn gpus_are_named_by_numbers_that_exist() {
     let daemon = Daemon::start();
     let said = daemon.ask(&["submit", "--gpu-ids", "1,9", "--", "true"]);
     assert_eq!(said.status, 64, "{said:?}");
-    assert!(said.stderr.contains("numbers 1,9") && said.stderr.contains("\nhint: "), "{said:?}");
+    assert!(
+        said.stderr.contains("it needs GPU 1,9 ") && said.stderr.contains("\nhint: "),
+        "{said:?}"
+    );
     check_no_tasks(&daemon);
     let id = daemon.submit("--gpu-ids 3,1", "echo $CUDA_VISIBLE_DEVICES");
     assert_eq!(daemon.ask(&["wait", &id]).status, 0);

@@ -33,7 +33,7 @@ fn ls_filters_tasks_and_shows_an_array_as_one_row() {
     assert!(shown.starts_with("GPUs 0/4 free     you: 1 running (4 GPUs), 6 waiting\n"), "{shown}");
     assert!(shown.contains("sweep[0-4]") && shown.contains("3-7"), "{shown}");
     assert!(shown.contains("for a running task to end"), "{shown}");
-    assert!(shown.contains("held: release it with danlu release ID"), "{shown}");
+    assert!(shown.contains("held: release it with danlu release"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
@@ -140,7 +140,7 @@ fn why_names_the_pinned_gpu_and_the_cpus_that_are_missing() {
     chinese.env("DANLU_LANG", "zh");
     let said = answer(chinese.output().expect("it starts")).stdout;
     for words in
-        ["需要同一台机器上的 1 块 GPU 和 1 个 CPU，缺少：CPU。", "以下条件全部满足后开始：4（"]
+        ["需要：同一台机器上的 1 块 GPU 和 1 个 CPU，缺少：CPU。", "以下条件全部满足后开始：4（"]
     {
         assert!(said.contains(words), "`{words}` is missing:\n{said}");
     }

@@ -168,7 +168,10 @@ fn a_wrong_file_keeps_the_server_from_starting() {
         ("[[node]]\nname = \"x\"\n", "line 1, column 1"),
         ("\n[[node]]\nname = \"a b\"\nssh = \"x\"\n", "line 2, column 1"),
         ("[[node]]\nname = \"x\"\nssh = \"$(id)\"\n", "$(id)"),
-        ("[[node]]\nname = \"x\"\nssh = \"y\"\n[[node]]\nname = \"x\"\nssh = \"y\"\n", "twice"),
+        (
+            "[[node]]\nname = \"x\"\nssh = \"y\"\n[[node]]\nname = \"x\"\nssh = \"y\"\n",
+            "duplicate name",
+        ),
         ("[[node]]\nname = \"x\"\nssh = \"y\"\nidentity = \"/no/such/key\"\n", "/no/such/key"),
     ] {
         let said = ask(text);

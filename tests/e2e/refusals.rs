@@ -83,7 +83,7 @@ fn what_no_machine_has_is_refused_with_numbers() {
     assert!(said.stderr.contains(" has 4)\nhint: --gpus 4 is the most on one node\n"), "{said:?}");
     let said = daemon.ask(&["submit", "-g", "B300:1", "--", "true"]);
     check_refused(&said, 64, "no node has a GPU of model B300");
-    assert!(said.stderr.contains("\nhint: there are "), "{said:?}");
+    assert!(said.stderr.contains("\nhint: available models: "), "{said:?}");
     check_no_tasks(&daemon);
 }
 

@@ -55,7 +55,7 @@ fn doctor_without_a_server_says_what_to_type() {
     let said = danlu::client(std::path::Path::new("/nowhere"), &["doctor"]);
     assert_eq!(said.status, 1, "{said:?}");
     assert!(said.stdout.contains("wrong  could not reach the server"), "{said:?}");
-    assert!(said.stdout.contains("→ danlu up"), "{said:?}");
+    assert!(said.stdout.contains("→ start one with danlu up"), "{said:?}");
 }
 
 #[test]

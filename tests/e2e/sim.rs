@@ -55,7 +55,7 @@ fn wrong_arguments_are_explained() {
     check("sim --trace a.csv", "error: the size of the cluster is missing");
     check(
         "sim --trace a.csv --nodes x=4,y",
-        "error: `--nodes <LIST>` cannot be `x=4,y`: `y` is not of the form VC=4",
+        "error: invalid value `x=4,y` for `--nodes <LIST>`: `y` is not of the form VC=4",
     );
     check(
         "sim --trace a.csv --nodes 4 --placement near",

@@ -186,7 +186,7 @@ fn a_gpu_that_two_machines_report_is_named_with_both() {
     let conflict = |other: &str| ("conflict".to_owned(), other.into());
     until("both are in conflict", || states() == [conflict("two"), conflict("one")]);
     let said = daemon.ask(&["gpus"]);
-    assert!(said.stderr.contains("is reported by one and two"), "{said:?}");
+    assert!(said.stderr.contains("is reported by both one and two"), "{said:?}");
     assert!(said.stderr.contains("danlu gpu disable 0 --node one"), "{said:?}");
     let said = danlu::said(daemon.command(&["gpus"]).env("DANLU_LANG", "zh"));
     assert!(said.stderr.contains("one 和 two") && said.stdout.contains("冲突"), "{said:?}");

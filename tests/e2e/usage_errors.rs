@@ -103,7 +103,7 @@ fn scripts_are_refused_with_their_line() {
         (
             "#!/bin/sh\n#SBATCH -G 3\n#SBATCH -N 2\n",
             64,
-            "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 nodes",
+            "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 machines",
         ),
         (
             "#!/bin/sh\n#DANLU --notify a@b\n",

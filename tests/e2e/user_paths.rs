@@ -248,7 +248,7 @@ fn a_file_system_that_never_answers_holds_up_nobody_else() {
     for id in &ids {
         // Its start hangs, or it waits for one; either way it tells why.
         let said = machine.ask(&["why", id]);
-        assert!(said.stdout.contains("does not answer"), "{said:?}");
+        assert!(said.stdout.contains("does not respond"), "{said:?}");
         assert!(said.stdout.contains("dead"), "{said:?}");
         let since = Instant::now();
         machine.logs(id, "");

@@ -8,39 +8,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Names that a crate still has more than once.
-const ALLOWED: &[(&str, &[&str])] = &[
-    (
-        "cli",
-        &[
-            "Add",
-            "Arguments",
-            "ConfigEntry",
-            "Install",
-            "Kind",
-            "Log",
-            "News",
-            "Place",
-            "Server",
-            "What",
-        ],
-    ),
-    (
-        "node",
-        &[
-            "Answer", "Identity", "Known", "Link", "News", "Phase", "Place", "Reply", "Seen",
-            "Watch",
-        ],
-    ),
-    (
-        "server",
-        &[
-            "All", "Answer", "Body", "Caller", "Change", "Digest", "Door", "Given", "Inside",
-            "Kept", "Known", "Log", "Open", "Piece", "Route", "Row", "Seen", "Shared", "Stream",
-            "Wanted", "Way", "Who",
-        ],
-    ),
-    ("spec", &["Line"]),
-];
 
 #[test]
 fn a_type_name_exists_once_per_crate() {
