@@ -6,9 +6,7 @@ use crate::shell;
 
 /// A sentence about what is missing, where it cannot be had.
 pub(crate) fn install() -> Result<(), String> {
-    if !has("chromium") && !has("google-chrome") || !has("npm") || !has_chinese_font() {
-        install_packages()?;
-    }
+    install_packages()?;
     let scripts = shell::root().join("tests/e2e/browser");
     if !is_current(&scripts) {
         let mut npm = Command::new("npm");
@@ -20,14 +18,28 @@ pub(crate) fn install() -> Result<(), String> {
     Ok(())
 }
 
+/// Only what is missing: a node from elsewhere conflicts with Debian's npm.
 fn install_packages() -> Result<(), String> {
-    println!("installing Chromium, node and a Chinese font");
+    let mut missing = Vec::new();
+    if !has("chromium") && !has("google-chrome") {
+        missing.push("chromium");
+    }
+    if !has("npm") {
+        missing.extend(["nodejs", "npm"]);
+    }
+    if !has_chinese_font() {
+        missing.push("fonts-noto-cjk");
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(", "));
     let apt = |words: &[&str]| shell::succeeds_silently(Command::new("apt-get").args(words));
-    let install = ["install", "-y", "-q", "chromium", "nodejs", "npm", "fonts-noto-cjk"];
+    let install = [&["install", "-y", "-q"], missing.as_slice()].concat();
     // A fresh machine has no lists yet.
     match apt(&install) || apt(&["update", "-q"]) && apt(&install) {
         true => Ok(()),
-        false => Err("Chromium, npm or fonts-noto-cjk cannot be installed".to_owned()),
+        false => Err(format!("{} cannot be installed", missing.join(", "))),
     }
 }
 
