@@ -88,7 +88,7 @@ fn root_template(command: &Command) -> String {
             out += &format!("  {name:<12}{about}{others}\n");
         }
     }
-    let (options, notes) = (msg::options_2(), msg::notes());
+    let (options, notes) = (msg::options_colon(), msg::notes());
     out + &format!("\n{options}\n{{options}}\n\n{notes}")
 }
 

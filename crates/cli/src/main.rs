@@ -24,7 +24,7 @@ use crate::commands::Verb;
 #[command(
     name = "danlu",
     version,
-    about = msg::danlu_shares_gpu_servers_it_queues_tasks(),
+    about = msg::about(),
     override_usage = msg::danlu_verb_options(),
     subcommand_value_name = "VERB",
     disable_help_flag = true,
@@ -32,7 +32,7 @@ use crate::commands::Verb;
     disable_version_flag = true,
 )]
 struct GlobalArguments {
-    #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = msg::the_servers_socket_or_http_address_danlu())]
+    #[arg(long, global = true, value_name = "WHERE", display_order = 890, help = msg::server_option())]
     server: Option<String>,
 
     #[arg(short, long, global = true, action = ArgAction::Help, display_order = 900, help = msg::show_this_help())]

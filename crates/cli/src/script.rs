@@ -71,7 +71,7 @@ fn refuse_file_that_cannot_run(file: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let run = if file.ends_with(".py") { "python" } else { "bash" };
-    Err(Failure::new(Exit::Refused, msg::file_is_neither_executable_nor_a_script_with(&file))
+    Err(Failure::new(Exit::Refused, msg::neither_program_nor_script(&file))
         .hint(format!("danlu submit -- {run} {file}")))
 }
 

@@ -17,10 +17,10 @@ use crate::{
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Selection {
-    #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::tasks_12_a_range_3_9_a_list_1_3_5_9_your_last())]
+    #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::task_ids())]
     ids: Vec<TaskNames>,
 
-    #[arg(long, conflicts_with = "ids", help = msg::all_of_my_tasks_for_which_it_makes_sense())]
+    #[arg(long, conflicts_with = "ids", help = msg::all_of_mine())]
     all: bool,
 
     #[command(flatten)]
@@ -30,13 +30,13 @@ pub(crate) struct Selection {
 /// Filters that lists and bulk acts share.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Filters {
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = parse_state, help = msg::only_tasks_in_these_states_running_queued())]
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = parse_state, help = msg::in_states())]
     state: Vec<States>,
 
     #[arg(long, value_name = "NAME", help = msg::only_tasks_of_this_user())]
     user: Option<String>,
 
-    #[arg(long, value_name = "NAME", help = msg::only_tasks_that_run_or_ran_on_this_machine())]
+    #[arg(long, value_name = "NAME", help = msg::on_machine())]
     node: Option<String>,
 
     #[arg(long, value_name = "K=V", help = msg::only_tasks_with_this_label())]
@@ -159,14 +159,12 @@ pub(crate) fn resolve_one(client: &Client, name: TaskName) -> Result<u64, Failur
     let mine = client.list(&query)?;
     mine.get(back).map(|task| task.id).ok_or_else(|| {
         let count = mine.len();
-        Failure::new(Exit::NotFound, msg::you_have_count_tasks_so_there_is_no_back(&count, &back))
-            .hint("danlu ls")
+        Failure::new(Exit::NotFound, msg::too_few_tasks_back(&count, &back)).hint("danlu ls")
     })
 }
 
 fn nothing_named() -> Failure {
-    Failure::new(Exit::Usage, msg::no_task_is_named())
-        .hint(msg::name_ids_12_3_9_or_all_or_filters_such_as())
+    Failure::new(Exit::Usage, msg::no_task_is_named()).hint(msg::give_ids_or_filters())
 }
 
 fn ids_and_filters() -> Failure {

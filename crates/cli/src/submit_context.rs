@@ -43,7 +43,7 @@ pub(crate) fn environment() -> Vec<String> {
     }
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        screen::note(&msg::these_variables_are_not_utf_8_and_are_left(&names));
+        screen::note(&msg::variables_not_utf_8(&names));
     }
     captured
 }
@@ -59,7 +59,7 @@ pub(crate) fn umask() -> Option<u32> {
 /// As the shell names it, so that a path through a link stays one.
 pub(crate) fn working_directory() -> Result<String, InputError> {
     let here = env::current_dir().map_err(|cause| {
-        InputError::refused(msg::could_not_tell_the_working_directory_cause(&cause))
+        InputError::refused(msg::no_working_directory(&cause))
             .hint(msg::go_to_a_directory_that_exists_cd())
     })?;
     let shells = env::var("PWD").ok().filter(|pwd| {
@@ -72,8 +72,7 @@ pub(crate) fn working_directory() -> Result<String, InputError> {
 }
 
 fn not_utf8() -> InputError {
-    InputError::refused(msg::the_working_directory_is_not_utf_8())
-        .hint(msg::give_another_with_dir())
+    InputError::refused(msg::working_directory_not_utf_8()).hint(msg::give_another_with_dir())
 }
 
 /// Where the person is who typed this.

@@ -47,187 +47,187 @@ messages! {
         "too much unread response data: at most {most} bytes",
         "尚未读取的响应数据过多：最多 {most} 字节";
     too_slow = "the request arrived too slowly", "请求发送得太慢";
-    there_is_no_directory(path) = "there is no directory {path}", "没有目录 {path}";
-    there_is_no_directory_on(path, node) = "there is no directory {path} on {node}", "{node} 上没有目录 {path}";
-    there_is_no_directory_for(directory, file) =
+    no_directory(path) = "there is no directory {path}", "没有目录 {path}";
+    no_directory_on(path, node) = "there is no directory {path} on {node}", "{node} 上没有目录 {path}";
+    no_directory_for(directory, file) =
         "there is no directory {directory} for {file}",
         "没有存放 {file} 的目录 {directory}";
-    there_is_no_directory_for_on(directory, file, node) =
+    no_directory_for_on(directory, file, node) =
         "there is no directory {directory} for {file} on {node}",
         "{node} 上没有存放 {file} 的目录 {directory}";
     is_a_directory(path) = "{path} is a directory", "{path} 是目录";
-    is_a_directory_on(path, node) = "{path} is a directory on {node}", "{node} 上的 {path} 是目录";
+    directory_on(path, node) = "{path} is a directory on {node}", "{node} 上的 {path} 是目录";
     still_not_reached(name, problem) = "{name} still cannot be reached: {problem}", "仍然无法连接 {name}：{problem}";
-    the_archive_cannot_be_written_error(error) = "the archive cannot be written: {error}", "无法写入归档：{error}";
+    archive_not_written(error) = "the archive cannot be written: {error}", "无法写入归档：{error}";
     see_that_there_is_room_on_the_disk = "check the free space on the disk", "请检查磁盘剩余空间";
     try_again_in_a_moment = "try again in a moment", "请稍后重试";
     make_room_on_that_disk = "free some space on that disk", "请清理该磁盘";
-    see_the_servers_log_danlu_logs_server = "see the server's log: danlu logs server", "请查看服务器日志：danlu logs server";
-    it_must_belong_to_the_user_who_starts_the =
+    see_log_of_server = "see the server's log: danlu logs server", "请查看服务器日志：danlu logs server";
+    must_be_private =
         "it must belong to the user who starts the server and be writable by no one else; remove it, or choose another data directory with --data",
         "它必须属于启动服务器的用户，且其他人不能写入；请删除它，或用 --data 指定其他数据目录";
-    make_room_on_that_disk_then_start_the_server =
+    free_space_then_start =
         "free some space on that disk, then start the server again",
         "请清理该磁盘，然后重新启动服务器";
-    give_another_data_directory_with_data = "choose another data directory with --data", "请用 --data 指定其他数据目录";
-    give_a_directory_on_a_local_disk_with_data =
+    choose_data_directory = "choose another data directory with --data", "请用 --data 指定其他数据目录";
+    choose_local_data_directory =
         "choose a directory on a local disk with --data",
         "请用 --data 指定本地磁盘上的目录";
     stop_it_first_danlu_down = "stop it first: danlu down", "请先停止它：danlu down";
-    nothing_was_changed_name_a_file_of_danlu =
+    name_a_backup =
         "nothing was changed; name a file made by `danlu backup`",
         "没有任何改动；请指定 `danlu backup` 生成的文件";
     run_the_newer_release = "run the newer release", "请使用较新的版本";
-    see_that_there_is_room_and_that_you_may_write = "check the free space and the write permission", "请检查剩余空间和写权限";
-    name_a_file_that_is_there_and_that_you_may =
+    check_space_and_permission = "check the free space and the write permission", "请检查剩余空间和写权限";
+    name_config_file =
         "name an existing, readable file, or leave --config out",
         "请指定存在且可读的文件，或去掉 --config";
-    correct_the_line_or_leave_it_out_for_the =
+    correct_the_line =
         "correct the line, or remove it to use the default",
         "请修正该行，或去掉它以使用默认值";
-    see_that_the_data_directory_is_on_a_local =
+    one_local_data_directory =
         "the data directory must be on a local disk and used by one server only",
         "数据目录须在本地磁盘上，且只供一个服务器使用";
-    choose_another_address_with_listen_for =
+    choose_listen_address =
         "choose another address with --listen, for example 127.0.0.1:0",
         "请用 --listen 指定其他地址，例如 127.0.0.1:0";
-    see_certificate_and_key_in_tls_of_the =
+    check_tls_files =
         "check certificate and key in [tls] of the configuration file",
         "请检查配置文件 [tls] 中的证书和密钥";
     see_the_message_above = "see the message above", "见上面的消息";
-    the_password_is_too_short_at_least_8 = "the password is too short: at least 8 characters", "密码太短：至少 8 个字符";
-    the_password_is_too_long_at_most_1024_bytes = "the password is too long: at most 1024 bytes", "密码太长：最多 1024 字节";
-    the_password_is_the_name_of_the_account = "the password must differ from the user name", "密码不能与用户名相同";
-    there_is_no_such_act = "unknown action", "未知操作";
+    password_too_short = "the password is too short: at least 8 characters", "密码太短：至少 8 个字符";
+    password_too_long = "the password is too long: at most 1024 bytes", "密码太长：最多 1024 字节";
+    password_is_name = "the password must differ from the user name", "密码不能与用户名相同";
+    unknown_page_action = "unknown action", "未知操作";
     choose_one_from_the_list = "choose one from the list", "请从列表中选择";
     ids_are_numbers = "task ids are numbers", "任务编号是数字";
     choose_tasks_from_the_list = "choose tasks from the list", "请从列表中选择任务";
     go_back_and_send_it_again = "go back and send it again", "请返回并重新提交";
     gpus_and_slots_are_numbers = "GPUs and slots are numbers", "GPU 编号和槽位数是数字";
     go_back_and_choose_again = "go back and choose again", "请返回重新选择";
-    too_many_requests_of_somebody_unknown_wait(wait) =
+    too_many_anonymous_requests(wait) =
         "too many requests without logging in: wait {wait} s",
         "未登录的请求过多：请等待 {wait} 秒";
     log_in = "log in", "请登录";
-    the_page_cannot_be_written_error(error) = "the page could not be rendered: {error}", "页面无法生成：{error}";
+    page_not_rendered(error) = "the page could not be rendered: {error}", "页面无法生成：{error}";
     report_this = "please report this", "请报告此问题";
     pair_is_not_machine_user(pair) = "invalid `{pair}`: expected MACHINE=USER", "`{pair}` 无效：应为 机器=用户";
     such_as_gpu7_asmith = "for example gpu7=asmith", "例如 gpu7=asmith";
     field_is_a_number(field) = "`{field}` must be a number", "`{field}` 须为数字";
-    such_as_1_or_0_5 = "for example 1 or 0.5", "例如 1 或 0.5";
+    example_number = "for example 1 or 0.5", "例如 1 或 0.5";
     see_the_token = "check the token", "请检查令牌";
-    an_admin_gets_a_new_one_by_danlu_node_token =
+    issue_new_token =
         "an administrator can issue a new one: danlu node token NAME",
         "管理员可换发令牌：danlu node token 名称";
     no_machine_has_this_token = "no machine has this token", "没有机器使用此令牌";
     path_is_not_a_whole_path(path) = "{path} is not an absolute path", "{path} 不是绝对路径";
     begin_it_with = "it must begin with /", "须以 / 开头";
-    give_ssh_user_host_or_dial_in_where_the =
+    give_ssh_or_dial_in =
         "give --ssh USER@HOST, or --dial-in if the server cannot reach the machine",
         "请用 --ssh 用户@主机；若服务器无法连接该机器，请用 --dial-in";
-    leave_out_identity_sudo_and_accept_new_key =
+    leave_out_ssh_fields =
         "leave out identity, sudo and accept_new_key",
         "请去掉 identity、sudo 和 accept_new_key";
-    a_machine_that_dials_in_is_not_logged_in_to =
+    dial_in_needs_no_login =
         "identity, sudo and accept_new_key are for SSH only: this machine dials in",
         "identity、sudo 和 accept_new_key 只用于 SSH，而此机器主动连入";
-    a_machine_is_reached_by_ssh_or_dials_in_not =
+    ssh_or_dial_in =
         "a machine is either reached by SSH or dials in, not both",
         "机器要么通过 SSH 连接，要么主动连入，不能同时";
-    it_is_not_said_how_the_machine_is_reached = "how to reach the machine is missing", "缺少机器的连接方式";
-    name_cannot_be_the_name_of_a_machine(name) = "invalid machine name: {name}", "机器名无效：{name}";
-    use_letters_digits_dots_and_dashes_gpu7 = "use letters, digits, dots and dashes: gpu7", "请使用字母、数字、点和连字符：gpu7";
+    no_way_to_machine = "how to reach the machine is missing", "缺少机器的连接方式";
+    bad_machine_name(name) = "invalid machine name: {name}", "机器名无效：{name}";
+    machine_name_letters = "use letters, digits, dots and dashes: gpu7", "请使用字母、数字、点和连字符：gpu7";
     for_example_ssh_alice_gpu7_22 = "for example: --ssh alice@gpu7:22", "例如：--ssh alice@gpu7:22";
     port_is_not_a_port(port) = "invalid port: {port}", "端口无效：{port}";
     host_is_not_the_name_of_a_machine(host) = "invalid host name: {host}", "主机名无效：{host}";
     user_is_not_the_name_of_a_user(user) = "invalid user name: {user}", "用户名无效：{user}";
-    give_the_private_keys_file_readable_by_the =
+    give_private_key_file =
         "give a private key file that only the server's user can read: chmod 600",
         "请指定只有服务器用户可读的私钥文件：chmod 600";
     display_is_not_a_whole_path(display) = "{display} is not an absolute path", "{display} 不是绝对路径";
-    the_key_display_error(display, error) = "the key {display}: {error}", "密钥 {display}：{error}";
+    key_problem(display, error) = "the key {display}: {error}", "密钥 {display}：{error}";
     others_may_read_the_key_display(display) =
         "the key {display} is readable by other users",
         "密钥 {display} 可被其他用户读取";
-    ask_for_less_at_once_or_ask_an_administrator(setting) =
+    send_less_or_raise(setting) =
         "send less at once, or ask an administrator to raise {setting}",
         "请减小单次请求，或请管理员提高 {setting}";
     send_the_request_again = "send the request again", "请重新发送请求";
-    the_connection_was_closed_to_make_room_for =
+    closed_for_others =
         "the connection was closed to make room for other connections",
         "为给其他连接让位，该连接已关闭";
     try_again = "try again", "请重试";
-    too_many_connections_of_os_user_uid_at_most(uid, most) =
+    too_many_connections_of_user(uid, most) =
         "too many connections of OS user {uid}: at most {most}",
         "操作系统用户 {uid} 的连接过多：最多 {most} 个";
-    end_some_clients_or_ask_an_administrator_to =
+    close_clients_user =
         "close some clients, or ask an administrator to raise limits.connections_per_user",
         "请关闭一些客户端，或请管理员提高 limits.connections_per_user";
-    too_many_connections_from_address_at_most(address, most) =
+    too_many_connections_from(address, most) =
         "too many connections from {address}: at most {most}",
         "来自 {address} 的连接过多：最多 {most} 个";
-    end_some_clients_or_ask_an_administrator_to_2 =
+    close_clients_address =
         "close some clients, or ask an administrator to raise limits.connections_per_address",
         "请关闭一些客户端，或请管理员提高 limits.connections_per_address";
     too_many_connections_at_most_most(most) = "too many connections: at most {most}", "连接过多：最多 {most} 个";
-    try_again_later_or_ask_an_administrator_to =
+    retry_or_raise_connections =
         "try again later, or ask an administrator to raise limits.connections",
         "请稍后重试，或请管理员提高 limits.connections";
-    the_body_is_a_json_document_with_content_type =
+    send_json =
         "send a JSON document with content-type: application/json",
         "请发送 JSON 文档，并带 content-type: application/json";
-    the_body_is_not_said_to_be_json = "the request does not declare a JSON body", "请求没有声明 JSON 请求体";
-    the_body_is_not_a_json_object = "the body is not a JSON object", "请求体不是 JSON 对象";
-    the_request_is_larger_than_most_mb(most) = "the request is larger than {most} MB", "请求超过 {most} MB";
-    ask_for_less_at_once_a_smaller_array_a =
+    not_declared_json = "the request does not declare a JSON body", "请求没有声明 JSON 请求体";
+    not_a_json_object = "the body is not a JSON object", "请求体不是 JSON 对象";
+    request_too_large_mb(most) = "the request is larger than {most} MB", "请求超过 {most} MB";
+    send_less =
         "send less at once: a smaller array, a shorter command, fewer variables",
         "请减小单次请求：更小的数组、更短的命令、更少的变量";
-    this_token_may_not_change_accounts = "permission denied: this token may not change accounts", "没有权限：此令牌不能修改账号";
-    use_a_token_of_scope_admin_or_log_in = "use a token with scope admin, or log in", "请使用 admin 范围的令牌，或登录";
-    this_token_may_only_read = "permission denied: this token is read-only", "没有权限：此令牌为只读";
-    make_one_of_scope_submit_danlu_token_new_name =
+    token_not_for_accounts = "permission denied: this token may not change accounts", "没有权限：此令牌不能修改账号";
+    use_admin_token = "use a token with scope admin, or log in", "请使用 admin 范围的令牌，或登录";
+    token_read_only = "permission denied: this token is read-only", "没有权限：此令牌为只读";
+    make_submit_token =
         "create one with scope submit: danlu token new NAME --scope submit",
         "请创建 submit 范围的令牌：danlu token new 名称 --scope submit";
-    the_password_has_to_be_changed_first = "the password must be changed first", "须先修改密码";
+    change_password_first = "the password must be changed first", "须先修改密码";
     choose_a_new_one_on_the_page_me = "choose a new one on the page `me`", "请在“我的”页面设置新密码";
-    this_server_was_started_without_root_and =
+    not_run_as_root =
         "this server does not run as root and serves only its own user",
         "此服务器未以 root 启动，只为启动它的用户服务";
-    start_a_server_of_your_own_or_ask_for_one =
+    use_root_server =
         "start a server of your own, or use one that runs as root",
         "请启动自己的服务器，或使用以 root 运行的服务器";
-    the_account_name_belongs_to_the_os_user_os(name, os_name) =
+    account_of_another(name, os_name) =
         "permission denied: the account {name} belongs to the OS user {os_name}",
         "没有权限：账号 {name} 属于系统用户 {os_name}";
-    ask_an_administrator_for_an_account_of = "ask an administrator for an account with another name", "请联系管理员另建账号";
+    ask_for_another_account = "ask an administrator for an account with another name", "请联系管理员另建账号";
     no_account_could_be_made = "the account could not be created", "无法创建账号";
-    this_cannot_be_answered = "internal error", "内部错误";
+    internal = "internal error", "内部错误";
     see_the_servers_log = "see the server log", "请查看服务器日志";
-    there_is_more_than_one_machine = "there are several machines", "有多台机器";
+    several_machines = "there are several machines", "有多台机器";
     say_which_one_node_name = "choose one: --node NAME", "请指定机器：--node 名称";
-    there_is_no_machine_name(name) = "there is no machine {name}", "没有机器 {name}";
+    no_such_machine(name) = "there is no machine {name}", "没有机器 {name}";
     danlu_nodes_lists_them = "danlu nodes lists the machines", "用 danlu nodes 查看";
-    correct_the_file_the_server_goes_on_as_it_was =
+    configuration_kept =
         "correct the file; the server keeps its previous configuration",
         "请修正该文件；服务器继续按原配置运行";
-    this_did_not_come_from_a_page_of_this_server =
+    not_from_our_page =
         "the request did not come from a page of this server",
         "该请求不是来自本服务器的页面";
-    load_the_page_again_over_plain_http_with =
+    reload_page =
         "reload the page (plain HTTP needs JavaScript) or log in again; programs use a token or send X-CSRF-Token",
         "请重新加载页面（未加密的连接需要启用 JavaScript）或重新登录；程序请使用令牌，或发送 X-CSRF-Token";
-    there_is_no_such_page = "there is no such page", "没有这个页面";
-    see_where_the_menu_leads_docs_api_has_the_api =
+    no_such_page = "there is no such page", "没有这个页面";
+    see_menu =
         "see where the menu leads; /docs/api has the API",
         "请使用上方菜单；API 见 /docs/api";
     who_asks_is_not_known = "authentication required", "需要登录";
-    log_in_or_send_a_token_danlu_token_new_name =
+    log_in_or_token =
         "log in, or send a token: danlu token new NAME on the machine, then DANLU_TOKEN",
         "请登录，或使用令牌：在服务器上运行 danlu token new 名称，再设置 DANLU_TOKEN";
     try_again_or_ask_an_administrator = "try again, or ask an administrator", "请重试，或联系管理员";
     then_try_again = "then try again", "然后重试";
     type_them_again = "type them again", "请重新输入";
-    choose_another_one = "choose another one", "请换一个密码";
+    choose_another = "choose another one", "请换一个密码";
     ask_an_administrator = "ask an administrator", "请联系管理员";
     revoke_some_that_are_not_used = "revoke some that are not used", "请吊销不用的";
     danlu_token_list_lists_them = "danlu token list lists them", "用 danlu token list 查看";
@@ -235,7 +235,7 @@ messages! {
     see_that_dev_urandom_is_there = "see that /dev/urandom is there", "请检查 /dev/urandom 是否存在";
     that_is_not_the_id_of_a_task = "that is not the id of a task", "这不是任务编号";
     ids_are_numbers_danlu_ls_lists_them = "ids are numbers: danlu ls lists them", "编号是数字，用 danlu ls 查看";
-    see_the_names_and_values_of_the_parameters = "see the names and values of the parameters", "请检查参数的名称和取值";
+    see_parameters = "see the names and values of the parameters", "请检查参数的名称和取值";
     name_is_not_a_state(name) = "`{name}` is not a state", "`{name}` 不是任务状态";
     one_of_known(known) = "one of {known}", "可选：{known}";
     log_in_or_send_a_token = "log in, or send a token", "请登录或使用令牌";
@@ -243,130 +243,130 @@ messages! {
     danlu_why_id_tells_why_it_waits = "danlu why ID tells why it waits", "用 danlu why 编号 查看等待原因";
     task_id_has_no_attempt_attempt(id, attempt) = "task {id} has no attempt {attempt}", "任务 {id} 没有第 {attempt} 次尝试";
     danlu_show_id_lists_them = "danlu show ID lists them", "用 danlu show 编号 查看";
-    it_did_not_run_on_name(name) = "it did not run on {name}", "它没有在 {name} 上运行";
+    did_not_run_on(name) = "it did not run on {name}", "它没有在 {name} 上运行";
     danlu_show_id_lists_where_it_ran = "danlu show ID lists where it ran", "用 danlu show 编号 查看运行过的机器";
-    the_log_is_not_there_yet = "the log is not there (yet)", "还没有日志";
-    danlu_show_id_tells_the_state_of_the_task = "danlu show ID tells the state of the task", "用 danlu show 编号 查看任务状态";
-    the_log_file_does_not_belong_to_the_owner_of =
+    no_log_yet = "the log is not there (yet)", "还没有日志";
+    see_task_state = "danlu show ID tells the state of the task", "用 danlu show 编号 查看任务状态";
+    log_of_another_owner =
         "permission denied: the log file does not belong to the owner of the task",
         "没有权限：日志文件不属于任务所有者";
     look_at_the_file_itself = "open the file itself", "请直接查看该文件";
-    the_file_system_that_has_the_log_does_not = "the file system of the log does not respond", "日志所在的文件系统没有响应";
-    see_whether_the_disk_or_its_server_is =
+    log_file_system_stuck = "the file system of the log does not respond", "日志所在的文件系统没有响应";
+    check_log_disk =
         "check whether the disk or its server responds: ls -l FILE",
         "请检查磁盘或其服务器是否可用：ls -l 文件";
-    the_machine_that_has_the_log_cannot_be = "the machine with the log is unreachable", "无法连接保存日志的机器";
-    danlu_nodes_tells_since_when_the_log_is_there =
+    log_machine_unreachable = "the machine with the log is unreachable", "无法连接保存日志的机器";
+    log_after_reconnect =
         "danlu nodes shows since when; the log is available once it is back",
         "用 danlu nodes 查看离线时间；恢复连接后即可查看日志";
-    the_log_cannot_be_read_error(error) = "the log cannot be read: {error}", "无法读取日志：{error}";
+    log_unreadable(error) = "the log cannot be read: {error}", "无法读取日志：{error}";
     see_that_the_disk_is_in_order = "check the disk", "请检查磁盘";
-    the_fields_of_post_tasks = "see the fields of POST /tasks", "可用字段见 POST /tasks";
-    count_of_your_tasks_run_on_name_by_this_login(count, name) =
+    see_task_fields = "see the fields of POST /tasks", "可用字段见 POST /tasks";
+    tasks_use_login(count, name) =
         "{count} of your tasks are running on {name} with this login",
         "有 {count} 个任务正以此登录在 {name} 上运行";
-    wait_for_them_or_cancel_them_first_danlu_wait(first) =
+    wait_or_cancel_first(first) =
         "wait for them or cancel them first: danlu wait {first}",
         "请先等待其结束或取消：danlu wait {first}";
-    an_administrator_can_name_your_os_user_there(name) =
+    set_os_user_on(name) =
         "an administrator can set your OS user there: danlu user set NAME --os-user-on {name}=USER",
         "管理员可以指定该机器上的系统用户：danlu user set 用户名 --os-user-on {name}=系统用户";
-    name_is_not_reached_by_ssh_no_key_is_needed(name) =
+    not_by_ssh(name) =
         "{name} is not reached by SSH and needs no key",
         "{name} 不通过 SSH 连接，无需密钥";
-    the_server_is_root_on_name_no_key_is_needed(name) =
+    root_needs_no_key(name) =
         "the server is root on {name} and needs no key",
         "服务器在 {name} 上是 root，无需密钥";
-    name_is_not_connected_whether_it_needs_a_key(name) =
+    key_need_unknown(name) =
         "{name} is not connected: whether it needs your key is unknown",
         "{name} 未连接，目前无法确定是否需要密钥";
-    try_again_when_it_is_danlu_nodes_lists_name(name) =
+    retry_when_ready(name) =
         "try again when danlu nodes lists {name} as ready",
         "请在 danlu nodes 显示 {name} 就绪后再试";
-    use_the_name_that_you_log_in_with_there_ann =
+    use_login_name =
         "use your login name on that machine, for example ann",
         "请填写该机器上的登录名，例如 ann";
-    use_the_name_of_an_account_of_your_own_there = "use your own account on that machine", "请填写自己在该机器上的账户";
-    give_the_private_key_as_well_key_ssh_id =
+    use_own_account = "use your own account on that machine", "请填写自己在该机器上的账户";
+    give_key_too =
         "give the private key as well: --key ~/.ssh/id_ed25519",
         "请同时给出私钥：--key ~/.ssh/id_ed25519";
     remove_some_that_are_not_used = "remove unused ones", "请删除不再使用的项";
-    an_administrator_sees_that_only_the_server =
+    check_data_permissions =
         "ask an administrator to check the permissions of the data directory: chmod 700",
         "请管理员检查数据目录的权限：chmod 700";
-    give_the_file_that_ssh_keygen_wrote_without =
+    give_keygen_file =
         "give the file written by ssh-keygen, without .pub",
         "请给出 ssh-keygen 生成的文件（不带 .pub）";
-    it_is_in_the_file_without_pub = "it is in the file without .pub", "私钥在不带 .pub 的文件中";
-    make_one_without_for_this_alone_ssh_keygen_t =
+    file_without_pub = "it is in the file without .pub", "私钥在不带 .pub 的文件中";
+    make_key_without_passphrase =
         "create a separate key without one: ssh-keygen -t ed25519 -N '' -f danlu-key",
         "请另建一个无口令的密钥：ssh-keygen -t ed25519 -N '' -f danlu-key";
     write_it_anew_ssh_keygen_p_n_f_file =
         "convert it: ssh-keygen -p -N '' -f FILE",
         "请转换格式：ssh-keygen -p -N '' -f 文件";
-    it_begins_with_begin_openssh_private_key_give =
+    give_whole_key =
         "it begins with -----BEGIN OPENSSH PRIVATE KEY-----; give the whole file",
         "私钥以 -----BEGIN OPENSSH PRIVATE KEY----- 开头，请给出整个文件";
-    there_is_no_such_address = "unknown address", "未知地址";
+    no_such_address = "unknown address", "未知地址";
     api_v1_openapi_json_lists_them = "/api/v1/openapi.json lists them", "地址列表见 /api/v1/openapi.json";
-    this_page_does_not_answer_that_method = "method not allowed", "此地址不支持该方法";
+    method_not_allowed = "method not allowed", "此地址不支持该方法";
     get_it = "use GET", "请使用 GET";
-    there_is_no_such_notice = "there is no such notice", "没有这条通知";
+    no_such_notice = "there is no such notice", "没有这条通知";
     danlu_notices_lists_them = "danlu notices lists them", "用 danlu notices 查看全部通知";
-    the_request_is_larger_than_most_kb(most) = "the request is larger than {most} KB", "请求超过 {most} KB";
-    a_name_has_at_most_256_bytes_a_password_1024 =
+    request_too_large_kb(most) = "the request is larger than {most} KB", "请求超过 {most} KB";
+    name_and_password_limits =
         "a name has at most 256 bytes, a password 1024",
         "用户名最长 256 字节，密码最长 1024 字节";
-    the_cookie_cannot_be_sent = "the cookie cannot be sent", "无法发送 cookie";
+    cookie_not_sent = "the cookie cannot be sent", "无法发送 cookie";
     key_cannot_be_text(key, text) = "invalid value for `{key}`: `{text}`", "`{key}` 的值无效：`{text}`";
-    a_length_of_time_10s_5m_1h30m_2d = "give a duration: 10s, 5m, 1h30m, 2d", "请写时长：10s、5m、1h30m、2d";
+    give_duration = "give a duration: 10s, 5m, 1h30m, 2d", "请写时长：10s、5m、1h30m、2d";
     a_size_512m_20g_1_5t =
         "give a size: 512M, 20G, 1.5T or a number of bytes",
         "请写大小：512M、20G、1.5T，或字节数";
     key_cannot_be_that_error(key, error) = "invalid value for `{key}`: {error}", "`{key}` 的值无效";
     danlu_set_shows_the_values = "danlu set shows the values", "用 danlu set 查看取值";
     one_of_join(join) = "one of {join}", "可选：{join}";
-    there_is_no_setting_key(key) = "there is no setting `{key}`", "没有设置 `{key}`";
+    no_such_setting(key) = "there is no setting `{key}`", "没有设置 `{key}`";
     no_account_was_made = "the account was not created", "没有创建账号";
-    this_link_is_not_good_any_more = "this link has expired or was already used", "该链接无效或已被使用";
-    danlu_user_add_name_admin_on_the_machine =
+    link_expired = "this link has expired or was already used", "该链接无效或已被使用";
+    add_admin_on_server =
         "log in; if there is no administrator, run danlu user add NAME --admin on the server",
         "请登录；没有管理员时，在服务器上运行 danlu user add 名称 --admin";
-    another_task_still_waits_for_it = "another task still waits for it", "另一个任务仍在等待它";
+    needed_by_hidden_task = "another task still waits for it", "另一个任务仍在等待它";
     keep_it_until_that_has_ended = "keep it until that task has ended", "请保留到该任务结束";
-    too_many_streams_are_open_at_most_most(most) = "too many open streams: at most {most}", "打开的数据流过多：最多 {most} 个";
-    try_again_later_or_ask_an_administrator_to_2 =
+    too_many_streams(most) = "too many open streams: at most {most}", "打开的数据流过多：最多 {most} 个";
+    retry_or_raise_streams =
         "try again later, or ask an administrator to raise limits.streams",
         "请稍后重试，或请管理员提高 limits.streams";
-    you_have_too_many_open_streams_at_most_most(most_each) =
+    too_many_streams_of_user(most_each) =
         "too many open streams of one user: at most {most_each}",
         "单个用户打开的数据流过多：最多 {most_each} 个";
-    close_some_pages_logs_or_waits_or_ask_an =
+    close_streams =
         "close some pages, logs or waits, or ask an administrator to raise limits.streams_per_user",
         "请关闭一些页面、日志或等待，或请管理员提高 limits.streams_per_user";
-    this_does_not_describe_a_task_error(error) = "invalid task description: {error}", "任务描述无效：{error}";
-    danlu_submit_help_or_the_fields_in_api_v1 =
+    bad_task_description(error) = "invalid task description: {error}", "任务描述无效：{error}";
+    see_task_help =
         "see danlu submit --help, or the fields in /api/v1/openapi.json",
         "见 danlu submit --help，或 /api/v1/openapi.json 中的字段";
-    a_submit_got_another_answer = "unexpected response to a submission", "提交得到了意外的响应";
+    unexpected_reply = "unexpected response to a submission", "提交得到了意外的响应";
     no_os_user(name, account) =
         "there is no OS user `{name}` to run the tasks of {account} as",
         "没有可用来运行 {account} 的任务的系统用户 `{name}`";
-    an_administrator_can_name_one_danlu_user_set =
+    set_os_user =
         "an administrator can set one: danlu user set NAME --os-user USER",
         "管理员可以指定：danlu user set 账号 --os-user 系统用户";
-    variables_are_name_value_without_zero_bytes =
+    write_variables =
         "write variables as NAME=VALUE, without zero bytes",
         "变量的写法是 名称=值，不能含零字节";
-    given_is_no_umask_it_has_permission_bits(given) =
+    bad_umask(given) =
         "invalid umask {given}: only permission bits are allowed",
         "umask {given} 无效：只能包含权限位";
-    a_number_from_0_to_511_that_is_0o777 = "use a number from 0 to 511 (0o777)", "请使用 0 到 511（即 0o777）之间的数";
-    a_task_has_its_gpus_to_itself_or_shares_them =
+    umask_range = "use a number from 0 to 511 (0o777)", "请使用 0 到 511（即 0o777）之间的数";
+    shared_and_exclusive =
         "a task uses its GPUs either exclusively or shared, not both",
         "任务要么独占 GPU，要么共享，不能同时";
     shared_or_exclusive = "use --shared or --exclusive", "请用 --shared 或 --exclusive";
-    how_idle_a_gpu_must_be_is_said_by_tasks_that =
+    idle_needs_sharing =
         "an idle percentage is for shared tasks only",
         "只有共享 GPU 的任务才能要求空闲比例";
     this_is_no_websocket_handshake_error(error) =
@@ -374,158 +374,158 @@ messages! {
         "不是 WebSocket 握手：{error}";
     it_is_for_agents_danlu_agent = "this address is for agents: danlu agent --help", "此地址供代理使用：danlu agent --help";
     given_is_not_a_time(given) = "invalid time: `{given}`", "时间无效：`{given}`";
-    as_in_rfc_3339_2026_11_20t22_00_00_08_00 =
+    use_rfc_3339 =
         "use RFC 3339: 2026-11-20T22:00:00+08:00",
         "请按 RFC 3339 书写：2026-11-20T22:00:00+08:00";
-    the_working_directory_is_not_an_absolute_path = "the working directory is not an absolute path", "工作目录不是绝对路径";
+    directory_not_absolute = "the working directory is not an absolute path", "工作目录不是绝对路径";
     dir_path = "--dir /path", "--dir /路径";
     create_it_or_give_another_with_dir = "create it, or choose another with --dir", "请创建它，或用 --dir 指定其他目录";
     create_it_or_choose_another_file = "create it, or choose another file", "请创建它，或改用其他文件";
-    name_a_file_in_it = "name a file in it", "请指定其中的一个文件";
+    name_file_inside = "name a file in it", "请指定其中的一个文件";
     tasks_cannot_be_asked_to_act(act) = "unknown action for tasks: `{act}`", "任务没有操作 `{act}`";
-    this_is_not_what_an_act_needs_error(error) = "invalid arguments of the action: {error}", "操作的参数无效：{error}";
-    for_move_for_extend_nothing_for_the_others =
+    bad_act_arguments(error) = "invalid arguments of the action: {error}", "操作的参数无效：{error}";
+    act_arguments =
         "{\"position\": 0} for move, {\"more\": 3600} for extend, nothing for the others",
         "move 用 {\"position\": 0}，extend 用 {\"more\": 3600}，其他操作不需要参数";
     more_than_most_ids(most) = "too many ids: at most {most}", "编号过多：最多 {most} 个";
     ask_for_fewer_at_once = "send fewer at once", "请减少单次请求的数量";
-    only_cancel_and_remove_go_on = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";
+    cascade_not_allowed = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";
     leave_cascade_out = "leave `cascade` out", "请去掉 `cascade`";
     ids_is_a_list_of_numbers = "`ids` must be a list of numbers", "`ids` 须为数字列表";
-    what_it_is_for_in_at_most_100_bytes_danlu =
+    name_token_purpose =
         "say what it is for, in at most 100 bytes: danlu token new ci",
         "请写明用途，最多 100 字节：danlu token new ci";
-    a_token_needs_a_name = "a token needs a name", "令牌需要名称";
-    a_token_of_scope_admin_is_for_administrators =
+    token_without_name = "a token needs a name", "令牌需要名称";
+    admin_scope_for_admins =
         "permission denied: only administrators may create tokens with scope admin",
         "没有权限：只有管理员可以创建 admin 范围的令牌";
-    take_scope_submit_which_may_do_what_you_may =
+    use_scope_submit =
         "use scope submit: it covers everything you may do with your tasks",
         "请使用 submit 范围：它允许对自己的任务执行全部操作";
     text_is_not_a_length_of_time(text) = "invalid duration: `{text}`", "时长无效：`{text}`";
     such_as_12h_or_30d = "for example 12h or 30d", "例如 12h 或 30d";
-    name_is_the_machine_that_the_server_runs_on(name) =
+    is_server_machine(name) =
         "{name} is the machine of the server itself",
         "{name} 是服务器所在的机器";
-    danlu_config_show_tells_about_it = "danlu config show shows its settings", "用 danlu config show 查看";
+    see_config_show = "danlu config show shows its settings", "用 danlu config show 查看";
     name_stands_in_a_file(name) = "{name} is defined in the node file", "{name} 由节点文件定义";
-    change_it_there_the_file_is_followed = "change it there; changes take effect automatically", "请在该文件中修改；修改会自动生效";
-    tasks_run_on_name_and_are_kept_where_they(name) =
+    change_node_file = "change it there; changes take effect automatically", "请在该文件中修改；修改会自动生效";
+    files_stay_where_started(name) =
         "tasks are running on {name}, and their files stay where they started",
         "{name} 上有任务在运行，它们的文件留在开始时的位置";
-    drain_it_first_danlu_node_drain_name(name) =
+    drain_first(name) =
         "drain it first: danlu node drain {name}",
         "请先排空：danlu node drain {name}";
     no_machine_was_added = "the machine was not added", "没有添加机器";
     see_the_systems_randomness = "check the system's random number source", "请检查系统的随机数来源";
-    name_does_not_dial_in_and_has_no_token(name) =
+    no_token_without_dial_in(name) =
         "{name} does not dial in and has no token",
         "{name} 不是主动连入的机器，没有令牌";
-    danlu_nodes_says_how_each_is_reached =
+    see_connections =
         "danlu nodes shows how each machine is reached",
         "用 danlu nodes 查看各机器的连接方式";
-    drain_it_if_it_is_to_get_no_tasks_danlu_node(name) =
+    drain_instead(name) =
         "drain it to stop assigning tasks: danlu node drain {name}",
         "若不再分配任务，请排空它：danlu node drain {name}";
     name_is_for_files_only(name) = "{name} only stores files", "{name} 仅存放文件";
-    to_give_it_tasks_remove_it_and_add_it_without =
+    add_without_data_role =
         "to run tasks on it, remove it and add it without --role data",
         "若要在其上运行任务，请移除后不带 --role data 重新添加";
     machines_cannot_be_asked_to_act(act) = "unknown action for machines: {act}", "机器没有操作 {act}";
-    one_can_drain_undrain_accept_and_check_them =
+    machine_acts =
         "actions: drain, undrain, accept, check, end-unknown, token, revoke",
         "可用的操作：drain、undrain、accept、check、end-unknown、token、revoke";
-    nothing_was_changed_restore_a_backup_with =
+    restore_or_check =
         "nothing was changed; restore a backup with `danlu restore FILE`, or inspect it with `danlu db check`",
         "没有任何改动；请用 `danlu restore 文件` 恢复备份，或用 `danlu db check` 检查";
-    run_the_newer_release_or_give_another_data =
+    newer_release_or_directory =
         "run the newer release, or choose another data directory with --data",
         "请使用较新的版本，或用 --data 指定其他数据目录";
-    nothing_was_changed_put_danlu_db_and_danlu_db =
+    database_behind_hint =
         "nothing was changed; put danlu.db and danlu.db-wal back, restore a backup with `danlu restore FILE`, or continue with the present data: danlu up --accept-loss",
         "没有任何改动；请放回 danlu.db 和 danlu.db-wal，用 `danlu restore 文件` 恢复备份，或接受现状继续：danlu up --accept-loss";
-    stop_the_other_server_first_danlu_down = "stop the other server first: danlu down", "请先停止另一个服务器：danlu down";
-    make_room_on_that_disk_then_try_again = "free some space on that disk, then try again", "请清理该磁盘，然后重试";
-    see_that_the_file_and_its_directory_belong_to =
+    stop_other_server = "stop the other server first: danlu down", "请先停止另一个服务器：danlu down";
+    free_space_then_retry = "free some space on that disk, then try again", "请清理该磁盘，然后重试";
+    check_owner_of_file =
         "check that this user owns and may write the file and its directory",
         "请确认该文件及其目录属于此用户且可写";
-    useradd_addusers_userdel_suadd_sudel_lockuser =
+    gpuman_commands =
         "useradd, addusers, userdel, suadd, sudel, lockuser, unlockuser, stop, force stop, start, exit, force exit, dump, dumpuser, dumptask, move, add device, remove device, set, schedule, prompt",
         "可用：useradd、addusers、userdel、suadd、sudel、lockuser、unlockuser、stop、force stop、start、exit、force exit、dump、dumpuser、dumptask、move、add device、remove device、set、schedule、prompt";
-    another_backup_or_check_is_being_made = "another backup or check is in progress", "正在进行另一次备份或检查";
-    the_disk_of_path_has_no_room_for_a_copy_of(path, megabytes) =
+    backup_in_progress = "another backup or check is in progress", "正在进行另一次备份或检查";
+    no_space_for_copy(path, megabytes) =
         "not enough space on the disk of {path} for a copy of the database ({megabytes} MB)",
         "{path} 所在磁盘没有空间存放数据库副本（{megabytes} MB）";
-    could_not_copy_the_database_it(it) = "could not copy the database: {it}", "无法复制数据库：{it}";
+    could_not_copy_database(it) = "could not copy the database: {it}", "无法复制数据库：{it}";
     could_not_read_path_error(path, error) = "could not read {path}: {error}", "无法读取 {path}：{error}";
-    path_gpus_key_it_is_the_number_of_a_gpu_and_a(path, key) =
+    bad_gpu_slots(path, key) =
         "{path}: [gpus] {key}: expected a GPU number and 1 to 64 tasks",
         "{path}：[gpus] {key}：应为 GPU 编号和 1 到 64 的任务数";
-    path_auth_key_value_is_not_a_length_of_time(path, key, value) =
+    bad_auth_duration(path, key, value) =
         "{path}: [auth] {key}: invalid duration `{value}`; for example 12h or 30d",
         "{path}：[auth] {key}：时长 `{value}` 无效；例如 12h 或 30d";
     name_is_value_error(name, value, error) = "{name} is `{value}`: {error}", "{name} 的值为 `{value}`：{error}";
-    could_not_use_path_as_a_directory_of_the(path, error) =
+    bad_server_directory(path, error) =
         "could not use {path} as the server's data directory: {error}",
         "无法把 {path} 用作服务器的目录：{error}";
-    the_disk_of_path_is_full(path) = "the disk of {path} is full", "{path} 所在磁盘已满";
+    disk_full(path) = "the disk of {path} is full", "{path} 所在磁盘已满";
     could_not_action_path_error(action, path, error) =
         "could not {action} {path}: {error}",
         "{path}：操作失败（{action}）：{error}";
-    path_is_on_a_network_file_system_kind(path, kind) =
+    on_network_file_system(path, kind) =
         "{path} is on a network file system ({kind})",
         "{path} 在网络文件系统上（{kind}）";
-    another_server_uses_it(it) = "{it} is in use by another server", "另一个服务器正在使用 {it}";
-    this_is_not_a_whole_backup_it(it) = "incomplete backup: {it}", "备份不完整：{it}";
-    the_backup_was_made_by_a_newer_release_format(it, format) =
+    used_by_another_server(it) = "{it} is in use by another server", "另一个服务器正在使用 {it}";
+    incomplete_backup(it) = "incomplete backup: {it}", "备份不完整：{it}";
+    backup_of_newer_release(it, format) =
         "the backup was made by a newer release (format {it}; this release supports up to {format})",
         "备份由较新的版本生成（格式 {it}；此版本最高支持 {format}）";
     could_not_listen_on_address_error(address, error) =
         "could not listen on {address}: {error}",
         "无法监听 {address}：{error}";
-    it_is_not_for_a_template(it) = "`{it}` is not allowed in a template", "`{it}` 不能用于模板";
-    could_not_make_a_certificate_it(it) = "could not create a certificate: {it}", "无法生成证书：{it}";
-    certificate_and_key_do_not_fit_together_error(certificate, key, error) =
+    not_in_template(it) = "`{it}` is not allowed in a template", "`{it}` 不能用于模板";
+    could_not_make_certificate(it) = "could not create a certificate: {it}", "无法生成证书：{it}";
+    certificate_mismatch(certificate, key, error) =
         "{certificate} and {key} do not match: {error}",
         "{certificate} 与 {key} 不匹配：{error}";
-    this_is_larger_than_any_private_key = "too large for a private key", "内容过大，不是私钥";
-    this_is_the_public_key_the_private_one_is = "this is the public key; the private key is needed", "这是公钥，需要私钥";
-    the_key_has_a_passphrase_which_nobody_could =
+    key_too_large = "too large for a private key", "内容过大，不是私钥";
+    key_is_public = "this is the public key; the private key is needed", "这是公钥，需要私钥";
+    key_has_passphrase =
         "the key has a passphrase, which cannot be entered here",
         "密钥设有口令，此处无法输入";
-    the_key_is_not_in_opensshs_own_form = "the key is not in OpenSSH format", "密钥不是 OpenSSH 格式";
-    this_is_not_a_private_key_of_openssh = "not an OpenSSH private key", "不是 OpenSSH 私钥";
-    it_cannot_be_the_name_of_a_user_there(it) = "invalid user name: {it}", "用户名无效：{it}";
-    nobodys_tasks_run_as_root_by_a_key_of_their =
+    key_not_openssh = "the key is not in OpenSSH format", "密钥不是 OpenSSH 格式";
+    not_a_private_key = "not an OpenSSH private key", "不是 OpenSSH 私钥";
+    bad_user_there(it) = "invalid user name: {it}", "用户名无效：{it}";
+    no_root_by_own_key =
         "tasks cannot run as root with a personal key",
         "不能用自己的密钥以 root 运行任务";
-    it_is_the_servers_own_login_there(it) = "{it} is the server's own login on that machine", "{it} 是服务器自己在该机器上的登录名";
-    there_is_no_key_yet = "there is no key yet", "还没有密钥";
+    server_login_there(it) = "{it} is the server's own login on that machine", "{it} 是服务器自己在该机器上的登录名";
+    no_key_yet = "there is no key yet", "还没有密钥";
     too_many_of_them_at_most_most(most) = "too many: at most {most}", "数量过多：最多 {most}";
-    there_is_none_for_it(it) = "no login is set for {it}", "{it} 没有登录设置";
-    could_not_keep_the_key_in_path_error(path, error) =
+    no_login_for(it) = "no login is set for {it}", "{it} 没有登录设置";
+    could_not_save_key(path, error) =
         "could not save the key in {path}: {error}",
         "无法把密钥保存到 {path}：{error}";
-    the_name_or_the_password_is_wrong = "wrong user name or password", "用户名或密码错误";
-    too_many_attempts_wait_value_seconds(value) = "too many attempts: wait {value} seconds", "尝试次数过多：请等待 {value} 秒";
-    the_name_or_the_password_is_too_long_at_most(name_bytes, value) =
+    wrong_name_or_password = "wrong user name or password", "用户名或密码错误";
+    too_many_attempts(value) = "too many attempts: wait {value} seconds", "尝试次数过多：请等待 {value} 秒";
+    name_or_password_too_long(name_bytes, value) =
         "user name or password too long: at most {name_bytes} and {value} bytes",
         "用户名或密码过长：最多 {name_bytes} 和 {value} 字节";
-    this_account_is_locked = "this account is locked", "该账号已锁定";
-    too_many_of_them_at_most_it(it) = "too many: at most {it}", "数量过多：最多 {it}";
+    account_locked = "this account is locked", "该账号已锁定";
+    too_many_tokens(it) = "too many: at most {it}", "数量过多：最多 {it}";
     no_such_session = "there is no such session", "没有这个登录会话";
     no_such_token = "there is no such token", "没有这个令牌";
     no_randomness_is_to_be_had = "no random numbers available", "无法获得随机数";
-    this_is_the_name_of_the_servers_own_machine = "this name belongs to the server's own machine", "这是服务器自己所在机器的名称";
-    a_machine_of_this_name_was_added_by_a_command =
+    name_of_server_machine = "this name belongs to the server's own machine", "这是服务器自己所在机器的名称";
+    added_by_command =
         "a machine with this name was added with a command: danlu node remove NAME",
         "已用命令添加过同名机器：danlu node remove 名称";
-    it_could_not_be_written_down = "could not be saved", "无法保存";
-    path_is_damaged_what(path, what) = "{path} is damaged: {what}", "{path} 已损坏：{what}";
-    path_is_a_database_but_not_one_of_danlus(path) =
+    not_saved = "could not be saved", "无法保存";
+    database_damaged(path, what) = "{path} is damaged: {what}", "{path} 已损坏：{what}";
+    not_our_database(path) =
         "{path} is a database, but not a Danlu database",
         "{path} 是数据库，但不是丹炉的数据库";
-    path_was_written_by_a_newer_release_format(path, version, known) =
+    database_of_newer_release(path, version, known) =
         "{path} was written by a newer release (format {version}; this release supports up to {known})",
         "{path} 由较新的版本写入（格式 {version}；此版本最高支持 {known}）";
     path_is_in_use_by_another_process(path) = "{path} is in use by another process", "{path} 正被另一个进程使用";

@@ -107,7 +107,7 @@ const SAME: &[&str] = &[
     "cli::report::danlu_report_predictions_json",
     "cli::resume_queue::danlu_resume_queue",
     "cli::screen::question_y_n",
-    "cli::user::danlu_user_list_add_del_lock_unlock_grant",
+    "cli::user::usage",
     "cli::user::gpus",
     "reasons::words::cpus",
     "reasons::words::model_gpus",

@@ -2,7 +2,7 @@
 
 messages! {
     gpus = "GPUs", "GPU";
-    there_are_no_partitions =
+    no_partitions =
         "there are no partitions: choose by --gpus MODEL:N or --node",
         "没有分区：请用 --gpus 型号:数量 或 --node 选择";
     give_the_total_memory = "give the total: --mem 64G", "请写总量：--mem 64G";
@@ -12,182 +12,182 @@ messages! {
     missing_argument_argument(argument) = "missing argument `{argument}`", "缺少参数 `{argument}`";
     missing_verb = "missing verb", "缺少动词";
     argument_needs_a_value(argument) = "`{argument}` needs a value", "`{argument}` 需要一个值";
-    argument_is_one_of_choices_not_value(argument, choices, value) =
+    not_one_of_choices(argument, choices, value) =
         "invalid value `{value}` for `{argument}`: expected one of {choices}",
         "`{argument}` 的值 `{value}` 无效：应为 {choices} 之一";
     argument_cannot_be_value_reason(argument, value, reason) =
         "invalid value `{value}` for `{argument}`: {reason}",
         "`{argument}` 的值 `{value}` 无效：{reason}";
-    argument_and_other_exclude_each_other(argument, other) =
+    options_exclude_each_other(argument, other) =
         "`{argument}` and `{other}` cannot be combined",
         "`{argument}` 与 `{other}` 不能同时使用";
-    a_size_is_written_as_20g_or_512m = "expected a size such as 20G or 512M", "应为大小，例如 20G 或 512M";
+    expected_size = "expected a size such as 20G or 512M", "应为大小，例如 20G 或 512M";
     index_index_comes_twice(index) = "duplicate index {index}", "下标 {index} 重复";
-    an_array_has_at_most_tasks_per_array_elements(tasks_per_array) =
+    array_too_long(tasks_per_array) =
         "an array has at most {tasks_per_array} elements",
         "数组最多有 {tasks_per_array} 个元素";
-    an_array_is_written_as_0_99_0_99_4_4_at_once =
+    expected_array =
         "expected an array such as 0-99, 0-99%4 (4 at once) or 1,3,5-9:2",
         "应为数组，例如 0-99、0-99%4（同时 4 个）或 1,3,5-9:2";
-    a_time_is_written_as_22_00_2026_11_20_08_00 =
+    expected_time =
         "expected a time such as 22:00, 2026-11-20 08:00, now+2h, tomorrow, midnight, noon",
         "应为时间，例如 22:00、2026-11-20 08:00、now+2h、tomorrow、midnight、noon";
-    it_is_written_as_afterok_12_13_or_afterany_14 =
+    expected_dependency =
         "expected afterok:12,13, afterany:14 or afternotok:15",
         "应为 afterok:12,13、afterany:14 或 afternotok:15";
-    tasks_that_grow_and_shrink_min_max_are_not =
+    elastic_not_supported =
         "elastic tasks (MIN..MAX) are not supported yet",
         "暂不支持可伸缩的任务（最少..最多）";
-    it_is_a_number_or_a_model_and_a_number_2(example) =
+    expected_gpus(example) =
         "expected a number, or a model and a number: 2, {example}",
         "应为数量，或型号加数量：2、{example}";
-    gpu_numbers_are_written_as_0_2_or_0_3 = "expected GPU numbers such as 0,2 or 0-3", "应为 GPU 编号，例如 0,2 或 0-3";
-    it_is_a_gpu_and_a_number_of_tasks_0_2 = "expected a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2";
-    a_sweep_is_written_as_lr_1e_3_1e_4_or_seed_0 =
+    expected_gpu_numbers = "expected GPU numbers such as 0,2 or 0-3", "应为 GPU 编号，例如 0,2 或 0-3";
+    expected_gpu_slots = "expected a GPU and a number of tasks: 0=2", "应为 GPU 编号和任务数：0=2";
+    expected_sweep =
         "expected a sweep such as lr=1e-3,1e-4 or seed=0..4 (both ends included)",
         "应为参数扫描，例如 lr=1e-3,1e-4 或 seed=0..4（含两端）";
-    name_has_more_than_tasks_per_array_values(name, tasks_per_array) =
+    too_many_sweep_values(name, tasks_per_array) =
         "`{name}` has more than {tasks_per_array} values",
         "`{name}` 的值超过 {tasks_per_array} 个";
-    it_is_written_as_name_value = "expected NAME=VALUE", "应为 名称=值";
-    a_resource_is_written_as_name_n = "expected NAME:N", "应为 名称:数量";
-    times_is_not_a_number_3_or_3_cuda_oom_nccl(times) =
+    expected_assignment = "expected NAME=VALUE", "应为 名称=值";
+    expected_resource = "expected NAME:N", "应为 名称:数量";
+    bad_retry_count(times) =
         "`{times}` is not a number; expected 3, or 3:cuda_oom,nccl",
         "`{times}` 不是数字；应为 3，或 3:cuda_oom,nccl";
-    there_is_no_class_of_failures_name_all(name, all) =
+    unknown_failure_class(name, all) =
         "unknown failure class `{name}`; known: {all}",
         "未知失败类别 `{name}`；可用：{all}";
     one_task_is_needed_here_not_a_range = "expected one task, not a range", "应为一个任务，而不是范围";
-    the_range_is_written_as_last_first(last, first) = "write the range as {last}-{first}", "请写成 {last}-{first}";
-    a_range_has_at_most_most_in_a_range_tasks(most_in_a_range) =
+    reversed_range(last, first) = "write the range as {last}-{first}", "请写成 {last}-{first}";
+    range_too_long(most_in_a_range) =
         "a range has at most {most_in_a_range} tasks",
         "范围最多包含 {most_in_a_range} 个任务";
-    a_task_is_named_by_its_id_12_a_range_3_9_your =
+    expected_task =
         "expected a task id (12), a range (3-9), `@` (your last task) or `@~1` (the one before)",
         "应为编号（12）、范围（3-9）、`@`（最近的任务）或 `@~1`（再前一个）";
-    it_is_one_of_names_or_open_waiting_active(names) =
+    expected_state(names) =
         "expected one of {names}, or open, waiting, active, ended",
         "应为 {names} 之一，或 open、waiting、active、ended";
-    a_time_is_written_as_90m_2h_1h30m_1_02_00_00 =
+    expected_time_limit =
         "expected a duration such as 90m, 2h, 1h30m, 1-02:00:00 (days-hours:minutes:seconds) or `none`",
         "应为时长，例如 90m、2h、1h30m、1-02:00:00（天-时:分:秒）或 `none`";
-    save_it_as_a_file_on_the_machine_and_give_its =
+    save_script_there =
         "save it as a file on the machine and give its path as the command",
         "请在机器上保存为文件，并将其路径作为命令";
-    the_script_has_name_in_it_which_would_be(name) =
+    script_would_be_replaced(name) =
         "the script contains `{name}`, which would be replaced",
         "脚本中有 `{name}`，会被替换";
-    a_script_for_program_or_one_this_long_cannot(program) =
+    script_not_sendable(program) =
         "scripts for `{program}` and very long scripts cannot be submitted here",
         "此处不能提交 `{program}` 脚本或过长的脚本";
     name_line_number(name, number) = "{name} line {number}: ", "{name} 第 {number} 行：";
-    gpus_gpus_cannot_be_divided_equally_among(gpus, nodes) =
+    gpus_not_divisible(gpus, nodes) =
         "{gpus} GPUs cannot be divided equally among {nodes} machines",
         "{gpus} 块 GPU 不能平均分配到 {nodes} 台机器";
-    a_quote_is_not_closed = "unclosed quote", "引号没有闭合";
-    a_script_is_no_shell_line_shell_makes_no = "`--shell` is not allowed in a script", "脚本中不能写 `--shell`";
+    unclosed_quote = "unclosed quote", "引号没有闭合";
+    shell_in_script = "`--shell` is not allowed in a script", "脚本中不能写 `--shell`";
     take_it_out = "remove it", "请去掉它";
-    name_has_more_than_most_lines_lines_with(name, most_lines) =
+    too_many_option_lines(name, most_lines) =
         "{name} has too many option lines: at most {most_lines}",
         "{name} 的选项行过多：最多 {most_lines} 行";
     say_it_in_fewer = "use fewer lines", "请减少行数";
     only_flag_only_is_possible_here(flag, only) = "only {flag}={only} is supported here", "此处只能是 {flag}={only}";
-    an_option_was_expected = "expected an option", "此处应为选项";
-    name_exactly_so_many_nodes_2 = "give an exact number: --nodes=2", "请写确切的数量：--nodes=2";
+    option_expected = "expected an option", "此处应为选项";
+    give_exact_nodes = "give an exact number: --nodes=2", "请写确切的数量：--nodes=2";
     say_how_much_mem_64g = "give an amount: --mem=64G", "请写明数量：--mem=64G";
-    the_whole_environment_is_taken_along_export =
+    environment_always_captured =
         "the whole environment is always captured: --export=ALL",
         "总是带上全部环境变量：--export=ALL";
     j_a_a_and_n_are_known = "supported: %j, %A, %a and %N", "支持 %j、%A、%a 和 %N";
     what_is_not_supported(what) = "`{what}` is not supported", "不支持 `{what}`";
-    truncate_says_what_to_do_with_the_files_of =
+    truncate_needs_files =
         "`--truncate` needs --stdout or --stderr",
         "`--truncate` 须与 --stdout 或 --stderr 一起使用";
     what_it_needs = "Resources", "所需资源";
-    on_n_machines_at_once_all_or_none_gpus_cpus =
+    help_nodes =
         "On N machines at once, all or none; --gpus, --cpus and --mem are of each",
         "同时在 N 台机器上运行，缺一不可；--gpus、--cpus、--mem 均为每台的数量";
-    these_gpus_by_their_numbers_0_2_danlu_gpus =
+    help_gpu_ids =
         "These GPUs by their numbers: 0,2 (danlu gpus shows them); the rest of --gpus are any",
         "指定 GPU 编号：0,2（见 danlu gpus）；--gpus 的其余部分任选";
-    memory_that_each_gpu_must_have_or_with_shared =
+    help_vram =
         "Memory that each GPU must have, or with --shared have left: 40G",
         "每块 GPU 至少要有的显存（--shared 时为剩余显存）：40G";
-    share_its_gpus_with_other_such_tasks_as_far =
+    help_shared =
         "Share its GPUs with other such tasks, as far as the memory goes (--vram)",
         "与其他共享任务共用 GPU，以显存为限（--vram）";
-    its_gpus_for_itself_also_where_tasks_share =
+    help_exclusive =
         "Its GPUs for itself, also where tasks share one by count (danlu gpu slots)",
         "独占 GPU，即使该 GPU 有多个名额（danlu gpu slots）";
     host_memory_64g = "Host memory: 64G", "内存：64G";
-    the_machine_to_run_on_its_name_or_a_label_key =
+    help_node =
         "The machine to run on: its name, or a label KEY=VALUE",
         "运行的机器：名称，或标签 键=值";
-    time_limit_90m_2h_1_02_00_00_a_bare_number_is =
+    help_time_limit =
         "Time limit: 90m, 2h, 1-02:00:00; a bare number is minutes; `none`",
         "时限：90m、2h、1-02:00:00；不带单位为分钟；`none` 为不限";
     when_its_turn_comes = "Scheduling", "调度";
-    before_everything_that_is_not_urgent = "Ahead of all tasks that are not urgent", "先于所有不紧急的任务";
-    after_other_tasks_afterok_12_13_or_afterany =
+    help_urgent = "Ahead of all tasks that are not urgent", "先于所有不紧急的任务";
+    help_after =
         "After other tasks: afterok:12,13 or afterany:14 or afternotok:15",
         "在其他任务之后：afterok:12,13、afterany:14 或 afternotok:15";
-    run_again_up_to_n_times_when_it_fails_2_cuda =
+    help_retries =
         "Run again up to N times when it fails; 2:cuda_oom,nccl after such failures only",
         "失败后最多重试 N 次；2:cuda_oom,nccl 表示仅在这类失败后重试";
-    not_before_this_time_22_00_2026_11_20_08_00 =
+    help_begin =
         "Not before this time: 22:00, 2026-11-20 08:00, now+2h, tomorrow",
         "不早于该时间开始：22:00、2026-11-20 08:00、now+2h、tomorrow";
-    may_be_stopped_and_queued_again_for_a_more =
+    help_preemptible =
         "May be stopped and queued again for a more urgent task",
         "可以为更紧急的任务让路并重新排队";
     what_it_is_called = "Name and description", "名称与说明";
-    its_name = "Name of the task", "任务名称";
-    a_sentence_about_it = "Description", "说明";
-    a_label_to_find_it_by_can_be_repeated = "Label; can be repeated", "标签，可重复";
-    the_project_it_belongs_to = "Project", "所属项目";
+    help_name = "Name of the task", "任务名称";
+    help_description = "Description", "说明";
+    help_label = "Label; can be repeated", "标签，可重复";
+    help_project = "Project", "所属项目";
     how_it_runs = "Execution", "运行方式";
-    set_a_variable_on_top_of_your_environment_can =
+    help_variable =
         "Set a variable on top of your environment; can be repeated",
         "在当前环境变量之上另设一个，可重复";
-    run_in_this_conda_environment_its_name_or =
+    help_conda =
         "Run in this conda environment: its name, or where it is",
         "在该 conda 环境中运行：名称或路径";
-    run_in_this_virtual_environment_venv_uv = "Run in this virtual environment (venv, uv)", "在该虚拟环境（venv、uv）中运行";
-    append_arg_and_the_gpu_numbers_to_the_command =
+    help_venv = "Run in this virtual environment (venv, uv)", "在该虚拟环境（venv、uv）中运行";
+    help_gpu_argument =
         "Append ARG and the GPU numbers to the command: --gpu-arg=--gpus=",
         "在命令后附加该参数和 GPU 编号：--gpu-arg=--gpus=";
-    how_cuda_visible_devices_names_gpus_index_the =
+    help_gpu_naming =
         "How CUDA_VISIBLE_DEVICES names GPUs: index (the default) or uuid",
         "CUDA_VISIBLE_DEVICES 的写法：index（默认）或 uuid";
     where_its_output_goes = "Output", "输出";
-    standard_output_appended_to_this_file_dev =
+    help_stdout =
         "Standard output, appended to this file; /dev/null discards it",
         "标准输出，追加到该文件；/dev/null 表示丢弃";
-    empty_the_files_of_stdout_and_stderr_at_every =
+    help_truncate =
         "Empty the files of --stdout and --stderr at every start",
         "每次开始时清空 --stdout 和 --stderr 的文件，而不是追加";
     keep_it_back_until_danlu_release = "Hold it until danlu release", "先扣住，直到 danlu release";
-    one_task_for_each_index_danlu_array_index_0 =
+    help_array =
         "One task for each index (DANLU_ARRAY_INDEX): 0-99, 0-99%4 (4 at once), 1,3,5-9:2",
         "每个下标（DANLU_ARRAY_INDEX）一个任务：0-99、0-99%4（同时 4 个）、1,3,5-9:2";
-    one_task_for_each_combination_grid_lr_1e_3_1e =
+    help_grid =
         "One task for each combination: --grid lr=1e-3,1e-4 --grid seed=0..4; {lr} stands in the command; --array %4 for 4 at once",
         "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个";
     leave_it_out = "remove it", "请去掉它";
-    a_duration_is_written_with_its_unit_90s_10m =
+    expected_duration =
         "expected a duration with its unit: 90s, 10m, 1h30m, 1-02:00:00",
         "应为带单位的时长：90s、10m、1h30m、1-02:00:00";
-    the_command_is_a_shell_line_make_run_tee_log =
+    help_shell =
         "The command is a shell line: 'make && ./run | tee log'. Runs in your login shell if that is bash or zsh, else in bash, else in sh; --shell=PATH selects another",
         "命令是一行 shell：'make && ./run | tee log'。登录 shell 为 bash 或 zsh 时用它执行，否则用 bash，没有 bash 则用 sh；可用 --shell=路径 指定";
     name_a_task_by_its_id = "name a task by its id", "请写任务编号";
     field_and_other_exclude_each_other(field, other) =
         "`{field}` and `{other}` cannot be combined",
         "`{field}` 与 `{other}` 不能同时使用";
-    it_is_a_whole_number = "expected a whole number", "应为整数";
-    it_is_a_whole_number_1_or_more = "expected a whole number of at least 1", "应为不小于 1 的整数";
-    it_is_a_number_up_to_100 = "expected a number from 0 to 100", "应为 0 到 100 之间的数";
-    it_is_index_or_uuid = "expected index or uuid", "应为 index 或 uuid";
+    expected_whole_number = "expected a whole number", "应为整数";
+    expected_positive = "expected a whole number of at least 1", "应为不小于 1 的整数";
+    expected_percent = "expected a number from 0 to 100", "应为 0 到 100 之间的数";
+    expected_gpu_naming = "expected index or uuid", "应为 index 或 uuid";
     machines_at_once = "Machines at once", "同时使用的机器数";
     gpu_numbers = "GPU numbers", "GPU 编号";
     gpu_memory = "GPU memory", "显存";
@@ -219,85 +219,85 @@ messages! {
     output_file = "Output file", "输出文件";
     standard_output = "Standard output", "标准输出";
     standard_error = "Standard error", "标准错误";
-    empty_these_two_files_at_every_start = "Empty these two files at every start", "每次开始时清空这两个文件";
+    label_truncate = "Empty these two files at every start", "每次开始时清空这两个文件";
     command = "Command", "命令";
-    hold_queue_it_only_when_i_release_it = "Hold: queue it only when I release it", "暂不排队，等我放行";
+    label_hold = "Hold: queue it only when I release it", "暂不排队，等我放行";
     array = "Array", "数组";
     sweep = "Sweep", "参数扫描";
     captured_environment = "Captured environment", "提交时的环境变量";
     file_mode_creation_mask = "File mode creation mask", "文件权限掩码";
     dry_run = "Dry run", "试运行";
-    a_shell_line_run_by_your_bash_or_zsh_gpu_list =
+    form_command =
         "A shell line, run by your bash or zsh. {gpu_list}, {gpu_count} and {task_id} are replaced.",
         "一行 shell 命令，由登录 shell（bash 或 zsh）执行。{gpu_list}、{gpu_count}、{task_id} 会被替换。";
     absolute_path_on_the_machine = "Absolute path on the machine.", "机器上的绝对路径。";
-    n_2_or_a100_2_for_a_model_empty_1_where_there =
+    form_gpus =
         "2, or A100:2 for a model (default: 1 if there are GPUs).",
         "2，或 A100:2 指定型号（默认：有 GPU 时为 1）。";
-    n_20g_each_gpu_must_have_it_of_shared_ones_have =
+    form_vram =
         "20G. Memory of each GPU; for shared GPUs, free memory.",
         "20G。每块 GPU 的显存；共享时指剩余显存。";
     only_on_shared_gpus = "Only on shared GPUs.", "仅用于共享 GPU。";
-    n_0_2_or_0_3_these_and_no_others = "0,2 or 0-3: only these GPUs.", "0,2 或 0-3：仅用这些 GPU。";
-    a_name_or_label_value = "A name, or label=value.", "名称，或 标签=值。";
-    n_2_it_starts_on_two_machines_together_gpus =
+    form_gpu_ids = "0,2 or 0-3: only these GPUs.", "0,2 或 0-3：仅用这些 GPU。";
+    form_node = "A name, or label=value.", "名称，或 标签=值。";
+    form_nodes =
         "2: starts on two machines together; GPUs, cores and memory are per machine.",
         "2：在两台机器上同时开始；GPU、核数、内存均为每台的数量。";
-    where_its_data_is_a_name_or_label_value =
+    form_prefer =
         "A name, or label=value, for example near its data. Falls back to others when full.",
         "名称，或 标签=值，例如数据所在的机器。没有空位时使用其他机器。";
-    n_64g = "64G.", "64G。";
+    form_memory = "64G.", "64G。";
     licence_1_as_the_machine_names_them = "licence:1, as the machine names them.", "licence:1，按机器上的名称。";
-    n_2h_90m_1_12_00_00_with_a_limit_it_may_start =
+    form_time_limit =
         "2h, 90m, 1-12:00:00. With a limit it may start sooner.",
         "2h、90m、1-12:00:00。设上限可更早开始。";
     for_night_runs = "For night runs.", "用于夜间运行。";
-    smaller_is_earlier_among_your_tasks_5_is =
+    form_priority =
         "Smaller is earlier among your tasks (default: 5).",
         "在自己的任务中数字越小越早（默认：5）。";
-    n_3_or_3_cuda_oom_nccl_for_some_failures_only =
+    form_retries =
         "3, or 3:cuda_oom,nccl for some failures only.",
         "3，或 3:cuda_oom,nccl 仅限某些失败。";
-    n_12_afterany_14_afternotok_15 = "12, afterany:14, afternotok:15.", "12、afterany:14、afternotok:15。";
-    n_0_99_or_0_99_4_for_4_at_a_time = "0-99, or 0-99%4 for 4 at a time.", "0-99，或 0-99%4 表示同时 4 个。";
-    one_name_per_line_lr_1e_3_1e_4_or_seed_0_4_lr =
+    form_after = "12, afterany:14, afternotok:15.", "12、afterany:14、afternotok:15。";
+    form_array = "0-99, or 0-99%4 for 4 at a time.", "0-99，或 0-99%4 表示同时 4 个。";
+    form_grid =
         "One name per line: lr=1e-3,1e-4 or seed=0..4. {lr} stands for it in the command.",
         "每行一个：lr=1e-3,1e-4 或 seed=0..4。命令中用 {lr} 引用。";
     one_name_value_per_line = "One NAME=value per line.", "每行一个 名称=值。";
-    its_name_or_path = "Its name or path.", "名称或路径。";
-    its_path = "Its path.", "路径。";
-    empty_kept_by_danlu_a_directory_gets_one_file =
+    form_conda = "Its name or path.", "名称或路径。";
+    form_venv = "Its path.", "路径。";
+    form_output =
         "Empty: kept by Danlu. In a directory, one file per task.",
         "留空：由丹炉保存。若为目录，则每个任务一个文件。";
-    a_file_of_its_own_appended_to_dev_null =
+    form_stdout =
         "A file of its own, appended to; /dev/null discards it.",
         "单独写入的文件（追加）；/dev/null 表示丢弃。";
     empty_with_standard_output = "Empty: with standard output.", "留空：与标准输出合并。";
     appended_with_the_gpu_numbers_gpus = "Appended with the GPU numbers: --gpus=", "附加在命令后并带 GPU 编号：--gpus=";
     index_the_default_or_uuid = "index (the default) or uuid.", "index（默认）或 uuid。";
-    gpus_2_or_a100_2_0_for_a_cpu_task_default_1 =
+    help_gpus =
         "GPUs: 2, or A100:2; 0 for a CPU task (default: 1 where there are GPUs); with --nodes on each machine",
         "GPU：2，或 A100:2；CPU 任务写 0（有 GPU 的机器默认 1）；有 --nodes 时为每台的数量";
-    with_shared_only_on_gpus_at_least_percent =
+    help_idle =
         "With --shared: only on GPUs at least PERCENT idle recently",
         "配合 --shared：只用近期空闲率不低于此百分比的 GPU";
-    cpu_slots_default_0_for_a_gpu_task_1_for_a =
+    help_cpus =
         "CPU slots (default: 0 for a GPU task, 1 for a CPU task)",
         "CPU 数（默认：GPU 任务为 0，CPU 任务为 1）";
-    custom_countable_resource_e_g_licence_2_can =
+    help_resource =
         "Custom countable resource, e.g. licence:2; can be repeated",
         "自定义的可计数资源，如 licence:2；可重复";
-    preferred_machine_or_label_key_value_e_g_near =
+    help_prefer =
         "Preferred machine or label KEY=VALUE, e.g. near its data; falls back when full",
         "优先的机器或标签 键=值，如数据所在的机器；没有空位时使用其他机器";
-    smaller_is_earlier_among_my_tasks_default_5 =
+    help_priority =
         "Smaller is earlier among my tasks (default: 5)",
         "在我的任务中数字越小越早（默认：5）";
-    working_directory_default_the_current = "Working directory (default: the current directory)", "工作目录（默认：当前目录）";
-    both_streams_a_directory_gets_id_log_default =
+    help_directory = "Working directory (default: the current directory)", "工作目录（默认：当前目录）";
+    help_output =
         "Both streams; a directory gets ID.log (default: kept by Danlu)",
         "两路输出；若为目录则写入 ID.log（默认由丹炉保存）";
-    standard_error_default_with_standard_output =
+    help_stderr =
         "Standard error (default: with standard output)",
         "标准错误（默认：与标准输出合并）";
     planned_is_not_there_yet(planned) = "`--{planned}` is not supported yet", "暂不支持 `--{planned}`";

@@ -56,7 +56,7 @@ pub fn usage_message(error: &clap::Error) -> String {
         ErrorKind::InvalidValue if value.is_empty() => msg::argument_needs_a_value(&argument),
         ErrorKind::InvalidValue => {
             let choices = named(ContextKind::ValidValue);
-            msg::argument_is_one_of_choices_not_value(&argument, &choices, &value)
+            msg::not_one_of_choices(&argument, &choices, &value)
         }
         ErrorKind::ValueValidation => {
             let reason = error.source().map(ToString::to_string).unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn usage_message(error: &clap::Error) -> String {
         }
         ErrorKind::ArgumentConflict => {
             let other = named(ContextKind::PriorArg);
-            msg::argument_and_other_exclude_each_other(&argument, &other)
+            msg::options_exclude_each_other(&argument, &other)
         }
         // Too rare to translate: clap's sentence, without its heading and usage.
         _ => {

@@ -90,11 +90,8 @@ fn refuse_strangers(path: &Path, uid: u32) -> Result<(), Failure> {
     match owner {
         Ok(owner) if owner != uid && owner != 0 && uid != 0 => {
             let path = path.display();
-            Err(Failure::new(
-                Exit::NotPermitted,
-                msg::the_socket_path_belongs_to_another_user(&path),
-            )
-            .hint(msg::name_the_server_you_mean_with_server()))
+            Err(Failure::new(Exit::NotPermitted, msg::socket_of_another_user(&path))
+                .hint(msg::choose_server()))
         }
         _ => Ok(()),
     }

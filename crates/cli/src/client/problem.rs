@@ -63,15 +63,11 @@ impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         match problem {
             Problem::Unreachable(failure) => failure,
-            Problem::Lost { cause } => {
-                Self::new(Exit::Unreachable, msg::the_connection_to_the_server_broke_cause(&cause))
-                    .hint(msg::see_whether_it_was_done_danlu_ls())
-            }
+            Problem::Lost { cause } => Self::new(Exit::Unreachable, msg::connection_lost(&cause))
+                .hint(msg::see_whether_it_was_done_danlu_ls()),
             Problem::Refused(body) => Self::from(body),
-            Problem::Odd(words) => {
-                Self::new(Exit::Internal, msg::the_servers_answer_makes_no_sense_words(&words))
-                    .hint(msg::are_server_and_command_of_the_same_version())
-            }
+            Problem::Odd(words) => Self::new(Exit::Internal, msg::unexpected_response(&words))
+                .hint(msg::compare_versions()),
         }
     }
 }
@@ -87,7 +83,7 @@ impl From<ErrorBody> for Failure {
 /// What the usual causes mean.
 fn plainly(cause: &io::Error) -> String {
     match cause.kind() {
-        ErrorKind::NotFound => msg::there_is_no_such_socket().to_owned(),
+        ErrorKind::NotFound => msg::no_such_socket().to_owned(),
         ErrorKind::ConnectionRefused => msg::nobody_answers_there().to_owned(),
         _ => cause.to_string(),
     }
@@ -98,8 +94,8 @@ fn unreachable(address: &Address, cause: &str) -> Failure {
         Address::Socket(path) => path.display().to_string(),
         Address::Http(address) => address.clone(),
     };
-    Failure::new(Exit::Unreachable, msg::could_not_reach_the_server_at_at_cause(&at, &cause))
-        .hint(msg::danlu_up_starts_one_server_names_another())
+    Failure::new(Exit::Unreachable, msg::could_not_reach_server(&at, &cause))
+        .hint(msg::start_or_choose_server())
 }
 
 fn not_permitted(address: &Address) -> Failure {
@@ -108,5 +104,5 @@ fn not_permitted(address: &Address) -> Failure {
     };
     let path = path.display();
     Failure::new(Exit::NotPermitted, msg::you_may_not_use_the_socket_path(&path))
-        .hint(msg::it_belongs_to_somebody_elses_server_start())
+        .hint(msg::foreign_server())
 }

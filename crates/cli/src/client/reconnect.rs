@@ -46,7 +46,7 @@ impl Patience {
         }
         if !away.told && away.since.elapsed() > Duration::from_secs(1) {
             away.told = true;
-            screen::aside(msg::the_server_is_away_trying_again());
+            screen::aside(msg::server_away_retrying());
         }
         thread::sleep(away.pause);
         away.pause = (away.pause * 2).min(LONGEST_PAUSE);

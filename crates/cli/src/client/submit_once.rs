@@ -23,9 +23,7 @@ impl Client {
                 Err(problem @ (Problem::Unreachable(_) | Problem::Lost { .. })) => {
                     // The server knows the key, so that asking again queues nothing twice.
                     sent = true;
-                    patience.wait(problem).map_err(|failure| {
-                        failure.hint(msg::the_task_may_have_been_queued_danlu_ls())
-                    })?;
+                    patience.wait(problem).map_err(|failure| failure.hint(msg::maybe_queued()))?;
                 }
                 Err(problem) => return Err(problem.into()),
             }

@@ -29,7 +29,7 @@ pub(crate) fn trusted(named: Option<&Path>) -> Result<Vec<Certificate<'static>>,
     let named = named.map(Path::to_owned).or_else(variable);
     let usual = || USUAL.iter().map(PathBuf::from).find(|path| path.exists());
     let Some(path) = named.or_else(usual) else {
-        let message = msg::there_are_no_certificates_to_trust();
+        let message = msg::no_certificates();
         return Err(Failure::new(Exit::Unreachable, message).hint("export DANLU_CA=FILE"));
     };
     let shown = path.display();

@@ -14,7 +14,7 @@ use crate::{
 #[command(
     about = msg::tell_everybody_something(),
     override_usage = msg::danlu_announce_text_clear(),
-    after_help = msg::shown_by_danlu_ls_and_on_top_of_the_web_pages(),
+    after_help = msg::help(),
 )]
 pub(crate) struct AnnounceArguments {
     #[arg(value_name = "TEXT", help = msg::what_to_say())]

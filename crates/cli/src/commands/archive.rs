@@ -17,15 +17,15 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::move_ended_tasks_from_the_lists_to_the(),
+    about = msg::about(),
     override_usage = msg::danlu_archive_id_options(),
-    after_help = msg::the_archive_is_archive_jsonl_in_the_servers_2(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ArchiveArguments {
-    #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::tasks_12_3_9_1_3_5())]
+    #[arg(value_name = "ID", value_parser = parse_task_names, help = msg::task_ids())]
     ids: Vec<TaskNames>,
 
-    #[arg(long, value_name = "TIME", value_parser = parse_time_limit, help = msg::only_those_that_ended_so_long_ago_such_as_30d())]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_limit, help = msg::older_than())]
     older_than: Option<TimeLimit>,
 
     #[arg(long, value_name = "N", help = msg::all_but_the_newest_n())]
@@ -50,7 +50,7 @@ pub(crate) fn run(client: &Client, arguments: &ArchiveArguments) -> Result<(), F
         let message = msg::which_tasks();
         return Err(Failure::new(Exit::Usage, message).hint("danlu archive --older-than 30d"));
     }
-    let question = msg::move_these_ended_tasks_to_the_archive();
+    let question = msg::confirm();
     if ids.is_empty() && !yes && !confirm(question)? {
         return Ok(());
     }

@@ -18,9 +18,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::who_did_what_from_where(),
+    about = msg::about(),
     override_usage = msg::danlu_audit_target_options(),
-    after_help = msg::newest_first_for_admins_examples_danlu_audit(),
+    after_help = msg::help(),
 )]
 pub(crate) struct AuditArguments {
     #[arg(value_name = "TARGET", help = msg::such_as_task_12_or_user_ann())]

@@ -21,10 +21,10 @@ use crate::{
 #[command(
     about = msg::back_up_the_server_while_it_runs(),
     override_usage = msg::danlu_backup_file_options(),
-    after_help = msg::the_file_is_a_tar_archive_with_the_database(),
+    after_help = msg::help(),
 )]
 pub(crate) struct BackupArguments {
-    #[arg(value_name = "FILE", help = msg::the_file_to_create_is_standard_output())]
+    #[arg(value_name = "FILE", help = msg::output_file())]
     file: PathBuf,
 
     #[arg(long, help = msg::include_what_tasks_have_printed())]
@@ -76,6 +76,6 @@ fn make(mut body: impl io::Read, file: &Path) -> Result<u64, Failure> {
 }
 
 fn incomplete(error: &io::Error) -> Failure {
-    let message = msg::the_backup_is_not_complete_error(&error);
+    let message = msg::incomplete_backup(&error);
     Failure::new(Exit::Unreachable, message).hint("danlu logs server")
 }

@@ -15,9 +15,9 @@ use crate::{client::Client, failure::Failure, parse::task_state, selection::Sele
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::cancel_tasks_of_a_running_one_the_whole(),
+    about = msg::about(),
     override_usage = msg::danlu_cancel_id_options(),
-    after_help = msg::a_running_task_gets_sigterm_and_what_is_left(),
+    after_help = msg::help(),
 )]
 pub(crate) struct CancelArguments {
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct CascadeOption {
-    #[arg(long, help = msg::also_cancel_all_tasks_that_wait_for_them())]
+    #[arg(long, help = msg::cascade())]
     cascade: bool,
 }
 
@@ -37,9 +37,9 @@ impl CascadeOption {
         }
         let list = places::list(&waiting);
         if yes || !io::stdin().is_terminal() {
-            screen::note(&msg::count_tasks_wait_for_them_and_stay_list(&count, &list));
+            screen::note(&msg::dependents_kept(&count, &list));
             return Ok(false);
         }
-        confirm(&msg::also_cancel_count_tasks_that_wait_for_them(&count, &list))
+        confirm(&msg::confirm_dependents(&count, &list))
     }
 }

@@ -17,12 +17,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::submit_a_task_like_another_with_changes(),
+    about = msg::about(),
     override_usage = msg::danlu_clone_id_options_command(),
-    after_help = msg::everything_is_taken_over_the_environment(),
+    after_help = msg::help(),
 )]
 pub(crate) struct CloneArguments {
-    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_copy())]
+    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::tasks_to_copy())]
     ids: Vec<TaskNames>,
 
     #[command(flatten)]
@@ -75,8 +75,8 @@ fn may_copy(client: &Client, task: &TaskView) -> Result<bool, Failure> {
 /// Its variables are not shown to others, and a copy without them would be another task.
 fn not_permitted(task: &TaskView) -> Failure {
     let (id, owner) = (task.id, plain(&task.user));
-    Failure::new(Exit::NotPermitted, msg::task_id_is_of_owner_only_its_owner_can_copy(&id, &owner))
-        .hint(msg::submit_the_command_as_your_own_danlu_submit())
+    Failure::new(Exit::NotPermitted, msg::not_your_task(&id, &owner))
+        .hint(msg::submit_as_your_own())
 }
 
 fn copy(client: &Client, task: &TaskView, arguments: &CloneArguments) -> Result<String, Failure> {

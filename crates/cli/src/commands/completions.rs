@@ -10,7 +10,7 @@ use crate::{failure::Failure, help, screen};
 #[command(
     about = msg::completions_for_your_shell(),
     override_usage = msg::danlu_completions_shell(),
-    after_help = msg::examples_danlu_completions_bash_local_share(),
+    after_help = msg::help(),
 )]
 pub(crate) struct CompletionsArguments {
     #[arg(

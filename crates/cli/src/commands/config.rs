@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::show_the_configuration_and_where_each_value(),
+    about = msg::about(),
     override_usage = "danlu config show [--json]",
     disable_help_subcommand = true,
     subcommand_required = true,

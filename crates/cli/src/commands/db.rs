@@ -29,19 +29,19 @@ pub(crate) struct DbArguments {
 #[derive(Debug, Subcommand)]
 enum DbCommand {
     #[command(
-        about = msg::read_all_of_it_and_compare_nothing_is_changed(),
+        about = msg::about_check(),
         override_usage = msg::danlu_db_check_options(),
-        after_help = msg::while_the_server_runs_it_is_asked_admins(),
+        after_help = msg::help(),
     )]
     Check(DbCheck),
 }
 
 #[derive(Debug, Args)]
 struct DbCheck {
-    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
+    #[arg(long, value_name = "DIR", help = msg::data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
+    #[arg(long, value_name = "CONFIG", help = msg::configuration_file())]
     config: Option<PathBuf>,
 }
 
@@ -76,12 +76,5 @@ fn ask(client: &Client) -> Result<(), Failure> {
 
 fn print(found: &DatabaseCheck) -> Result<(), Failure> {
     let DatabaseCheck { tasks, open_tasks, runs, users, nodes, events } = found;
-    screen::print(&msg::the_database_is_sound_tasks_tasks_open_tasks(
-        &tasks,
-        &open_tasks,
-        &runs,
-        &users,
-        &nodes,
-        &events,
-    ))
+    screen::print(&msg::database_sound(&tasks, &open_tasks, &runs, &users, &nodes, &events))
 }

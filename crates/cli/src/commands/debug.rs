@@ -16,12 +16,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::why_a_task_could_not_be_started_in_full(),
+    about = msg::about(),
     override_usage = msg::danlu_debug_id_options(),
-    after_help = msg::what_was_to_be_executed_as_whom_where_and(),
+    after_help = msg::help(),
 )]
 pub(crate) struct DebugArguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::task_id())]
     id: TaskName,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -96,12 +96,12 @@ impl<'a> LaunchFacts<'a> {
     fn page(&self) -> String {
         let (id, name) = (self.task.id, width::plain(&tasks::name(self.task)));
         let mut out = match self.run {
-            None => msg::task_id_name_has_not_been_started_yet(&id, &name),
+            None => msg::not_started_yet(&id, &name),
             Some(run) if self.launch_failed() => {
                 let attempt = run.attempt;
-                msg::task_id_name_attempt_attempt_could_not_be(&id, &name, &attempt)
+                msg::could_not_be_started(&id, &name, &attempt)
             }
-            Some(_) => msg::task_id_name_was_started_this_is_how(&id, &name),
+            Some(_) => msg::was_started(&id, &name),
         };
         let mut line = |label: &str, words: &str| out += &screen::labelled(label, words);
         if self.task.shell {
@@ -118,7 +118,7 @@ impl<'a> LaunchFacts<'a> {
         if let Some(run) = self.run {
             line(msg::on(), &places::place(run.nodes.first().map(String::as_str), &run.gpu_ids));
         }
-        line(msg::the_answer(), self.answer().unwrap_or_default());
+        line(msg::system_answer(), self.answer().unwrap_or_default());
         if let Some(evidence) = self.task.failure.as_ref().and_then(|it| it.evidence.as_deref())
             && Some(evidence) != self.answer()
         {

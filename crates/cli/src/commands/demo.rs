@@ -28,9 +28,9 @@ use interrupt::{Interrupt, Stop};
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::see_it_at_work_with_nothing_to_set_up(),
+    about = msg::about(),
     override_usage = msg::danlu_demo_options(),
-    after_help = msg::starts_a_server_of_its_own_in_a_temporary(),
+    after_help = msg::help(),
 )]
 pub(crate) struct DemoArguments {
     #[arg(long, help = msg::end_by_itself_after_the_tour())]

@@ -19,9 +19,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::check_this_machine_and_say_what_to_fix(),
+    about = msg::about(),
     override_usage = msg::danlu_doctor_options(),
-    after_help = msg::the_exit_code_is_1_when_something_has_to_be(),
+    after_help = msg::help(),
 )]
 pub(crate) struct DoctorArguments {
     #[arg(long, help = msg::print_one_json_document())]

@@ -21,12 +21,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::stop_the_server_running_tasks_go_on(),
+    about = msg::about(),
     override_usage = msg::danlu_down_options(),
-    after_help = msg::examples_danlu_down_for_an_upgrade_tasks_do(),
+    after_help = msg::help(),
 )]
 pub(crate) struct DownArguments {
-    #[arg(long, help = msg::cancel_the_running_tasks_the_queue_is_kept())]
+    #[arg(long, help = msg::cancel_tasks())]
     cancel_tasks: bool,
 }
 
@@ -42,15 +42,13 @@ pub(crate) fn run(client: &Client, arguments: &DownArguments) -> Result<(), Fail
     let since = Instant::now();
     while is_there(client, process.as_deref()) {
         if since.elapsed() > LONGEST {
-            return Err(Failure::new(
-                Exit::Unreachable,
-                msg::the_server_was_asked_to_stop_and_is_still(),
-            )
-            .hint("danlu logs server"));
+            return Err(
+                Failure::new(Exit::Unreachable, msg::still_stopping()).hint("danlu logs server")
+            );
         }
         thread::sleep(PAUSE);
     }
-    screen::print(msg::the_server_has_stopped())
+    screen::print(msg::stopped())
 }
 
 /// The directory of the server's process in `/proc`.

@@ -26,17 +26,17 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = msg::change_tasks_that_wait(),
-    override_usage = msg::danlu_edit_id_options_command_danlu_edit_id(),
-    after_help = msg::options_are_those_of_submit_without_any_the(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
 )]
 pub(crate) struct EditArguments {
-    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::the_tasks_to_change())]
+    #[arg(value_name = "ID", required = true, display_order = 0, value_parser = parse_task_names, help = msg::tasks_to_change())]
     ids: Vec<TaskNames>,
 
     #[command(flatten)]
     options: TaskOptions,
 
-    #[arg(long, help_heading = msg::options(), help = msg::print_the_changed_tasks_one_json_document())]
+    #[arg(long, help_heading = msg::options(), help = msg::print_json())]
     json: bool,
 
     #[arg(value_name = "COMMAND", last = true, display_order = 1, help_heading = msg::arguments(), help = msg::another_command())]
@@ -124,6 +124,5 @@ fn no_editor(cause: &io::Error) -> Failure {
 }
 
 fn one_at_a_time() -> Failure {
-    Failure::new(Exit::Usage, msg::nothing_is_to_be_changed())
-        .hint(msg::give_options_such_as_gpus_2_or_one_task_for())
+    Failure::new(Exit::Usage, msg::nothing_is_to_be_changed()).hint(msg::give_options())
 }

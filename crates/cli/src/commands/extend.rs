@@ -19,12 +19,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::more_time_for_a_task_with_a_limit_also_while(),
+    about = msg::about(),
     override_usage = msg::danlu_extend_id_time(),
-    after_help = msg::the_time_is_added_to_the_limit_owners_may_add(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ExtendArguments {
-    #[arg(value_name = "ID… TIME", required = true, num_args = 2.., help = msg::the_tasks_and_how_much_longer_30m_2h_1_00_00())]
+    #[arg(value_name = "ID… TIME", required = true, num_args = 2.., help = msg::tasks_and_time())]
     words: Vec<String>,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -37,8 +37,7 @@ pub(crate) fn run(client: &Client, arguments: &ExtendArguments) -> Result<ExitCo
     let names: Result<Vec<TaskName>, String> = ids.iter().map(|id| parse_task_name(id)).collect();
     let selected = resolve_names(client, names.map_err(wrong)?.iter())?;
     let more = parse_time_limit(time).map_err(wrong)?.seconds();
-    let more =
-        more.ok_or_else(|| wrong(msg::how_much_longer_none_is_no_length_of_time().to_owned()))?;
+    let more = more.ok_or_else(|| wrong(msg::none_is_no_duration().to_owned()))?;
     let act = Act { more, ..Act::new(ActName::Extend, selected.ids.clone()) };
     let done = |tasks: &str| msg::tasks_time_longer(&tasks, &time);
     report(client, &act, &selected, done, arguments.json).map(|(_, exit)| exit)

@@ -8,7 +8,7 @@ use crate::{client::Client, failure::Failure};
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::the_same_as_logs_f(),
+    about = msg::about(),
     override_usage = msg::danlu_follow_id_options(),
     after_help = msg::examples_danlu_follow(),
 )]

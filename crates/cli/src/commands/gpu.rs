@@ -14,9 +14,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::which_gpus_are_given_out_and_to_how_many(),
-    override_usage = msg::danlu_gpu_enable_disable_id_slots_id_k(),
-    after_help = msg::what_runs_on_a_disabled_gpu_goes_on_enabling(),
+    about = msg::about(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct GpuArguments {
@@ -27,7 +27,7 @@ pub(crate) struct GpuArguments {
 #[derive(Debug, Subcommand)]
 enum GpuCommand {
     #[command(
-        about = msg::give_them_out_whatever_was_wrong_with_them(),
+        about = msg::about_enable(),
         override_usage = msg::danlu_gpu_enable_id_node_name(),
     )]
     Enable(ChosenGpus),
@@ -41,7 +41,7 @@ enum GpuCommand {
         override_usage = msg::danlu_gpu_slots_id_k_node_name(),
     )]
     Slots {
-        #[arg(required = true, value_name = "ID=K", value_parser = parse_slots, help = msg::gpu_and_number_of_tasks_0_2())]
+        #[arg(required = true, value_name = "ID=K", value_parser = parse_slots, help = msg::slots_argument())]
         slots: Vec<(u32, u16)>,
         #[command(flatten)]
         place: GpuNode,
@@ -50,7 +50,7 @@ enum GpuCommand {
 
 #[derive(Debug, Args)]
 struct ChosenGpus {
-    #[arg(required = true, value_name = "ID", value_parser = parse_gpu_ids, help = msg::gpus_by_their_numbers_0_0_2_or_0_3())]
+    #[arg(required = true, value_name = "ID", value_parser = parse_gpu_ids, help = msg::gpu_numbers())]
     ids: Vec<GpuIds>,
     #[command(flatten)]
     place: GpuNode,

@@ -22,7 +22,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::the_gpus_their_use_and_who_has_them(),
+    about = msg::about(),
     override_usage = msg::danlu_gpus_options(),
 )]
 pub(crate) struct GpusArguments {
@@ -41,7 +41,7 @@ pub(crate) fn run(client: &Client, arguments: &GpusArguments) -> Result<(), Fail
 /// The table of all GPUs.
 pub(super) fn show(client: &Client, gpus: &[GpuView]) -> Result<(), Failure> {
     if gpus.is_empty() {
-        return screen::print(msg::no_gpus_danlu_doctor_says_what_is_missing());
+        return screen::print(msg::no_gpus());
     }
     let running = client.page(&Query { states: ACTIVE.to_vec(), ..Query::default() })?.tasks;
     let owner = |id: u64| running.iter().find(|task| task.id == id).map(|task| task.user.clone());
@@ -81,7 +81,7 @@ fn conflict(gpu: &GpuView) -> Option<String> {
     is_first.then(|| {
         let (node, index) = (&gpu.node, gpu.index);
         let (uuid, others) = (width::plain(&gpu.uuid), gpu.also_on.join(", "));
-        msg::gpu_uuid_is_reported_by_node_and_others_none(&uuid, &node, &others, &index)
+        msg::reported_twice(&uuid, &node, &others, &index)
     })
 }
 

@@ -13,7 +13,7 @@ use crate::help;
     override_usage = msg::danlu_help_verb(),
 )]
 pub(crate) struct HelpArguments {
-    #[arg(value_name = "VERB", help = msg::the_verb())]
+    #[arg(value_name = "VERB", help = msg::verb())]
     verb: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use super::task_action::task_action_verb;
 task_action_verb!(
     HoldArguments,
     "hold",
-    msg::keep_waiting_tasks_back_until_they_are(),
+    msg::about(),
     Hold in [TaskStateName::Queued, TaskStateName::Blocked],
     |tasks| msg::held_tasks(&tasks),
     "danlu hold 12\n  danlu hold --all"

@@ -20,19 +20,19 @@ use crate::{
 #[command(
     about = msg::show_what_a_task_has_printed(),
     override_usage = msg::danlu_logs_id_options(),
-    after_help = msg::progress_bars_are_shown_as_one_line_a(),
+    after_help = msg::help(),
 )]
 pub(crate) struct LogsArguments {
-    #[arg(value_name = "ID", value_parser = parse_subject, help = msg::the_task_its_id_or_1_or_server())]
+    #[arg(value_name = "ID", value_parser = parse_subject, help = msg::task_or_server())]
     id: LogSource,
 
     #[arg(short, long, help = msg::go_on_until_the_task_has_ended())]
     follow: bool,
 
-    #[arg(long, value_name = "K", help = msg::the_k_th_attempt_the_last_unless_told())]
+    #[arg(long, value_name = "K", help = msg::attempt())]
     run: Option<u32>,
 
-    #[arg(long, value_name = "NAME", help = msg::of_a_task_on_several_machines_what_it_printed())]
+    #[arg(long, value_name = "NAME", help = msg::on_node())]
     node: Option<String>,
 
     #[arg(short = 'n', long, value_name = "N", help = msg::only_the_last_n_lines())]
@@ -41,7 +41,7 @@ pub(crate) struct LogsArguments {
     #[arg(long, conflicts_with = "stderr", help = msg::only_standard_output())]
     stdout: bool,
 
-    #[arg(long, help = msg::only_standard_error_where_it_goes_to_a_file())]
+    #[arg(long, help = msg::standard_error_only())]
     stderr: bool,
 
     #[arg(long, help = msg::every_byte_as_it_was_written())]
@@ -124,7 +124,7 @@ fn so_far(
         if let Some(at) = answer.headers().get("x-danlu-kept-at").and_then(|it| it.to_str().ok()) {
             let at = clock::read(at)
                 .map_or_else(|| at.to_owned(), |at| clock::long(at, jiff::Timestamp::now()));
-            eprintln!("{}", msg::note_its_machine_is_away_these_are_the_last(&at));
+            eprintln!("{}", msg::machine_away(&at));
         }
         let mut bytes = bytes_of(answer);
         let mut buffer = vec![0; 64 << 10];
@@ -158,8 +158,7 @@ fn server(client: &Client, arguments: &LogsArguments) -> Result<(), Failure> {
     let failure = match client.open("/server/logs?offset=0", "text/plain") {
         Ok(_) => return so_far(client, arguments, "/server/logs", &mut printer),
         Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
-            Failure::new(Exit::Refused, msg::the_server_does_not_keep_its_log_in_a_file())
-                .hint("journalctl -u danlu")
+            Failure::new(Exit::Refused, msg::no_server_log_file()).hint("journalctl -u danlu")
         }
         Err(problem) => problem.into(),
     };

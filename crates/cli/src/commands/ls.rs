@@ -22,7 +22,7 @@ use crate::{
 #[command(
     about = msg::list_my_tasks_and_say_why_they_wait(),
     override_usage = msg::danlu_ls_options(),
-    after_help = msg::shows_what_runs_and_waits_and_what_has_ended(),
+    after_help = msg::help(),
 )]
 pub(crate) struct LsArguments {
     #[arg(short, long, help = msg::everybodys_tasks())]
@@ -31,7 +31,7 @@ pub(crate) struct LsArguments {
     #[command(flatten)]
     filters: Filters,
 
-    #[arg(short = 'n', long, value_name = "N", help = msg::the_newest_n_tasks_whatever_their_state())]
+    #[arg(short = 'n', long, value_name = "N", help = msg::newest_n())]
     limit: Option<usize>,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -85,7 +85,7 @@ fn show(overview: &Overview, with_user: bool) -> Result<(), Failure> {
     }
     let more = overview.not_shown;
     if more > 0 {
-        out += &msg::and_more_more_danlu_ls_n_more_or_json(&more);
+        out += &msg::and_more(&more);
     }
     screen::print(&out)
 }

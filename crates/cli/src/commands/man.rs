@@ -18,10 +18,10 @@ use crate::{
 #[command(
     about = msg::manual_pages(),
     override_usage = msg::danlu_man_verb_dir_dir(),
-    after_help = msg::examples_danlu_man_submit_man_l_read_one(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ManArguments {
-    #[arg(value_name = "VERB", help = msg::the_verb_to_write_about())]
+    #[arg(value_name = "VERB", help = msg::verb())]
     verb: Option<String>,
 
     #[arg(long, value_name = "DIR", conflicts_with = "verb", help = msg::write_all_pages_into_this_directory())]

@@ -18,13 +18,13 @@ use crate::{
 #[command(
     about = msg::move_a_task_within_my_queue(),
     override_usage = msg::danlu_move_id_position(),
-    after_help = msg::examples_danlu_move_12_to_the_front_of_my(),
+    after_help = msg::help(),
 )]
 pub(crate) struct MoveArguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task())]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::task())]
     id: TaskName,
 
-    #[arg(value_name = "POSITION", default_value_t = 0, hide_default_value = true, help = msg::how_many_of_my_tasks_stay_before_it_0_unless())]
+    #[arg(value_name = "POSITION", default_value_t = 0, hide_default_value = true, help = msg::tasks_ahead())]
     position: usize,
 
     #[arg(long, help = msg::print_one_json_document())]

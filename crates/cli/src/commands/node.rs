@@ -25,8 +25,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = msg::machines_that_work_for_this_server(),
-    override_usage = msg::danlu_node_list_add_import_edit_remove_label(),
-    after_help = msg::nothing_need_be_installed_on_a_machine_the(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct NodeArguments {
@@ -38,31 +38,31 @@ pub(crate) struct NodeArguments {
 enum NodeCommand {
     #[command(about = msg::all_machines_as_danlu_nodes(), override_usage = "danlu node list [--json]")]
     List(nodes::NodesArguments),
-    #[command(about = msg::add_a_machine_reached_by_ssh_or_one_that(), override_usage = msg::danlu_node_add_name_ssh_user_host_port_dial())]
+    #[command(about = msg::about_add(), override_usage = msg::usage_add())]
     Add(Box<NodeAdd>),
-    #[command(about = msg::reach_a_machine_in_another_way_what_runs(), override_usage = msg::danlu_node_edit_name_options())]
+    #[command(about = msg::about_edit(), override_usage = msg::danlu_node_edit_name_options())]
     Edit(Box<NodeEdit>),
-    #[command(about = msg::add_the_machines_of_the_master_slave_training(), override_usage = msg::danlu_node_import_gpu_slaver_info_json())]
+    #[command(about = msg::about_import(), override_usage = msg::usage_import())]
     Import(node_import::NodeImport),
-    #[command(about = msg::take_a_machine_out_nothing_may_run_there(), override_usage = msg::danlu_node_remove_name(), alias = "rm")]
+    #[command(about = msg::about_remove(), override_usage = msg::danlu_node_remove_name(), alias = "rm")]
     Remove(NodeNames),
-    #[command(about = msg::set_labels_or_take_them_away_with_a_dash_room(), override_usage = msg::danlu_node_label_name_key_value_key())]
+    #[command(about = msg::about_label(), override_usage = msg::danlu_node_label_name_key_value_key())]
     Label(NodeLabel),
-    #[command(about = msg::what_ran_on_a_machine_that_is_away_has_failed(), override_usage = msg::danlu_node_declare_lost_name_force(), after_help = msg::what_ran_there_may_still_be_running_when_the())]
+    #[command(about = msg::about_declare_lost(), override_usage = msg::danlu_node_declare_lost_name_force(), after_help = msg::help_declare_lost())]
     DeclareLost(NodeLost),
-    #[command(about = msg::give_it_nothing_new_what_runs_goes_on(), override_usage = msg::danlu_node_drain_name())]
+    #[command(about = msg::about_drain(), override_usage = msg::danlu_node_drain_name())]
     Drain(NodeNames),
     #[command(about = msg::give_it_tasks_again(), override_usage = msg::danlu_node_undrain_name())]
     Undrain(NodeNames),
-    #[command(about = msg::end_runs_there_that_the_server_does_not_know(), override_usage = msg::danlu_node_end_unknown_name())]
+    #[command(about = msg::about_end_unknown(), override_usage = msg::danlu_node_end_unknown_name())]
     EndUnknown(NodeNames),
-    #[command(about = msg::go_there_step_by_step_and_say_how_far_one(), override_usage = msg::danlu_node_check_name())]
+    #[command(about = msg::about_check(), override_usage = msg::danlu_node_check_name())]
     Check(NodeNames),
-    #[command(about = msg::another_machine_has_this_address_now_take_it(), override_usage = msg::danlu_node_accept_name())]
+    #[command(about = msg::about_accept(), override_usage = msg::danlu_node_accept_name())]
     Accept(NodeNames),
-    #[command(about = msg::a_new_token_for_a_machine_that_dials_in_the(), override_usage = msg::danlu_node_token_name())]
+    #[command(about = msg::about_token(), override_usage = msg::danlu_node_token_name())]
     Token(NodeNames),
-    #[command(about = msg::its_token_is_worth_nothing_from_now_on(), override_usage = msg::danlu_node_revoke_name())]
+    #[command(about = msg::about_revoke(), override_usage = msg::danlu_node_revoke_name())]
     Revoke(NodeNames),
 }
 
@@ -74,34 +74,34 @@ struct NodeAdd {
     #[arg(long, value_name = "USER@HOST[:PORT]", required_unless_present = "dial_in", conflicts_with = "dial_in", help = msg::how_it_is_reached_names_of_your_ssh())]
     ssh: Option<String>,
 
-    #[arg(long, conflicts_with_all = ["identity", "accept_new_key", "sudo"], help = msg::it_connects_by_itself_with_the_token_that_is())]
+    #[arg(long, conflicts_with_all = ["identity", "accept_new_key", "sudo"], help = msg::dial_in())]
     dial_in: bool,
 
-    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_readable_by_its())]
+    #[arg(long, value_name = "FILE", help = msg::identity_file())]
     identity: Option<String>,
 
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair, help = msg::for_submit_node_key_value_several_times())]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair, help = msg::label_option())]
     label: Vec<Pair>,
 
-    #[arg(long, help = msg::trust_the_host_key_that_it_shows_the_first())]
+    #[arg(long, help = msg::accept_new_key())]
     accept_new_key: bool,
 
-    #[arg(long, help = msg::become_root_there_by_sudo_without_a_password())]
+    #[arg(long, help = msg::sudo())]
     sudo: bool,
 
-    #[arg(long, value_name = "DIR", help = msg::where_it_keeps_its_runs_a_local_disk())]
+    #[arg(long, value_name = "DIR", help = msg::run_directory())]
     data: Option<String>,
 
-    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_if_it_is_at_an_unusual_place())]
+    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_path())]
     probe: Option<String>,
 
     #[arg(long, value_name = "N", help = msg::warn_when_it_has_fewer())]
     expect_gpus: Option<u32>,
 
-    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = msg::data_for_files_only_it_gets_no_tasks())]
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], default_value = "tasks", hide_default_value = true, help = msg::role_data())]
     role: String,
 
-    #[arg(long, value_name = "DIR", help = msg::logs_go_to_this_directory_which_it_shares())]
+    #[arg(long, value_name = "DIR", help = msg::shared_log_directory())]
     logs: Option<String>,
 
     #[arg(long, value_name = "N", hide = true, help = msg::simulate_so_many_gpus_there())]
@@ -116,7 +116,7 @@ struct NodeLabel {
     #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
-    #[arg(value_name = "KEY=VALUE|KEY-", required = true, value_parser = parse_label, help = msg::a_label_to_set_or_one_to_take_away())]
+    #[arg(value_name = "KEY=VALUE|KEY-", required = true, value_parser = parse_label, help = msg::label_argument())]
     labels: Vec<(String, Option<String>)>,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -128,7 +128,7 @@ struct NodeLost {
     #[arg(value_name = "NAME", help = msg::which_machine())]
     name: String,
 
-    #[arg(long, help = msg::although_it_may_still_be_running_there())]
+    #[arg(long, help = msg::force())]
     force: bool,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -155,28 +155,28 @@ struct NodeEdit {
     #[arg(long, value_name = "USER@HOST[:PORT]", help = msg::how_it_is_reached())]
     ssh: Option<String>,
 
-    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_readable_by_its())]
+    #[arg(long, value_name = "FILE", help = msg::identity_file())]
     identity: Option<String>,
 
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::trust_the_host_key_that_it_shows_the_first())]
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::accept_new_key())]
     accept_new_key: Option<bool>,
 
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::become_root_there_by_sudo_without_a_password())]
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help = msg::sudo())]
     sudo: Option<bool>,
 
-    #[arg(long, value_name = "DIR", help = msg::where_it_keeps_its_runs_nothing_may_run_there())]
+    #[arg(long, value_name = "DIR", help = msg::run_directory_edit())]
     data: Option<String>,
 
-    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_if_it_is_at_an_unusual_place())]
+    #[arg(long, value_name = "PROGRAM", help = msg::nvidia_smi_path())]
     probe: Option<String>,
 
     #[arg(long, value_name = "N", help = msg::warn_when_it_has_fewer())]
     expect_gpus: Option<u32>,
 
-    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], help = msg::data_for_files_only_it_gets_no_tasks())]
+    #[arg(long, value_name = "ROLE", value_parser = ["tasks", "data"], help = msg::role_data())]
     role: Option<String>,
 
-    #[arg(long, value_name = "DIR", help = msg::logs_go_to_this_directory_which_it_shares())]
+    #[arg(long, value_name = "DIR", help = msg::shared_log_directory())]
     logs: Option<String>,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -185,7 +185,7 @@ struct NodeEdit {
 
 #[derive(Debug, Args)]
 struct NodeNames {
-    #[arg(value_name = "NAME", required = true, help = msg::which_2())]
+    #[arg(value_name = "NAME", required = true, help = msg::which_machines())]
     names: Vec<String>,
 
     #[arg(long, help = msg::print_one_json_document_for_each())]
@@ -242,7 +242,7 @@ fn add(client: &Client, new: &NodeAdd) -> Result<(), Failure> {
     if let Some(token) = token {
         return screen::print(&how_to_join(name, &token, &addresses));
     }
-    screen::print(&msg::added_name_the_server_connects_to_it_now_how(&name))
+    screen::print(&msg::added_connecting(&name))
 }
 
 fn edit(client: &Client, change: &NodeEdit) -> Result<(), Failure> {
@@ -266,7 +266,7 @@ fn edit(client: &Client, change: &NodeEdit) -> Result<(), Failure> {
         return screen::print_document(&document);
     }
     let name = &change.name;
-    screen::print(&msg::changed_name_the_server_connects_to_it_anew(&name))
+    screen::print(&msg::changed_reconnecting(&name))
 }
 
 fn role(word: &str) -> NodeRole {
@@ -278,12 +278,9 @@ fn how_to_join(name: &str, token: &str, addresses: &[String]) -> String {
     let far = addresses.iter().find(|it| it.starts_with("https://"));
     let near = || addresses.first().map_or("https://SERVER:8787", String::as_str);
     let address = far.map_or_else(near, String::as_str);
-    let warning = if far.is_some() || addresses.is_empty() {
-        ""
-    } else {
-        msg::this_server_listens_on_its_own_machine_only()
-    };
-    msg::name_may_dial_in_with_this_token_which_is(&name, &address, &token, &warning)
+    let warning =
+        if far.is_some() || addresses.is_empty() { "" } else { msg::listens_locally_only() };
+    msg::dial_in_token(&name, &address, &token, &warning)
 }
 
 fn token(client: &Client, which: &NodeNames, act: &str) -> Result<(), Failure> {
@@ -348,7 +345,7 @@ fn declare_lost(client: &Client, lost: &NodeLost) -> Result<(), Failure> {
         return screen::print(&msg::nothing_ran_on_name(&name));
     }
     let tasks = places::list(&tasks);
-    screen::note(&msg::what_still_runs_on_name_is_ended_when_it(&name));
+    screen::note(&msg::still_running_there(&name));
     screen::print(&msg::lost_on_name_tasks_tasks(&name, &tasks))
 }
 
@@ -362,13 +359,11 @@ fn act(client: &Client, which: &NodeNames, act: &str) -> Result<(), Failure> {
         let node = read::<Document<OneNode>>(&document)?.content.node;
         let tasks = node.tasks.len();
         screen::print(&match act {
-            "drain" if tasks > 0 => {
-                msg::name_gets_nothing_new_tasks_tasks_go_on_there(&name, &tasks)
-            }
+            "drain" if tasks > 0 => msg::drained_but_running(&name, &tasks),
             "drain" => msg::name_gets_nothing_new(&name),
             "undrain" => msg::name_gets_tasks_again(&name),
-            "end-unknown" => msg::runs_on_name_that_the_server_does_not_know(&name),
-            _ => msg::the_machine_that_answers_at_name_s_address_is(&name),
+            "end-unknown" => msg::ending_unknown_runs(&name),
+            _ => msg::accepted(&name),
         })?;
     }
     Ok(())

@@ -18,19 +18,19 @@ const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct NodeImport {
-    #[arg(value_name = "FILE", help = msg::gpu_slaver_info_json_of_the_master_slave())]
+    #[arg(value_name = "FILE", help = msg::file())]
     file: PathBuf,
 
-    #[arg(long, value_name = "FILE", help = msg::a_private_key_on_the_server_for_all_of_them())]
+    #[arg(long, value_name = "FILE", help = msg::identity_file())]
     identity: Option<String>,
 
-    #[arg(long, help = msg::trust_the_host_keys_that_they_show_the_first())]
+    #[arg(long, help = msg::accept_new_keys())]
     accept_new_key: bool,
 
-    #[arg(long, help = msg::become_root_there_by_sudo_without_a_password())]
+    #[arg(long, help = msg::sudo())]
     sudo: bool,
 
-    #[arg(long, help = msg::show_what_would_be_added_and_change_nothing())]
+    #[arg(long, help = msg::dry_run())]
     dry_run: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn run(client: &Client, import: &NodeImport) -> Result<(), Failure> {
         let (name, ssh) = (&slaver.name, node.ssh.clone().unwrap_or_default());
         if import.dry_run {
             let gpus = slaver.gpu_count.unwrap_or(0);
-            screen::print(&msg::would_add_name_ssh_ssh_gpus_gpus_expected(&name, &ssh, &gpus))?;
+            screen::print(&msg::would_add(&name, &ssh, &gpus))?;
             continue;
         }
         match client.send("POST", "/nodes", &node) {
@@ -77,12 +77,12 @@ pub(super) fn run(client: &Client, import: &NodeImport) -> Result<(), Failure> {
 fn read(import: &NodeImport) -> Result<Vec<ImportedMachine>, Failure> {
     let shown = import.file.display();
     let wrong = |what: String| {
-        let hint = msg::it_is_a_list_of();
+        let hint = msg::expected_list();
         Failure::new(Exit::Usage, format!("{shown}: {what}")).hint(hint)
     };
     let facts = fs::metadata(&import.file).map_err(|cause| wrong(cause.to_string()))?;
     if facts.len() > MOST_BYTES {
-        return Err(wrong(msg::it_is_too_long().to_owned()));
+        return Err(wrong(msg::file_too_large().to_owned()));
     }
     let bytes = fs::read(&import.file).map_err(|cause| wrong(cause.to_string()))?;
     serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))

@@ -22,7 +22,7 @@ use crate::{
 
 #[derive(Debug, Default, Args)]
 #[command(
-    about = msg::the_machines(),
+    about = msg::about(),
     override_usage = msg::danlu_nodes_options(),
 )]
 pub(crate) struct NodesArguments {
@@ -106,8 +106,7 @@ fn is_first(node: &NodeView) -> bool {
 /// Only a warning: containers and cloned disks look like that, too.
 pub(super) fn same_as(node: &NodeView) -> Option<String> {
     let (name, others) = (&node.name, width::plain(&node.same_as.join(", ")));
-    (!node.same_as.is_empty())
-        .then(|| msg::name_looks_like_the_same_machine_as_others(&name, &others))
+    (!node.same_as.is_empty()).then(|| msg::same_machine(&name, &others))
 }
 
 fn memory(node: &NodeView) -> String {

@@ -14,9 +14,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::notices_about_the_server_itself_such_as_a(),
+    about = msg::about(),
     override_usage = msg::danlu_notices_options(),
-    after_help = msg::they_stay_on_top_of_danlu_status_and_of_the(),
+    after_help = msg::help(),
 )]
 pub(crate) struct NoticesArguments {
     #[arg(long, value_name = "ID", help = msg::acknowledge_this_notice_admins())]

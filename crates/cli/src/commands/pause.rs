@@ -8,7 +8,7 @@ use super::task_action::task_action_verb;
 task_action_verb!(
     PauseArguments,
     "pause",
-    msg::freeze_running_tasks_they_keep_their_gpus(),
+    msg::about(),
     Pause in [TaskStateName::Running],
     |tasks| msg::paused_tasks(&tasks),
     "danlu pause 12\n  danlu resume 12"

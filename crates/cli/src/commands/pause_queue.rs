@@ -17,18 +17,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::start_nothing_more_until_resume_queue(),
+    about = msg::about(),
     override_usage = msg::danlu_pause_queue_options(),
-    after_help = msg::what_runs_goes_on_and_tasks_can_be_submitted(),
+    after_help = msg::help(),
 )]
 pub(crate) struct PauseQueueArguments {
-    #[arg(long, help = msg::stop_what_runs_and_put_it_back_into_the_queue())]
+    #[arg(long, help = msg::requeue_running())]
     requeue_running: bool,
 }
 
 pub(crate) fn run(client: &Client, arguments: &PauseQueueArguments) -> Result<ExitCode, Failure> {
     set::change(client, "queue_paused", "true")?;
-    screen::print(msg::the_queue_is_paused())?;
+    screen::print(msg::queue_paused())?;
     if !arguments.requeue_running {
         return Ok(ExitCode::SUCCESS);
     }

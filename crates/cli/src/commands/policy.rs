@@ -14,7 +14,7 @@ use crate::{
 #[command(
     about = msg::show_or_change_who_comes_first(),
     override_usage = msg::danlu_policy_show_set_name(),
-    after_help = msg::name_is_an_order_or_an_order_and_a_backfill(),
+    after_help = msg::help(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct PolicyArguments {

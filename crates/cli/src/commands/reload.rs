@@ -18,9 +18,9 @@ struct Reloaded {
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::let_the_server_read_its_configuration_file(),
+    about = msg::about(),
     override_usage = "danlu reload",
-    after_help = msg::a_file_with_a_mistake_is_refused_and_nothing(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ReloadArguments {}
 
@@ -28,10 +28,10 @@ pub(crate) fn run(client: &Client, _: &ReloadArguments) -> Result<(), Failure> {
     let answer = client.send("POST", "/server/reload", &json!({}))?;
     let Reloaded { after_restart } = read(&answer)?;
     if after_restart.is_empty() {
-        return screen::print(msg::the_configuration_was_read_again_nothing_has());
+        return screen::print(msg::reloaded_unchanged());
     }
     let keys: Vec<String> =
         after_restart.iter().map(|entry| format!("  {} = {}\n", entry.key, entry.value)).collect();
     let keys = keys.concat();
-    screen::print(&msg::the_configuration_was_read_again_this_takes(&keys))
+    screen::print(&msg::reloaded_after_restart(&keys))
 }

@@ -14,10 +14,10 @@ use crate::{
 #[command(
     about = msg::how_good_predictions_were(),
     override_usage = msg::danlu_report_predictions_json(),
-    after_help = msg::where_nobody_says_how_long_a_task_runs_tasks(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ReportArguments {
-    #[arg(long, required = true, help = msg::how_long_tasks_ran_and_waited_and_what_was())]
+    #[arg(long, required = true, help = msg::predictions())]
     predictions: bool,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -42,7 +42,7 @@ fn line(what: &str, accuracy: &AccuracyView) -> String {
     };
     let percent = share * 100.0;
     let bias = accuracy.bias.map(leaning).unwrap_or_default();
-    msg::what_compared_predictions_percent_within_25(&what, &compared, &percent, &bias)
+    msg::compared(&what, &compared, &percent, &bias)
 }
 
 fn leaning(bias: f64) -> String {

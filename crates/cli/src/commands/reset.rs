@@ -19,19 +19,19 @@ use crate::{
 #[command(
     about = msg::delete_all_data_of_a_stopped_server(),
     override_usage = msg::danlu_reset_options(),
-    after_help = msg::tasks_accounts_keys_logs_and_backups_in_the(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ResetArguments {
-    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
+    #[arg(long, value_name = "DIR", help = msg::data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
+    #[arg(long, value_name = "CONFIG", help = msg::configuration_file())]
     config: Option<PathBuf>,
 
     #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 
-    #[arg(long, help = msg::also_while_tasks_run_they_go_on_without_a())]
+    #[arg(long, help = msg::force())]
     force: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &ResetArguments) -> Result<(), Failure> {
     let file = config.file();
     if file.exists() {
         let file = file.display();
-        out += &msg::the_configuration_stays_file(&file);
+        out += &msg::configuration_kept(&file);
     }
     screen::print(&out)
 }

@@ -20,18 +20,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::restore_a_backup_the_server_must_be_stopped(),
+    about = msg::about(),
     override_usage = msg::danlu_restore_file_options(),
-    after_help = msg::what_was_there_is_kept_in_before_restore_time(),
+    after_help = msg::help(),
 )]
 pub(crate) struct RestoreArguments {
-    #[arg(value_name = "FILE", help = msg::a_file_of_danlu_backup_is_standard_input())]
+    #[arg(value_name = "FILE", help = msg::file())]
     file: PathBuf,
 
-    #[arg(long, value_name = "DIR", help = msg::the_data_directory())]
+    #[arg(long, value_name = "DIR", help = msg::data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "CONFIG", help = msg::the_configuration_file_of_the_server())]
+    #[arg(long, value_name = "CONFIG", help = msg::configuration_file())]
     config: Option<PathBuf>,
 
     #[arg(short, long, help = msg::do_not_ask())]
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<(), Failure> {
         })?)),
     };
     let place = config.data.display();
-    let question = msg::replace_the_database_keys_and_archive_in(&place);
+    let question = msg::confirm(&place);
     let empty = !config.data.join("danlu.db").exists();
     if !yes && !empty && !confirm(&question)? {
         return Ok(());
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<(), Failure> {
 fn told(done: &Restored) -> String {
     let Restored { backup_at, contents, aside, configuration } = done;
     let (tasks, open) = (contents.tasks, contents.open_tasks);
-    let mut out = msg::restored_the_backup_of_backup_at_tasks_tasks(&backup_at, &tasks, &open);
+    let mut out = msg::restored(&backup_at, &tasks, &open);
     if let Some(aside) = aside {
         let aside = aside.display();
         out += &msg::what_was_there_is_in_aside(&aside);

@@ -8,7 +8,7 @@ use super::task_action::task_action_verb;
 task_action_verb!(
     ResumeArguments,
     "resume",
-    msg::let_paused_tasks_go_on(),
+    msg::about(),
     Resume in [TaskStateName::Paused],
     |tasks| msg::resumed_tasks(&tasks),
     "danlu resume 12\n  danlu resume --all"

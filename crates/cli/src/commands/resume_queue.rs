@@ -15,5 +15,5 @@ pub(crate) struct ResumeQueueArguments {}
 
 pub(crate) fn run(client: &Client, _arguments: &ResumeQueueArguments) -> Result<(), Failure> {
     set::change(client, "queue_paused", "false")?;
-    screen::print(msg::the_queue_goes_on())
+    screen::print(msg::queue_resumed())
 }

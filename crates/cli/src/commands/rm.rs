@@ -20,9 +20,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::remove_tasks_a_running_one_is_cancelled_first(),
+    about = msg::about(),
     override_usage = msg::danlu_rm_id_options(),
-    after_help = msg::examples_danlu_rm_12_danlu_rm_state_succeeded_2(),
+    after_help = msg::help(),
 )]
 pub(crate) struct RmArguments {
     #[command(flatten)]

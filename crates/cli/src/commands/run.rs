@@ -30,9 +30,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::submit_follow_the_output_exit_with_the_tasks(),
-    override_usage = msg::danlu_run_options_command_danlu_run_options(),
-    after_help = msg::ctrl_c_asks_whether_to_detach_or_to_cancel(),
+    about = msg::about(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
 )]
 pub(crate) struct RunArguments {
     #[command(flatten)]
@@ -143,7 +143,7 @@ impl Session {
         if self.cancelled || !io::stdin().is_terminal() {
             return Ok(self.detach());
         }
-        let question = msg::d_etach_c_ancel_enter_go_on();
+        let question = msg::detach_or_cancel();
         let _ = io::stderr().write_all(question.as_bytes());
         read_answer(self.answers.clone());
         let mut kept = Vec::new();
@@ -183,7 +183,7 @@ impl Session {
 
     fn detach(&mut self) -> Next {
         let id = self.id;
-        self.say(&msg::task_id_goes_on_danlu_logs_f_id_danlu_cancel(&id));
+        self.say(&msg::detached(&id));
         Next::Exit(DETACHED)
     }
 
@@ -252,7 +252,7 @@ fn state_in_words(task: &TaskView) -> String {
         TaskStateName::Starting | TaskStateName::Running => msg::task_id_runs_on_place(&id, &place),
         TaskStateName::Paused => msg::task_id_is_paused(&id),
         TaskStateName::Stopping => msg::task_id_is_being_stopped(&id),
-        TaskStateName::Lost => msg::task_id_is_out_of_sight_place_does_not_answer(&id, &place),
+        TaskStateName::Lost => msg::task_lost(&id, &place),
         TaskStateName::Succeeded
         | TaskStateName::Failed
         | TaskStateName::Cancelled
@@ -270,8 +270,8 @@ fn end_in_words(task: &TaskView) -> String {
         _ => amounts::clock(0),
     };
     match task.state {
-        TaskStateName::Succeeded => msg::task_id_ended_with_code_0_after_took(&id, &took),
-        TaskStateName::TimedOut => msg::task_id_reached_its_time_limit_after_took(&id, &took),
+        TaskStateName::Succeeded => msg::task_succeeded(&id, &took),
+        TaskStateName::TimedOut => msg::task_timed_out(&id, &took),
         TaskStateName::Cancelled => msg::task_id_was_cancelled_after_took(&id, &took),
         TaskStateName::Failed
         | TaskStateName::Held

@@ -12,15 +12,15 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::show_or_change_settings_of_the_running_server(),
+    about = msg::about(),
     override_usage = msg::danlu_set_key_value(),
-    after_help = msg::a_change_takes_effect_at_once_and_is_kept(),
+    after_help = msg::help(),
 )]
 pub(crate) struct SetArguments {
-    #[arg(value_name = "KEY", help = msg::the_setting())]
+    #[arg(value_name = "KEY", help = msg::setting())]
     key: Option<String>,
 
-    #[arg(value_name = "VALUE", allow_hyphen_values = true, help = msg::its_new_value())]
+    #[arg(value_name = "VALUE", allow_hyphen_values = true, help = msg::new_value())]
     value: Option<String>,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -82,7 +82,7 @@ pub(super) fn flat(settings: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 fn unknown(key: &str) -> Failure {
-    Failure::new(Exit::NotFound, msg::there_is_no_setting_key(&key)).hint("danlu set")
+    Failure::new(Exit::NotFound, msg::no_such_setting(&key)).hint("danlu set")
 }
 
 #[cfg(test)]

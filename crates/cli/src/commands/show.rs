@@ -26,13 +26,13 @@ use crate::{
 #[command(
     about = msg::everything_about_a_task(),
     override_usage = msg::danlu_show_id_options(),
-    after_help = msg::examples_danlu_show_12_danlu_show_json(),
+    after_help = msg::help(),
 )]
 pub(crate) struct ShowArguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::task_id())]
     id: TaskName,
 
-    #[arg(long, help = msg::also_the_environment_it_was_submitted_with())]
+    #[arg(long, help = msg::with_environment())]
     env: bool,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -191,7 +191,7 @@ impl TaskPage {
     }
 
     fn environment(&mut self, environment: Option<&[String]>) {
-        self.out += msg::environment_2();
+        self.out += msg::environment_head();
         match environment {
             Some(variables) => {
                 for variable in variables {
@@ -199,7 +199,7 @@ impl TaskPage {
                 }
             }
             None => {
-                self.out += msg::is_shown_to_the_owner_and_admins_only();
+                self.out += msg::environment_hidden();
             }
         }
     }
@@ -260,7 +260,7 @@ fn needs(details: &TaskDetails) -> String {
             parts.push(msg::shared_with_others().to_owned());
         }
         Sharing::Shared { idle_utilization: idle } => {
-            parts.push(msg::shared_with_others_where_idle_are_idle(&idle));
+            parts.push(msg::shared_where_idle(&idle));
         }
     }
     if request.cpus > 0 {

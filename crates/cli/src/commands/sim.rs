@@ -26,15 +26,15 @@ use progress_bar::ProgressBar;
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::replay_a_trace_with_the_production_scheduler(),
-    override_usage = msg::danlu_sim_trace_file_nodes_list_options_danlu(),
+    about = msg::about(),
+    override_usage = msg::usage(),
     after_help = msg::notes(),
 )]
 pub(crate) struct SimArguments {
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = msg::the_trace_a_csv_file_with_one_row_per_job())]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["lab_week", "workload"], help = msg::trace_file())]
     trace: Option<PathBuf>,
 
-    #[arg(long, exclusive = true, help = msg::instead_of_a_trace_a_made_up_week_of_a_lab())]
+    #[arg(long, exclusive = true, help = msg::lab_week())]
     lab_week: bool,
 
     #[arg(
@@ -43,14 +43,14 @@ pub(crate) struct SimArguments {
         value_delimiter = ',',
         default_value = "fifo",
         hide_default_value = true,
-        help = msg::the_policies_to_compare_separated_by_commas(),
+        help = msg::policies(),
     )]
     policy: Vec<String>,
 
-    #[arg(long, value_name = "LIST", value_parser = parse_sizes, help = msg::how_many_nodes_there_are_4_or_for_each())]
+    #[arg(long, value_name = "LIST", value_parser = parse_sizes, help = msg::node_count())]
     nodes: Option<Sizes>,
 
-    #[arg(long, value_name = "N", default_value = "8", hide_default_value = true, help = msg::how_many_gpus_each_node_has_8_unless_told())]
+    #[arg(long, value_name = "N", default_value = "8", hide_default_value = true, help = msg::gpus_per_node())]
     gpus_per_node: NonZeroU32,
 
     #[command(flatten)]
@@ -61,23 +61,23 @@ pub(crate) struct SimArguments {
         value_name = "RULE",
         value_enum,
         hide_possible_values = true,
-        help = msg::consolidate_keeps_a_job_on_as_few_nodes_as_it(),
+        help = msg::placement_rule(),
     )]
     placement: Option<Placement>,
 
-    #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = parse_sizes, help = msg::how_many_gpus_there_are_in_all_or_vc_128_vc())]
+    #[arg(long, value_name = "N", conflicts_with = "nodes", value_parser = parse_sizes, help = msg::gpu_count())]
     gpus: Option<Sizes>,
 
-    #[arg(long, help = msg::print_one_json_document_instead_of_a_table())]
+    #[arg(long, help = msg::print_json())]
     json: bool,
 
-    #[arg(long, help = msg::also_show_each_cluster_of_the_trace_on_its())]
+    #[arg(long, help = msg::by_cluster())]
     per_vc: bool,
 
-    #[arg(long, value_name = "OUT.csv", help = msg::also_write_submission_first_start_and_end_of())]
+    #[arg(long, value_name = "OUT.csv", help = msg::write_jobs())]
     per_job: Option<PathBuf>,
 
-    #[arg(long, value_name = "OUT.svg", help = msg::also_draw_completion_and_queueing_times_of())]
+    #[arg(long, value_name = "OUT.svg", help = msg::draw_plot())]
     plot: Option<PathBuf>,
 }
 
@@ -147,10 +147,10 @@ fn size(arguments: &SimArguments) -> Result<(&Sizes, Unit), Failure> {
             return Ok((nodes, Unit::Nodes { gpus_each, placement }));
         }
         (Placement::Count, None, Some(gpus)) => return Ok((gpus, Unit::Gpus)),
-        (_, None, Some(_)) => msg::gpus_says_nothing_about_nodes_and_this(),
-        (_, None, None) => msg::the_size_of_the_cluster_is_missing(),
+        (_, None, Some(_)) => msg::gpus_without_nodes(),
+        (_, None, None) => msg::no_cluster_size(),
     };
-    Err(Failure::new(Exit::Usage, complaint).hint(msg::add_nodes_4_or_placement_count_gpus_128()))
+    Err(Failure::new(Exit::Usage, complaint).hint(msg::add_cluster_size()))
 }
 
 fn write_per_job(
@@ -194,7 +194,7 @@ fn parse_sizes(list: &str) -> Result<Sizes, String> {
         // The name may contain `=` itself.
         let Some((name, count)) = entry.rsplit_once('=').filter(|(name, _)| !name.is_empty())
         else {
-            return Err(format!("`{entry}` {}", msg::is_not_of_the_form_vc_4()));
+            return Err(format!("`{entry}` {}", msg::not_vc_size()));
         };
         Ok((name.to_owned(), parse_count(count)?))
     });
@@ -202,10 +202,7 @@ fn parse_sizes(list: &str) -> Result<Sizes, String> {
 }
 
 fn parse_count(count: &str) -> Result<u32, String> {
-    count
-        .parse()
-        .map(NonZeroU32::get)
-        .map_err(|_| format!("`{count}` {}", msg::is_not_a_number_above_0()))
+    count.parse().map(NonZeroU32::get).map_err(|_| format!("`{count}` {}", msg::not_above_zero()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::task_action::task_action_verb;
 task_action_verb!(
     StartArguments,
     "start",
-    msg::start_tasks_ahead_of_the_queue_where_gpus_are(),
+    msg::about(),
     Start in [TaskStateName::Queued],
     |tasks| msg::starting_tasks(&tasks),
     "danlu start 12"

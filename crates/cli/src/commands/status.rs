@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::totals_machines_gpus_tasks_and_what_runs(),
+    about = msg::about(),
     override_usage = msg::danlu_status_options(),
 )]
 pub(crate) struct StatusArguments {
@@ -58,9 +58,7 @@ fn totals(status: &Status) -> String {
         status.tasks.iter().map(|(state, count)| format!("{count} {}", states::word(*state)));
     let known: Vec<String> = known.collect();
     let tasks = if known.is_empty() { msg::none().to_owned() } else { known.join(msg::comma()) };
-    msg::machines_machines_gpus_total_free_free_held(
-        &machines, &total, &free, &held, &foreign, &other, &tasks,
-    )
+    msg::totals(&machines, &total, &free, &held, &foreign, &other, &tasks)
 }
 
 fn node(node: &NodeView) -> String {
@@ -68,7 +66,7 @@ fn node(node: &NodeView) -> String {
     let (name, state) = (width::plain(&node.name), states::node(node.state));
     let ids = places::list(&node.tasks);
     let ids = if ids.is_empty() { msg::none().to_owned() } else { ids };
-    msg::name_free_all_gpus_free_state_tasks_ids(&name, &free, &all, &state, &ids)
+    msg::node_line(&name, &free, &all, &state, &ids)
 }
 
 fn running(all: &[TaskView]) -> Table {

@@ -24,14 +24,14 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = msg::queue_a_task(),
-    override_usage = msg::danlu_submit_options_command_danlu_submit(),
+    override_usage = msg::usage(),
     after_help = msg::notes(),
 )]
 pub(crate) struct SubmitArguments {
     #[command(flatten)]
     task: NewTask,
 
-    #[arg(short, long, help_heading = msg::options(), help = msg::print_the_id_only_of_an_array_the_first())]
+    #[arg(short, long, help_heading = msg::options(), help = msg::print_id_only())]
     quiet: bool,
 
     #[arg(long, conflicts_with = "quiet", help_heading = msg::options(), help = msg::print_one_json_document())]
@@ -47,10 +47,10 @@ pub(crate) struct NewTask {
     #[command(flatten)]
     pub(super) new: NewTaskOptions,
 
-    #[arg(long, help_heading = msg::options(), help = msg::say_where_and_when_it_would_start_and_queue())]
+    #[arg(long, help_heading = msg::options(), help = msg::dry_run())]
     pub(super) dry_run: bool,
 
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, help_heading = msg::arguments(), help = msg::the_command_with_its_arguments_after_or_a())]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, help_heading = msg::arguments(), help = msg::command())]
     command: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn submitted(document: &str) -> Result<Submitted, Failure> {
 
 /// It was accepted nevertheless.
 fn unanswered(id: u64) -> String {
-    msg::note_the_file_system_of_its_directory_or(&id)
+    msg::paths_not_answering(&id)
 }
 
 /// Scripts wait for this line.
@@ -101,9 +101,9 @@ pub(super) fn show_dry_run(document: &str) -> Result<(), Failure> {
         }
         Some(at) => {
             let at = clock::short(at, Timestamp::now());
-            msg::would_wait_it_starts_at_at_at_the_latest(&at)
+            msg::dry_run_latest(&at)
         }
-        None => msg::would_wait_nobody_can_tell_how_long_it_is().to_owned(),
+        None => msg::dry_run_unknown().to_owned(),
     };
     let learnt = would.learnt_gpu_memory.map(|bytes| vram::hint(bytes) + "\n").unwrap_or_default();
     let end = msg::nothing_was_submitted();
@@ -158,7 +158,7 @@ impl NewTask {
     fn command(&self, client: &Client, task: &mut Patch) -> Result<(Vec<String>, String), Failure> {
         let words = &self.command;
         if words.is_empty() {
-            return Err(Failure::new(Exit::Usage, msg::there_is_no_command())
+            return Err(Failure::new(Exit::Usage, msg::no_command())
                 .hint("danlu submit -- python train.py"));
         }
         if self.options.is_shell_line() {
@@ -198,6 +198,6 @@ pub(super) fn with_command(mut patch: Patch, words: &[String], shell: bool) -> P
 pub(super) fn tell_limit(options: &TaskOptions) {
     if let Some(seconds) = options.ambiguous_limit() {
         let length = amounts::length(seconds);
-        screen::note(&msg::the_time_limit_is_length(&length));
+        screen::note(&msg::time_limit_is(&length));
     }
 }

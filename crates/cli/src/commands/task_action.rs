@@ -114,10 +114,10 @@ pub(super) fn report(
         }
         for (away, ids) in &later {
             let (tasks, away) = (tasks(ids), width::plain(away));
-            screen::print(&msg::tasks_will_be_cancelled_when_away_is_back(&tasks, &away))?;
+            screen::print(&msg::cancelled_when_back(&tasks, &away))?;
         }
     } else if refused.is_empty() {
-        screen::note(msg::there_is_no_such_task());
+        screen::note(msg::no_matching_tasks());
     }
     done.extend(later.into_values().flatten());
     let refused = grouped(refused);
@@ -139,7 +139,7 @@ fn grouped(refused: Vec<(u64, ErrorBody)>) -> Vec<Failure> {
     let failure = |(_, mut error, others): (String, ErrorBody, Vec<u64>)| {
         if !others.is_empty() {
             let others = tasks(&others);
-            error.message += &msg::the_same_for_others(&others);
+            error.message += &msg::likewise_for_others(&others);
         }
         Failure::from(error)
     };

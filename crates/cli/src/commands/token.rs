@@ -19,9 +19,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::tokens_for_programs_that_come_over_the(),
-    override_usage = msg::danlu_token_list_new_name_revoke_name(),
-    after_help = msg::examples_danlu_token_new_ci_prints_it_this(),
+    about = msg::about(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct TokenArguments {
@@ -53,7 +53,7 @@ struct TokenNew {
     #[arg(long, value_enum, default_value = "submit", value_name = "SCOPE", hide_possible_values = true, help = msg::read_submit_or_admin())]
     scope: TokenScope,
 
-    #[arg(long, value_name = "TIME", help = msg::good_for_so_long_such_as_30d_until_revoked())]
+    #[arg(long, value_name = "TIME", help = msg::expires())]
     expires: Option<String>,
 
     #[arg(short, long, help = msg::print_the_token_alone())]
@@ -97,7 +97,7 @@ fn make(client: &Client, new: &TokenNew) -> Result<(), Failure> {
     if new.quiet {
         return screen::print(&format!("{secret}\n"));
     }
-    screen::print(&msg::secret_this_is_shown_once_programs_use_it_as(&secret))
+    screen::print(&msg::shown_once(&secret))
 }
 
 fn revoke(client: &Client, which: &[String]) -> Result<(), Failure> {
@@ -111,7 +111,7 @@ fn revoke(client: &Client, which: &[String]) -> Result<(), Failure> {
 fn show(client: &Client) -> Result<(), Failure> {
     let tokens = read::<Document<Tokens>>(&client.get_document("/tokens")?)?.content.tokens;
     if tokens.is_empty() {
-        return screen::print(msg::no_tokens_make_one_danlu_token_new_name());
+        return screen::print(msg::no_tokens());
     }
     let mut table = Table::new(vec![
         Column::left("ID"),
@@ -133,7 +133,7 @@ fn show(client: &Client) -> Result<(), Failure> {
             token.name.as_str().into(),
             scope.into(),
             token.created_at.as_str().into(),
-            until.unwrap_or(msg::it_is_revoked()).into(),
+            until.unwrap_or(msg::until_revoked()).into(),
         ]);
     }
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))

@@ -12,22 +12,22 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     about = msg::run_the_server_in_the_foreground(),
-    after_help = msg::examples_danlu_up_serve_this_machine_danlu_up(),
+    after_help = msg::help(),
 )]
 pub(crate) struct UpArguments {
-    #[arg(long, value_name = "ADDR:PORT", help = msg::where_to_listen_127_0_0_1_8787_and_1_8787())]
+    #[arg(long, value_name = "ADDR:PORT", help = msg::listen())]
     listen: Vec<SocketAddr>,
 
-    #[arg(long, value_name = "DIR", help = msg::where_to_keep_everything_a_directory_on_a())]
+    #[arg(long, value_name = "DIR", help = msg::data_directory())]
     data: Option<PathBuf>,
 
-    #[arg(long, value_name = "N", help = msg::simulate_so_many_gpus_instead_of_looking_for())]
+    #[arg(long, value_name = "N", help = msg::simulated_gpus())]
     sim_gpus: Option<u32>,
 
-    #[arg(long, value_name = "FILE", help = msg::the_configuration_file())]
+    #[arg(long, value_name = "FILE", help = msg::configuration_file())]
     config: Option<PathBuf>,
 
-    #[arg(long, help = msg::go_on_with_a_database_that_is_older_than_it())]
+    #[arg(long, help = msg::accept_loss())]
     accept_loss: bool,
 }
 
@@ -45,16 +45,16 @@ fn announce(ready: &Ready) {
     }
     let _ = writeln!(out, "socket {}", ready.socket.display());
     for address in ready.addresses.iter().filter(|address| is_open_to_all(address)) {
-        let note = msg::warning_address_is_not_encrypted_passwords(&address);
-        let hint = msg::leave_plain_http_out_for_https_or_listen_on();
+        let note = msg::not_encrypted(&address);
+        let hint = msg::encrypt_or_localhost();
         let _ = writeln!(out, "{note}\n{}", danlu_messages::cli::program::hint_is(&hint));
     }
     if ready.single_user {
-        let note = msg::not_root_serving_this_user_only_tasks_run_as();
+        let note = msg::not_root();
         let _ = writeln!(out, "{note}");
     }
     if let Some(link) = &ready.setup {
-        let note = msg::no_admin_yet_make_the_first_one_here_once();
+        let note = msg::first_admin();
         let _ = writeln!(out, "{note} {link}");
     }
     let _ = out.flush();

@@ -26,21 +26,21 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::wait_until_tasks_have_ended_or_reached_a(),
+    about = msg::about(),
     override_usage = msg::danlu_wait_id_all_options(),
-    after_help = msg::without_ids_all_of_my_tasks_that_are_not_held_2(),
+    after_help = msg::help(),
 )]
 pub(crate) struct WaitArguments {
     #[command(flatten)]
     selection: Selection,
 
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states(), hide_possible_values = true, help = msg::wait_for_one_of_these_states_instead_queued())]
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states(), hide_possible_values = true, help = msg::until())]
     until: Vec<States>,
 
-    #[arg(long, value_name = "DURATION", value_parser = parse_length, help = msg::give_up_after_this_long_with_exit_code_124())]
+    #[arg(long, value_name = "DURATION", value_parser = parse_length, help = msg::timeout())]
     timeout: Option<u64>,
 
-    #[arg(long, help = msg::print_the_tasks_as_one_json_document())]
+    #[arg(long, help = msg::print_json())]
     json: bool,
 }
 

@@ -22,12 +22,12 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::why_a_task_waits_and_when_it_may_start(),
+    about = msg::about(),
     override_usage = msg::danlu_why_id_options(),
     after_help = msg::examples_danlu_why_12_danlu_why(),
 )]
 pub(crate) struct WhyArguments {
-    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::the_task_its_id_your_last_one_1_the_one())]
+    #[arg(value_name = "ID", value_parser = parse_one_task, help = msg::task_id())]
     id: TaskName,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -66,12 +66,12 @@ fn sentence(why: &WhyTask, now: Timestamp) -> String {
             let needs = width::plain(&reasons::needs(needs));
             let short = reasons::short_of(&why.details.short_of);
             let short = short.map(|short| msg::short(&short)).unwrap_or_default();
-            msg::task_id_name_waits_it_needs_needs_short_place(&id, &name, &needs, &short, &place)
+            msg::waits_for_resources(&id, &name, &needs, &short, &place)
         }
         (Some(_), _) => msg::task_id_name_waits_words_place(&id, &name, &words, &place),
         (None, _) => {
             let state = states::word(task.state);
-            msg::task_id_name_does_not_wait_state_words(&id, &name, &state, &words)
+            msg::not_waiting(&id, &name, &state, &words)
         }
     }
 }
@@ -159,12 +159,12 @@ fn outlook(why: &WhyTask, now: Timestamp) -> String {
     let all = conditions.join(msg::semicolon());
     let mut out = match (all.is_empty(), start) {
         (true, None) => return String::new(),
-        (true, Some(at)) => msg::expected_start_at_2(&at),
-        (false, None) => msg::it_starts_when_all(&all),
-        (false, Some(at)) => msg::it_starts_when_all_expected_start_at(&all, &at),
+        (true, Some(at)) => msg::expected_start(&at),
+        (false, None) => msg::starts_when(&all),
+        (false, Some(at)) => msg::starts_when_expected(&all, &at),
     };
     if why.details.reserved {
-        let reserved = msg::it_has_the_reservation_for_it();
+        let reserved = msg::has_reservation();
         if out.chars().count() + reserved.chars().count() > LINE {
             out += "\n";
         }
@@ -180,7 +180,7 @@ fn would_start_now(why: &WhyTask) -> String {
     let options = options.join(msg::or());
     match options.is_empty() {
         true => String::new(),
-        false => msg::it_would_start_now_with_options(&options),
+        false => msg::would_start_with(&options),
     }
 }
 
@@ -200,9 +200,7 @@ fn hint(why: &WhyTask, wait: &WaitReason) -> Option<String> {
     }
     match wait {
         WaitReason::Held | WaitReason::InDoubt { .. } => Some(format!("danlu release {id}")),
-        WaitReason::GpusOnSeveralNodes { .. } => {
-            Some(msg::danlu_gpu_disable_on_all_but_one_of_them_or().to_owned())
-        }
+        WaitReason::GpusOnSeveralNodes { .. } => Some(msg::disable_or_remove().to_owned()),
         WaitReason::QueuePaused => Some("danlu resume-queue".to_owned()),
         WaitReason::NeverFits => Some(format!("danlu edit {id}")),
         WaitReason::NoNodes

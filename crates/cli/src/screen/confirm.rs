@@ -9,8 +9,9 @@ use crate::failure::{Exit, Failure};
 /// `Ok(false)` when the answer is no; refused when stdin is not a terminal.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::new(Exit::Refused, msg::this_needs_a_yes_question(&question))
-            .hint(msg::add_yes()));
+        return Err(
+            Failure::new(Exit::Refused, msg::confirmation_required(&question)).hint(msg::add_yes())
+        );
     }
     let prompt = msg::question_y_n(&question);
     let mut terminal = io::stderr();

@@ -43,7 +43,7 @@ pub(crate) fn why_or_where(task: &TaskView, now: Timestamp) -> String {
         return known;
     }
     let paths = task.silent_paths.join(", ");
-    msg::known_the_file_system_of_paths_does_not(&known, &paths)
+    msg::paths_not_answering(&known, &paths)
 }
 
 fn why_or_where_of(task: &TaskView, now: Timestamp) -> String {
@@ -126,7 +126,7 @@ fn failure_class(class: &MaybeNewer<FailureClass>) -> &str {
         FailureClass::CudaOom => msg::cuda_out_of_memory(),
         FailureClass::HostOom => msg::out_of_memory(),
         FailureClass::Nccl => msg::nccl_error(),
-        FailureClass::NodeLost => msg::its_machine_is_lost(),
+        FailureClass::NodeLost => msg::lost_with_machine(),
         FailureClass::GpuHardware => msg::gpu_hardware_error(),
         FailureClass::Timeout => msg::time_limit(),
         FailureClass::Preempted => msg::preempted(),

@@ -14,5 +14,5 @@ pub(crate) fn used_by(runs: &[RunView]) -> Option<u64> {
 pub(crate) fn hint(bytes: u64) -> String {
     let used = amounts::bytes(bytes);
     let asked = amounts::exact_bytes(bytes.next_multiple_of(1 << 30));
-    msg::it_has_used_up_to_used_of_a_gpu_vram_asked(&used, &asked)
+    msg::peak_gpu_memory(&used, &asked)
 }

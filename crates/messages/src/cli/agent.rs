@@ -1,21 +1,21 @@
 //! Sentences of cli/agent.
 
 messages! {
-    show_the_unit_file_and_change_nothing = "Show the unit file, and change nothing", "只显示单元文件，不做任何更改";
-    write_below_this_directory_and_start_nothing = "Write below this directory, and start nothing", "写入该目录之下，且不启动任何服务";
-    installed_and_started_how_it_does_systemctl =
+    print_unit = "Show the unit file, and change nothing", "只显示单元文件，不做任何更改";
+    write_below_directory = "Write below this directory, and start nothing", "写入该目录之下，且不启动任何服务";
+    installed_and_started =
         "installed and started; status: systemctl status danlu-agent\n",
         "已安装并启动；查看状态：systemctl status danlu-agent\n";
-    wrote_shown_systemd_does_not_run_here_so(shown) =
+    wrote_unit(shown) =
         "wrote {shown}; systemd is not running here, start it with: systemctl enable --now danlu-agent\n",
         "已写入 {shown}；此处没有运行 systemd，请用以下命令启动：systemctl enable --now danlu-agent\n";
-    the_server_does_not_know_this_token = "unknown token", "未知令牌";
+    unknown_token = "unknown token", "未知令牌";
     on_the_server_danlu_node_token_name = "on the server: danlu node token NAME", "在服务器上：danlu node token 名称";
     danlu_host_port_why_trying_again(host, port, why) =
         "danlu: {host}:{port}: {why}; retrying",
         "danlu：{host}:{port}：{why}；将重试";
     work_for_a_server_elsewhere = "Work for a server elsewhere", "为另一台机器上的服务器工作";
-    a_machine_that_the_server_cannot_reach_dials =
+    help =
         "A machine that the server cannot reach dials in by itself. On the server:\n  \
            danlu node add gpu9 --dial-in\n\n\
          and on the machine, with the address and the token that this prints:\n  \
@@ -27,35 +27,35 @@ messages! {
            danlu agent join https://server:8787 --token TOKEN        # 试用\n  \
            danlu agent install https://server:8787 --token TOKEN     # 作为服务";
     dial_in_to_a_server_and_stay = "Dial in to a server, and stay", "连接到服务器并保持连接";
-    danlu_agent_join_url_token_token_options =
+    usage_join =
         "danlu agent join URL --token TOKEN [OPTIONS]",
         "danlu agent join 地址 --token 令牌 [选项]";
-    the_same_as_a_service_of_this_machine = "The same as a service of this machine", "同上，作为本机的服务";
-    danlu_agent_install_url_token_token_options =
+    install_as_service = "The same as a service of this machine", "同上，作为本机的服务";
+    usage_install =
         "danlu agent install URL --token TOKEN [OPTIONS]",
         "danlu agent install 地址 --token 令牌 [选项]";
-    the_server_https_host_port = "The server: https://HOST:PORT", "服务器地址：https://主机:端口";
-    what_danlu_node_add_dial_in_printed_danlu =
+    server_url = "The server: https://HOST:PORT", "服务器地址：https://主机:端口";
+    token_from_node_add =
         "What `danlu node add --dial-in` printed (DANLU_AGENT_TOKEN)",
         "`danlu node add --dial-in` 打印的令牌（DANLU_AGENT_TOKEN）";
-    a_file_with_the_token_readable_by_its_owner =
+    token_file =
         "A file with the token, readable by its owner alone",
         "存放令牌的文件，仅属主可读";
-    a_certificate_to_trust_danlu_ca = "A certificate to trust (DANLU_CA)", "要信任的证书（DANLU_CA）";
-    allow_http_to_another_machine_everybody_on =
+    trusted_certificate = "A certificate to trust (DANLU_CA)", "要信任的证书（DANLU_CA）";
+    allow_plain =
         "Allow http:// to another machine: anyone on the network can read all traffic",
         "允许以 http:// 连接其他机器：网络上的任何人都能读到内容";
-    there_is_no_token = "no token given", "未提供令牌";
-    on_the_server_danlu_node_add_name_dial_in =
+    no_token = "no token given", "未提供令牌";
+    get_token_from_server =
         "on the server, `danlu node add NAME --dial-in` prints one: give it with --token",
         "在服务器上运行 `danlu node add 名称 --dial-in` 可得到令牌，用 --token 给出";
-    url_is_not_encrypted_everybody_on_the_way(url) =
+    url_not_encrypted(url) =
         "{url} is not encrypted: anyone on the network could read the token",
         "{url} 未加密：网络上的任何人都能读到令牌";
-    use_https_or_plain_in_a_network_that_you =
+    use_https_or_plain =
         "use https://, or --plain in a trusted network",
         "请用 https://，或在可信网络中加 --plain";
-    others_may_read_it_or_it_is_no_token = "it is readable by other users, or contains no token", "其他用户可读，或不含令牌";
-    this_is_not_a_token_of_a_machine_or_not_all = "not a machine token, or incomplete", "不是机器令牌，或不完整";
+    unreadable_token_file = "it is readable by other users, or contains no token", "其他用户可读，或不含令牌";
+    bad_token = "not a machine token, or incomplete", "不是机器令牌，或不完整";
     url_is_not_the_address_of_a_server(url) = "invalid server address: `{url}`", "服务器地址无效：`{url}`";
 }

@@ -3,7 +3,7 @@
 messages! {
     tell_everybody_something = "Show an announcement to all users", "发布公告";
     danlu_announce_text_clear = "danlu announce [TEXT… | --clear]", "danlu announce [内容… | --clear]";
-    shown_by_danlu_ls_and_on_top_of_the_web_pages =
+    help =
         "Shown by `danlu ls` and on top of the web pages. For admins; without a text it shows what there is.\n\n\
          Examples:\n  danlu announce GPU 3 of gpu1 is replaced on Friday\n  danlu announce --clear",
         "显示在 `danlu ls` 和网页顶部。仅限管理员；不带内容则显示当前公告。\n\n\

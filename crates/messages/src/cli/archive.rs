@@ -1,10 +1,10 @@
 //! Sentences of cli/archive.
 
 messages! {
-    move_ended_tasks_from_the_lists_to_the = "Move ended tasks from the lists to the archive", "将已结束的任务移入归档";
+    about = "Move ended tasks from the lists to the archive", "将已结束的任务移入归档";
     danlu_archive_id_options = "danlu archive [ID…] [OPTIONS]", "danlu archive [编号…] [选项]";
-    tasks_12_3_9_1_3_5 = "Tasks: 12, 3-9, 1,3,5", "任务：12、3-9、1,3,5";
-    only_those_that_ended_so_long_ago_such_as_30d =
+    task_ids = "Tasks: 12, 3-9, 1,3,5", "任务：12、3-9、1,3,5";
+    older_than =
         "Only tasks that ended at least this long ago, for example 30d",
         "仅限早于此时长结束的，如 30d";
     all_but_the_newest_n = "All but the newest N", "保留最新的 N 个";
@@ -13,9 +13,9 @@ messages! {
     do_not_ask = "Do not ask", "不询问";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     which_tasks = "no tasks given", "未指定任务";
-    move_these_ended_tasks_to_the_archive = "move these ended tasks to the archive?", "将这些已结束的任务移入归档？";
+    confirm = "move these ended tasks to the archive?", "将这些已结束的任务移入归档？";
     archived_count_tasks(count) = "archived {count} tasks\n", "已归档 {count} 个任务\n";
-    the_archive_is_archive_jsonl_in_the_servers_2 =
+    help =
         "The archive is archive.jsonl in the server's data directory: one JSON document per line, as `danlu show --json` tells it.\n\
          Tasks that a waiting one needs stay. The logs of archived tasks are deleted. It happens by itself above `archive.above` ended tasks (danlu set).\n\n\
          Examples:\n  danlu archive 1-99\n  danlu archive --older-than 30d\n  danlu archive --keep 100\n  danlu archive --user ann --yes      (admins)",

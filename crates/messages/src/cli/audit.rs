@@ -1,9 +1,9 @@
 //! Sentences of cli/audit.
 
 messages! {
-    who_did_what_from_where = "Who did what, from where", "审计：谁在何处做了什么";
+    about = "Who did what, from where", "审计：谁在何处做了什么";
     danlu_audit_target_options = "danlu audit [TARGET…] [OPTIONS]", "danlu audit [对象…] [选项]";
-    newest_first_for_admins_examples_danlu_audit =
+    help =
         "Newest first. For admins.\n\nExamples:\n  danlu audit\n  danlu audit task 12\n  danlu audit user ann -n 20",
         "最新的在前。仅限管理员。\n\n示例：\n  danlu audit\n  danlu audit task 12\n  danlu audit user ann -n 20";
     such_as_task_12_or_user_ann = "Such as `task 12` or `user ann`", "如 `task 12` 或 `user ann`";

@@ -1,11 +1,11 @@
 //! Sentences of cli/cancel.
 
 messages! {
-    cancel_tasks_of_a_running_one_the_whole =
+    about =
         "Cancel tasks; ends the whole process tree of running ones",
         "取消任务；运行中的任务会结束其全部进程";
     danlu_cancel_id_options = "danlu cancel ID… [OPTIONS]", "danlu cancel 编号… [选项]";
-    a_running_task_gets_sigterm_and_what_is_left =
+    help =
         "A running task gets SIGTERM; processes left after the grace time (default: 10 s) are killed.\n\nExamples:\n  danlu cancel 12\n  danlu cancel 3-9 --yes\n  danlu cancel --state queued --label sweep=a",
         "运行中的任务先收到 SIGTERM；宽限时间（默认 10 秒）后仍未退出的进程将被强制终止。\n\n示例：\n  danlu cancel 12\n  danlu cancel 3-9 --yes\n  danlu cancel --state queued --label sweep=a";
     do_not_ask = "Do not ask for confirmation", "不询问确认";

@@ -1,7 +1,7 @@
 //! Sentences of cli/config.
 
 messages! {
-    show_the_configuration_and_where_each_value =
+    about =
         "Show the configuration, and where each value comes from",
         "查看配置及每个值的来源";
     every_value_with_its_origin = "Every value with its origin", "每个值及其来源";

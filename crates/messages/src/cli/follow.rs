@@ -1,7 +1,7 @@
 //! Sentences of cli/follow.
 
 messages! {
-    the_same_as_logs_f = "The same as logs -f", "等同于 logs -f";
+    about = "The same as logs -f", "等同于 logs -f";
     danlu_follow_id_options = "danlu follow ID [OPTIONS]", "danlu follow 编号 [选项]";
     examples_danlu_follow = "Examples:\n  danlu follow @", "示例：\n  danlu follow @";
 }

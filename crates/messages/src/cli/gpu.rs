@@ -1,16 +1,16 @@
 //! Sentences of cli/gpu.
 
 messages! {
-    which_gpus_are_given_out_and_to_how_many =
+    about =
         "Which GPUs tasks are assigned to, and how many per GPU",
         "哪些 GPU 参与分配，各容纳几个任务";
-    danlu_gpu_enable_disable_id_slots_id_k =
+    usage =
         "danlu gpu enable|disable ID…  |  slots ID=K…",
         "danlu gpu enable|disable 编号…  |  slots 编号=名额…";
-    what_runs_on_a_disabled_gpu_goes_on_enabling =
+    help =
         "Tasks already running on a disabled GPU continue. Enabling a GPU ends its quarantine.\n\nExamples:\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4",
         "停用的 GPU 上已运行的任务会继续。启用同时解除隔离。\n\n示例：\n  danlu gpu disable 3\n  danlu gpu enable 0-2\n  danlu gpu slots 0=2 1=4";
-    give_them_out_whatever_was_wrong_with_them =
+    about_enable =
         "Assign tasks to these GPUs again; ends their quarantine",
         "启用，并解除隔离";
     danlu_gpu_enable_id_node_name = "danlu gpu enable ID… [--node NAME]", "danlu gpu enable 编号… [--node 名称]";
@@ -18,8 +18,8 @@ messages! {
     danlu_gpu_disable_id_node_name = "danlu gpu disable ID… [--node NAME]", "danlu gpu disable 编号… [--node 名称]";
     so_many_tasks_share_a_gpu_by_count = "Number of tasks that share a GPU", "一块 GPU 可同时容纳几个任务";
     danlu_gpu_slots_id_k_node_name = "danlu gpu slots ID=K… [--node NAME]", "danlu gpu slots 编号=名额… [--node 名称]";
-    gpu_and_number_of_tasks_0_2 = "GPU and number of tasks: 0=2", "GPU 编号与任务数：0=2";
-    gpus_by_their_numbers_0_0_2_or_0_3 = "GPUs by their numbers: 0, 0,2 or 0-3", "GPU 编号：0、0,2 或 0-3";
+    slots_argument = "GPU and number of tasks: 0=2", "GPU 编号与任务数：0=2";
+    gpu_numbers = "GPUs by their numbers: 0, 0,2 or 0-3", "GPU 编号：0、0,2 或 0-3";
     on_this_machine = "On this machine", "所在机器";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
 }

@@ -1,6 +1,6 @@
 //! Sentences of cli/hold.
 
 messages! {
-    keep_waiting_tasks_back_until_they_are = "Hold waiting tasks until they are released", "扣住等待中的任务，直到放行";
+    about = "Hold waiting tasks until they are released", "扣住等待中的任务，直到放行";
     held_tasks(tasks) = "held {tasks}", "已扣住 {tasks}";
 }

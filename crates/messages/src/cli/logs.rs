@@ -3,7 +3,7 @@
 messages! {
     show_what_a_task_has_printed = "Show the output of a task", "显示任务的输出";
     danlu_logs_id_options = "danlu logs ID [OPTIONS]", "danlu logs 编号 [选项]";
-    progress_bars_are_shown_as_one_line_a =
+    help =
         "Progress bars are shown as one line. A terminal gets text and colours, and no other control\n\
          sequences. --raw shows every byte.\n\n\
          Examples:\n  \
@@ -17,20 +17,20 @@ messages! {
            danlu logs 12 --tail 100\n  \
            danlu logs 12 --run 1       重试过的任务的第一次运行\n  \
            danlu logs 12 --node gpu2   多机任务在该机器上的输出";
-    the_task_its_id_or_1_or_server = "The task: its id, `@` or `@~1`; or `server`", "任务：编号、`@` 或 `@~1`；或 `server`";
+    task_or_server = "The task: its id, `@` or `@~1`; or `server`", "任务：编号、`@` 或 `@~1`；或 `server`";
     go_on_until_the_task_has_ended = "Follow the output until the task has ended", "持续输出，直到任务结束";
-    the_k_th_attempt_the_last_unless_told = "The K-th attempt (default: the last)", "第 K 次运行（默认：最后一次）";
-    of_a_task_on_several_machines_what_it_printed =
+    attempt = "The K-th attempt (default: the last)", "第 K 次运行（默认：最后一次）";
+    on_node =
         "For a task on several machines: the output on this one (default: the first)",
         "多机任务：该机器上的输出（默认：第一台）";
     only_the_last_n_lines = "Only the last N lines", "只显示最后 N 行";
     only_standard_output = "Only standard output", "只显示标准输出";
-    only_standard_error_where_it_goes_to_a_file =
+    standard_error_only =
         "Only standard error, if it has a file of its own",
         "只显示标准错误（输出到单独文件时）";
     every_byte_as_it_was_written = "Every byte as it was written", "原样输出每个字节";
-    note_its_machine_is_away_these_are_the_last(at) =
+    machine_away(at) =
         "note: its machine is unreachable; these are the last lines as of {at}",
         "提示：其机器已失联；以下是截至 {at} 的最后几行";
-    the_server_does_not_keep_its_log_in_a_file = "the server does not keep its log in a file", "服务器没有把日志保存为文件";
+    no_server_log_file = "the server does not keep its log in a file", "服务器没有把日志保存为文件";
 }

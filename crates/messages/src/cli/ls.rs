@@ -3,14 +3,14 @@
 messages! {
     list_my_tasks_and_say_why_they_wait = "List my tasks, and why they wait", "列出我的任务，并说明为何等待";
     danlu_ls_options = "danlu ls [OPTIONS]", "danlu ls [选项]";
-    shows_what_runs_and_waits_and_what_has_ended =
+    help =
         "Shows running, waiting and recently ended tasks. Arrays are folded into one line.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls --state failed            all failed tasks\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
         "显示正在运行、等待和最近结束的任务。数组折叠为一行。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls --state failed            所有失败的任务\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
     everybodys_tasks = "Tasks of all users", "所有人的任务";
-    the_newest_n_tasks_whatever_their_state = "The newest N tasks, whatever their state", "最新的 N 个任务，不论状态";
+    newest_n = "The newest N tasks, whatever their state", "最新的 N 个任务，不论状态";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     no_tasks_danlu_submit_command = "\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n";
-    and_more_more_danlu_ls_n_more_or_json(more) =
+    and_more(more) =
         "… and {more} more: danlu ls -n {more}, or --json\n",
         "……另有 {more} 个：danlu ls -n {more}，或 --json\n";
     id = "ID", "编号";

@@ -1,25 +1,25 @@
 //! Sentences of cli/node_import.
 
 messages! {
-    gpu_slaver_info_json_of_the_master_slave =
+    file =
         "gpu_slaver_info.json of the master/slave training manager",
         "主从训练管理系统的 gpu_slaver_info.json";
-    a_private_key_on_the_server_for_all_of_them = "A private key on the server, for all of them", "服务器上的私钥文件，用于所有机器";
-    trust_the_host_keys_that_they_show_the_first =
+    identity_file = "A private key on the server, for all of them", "服务器上的私钥文件，用于所有机器";
+    accept_new_keys =
         "Trust the host keys that they show the first time",
         "信任它们首次出示的主机密钥";
-    become_root_there_by_sudo_without_a_password =
+    sudo =
         "Become root there by sudo without a password",
         "在这些机器上用免密 sudo 成为 root";
-    show_what_would_be_added_and_change_nothing = "Show what would be added, and change nothing", "只显示将添加的机器，不做更改";
-    would_add_name_ssh_ssh_gpus_gpus_expected(name, ssh, gpus) =
+    dry_run = "Show what would be added, and change nothing", "只显示将添加的机器，不做更改";
+    would_add(name, ssh, gpus) =
         "would add {name}: ssh {ssh}, {gpus} GPUs expected\n",
         "将添加 {name}：ssh {ssh}，应有 {gpus} 块 GPU\n";
     added_name_ssh_ssh(name, ssh) = "added {name}: ssh {ssh}\n", "已添加 {name}：ssh {ssh}\n";
     failed_machines_were_not_added(failed) = "{failed} machines were not added", "{failed} 台机器未能添加";
     correct_them_and_import_again = "correct them, and import again", "改正后再次导入";
-    it_is_a_list_of =
+    expected_list =
         "it is a list of {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"}",
         "应为 {\"name\", \"ip\", \"user_name\", \"gpu_count\", \"gpu_info\"} 的列表";
-    it_is_too_long = "file too large", "文件过大";
+    file_too_large = "file too large", "文件过大";
 }

@@ -2,7 +2,7 @@
 
 messages! {
     indented_hint(hint) = "  hint: {hint}\n", "  提示：{hint}\n";
-    the_machines = "The machines", "机器列表";
+    about = "The machines", "机器列表";
     danlu_nodes_options = "danlu nodes [OPTIONS]", "danlu nodes [选项]";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     node = "NODE", "机器";
@@ -18,7 +18,7 @@ messages! {
         "{name}: down since {at} ({ago}): {problem}\n",
         "{name}：自 {at} 起离线（{ago}）：{problem}\n";
     name_problem(name, problem) = "{name}: {problem}\n", "{name}：{problem}\n";
-    name_looks_like_the_same_machine_as_others(name, others) =
+    same_machine(name, others) =
         "{name} looks like the same machine as {others} (equal machine id, boot id or address). \
              Containers and cloned disks look like that, too; otherwise remove one of them: danlu node remove {name}",
         "{name} 与 {others} 似乎是同一台机器（机器标识、启动标识或地址相同）。\

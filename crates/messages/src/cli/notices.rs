@@ -1,11 +1,11 @@
 //! Sentences of cli/notices.
 
 messages! {
-    notices_about_the_server_itself_such_as_a =
+    about =
         "Notices about the server itself, such as a restored backup",
         "关于服务器本身的通知，例如已从备份恢复";
     danlu_notices_options = "danlu notices [OPTIONS]", "danlu notices [选项]";
-    they_stay_on_top_of_danlu_status_and_of_the =
+    help =
         "They stay on top of `danlu status` and of the web pages until an admin acknowledges them.\n\n\
          Examples:\n  danlu notices\n  danlu notices --acknowledge restored-1794888000000\n  danlu notices --acknowledge-all",
         "在管理员确认之前，它们一直显示在 `danlu status` 和网页顶部。\n\n\

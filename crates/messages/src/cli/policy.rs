@@ -3,7 +3,7 @@
 messages! {
     show_or_change_who_comes_first = "Show or change the scheduling policy", "查看或修改调度策略";
     danlu_policy_show_set_name = "danlu policy [show | set NAME]", "danlu policy [show | set 名称]";
-    name_is_an_order_or_an_order_and_a_backfill =
+    help =
         "NAME is an order, or an order and a backfill rule:\n  \
            balance  users in turn, who has few GPUs first (the default)\n  \
            fair     users in turn, who has used little of late first\n  \

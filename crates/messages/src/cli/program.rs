@@ -8,14 +8,14 @@ messages! {
     group_more = "More", "其他";
     error_is(message) = "error: {message}", "错误：{message}";
     hint_is(hint) = "hint: {hint}", "提示：{hint}";
-    these_variables_are_not_utf_8_and_are_left(names) =
+    variables_not_utf_8(names) =
         "ignored variables that are not UTF-8: {names}",
         "已忽略不是 UTF-8 的环境变量：{names}";
-    could_not_tell_the_working_directory_cause(cause) =
+    no_working_directory(cause) =
         "could not determine the working directory: {cause}",
         "无法确定工作目录：{cause}";
     go_to_a_directory_that_exists_cd = "go to a directory that exists: cd", "请进入一个存在的目录：cd";
-    the_working_directory_is_not_utf_8 = "the working directory is not UTF-8", "工作目录的名称不是 UTF-8";
+    working_directory_not_utf_8 = "the working directory is not UTF-8", "工作目录的名称不是 UTF-8";
     give_another_with_dir = "choose another with --dir", "请用 --dir 指定另一个";
     did_you_mean_close(close) = "did you mean `{close}`?", "是否想写 `{close}`？";
     usage = "Usage:", "用法：";
@@ -24,36 +24,36 @@ messages! {
     options = "Options", "选项";
     arguments = "Arguments", "参数";
     colon = ":", "：";
-    options_2 = "Options:", "选项：";
-    danlu_shares_gpu_servers_it_queues_tasks =
+    options_colon = "Options:", "选项：";
+    about =
         "Danlu shares GPU servers: it queues tasks, places them on GPUs and says why they wait.",
         "丹炉：共享 GPU 服务器的任务管理器。它让任务排队，为任务分配 GPU，并说明任务为何等待。";
     danlu_verb_options = "danlu VERB [OPTIONS]", "danlu 动词 [选项]";
-    the_servers_socket_or_http_address_danlu =
+    server_option =
         "The server's socket or http:// address (DANLU_SERVER)",
         "服务器的套接字或 http:// 地址（DANLU_SERVER）";
     show_this_help = "Show this help", "显示本帮助";
     show_the_version = "Show the version", "显示版本";
     file_is_read_when_the_task_starts(file) = "`{file}` is read when the task starts", "`{file}` 将在任务开始时读取";
-    file_is_neither_executable_nor_a_script_with(file) =
+    neither_program_nor_script(file) =
         "`{file}` is not executable and has no `#!` line",
         "`{file}` 不可执行，也没有 `#!` 行";
     could_not_read_file_cause(file, cause) = "could not read `{file}`: {cause}", "无法读取 `{file}`：{cause}";
-    tasks_12_a_range_3_9_a_list_1_3_5_9_your_last =
+    task_ids =
         "Tasks: 12, a range 3-9, a list 1,3,5-9, `@` for your last one, `@~1` for the one before",
         "任务：12、范围 3-9、列表 1,3,5-9、`@`（最近的任务）、`@~1`（再前一个）";
-    all_of_my_tasks_for_which_it_makes_sense = "All of my tasks to which it applies", "我的所有适用的任务";
-    only_tasks_in_these_states_running_queued =
+    all_of_mine = "All of my tasks to which it applies", "我的所有适用的任务";
+    in_states =
         "Only tasks in these states: running, queued, failed, …; or open, waiting, active, ended",
         "仅这些状态的任务：running、queued、failed 等；或 open、waiting、active、ended";
     only_tasks_of_this_user = "Only tasks of this user", "仅该用户的任务";
-    only_tasks_that_run_or_ran_on_this_machine = "Only tasks that run or ran on this machine", "仅在该机器上运行过的任务";
+    on_machine = "Only tasks that run or ran on this machine", "仅在该机器上运行过的任务";
     only_tasks_with_this_label = "Only tasks with this label", "仅带有该标签的任务";
-    you_have_count_tasks_so_there_is_no_back(count, back) =
+    too_few_tasks_back(count, back) =
         "there is no `@~{back}`: you have only {count} tasks",
         "没有 `@~{back}`：只有 {count} 个任务";
     no_task_is_named = "no tasks given", "未指定任务";
-    name_ids_12_3_9_or_all_or_filters_such_as =
+    give_ids_or_filters =
         "give ids (12, 3-9, @), --all, or filters such as --state queued",
         "请指定编号（12、3-9、@）、--all，或筛选条件如 --state queued";
     ids_and_filters_exclude_each_other = "ids and filters cannot be combined", "编号与筛选条件不能同时使用";

@@ -1,26 +1,26 @@
 //! Sentences of cli/restore.
 
 messages! {
-    restore_a_backup_the_server_must_be_stopped = "Restore a backup; the server must be stopped", "恢复备份；须先停止服务器";
+    about = "Restore a backup; the server must be stopped", "恢复备份；须先停止服务器";
     danlu_restore_file_options = "danlu restore FILE [OPTIONS]", "danlu restore 文件 [选项]";
-    what_was_there_is_kept_in_before_restore_time =
+    help =
         "What was there is kept in before-restore-TIME of the data directory. At the next start, tasks that had not ended at the time\n\
          of the backup are held until their owner or an admin releases them: they may have run since. What runs goes on.\n\n\
          Examples:\n  danlu down\n  danlu restore /backup/danlu-2026-11-17.tar\n  danlu up",
         "原有内容保存在数据目录的 before-restore-时间 中。下次启动时，备份时尚未结束的任务会被扣住，\n\
          由其属主或管理员放行：它们此后可能已运行过。正在运行的任务继续。\n\n\
          示例：\n  danlu down\n  danlu restore /backup/danlu-2026-11-17.tar\n  danlu up";
-    a_file_of_danlu_backup_is_standard_input =
+    file =
         "A file of `danlu backup`; `-` is standard input",
         "`danlu backup` 的文件；`-` 为标准输入";
-    the_data_directory = "The data directory", "数据目录";
-    the_configuration_file_of_the_server = "The configuration file of the server", "服务器的配置文件";
+    data_directory = "The data directory", "数据目录";
+    configuration_file = "The configuration file of the server", "服务器的配置文件";
     do_not_ask = "Do not ask", "不询问";
     could_not_open_shown_error(shown, error) = "could not open {shown}: {error}", "无法打开 {shown}：{error}";
-    replace_the_database_keys_and_archive_in(place) =
+    confirm(place) =
         "replace the database, keys and archive in {place}?",
         "替换 {place} 中的数据库、密钥和归档？";
-    restored_the_backup_of_backup_at_tasks_tasks(backup_at, tasks, open) =
+    restored(backup_at, tasks, open) =
         "restored the backup of {backup_at}: {tasks} tasks, {open} of them open (held at the next start)\n",
         "已恢复 {backup_at} 的备份：{tasks} 个任务，其中 {open} 个未结束（下次启动时会被扣住）\n";
     what_was_there_is_in_aside(aside) = "previous data: {aside}\n", "原有数据：{aside}\n";

@@ -3,5 +3,5 @@
 messages! {
     start_tasks_again_after_pause_queue = "Start tasks again after pause-queue", "恢复被暂停的队列";
     danlu_resume_queue = "danlu resume-queue", "danlu resume-queue";
-    the_queue_goes_on = "queue resumed\n", "队列已恢复\n";
+    queue_resumed = "queue resumed\n", "队列已恢复\n";
 }

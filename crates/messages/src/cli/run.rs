@@ -1,13 +1,13 @@
 //! Sentences of cli/run.
 
 messages! {
-    submit_follow_the_output_exit_with_the_tasks =
+    about =
         "Submit a task, follow its output and exit with its code",
         "提交并跟踪输出，以任务的退出码结束";
-    danlu_run_options_command_danlu_run_options =
+    usage =
         "danlu run [OPTIONS] -- COMMAND…\n       danlu run [OPTIONS] SCRIPT [ARGUMENTS…]",
         "danlu run [选项] -- 命令…\n      danlu run [选项] 脚本 [参数…]";
-    ctrl_c_asks_whether_to_detach_or_to_cancel =
+    help =
         "Ctrl-C asks whether to detach or to cancel. The exit code is the task's own:\n\
          128+n for signal n, 124 for the time limit, 130 when cancelled or detached.\n\n\
          Examples:\n  \
@@ -24,8 +24,8 @@ messages! {
     use_danlu_submit_for_array_and_hold =
         "use danlu submit for --array and --hold",
         "--array 和 --hold 请用 danlu submit";
-    d_etach_c_ancel_enter_go_on = "\n[d]etach, [c]ancel, [Enter] go on: ", "\n[d] 脱离，[c] 取消任务，[回车] 继续：";
-    task_id_goes_on_danlu_logs_f_id_danlu_cancel(id) =
+    detach_or_cancel = "\n[d]etach, [c]ancel, [Enter] go on: ", "\n[d] 脱离，[c] 取消任务，[回车] 继续：";
+    detached(id) =
         "task {id} continues: danlu logs -f {id}, danlu cancel {id}",
         "任务 {id} 继续运行：danlu logs -f {id}，danlu cancel {id}";
     could_not_wait_for_signals_cause(cause) = "could not wait for signals: {cause}", "无法等待信号：{cause}";
@@ -33,13 +33,13 @@ messages! {
     task_id_runs_on_place(id, place) = "task {id} runs on {place}", "任务 {id} 运行于 {place}";
     task_id_is_paused(id) = "task {id} is paused", "任务 {id} 已暂停";
     task_id_is_being_stopped(id) = "task {id} is being stopped", "任务 {id} 正在停止";
-    task_id_is_out_of_sight_place_does_not_answer(id, place) =
+    task_lost(id, place) =
         "task {id} is lost: {place} is unreachable",
         "任务 {id} 失联：无法连接 {place}";
-    task_id_ended_with_code_0_after_took(id, took) =
+    task_succeeded(id, took) =
         "task {id} ended with code 0 after {took}",
         "任务 {id} 成功结束，用时 {took}";
-    task_id_reached_its_time_limit_after_took(id, took) =
+    task_timed_out(id, took) =
         "task {id} reached its time limit after {took}",
         "任务 {id} 在 {took} 后超时";
     task_id_was_cancelled_after_took(id, took) = "task {id} was cancelled after {took}", "任务 {id} 在 {took} 后被取消";

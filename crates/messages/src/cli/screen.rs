@@ -2,12 +2,12 @@
 
 messages! {
     stamp_ago_ago(stamp, ago) = "{stamp} ({ago} ago)", "{stamp}（{ago} 前）";
-    this_needs_a_yes_question(question) = "confirmation required: {question}", "需要确认：{question}";
+    confirmation_required(question) = "confirmation required: {question}", "需要确认：{question}";
     add_yes = "add --yes", "请加上 --yes";
     question_y_n(question) = "{question} [y/N] ", "{question} [y/N] ";
     could_not_write_cause(cause) = "could not write: {cause}", "无法写出：{cause}";
     note_words(words) = "note: {words}\n", "注意：{words}\n";
-    known_the_file_system_of_paths_does_not(known, paths) =
+    paths_not_answering(known, paths) =
         "{known}; the file system of {paths} does not respond",
         "{known}；{paths} 所在的文件系统没有响应";
     place_does_not_answer(place) = "{place} is unreachable", "无法连接 {place}";
@@ -21,7 +21,7 @@ messages! {
     cuda_out_of_memory = "CUDA out of memory", "显存不足";
     out_of_memory = "out of memory", "内存不足";
     nccl_error = "NCCL error", "NCCL 错误";
-    its_machine_is_lost = "lost with its machine", "机器失联";
+    lost_with_machine = "lost with its machine", "机器失联";
     gpu_hardware_error = "GPU hardware error", "GPU 硬件错误";
     preempted = "preempted", "被抢占";
     python_exception = "Python exception", "Python 异常";
@@ -30,7 +30,7 @@ messages! {
     command_not_found = "command not found", "找不到命令";
     killed = "killed", "被终止";
     failed = "failed", "失败";
-    it_has_used_up_to_used_of_a_gpu_vram_asked(used, asked) =
+    peak_gpu_memory(used, asked) =
         "peak GPU memory was {used}: --vram {asked}",
         "显存峰值为 {used}：--vram {asked}";
 }

@@ -1,9 +1,9 @@
 //! Sentences of cli/set.
 
 messages! {
-    show_or_change_settings_of_the_running_server = "Show or change settings of the running server", "查看或修改服务器的设置";
+    about = "Show or change settings of the running server", "查看或修改服务器的设置";
     danlu_set_key_value = "danlu set [KEY [VALUE]]", "danlu set [名称 [值]]";
-    a_change_takes_effect_at_once_and_is_kept =
+    help =
         "A change takes effect at once and is kept. Lengths of time are in milliseconds.\n\n\
          Examples:\n  \
            danlu set                       all settings\n  \
@@ -14,8 +14,8 @@ messages! {
            danlu set                       所有设置\n  \
            danlu set stop_grace            其中一项\n  \
            danlu set stop_grace 30000      修改";
-    the_setting = "The setting", "设置的名称";
-    its_new_value = "Its new value", "新的值";
+    setting = "The setting", "设置的名称";
+    new_value = "Its new value", "新的值";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
-    there_is_no_setting_key(key) = "there is no setting `{key}`", "没有名为 `{key}` 的设置";
+    no_such_setting(key) = "there is no setting `{key}`", "没有名为 `{key}` 的设置";
 }

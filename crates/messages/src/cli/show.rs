@@ -3,13 +3,13 @@
 messages! {
     everything_about_a_task = "Show all details of a task", "显示任务的全部信息";
     danlu_show_id_options = "danlu show ID [OPTIONS]", "danlu show 编号 [选项]";
-    examples_danlu_show_12_danlu_show_json =
+    help =
         "Examples:\n  danlu show 12\n  danlu show @ --json",
         "示例：\n  danlu show 12\n  danlu show @ --json";
-    the_task_its_id_your_last_one_1_the_one =
+    task_id =
         "Task: its id, `@` for your last one, `@~1` for the one before",
         "任务：编号、`@`（最近的任务）或 `@~1`（再前一个）";
-    also_the_environment_it_was_submitted_with = "Also the environment it was submitted with", "同时显示提交时的环境变量";
+    with_environment = "Also the environment it was submitted with", "同时显示提交时的环境变量";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     task_id_name_state(id, name, state) = "task {id} ({name}): {state}\n", "任务 {id}（{name}）：{state}\n";
     why_where = "why / where", "原因 / 位置";
@@ -47,14 +47,14 @@ messages! {
     time = "TIME", "用时";
     end = "END", "结果";
     count_machines(count) = "{count} machines", "{count} 台机器";
-    environment_2 = "\nenvironment\n", "\n环境变量\n";
-    is_shown_to_the_owner_and_admins_only = "  only visible to the owner and administrators\n", "  仅所有者和管理员可见\n";
+    environment_head = "\nenvironment\n", "\n环境变量\n";
+    environment_hidden = "  only visible to the owner and administrators\n", "  仅所有者和管理员可见\n";
     nodes_machines_at_once_on_each(nodes) = "{nodes} machines, each with", "{nodes} 台机器，每台";
     with_the_numbers_ids(ids) = "GPU numbers {ids}", "GPU 编号 {ids}";
     size_of_gpu_memory_each(size) = "{size} of GPU memory each", "每块显存 {size}";
     alone_on_its_gpus = "exclusive GPUs", "独占 GPU";
     shared_with_others = "shared GPUs", "共享 GPU";
-    shared_with_others_where_idle_are_idle(idle) = "shared GPUs at least {idle} % idle", "共享 GPU（空闲 ≥ {idle} %）";
+    shared_where_idle(idle) = "shared GPUs at least {idle} % idle", "共享 GPU（空闲 ≥ {idle} %）";
     size_of_memory(size) = "{size} of memory", "内存 {size}";
     on_name(name) = "on {name}", "在 {name} 上";
     on_a_machine_with_key_value(key, value) = "on a machine with {key}={value}", "在 {key}={value} 的机器上";

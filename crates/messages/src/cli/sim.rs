@@ -1,72 +1,72 @@
 //! Sentences of cli/sim.
 
 messages! {
-    replay_a_trace_with_the_production_scheduler =
+    about =
         "Replay a trace with the production scheduler and compare policies",
         "用真实的调度器回放任务记录，比较各种策略";
-    danlu_sim_trace_file_nodes_list_options_danlu =
+    usage =
         "danlu sim --trace FILE --nodes LIST [OPTIONS]\n       danlu sim --trace FILE --placement count --gpus N [OPTIONS]\n       danlu sim --lab-week",
         "danlu sim --trace 文件 --nodes 列表 [选项]\n      danlu sim --trace 文件 --placement count --gpus 数量 [选项]\n      danlu sim --lab-week";
-    the_trace_a_csv_file_with_one_row_per_job = "The trace: a CSV file with one row per job", "任务记录：CSV 文件，每行一个作业";
-    instead_of_a_trace_a_made_up_week_of_a_lab =
+    trace_file = "The trace: a CSV file with one row per job", "任务记录：CSV 文件，每行一个作业";
+    lab_week =
         "Instead of a trace: a made-up week of a lab under six policies",
         "不用任务记录：回放虚构的实验室一周，比较六种策略";
-    the_policies_to_compare_separated_by_commas =
+    policies =
         "Policies to compare, separated by commas (default: fifo)",
         "要比较的策略，用逗号分隔（默认 fifo）";
-    how_many_nodes_there_are_4_or_for_each =
+    node_count =
         "How many nodes there are: `4`, or for each cluster of the trace `VC=4,VC=10`",
         "节点数量：`4`；记录中有多个集群时写 `VC=4,VC=10`";
-    how_many_gpus_each_node_has_8_unless_told = "GPUs per node (default: 8)", "每个节点的 GPU 数量（默认 8）";
-    consolidate_keeps_a_job_on_as_few_nodes_as_it =
+    gpus_per_node = "GPUs per node (default: 8)", "每个节点的 GPU 数量（默认 8）";
+    placement_rule =
         "`consolidate` keeps a job on as few nodes as it can (the default); `spread` takes the emptiest; `count` takes any free GPUs; `frag` leaves most for those that usually come; `lowest` is first fit",
         "`consolidate` 让作业占用尽可能少的节点（默认）；`spread` 用最空的；`count` 使用任意空闲 GPU；`frag` 为常见任务留出最多空间；`lowest` 首次适配";
-    how_many_gpus_there_are_in_all_or_vc_128_vc =
+    gpu_count =
         "How many GPUs there are in all (or `VC=128,VC=64`), with `--placement count`",
         "GPU 总数（或 `VC=128,VC=64`），与 `--placement count` 一起使用";
-    print_one_json_document_instead_of_a_table = "Print one JSON document instead of a table", "输出一个 JSON 文档，而不是表格";
-    also_show_each_cluster_of_the_trace_on_its = "Also show each cluster of the trace on its own", "同时单独显示每个集群";
-    also_write_submission_first_start_and_end_of =
+    print_json = "Print one JSON document instead of a table", "输出一个 JSON 文档，而不是表格";
+    by_cluster = "Also show each cluster of the trace on its own", "同时单独显示每个集群";
+    write_jobs =
         "Also write submission, first start and end of every job to this file",
         "同时把每个作业的提交、首次开始和结束时间写入该文件";
-    also_draw_completion_and_queueing_times_of =
+    draw_plot =
         "Also draw completion and queueing times of the policies into this file",
         "同时把各策略的完成时间和排队时间画成图，写入该文件";
-    gpus_says_nothing_about_nodes_and_this =
+    gpus_without_nodes =
         "`--gpus` says nothing about nodes, and this placement needs them",
         "`--gpus` 没有说明节点，而这种放置方式需要节点";
-    the_size_of_the_cluster_is_missing = "the size of the cluster is missing", "没有说明集群的大小";
-    add_nodes_4_or_placement_count_gpus_128 =
+    no_cluster_size = "the size of the cluster is missing", "没有说明集群的大小";
+    add_cluster_size =
         "add `--nodes 4`, or `--placement count --gpus 128`",
         "请加上 `--nodes 4`，或 `--placement count --gpus 128`";
     mean_completion_time_hours = "mean completion time, hours", "平均完成时间（小时）";
     queueing_time_of_99_hours = "queueing time of 99 %, hours", "99 % 的作业排队不超过（小时）";
     jobs_that_waited_at_most_as_long = "jobs that waited at most as long", "等待不超过该时长的作业";
-    is_not_of_the_form_vc_4 = "is not of the form VC=4", "不是 VC=4 的形式";
-    is_not_a_number_above_0 = "is not a number above 0", "不是大于 0 的数";
-    give_it_a_larger_cluster_nodes_gpus_per_node =
+    not_vc_size = "is not of the form VC=4", "不是 VC=4 的形式";
+    not_above_zero = "is not a number above 0", "不是大于 0 的数";
+    larger_cluster =
         "give it a larger cluster (`--nodes`, `--gpus-per-node`, `--gpus`), or leave the job out of the trace",
         "请给出更大的集群（`--nodes`、`--gpus-per-node`、`--gpus`），或从记录中删去该作业";
-    fill_in_the_column_or_leave_column_out = "fill in the column, or leave `@column` out", "请填写该列，或去掉 `@column`";
+    fill_in_column = "fill in the column, or leave `@column` out", "请填写该列，或去掉 `@column`";
     could_not_write = "could not write", "无法写入";
-    choose_a_directory_that_exists_and_has_room = "choose a directory that exists and has room", "请选择存在且有空间的目录";
-    bounded_slowdown_how_many_times_longer_a_job =
+    choose_directory = "choose a directory that exists and has room", "请选择存在且有空间的目录";
+    lab_week_legend =
         "\nBounded slowdown: how many times longer a job took than alone.\nFairness: 1 when all six people were slowed down equally.\n\nTry it with your own jobs (columns submit_time,num_gpus,duration):\n  danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  danlu sim --help\n",
         "\n有界减速比：作业用时是独占运行的几倍。公平性：六个人受到同样的拖延时为 1。\n\n可用自己的作业试试（列：submit_time,num_gpus,duration）：\n  danlu sim --trace jobs.csv --nodes 4 --policy fifo,fifo+easy,srtf\n  danlu sim --help\n";
-    note_the_trace_has_no_jobs_of = "note: the trace has no jobs of", "注意：记录中没有这些集群的作业：";
-    instead_of_a_trace_a_csv_file_of_tasks_that =
+    no_jobs_of = "note: the trace has no jobs of", "注意：记录中没有这些集群的作业：";
+    workload_file =
         "Instead of a trace: a CSV file of tasks that come and never leave; `openb` is openb_default.csv beside the nodes",
         "不用任务记录：CSV 任务列表，任务到达后不离开；`openb` 指节点文件旁的 openb_default.csv";
-    the_machines_for_workload_a_csv_file_with_cpu =
+    nodes_file =
         "The machines for --workload: a CSV file with cpu_milli, memory_mib, gpu, model",
         "--workload 的机器：CSV 文件，列为 cpu_milli、memory_mib、gpu、model";
-    with_workload_draw_the_tasks_so_many_times =
+    draws =
         "With --workload: number of random draws (default: 10)",
         "配合 --workload：重新抽取任务的次数（默认 10）";
-    with_workload_until_tasks_ask_for_so_much_of =
+    until_percent =
         "With --workload: stop when tasks ask for this percentage of all GPUs (default: 130)",
         "配合 --workload：直到任务需求达到全部 GPU 的百分比（默认 130）";
-    the_machines_are_missing = "the machines are missing", "没有说明机器";
+    no_machines = "the machines are missing", "没有说明机器";
     gpus_given_out_mean_deviation = "allocated GPUs, mean ± deviation", "已分配的 GPU，均值 ± 标准差";
     placement = "placement", "放置";
     notes =

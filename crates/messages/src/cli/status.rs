@@ -1,16 +1,16 @@
 //! Sentences of cli/status.
 
 messages! {
-    totals_machines_gpus_tasks_and_what_runs = "Summary of machines, GPUs and tasks", "总览：机器、GPU、任务，以及正在运行的";
+    about = "Summary of machines, GPUs and tasks", "总览：机器、GPU、任务，以及正在运行的";
     danlu_status_options = "danlu status [OPTIONS]", "danlu status [选项]";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     count_other(count) = ", {count} other", "，{count} 块其他";
     none = "none", "无";
     comma = ", ", "，";
-    machines_machines_gpus_total_free_free_held(machines, total, free, held, foreign, other, tasks) =
+    totals(machines, total, free, held, foreign, other, tasks) =
         "machines  {machines}\nGPUs      {total}: {free} free, {held} held, {foreign} used outside Danlu{other}\ntasks     {tasks}\n",
         "机器  {machines}\nGPU   {total}：{free} 块空闲，{held} 块占用，{foreign} 块被外部进程使用{other}\n任务  {tasks}\n";
-    name_free_all_gpus_free_state_tasks_ids(name, free, all, state, ids) =
+    node_line(name, free, all, state, ids) =
         "  {name}: {free}/{all} GPUs free, {state}, tasks {ids}\n",
         "  {name}：{free}/{all} 块 GPU 空闲，{state}，任务 {ids}\n";
     id = "ID", "编号";

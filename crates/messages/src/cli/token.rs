@@ -1,11 +1,11 @@
 //! Sentences of cli/token.
 
 messages! {
-    tokens_for_programs_that_come_over_the = "Tokens for programs that use the API over the network", "供程序通过网络访问的令牌";
-    danlu_token_list_new_name_revoke_name =
+    about = "Tokens for programs that use the API over the network", "供程序通过网络访问的令牌";
+    usage =
         "danlu token [list | new NAME | revoke NAME]",
         "danlu token [list | new 名称 | revoke 名称]";
-    examples_danlu_token_new_ci_prints_it_this =
+    help =
         "Examples:\n  \
            danlu token new ci                             prints it, this once\n  \
            danlu token new board --scope read --expires 30d\n  \
@@ -25,20 +25,20 @@ messages! {
     which = "Which", "哪些";
     what_it_is_for = "What it is for", "用途";
     read_submit_or_admin = "read, submit or admin", "read、submit 或 admin";
-    good_for_so_long_such_as_30d_until_revoked =
+    expires =
         "Lifetime, for example 30d (default: until revoked)",
         "有效期，如 30d（默认：直到吊销）";
     print_the_token_alone = "Print only the token", "只输出令牌";
-    secret_this_is_shown_once_programs_use_it_as(secret) =
+    shown_once(secret) =
         "{secret}\nThis is shown once. Programs use it as DANLU_TOKEN, or as `Authorization: Bearer …`.\n",
         "{secret}\n仅显示这一次。程序可通过 DANLU_TOKEN 或 `Authorization: Bearer …` 使用。\n";
     revoked_name(name) = "revoked {name}\n", "已吊销 {name}\n";
-    no_tokens_make_one_danlu_token_new_name =
+    no_tokens =
         "no tokens; create one: danlu token new NAME\n",
         "没有令牌；可用 danlu token new 名称 生成\n";
     name = "NAME", "名称";
     scope = "SCOPE", "范围";
     made = "CREATED", "创建于";
     good_until = "VALID UNTIL", "有效期至";
-    it_is_revoked = "revoked", "直到吊销";
+    until_revoked = "revoked", "直到吊销";
 }

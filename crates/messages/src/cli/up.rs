@@ -2,7 +2,7 @@
 
 messages! {
     run_the_server_in_the_foreground = "Run the server in the foreground", "在前台运行服务器";
-    examples_danlu_up_serve_this_machine_danlu_up =
+    help =
         "Examples:\n  \
            danlu up                               serve this machine\n  \
            danlu up --data ./try --sim-gpus 4     try it with four simulated GPUs\n\n\
@@ -11,27 +11,27 @@ messages! {
            danlu up                               为本机服务\n  \
            danlu up --data ./try --sim-gpus 4     用四块模拟的 GPU 试一试\n\n\
          Ctrl-C 或 `danlu down` 会停止服务器；正在运行的任务继续运行。";
-    where_to_listen_127_0_0_1_8787_and_1_8787 =
+    listen =
         "Address to listen on; port 0 picks a free one (default: 127.0.0.1:8787 and [::1]:8787)",
         "监听地址；端口 0 表示任选空闲端口（默认：127.0.0.1:8787 和 [::1]:8787）";
-    where_to_keep_everything_a_directory_on_a = "Data directory, on a local disk", "数据目录，须在本地磁盘上";
-    simulate_so_many_gpus_instead_of_looking_for =
+    data_directory = "Data directory, on a local disk", "数据目录，须在本地磁盘上";
+    simulated_gpus =
         "Simulate this many GPUs instead of using real ones",
         "模拟 N 块 GPU，而不查找真实的 GPU";
-    the_configuration_file = "The configuration file", "配置文件";
-    go_on_with_a_database_that_is_older_than_it =
+    configuration_file = "The configuration file", "配置文件";
+    accept_loss =
         "Continue with a database that is older than expected; unfinished tasks are held",
         "接受较旧的数据库并继续；未结束的任务会被扣住";
-    warning_address_is_not_encrypted_passwords(address) =
+    not_encrypted(address) =
         "warning: {address} is not encrypted: passwords and tokens can be read on the network",
         "警告：{address} 未加密：网络上可以读到密码和令牌";
-    leave_plain_http_out_for_https_or_listen_on =
+    encrypt_or_localhost =
         "remove plain_http to use HTTPS, or listen on 127.0.0.1 behind an encrypting proxy",
         "去掉 plain_http 以使用 HTTPS，或只监听 127.0.0.1 并由代理加密";
-    not_root_serving_this_user_only_tasks_run_as =
+    not_root =
         "not root: serving this user only, tasks run as this user",
         "不是 root：只为当前用户服务，任务以当前用户身份运行";
-    no_admin_yet_make_the_first_one_here_once =
+    first_admin =
         "no administrator yet; create the first one here (works once):",
         "尚无管理员；请在此创建第一个（一次有效）：";
 }

@@ -2,9 +2,9 @@
 
 messages! {
     danlu_wait_id_all_options = "danlu wait [ID… | --all] [OPTIONS]", "danlu wait [编号… | --all] [选项]";
-    print_the_tasks_as_one_json_document = "Print the tasks as one JSON document", "以一个 JSON 文档输出这些任务";
-    wait_until_tasks_have_ended_or_reached_a = "Wait until tasks have ended or reached a state", "等待任务结束或达到某个状态";
-    without_ids_all_of_my_tasks_that_are_not_held_2 =
+    print_json = "Print the tasks as one JSON document", "以一个 JSON 文档输出这些任务";
+    about = "Wait until tasks have ended or reached a state", "等待任务结束或达到某个状态";
+    help =
         "Without ids: all of my tasks that are not held.\n\n\
          The exit code is 0 if all succeeded, else that of the lowest id that did not:\n\
          its own, 128+n for signal n, 124 for the time limit, 130 when cancelled, 1 when\n\
@@ -22,10 +22,10 @@ messages! {
            danlu wait 12 && danlu submit -- python eval.py\n  \
            danlu wait --all\n  \
            danlu wait 12 --until running --timeout 10m";
-    wait_for_one_of_these_states_instead_queued =
+    until =
         "Wait for one of these states instead: queued, running, paused, succeeded, …; or waiting, active, ended",
         "改为等待其中一个状态：queued、running、paused、succeeded 等；或 waiting、active、ended";
-    give_up_after_this_long_with_exit_code_124 =
+    timeout =
         "Give up after this long, with exit code 124: 90s, 10m (default: never)",
         "超过该时长则放弃，退出码为 124：90s、10m（默认：一直等）";
     timed_out_task_id_is_state(id, state) = "timeout: task {id} is {state}", "等待超时：任务 {id} 的状态为 {state}";

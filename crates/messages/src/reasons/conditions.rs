@@ -67,7 +67,7 @@ fn ends(holders: &[&Holder], at: &impl Fn(Time) -> String) -> String {
     let others = holders.len() - words.len();
     match others {
         0 => {}
-        1 => words.push(msg::n_1_other_task().to_owned()),
+        1 => words.push(msg::one_other_task().to_owned()),
         others => words.push(msg::others_other_tasks(&others)),
     }
     let all = listed(&words);
@@ -91,36 +91,30 @@ fn one_end(holder: &Holder, at: &impl Fn(Time) -> String) -> String {
 
 fn clause(constraint: &Constraint, at: &impl Fn(Time) -> String) -> String {
     match constraint {
-        Constraint::Held => msg::it_is_released().to_owned(),
-        Constraint::InDoubt { why: Doubt::Restored } => {
-            msg::it_is_released_it_may_have_run_since_the().to_owned()
-        }
-        Constraint::InDoubt { why: Doubt::NoRecord } => {
-            msg::it_is_released_the_record_of_its_run_is_gone().to_owned()
-        }
+        Constraint::Held => msg::released().to_owned(),
+        Constraint::InDoubt { why: Doubt::Restored } => msg::released_restored().to_owned(),
+        Constraint::InDoubt { why: Doubt::NoRecord } => msg::released_no_record().to_owned(),
         Constraint::Dependencies { on } => {
             let on = ids(on);
             msg::on_ended_as_required(&on)
         }
         Constraint::Begins { at: time } => {
             let at = at(*time);
-            msg::it_is_at(&at)
+            msg::at_time(&at)
         }
         Constraint::RetryAt { at: time } => {
             let at = at(*time);
-            msg::it_is_at_retry_after_a_failure(&at)
+            msg::retry_at_time(&at)
         }
-        Constraint::QueuePaused => msg::the_queue_is_resumed().to_owned(),
-        Constraint::ArrayLimit { at_once } => {
-            msg::fewer_than_at_once_tasks_of_its_array_run(&at_once)
-        }
+        Constraint::QueuePaused => msg::queue_resumed().to_owned(),
+        Constraint::ArrayLimit { at_once } => msg::array_below_limit(&at_once),
         Constraint::Quota(excess) => {
             let quota = over_quota(excess);
-            msg::the_quota_allows_it_quota(&quota)
+            msg::quota_allows(&quota)
         }
         Constraint::Settling(holder) => {
             let task = holder.task.map_or_else(|| "?".to_owned(), |task| task.to_string());
-            msg::the_gpu_memory_of_task_has_settled(&task)
+            msg::memory_settled(&task)
         }
         Constraint::RunEnds(holder) => ends(&[holder], at),
         Constraint::Gpu { node, gpu, why } => {
@@ -129,28 +123,22 @@ fn clause(constraint: &Constraint, at: &impl Fn(Time) -> String) -> String {
         Constraint::Node { node, why } => node_clause(&node.name, why),
         Constraint::KeepGpuMemory { share } => {
             let percent = f64::from(*share) * 100.0;
-            msg::less_than_percent_of_a_shared_gpu_is_kept(&percent)
+            msg::keep_less_memory(&percent)
         }
-        Constraint::TasksPerGpu { most } => {
-            msg::more_than_most_tasks_may_share_a_gpu_setting(&most)
-        }
+        Constraint::TasksPerGpu { most } => msg::raise_tasks_per_gpu(&most),
         Constraint::Asks(attribute) => asks(attribute),
-        Constraint::Turn { ahead: 0, .. } => {
-            msg::the_tasks_that_waited_longer_have_started().to_owned()
-        }
+        Constraint::Turn { ahead: 0, .. } => msg::older_tasks_started().to_owned(),
         Constraint::Turn { ahead, tasks } => turn(*ahead, tasks),
-        Constraint::NoNodes => msg::a_machine_is_added().to_owned(),
+        Constraint::NoNodes => msg::machine_added().to_owned(),
     }
 }
 
 fn turn(ahead: usize, tasks: &[TaskId]) -> String {
     let named = ids(&tasks[..tasks.len().min(MOST_NAMED)]);
     match (ahead, tasks.len().min(MOST_NAMED)) {
-        (_, 0) => msg::its_turn_has_come_ahead_before_it(&ahead),
-        (ahead, shown) if shown < ahead => {
-            msg::its_turn_has_come_ahead_before_it_named(&ahead, &named)
-        }
-        _ => msg::its_turn_has_come_after_named(&named),
+        (_, 0) => msg::turn_after_count(&ahead),
+        (ahead, shown) if shown < ahead => msg::turn_after_some(&ahead, &named),
+        _ => msg::turn_after(&named),
     }
 }
 
@@ -160,21 +148,21 @@ fn gpu_clause(gpu: &str, why: &GpuObstacle) -> String {
         GpuObstacle::Busy { percent } => msg::gpu_is_less_busy_percent_now(&gpu, &percent),
         GpuObstacle::OtherMemory { bytes } => {
             let size = gibibytes(*bytes);
-            msg::the_size_used_outside_danlu_on_gpu_are_freed(&size, &gpu)
+            msg::outside_memory_freed(&size, &gpu)
         }
         GpuObstacle::Foreign { processes } => {
             let who = strangers(processes);
-            msg::gpu_is_no_longer_used_outside_danlu_who(&gpu, &who)
+            msg::outside_use_ends(&gpu, &who)
         }
-        GpuObstacle::Dirty => msg::the_memory_of_ended_tasks_on_gpu_is_freed(&gpu),
+        GpuObstacle::Dirty => msg::dirty_memory_freed(&gpu),
         GpuObstacle::Unknown => msg::gpu_can_be_probed_again(&gpu),
-        GpuObstacle::UnknownRun => msg::the_run_from_before_the_database_was_lost_or(&gpu),
+        GpuObstacle::UnknownRun => msg::unknown_run_ends(&gpu),
         GpuObstacle::Quarantined { error } => msg::gpu_is_enabled_again_error(&gpu, &error),
         GpuObstacle::Disabled => msg::gpu_is_enabled(&gpu),
         GpuObstacle::OnSeveralNodes { nodes } => {
             let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
             let names = listed(&names);
-            msg::gpu_is_disabled_on_names_which_reports_it_too(&gpu, &names)
+            msg::disabled_elsewhere(&gpu, &names)
         }
     }
 }
@@ -197,7 +185,7 @@ fn node_clause(name: &str, why: &NodeObstacle) -> String {
     match why {
         NodeObstacle::ShortOfMemory { free, keeps } => {
             let (free, keeps) = (gibibytes(*free), gibibytes(*keeps));
-            msg::name_has_at_least_keeps_of_memory_free_free(&name, &keeps, &free)
+            msg::machine_memory_free(&name, &keeps, &free)
         }
         NodeObstacle::Unfit { trouble } => {
             let detail = &trouble.detail;
@@ -211,42 +199,30 @@ fn node_clause(name: &str, why: &NodeObstacle) -> String {
 
 fn asks(attribute: &Attribute) -> String {
     match attribute {
-        Attribute::Resource { name, wanted, most } => {
-            msg::it_asks_for_less_name_wanted_asked_at_most(&name, &wanted, &most)
-        }
-        Attribute::Cpus { wanted, most } => {
-            msg::it_asks_for_fewer_cpus_wanted_asked_at_most(&wanted, &most)
-        }
+        Attribute::Resource { name, wanted, most } => msg::ask_less_resource(&name, &wanted, &most),
+        Attribute::Cpus { wanted, most } => msg::ask_fewer_cpus(&wanted, &most),
         Attribute::Memory { wanted, most } => {
             let (wanted, most) = (gibibytes(*wanted), gibibytes(*most));
-            msg::it_asks_for_less_memory_wanted_asked_at_most(&wanted, &most)
+            msg::ask_less_memory(&wanted, &most)
         }
         Attribute::GpuMemory { wanted, most } => {
             let (wanted, most) = (gibibytes(*wanted), gibibytes(*most));
-            msg::it_asks_for_less_gpu_memory_wanted_asked_the(&wanted, &most)
+            msg::ask_less_gpu_memory(&wanted, &most)
         }
-        Attribute::IdleUtilization { wanted } => {
-            msg::it_accepts_gpus_less_than_wanted_idle(&wanted)
-        }
+        Attribute::IdleUtilization { wanted } => msg::accept_busier(&wanted),
         Attribute::GpuIds { ids } => {
             let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
             let ids = ids.join(",");
-            msg::it_accepts_other_gpus_than_ids(&ids)
+            msg::accept_other_gpus(&ids)
         }
-        Attribute::Exclusive => msg::it_accepts_gpus_with_several_slots().to_owned(),
-        Attribute::Model { model } => msg::it_accepts_other_gpus_than_model(&model),
-        Attribute::Node { node: NodeSelector::Name(name) } => {
-            msg::it_accepts_other_machines_than_name(&name)
-        }
+        Attribute::Exclusive => msg::accept_slots().to_owned(),
+        Attribute::Model { model } => msg::accept_other_model(&model),
+        Attribute::Node { node: NodeSelector::Name(name) } => msg::accept_other_machine(&name),
         Attribute::Node { node: NodeSelector::Label { key, value } } => {
-            msg::it_accepts_machines_without_key_value(&key, &value)
+            msg::accept_without_label(&key, &value)
         }
-        Attribute::Nodes { wanted, most } => {
-            msg::it_asks_for_fewer_machines_wanted_asked_most(&wanted, &most)
-        }
-        Attribute::Gpus { wanted, most } => {
-            msg::it_asks_for_fewer_gpus_wanted_asked_at_most(&wanted, &most)
-        }
+        Attribute::Nodes { wanted, most } => msg::ask_fewer_machines(&wanted, &most),
+        Attribute::Gpus { wanted, most } => msg::ask_fewer_gpus(&wanted, &most),
     }
 }
 

@@ -39,8 +39,8 @@ fn gpus(request: &Request) -> Option<String> {
     let mut words = match (count, model) {
         (0, _) => return None,
         _ if request.gpu_ids.len() == count as usize => format!("GPU {ids}"),
-        (1, None) => msg::n_1_gpu().to_owned(),
-        (1, Some(model)) => msg::n_1_model_gpu(&model),
+        (1, None) => msg::one_gpu().to_owned(),
+        (1, Some(model)) => msg::one_gpu_of_model(&model),
         (count, None) => msg::count_gpus(&count),
         (count, Some(model)) => msg::count_model_gpus(&count, &model),
     };
@@ -53,7 +53,7 @@ fn gpus(request: &Request) -> Option<String> {
             words += &msg::with_size_to_share(&size);
         }
         Sharing::Shared { idle_utilization } => {
-            words += &msg::with_size_to_share_idle_utilization_idle(&size, &idle_utilization);
+            words += &msg::shared_with_idle(&size, &idle_utilization);
         }
         Sharing::Slot | Sharing::Exclusive if request.gpu_memory > 0 => {
             words += &msg::with_at_least_size(&size);
@@ -66,7 +66,7 @@ fn gpus(request: &Request) -> Option<String> {
 
 fn cpus(count: u32) -> String {
     match count {
-        1 => msg::n_1_cpu().to_owned(),
+        1 => msg::one_cpu().to_owned(),
         count => msg::count_cpus(&count),
     }
 }

@@ -11,10 +11,10 @@ use danlu_core::{TaskId, Time, WaitReason};
 pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
     match wait {
         WaitReason::Held => msg::held_danlu_release_id_lets_it_go(),
-        WaitReason::NoNodes => msg::there_is_no_machine_yet(),
+        WaitReason::NoNodes => msg::no_machine_yet(),
         WaitReason::NeverFits => msg::no_machine_is_large_enough_any_more(),
-        WaitReason::NodesUnavailable { .. } => msg::the_machines_that_could_run_it_are_away_or(),
-        WaitReason::QueuePaused => msg::the_queue_is_paused(),
+        WaitReason::NodesUnavailable { .. } => msg::machines_unavailable(),
+        WaitReason::QueuePaused => msg::queue_is_paused(),
         WaitReason::Outranked => msg::others_come_first(),
         WaitReason::AboutToStart => msg::about_to_start(),
         WaitReason::Resources { held_by } if held_by.is_empty() => msg::for_room_on_a_machine(),
@@ -24,7 +24,7 @@ pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
         }
         WaitReason::RetryAt { at: time } => {
             let at = at(*time);
-            return msg::failed_tried_again_at_at(&at);
+            return msg::failed_retry_at(&at);
         }
         WaitReason::Dependencies { on } => {
             let on = ids(on);
@@ -36,16 +36,16 @@ pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
             let gpus = gpus.join(",");
             return msg::gpu_gpus_is_disabled(&gpus);
         }
-        WaitReason::NodesShortOfMemory { .. } => msg::the_machine_has_too_little_memory_left(),
-        WaitReason::Settling => msg::waiting_for_memory_on_the_shared_gpu_to(),
-        WaitReason::GpusBusy => msg::the_gpus_it_could_share_are_too_busy(),
+        WaitReason::NodesShortOfMemory { .. } => msg::too_little_memory(),
+        WaitReason::Settling => msg::memory_settling(),
+        WaitReason::GpusBusy => msg::shared_gpus_busy(),
         WaitReason::Resources { held_by } if held_by.len() == 1 => msg::until_a_running_task_ends(),
         WaitReason::Resources { held_by } => {
             let count = held_by.len();
-            return msg::until_some_of_count_running_tasks_end(&count);
+            return msg::until_some_end(&count);
         }
         WaitReason::TooFewNodes { wanted, with_room, .. } => {
-            return msg::for_wanted_machines_at_once_with_room_have(&wanted, &with_room);
+            return msg::too_few_machines(&wanted, &with_room);
         }
         WaitReason::NamedResources { wanted, held_by } => {
             let wanted = wanted.iter().map(|(name, count)| format!("{count} {name}"));
@@ -63,21 +63,17 @@ pub fn reason(wait: &WaitReason, at: impl Fn(Time) -> String) -> String {
             return msg::task_first_comes_first(&first);
         }
         WaitReason::Quota(excess) => return over_quota(excess),
-        WaitReason::InDoubt { why: Doubt::Restored } => {
-            msg::held_it_may_have_run_since_the_backup_that()
-        }
-        WaitReason::InDoubt { why: Doubt::NoRecord } => {
-            msg::held_the_record_of_its_run_is_gone_it_may()
-        }
+        WaitReason::InDoubt { why: Doubt::Restored } => msg::held_restored(),
+        WaitReason::InDoubt { why: Doubt::NoRecord } => msg::held_no_record(),
         WaitReason::NodesUnfit { trouble, .. } => {
             let detail = &trouble.detail;
-            return msg::the_machine_cannot_start_tasks_detail(&detail);
+            return msg::machine_unfit(&detail);
         }
         WaitReason::GpusOnSeveralNodes { gpus } => {
             let names = |it: &SharedGpu| it.names.join(msg::and());
             let shared = gpus.iter().map(|it| format!("{} ({})", it.gpu, names(it)));
             let shared = shared.collect::<Vec<_>>().join(", ");
-            return msg::for_gpus_that_several_machines_report_shared(&shared);
+            return msg::gpus_reported_twice(&shared);
         }
         WaitReason::WouldDelay { first, starts_at } => {
             return would_delay(*first, starts_at.map(at));
@@ -101,14 +97,14 @@ fn gpus_unavailable(wait: &WaitReason) -> String {
     let counted = [
         (foreign, msg::foreign_used_outside_danlu(&foreign)),
         (unknown, msg::unknown_cannot_be_probed(&unknown)),
-        (dirty, msg::dirty_did_not_give_their_memory_back(&dirty)),
+        (dirty, msg::dirty_gpus(&dirty)),
         (just_left, msg::just_left_only_just_left_by_others(&just_left)),
         (quarantined, msg::quarantined_with_hardware_errors(&quarantined)),
-        (unknown_runs, msg::unknown_runs_used_by_runs_from_before_the(&unknown_runs)),
+        (unknown_runs, msg::unknown_run_gpus(&unknown_runs)),
     ];
     let parts: Vec<String> =
         counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
-    let parts = parts.join(msg::comma_2());
+    let parts = parts.join(msg::fullwidth_comma());
     msg::for_gpus_parts(&parts)
 }
 
@@ -128,7 +124,7 @@ pub(crate) fn over_quota(Excess { whose, limit, in_use, most }: &Excess) -> Stri
 
 fn would_delay(first: TaskId, starts_at: Option<String>) -> String {
     match starts_at {
-        Some(at) => msg::would_delay_task_first_at(&first, &at),
+        Some(at) => msg::would_delay_at(&first, &at),
         None => msg::would_delay_task_first(&first),
     }
 }

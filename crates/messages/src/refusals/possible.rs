@@ -5,7 +5,7 @@ use danlu_core::refusal::{Lack, NameKind, SizedNode};
 
 pub(super) fn unknown(kind: NameKind, name: &str, nearest: Option<&str>) -> (String, String) {
     let message = match kind {
-        NameKind::Node => msg::there_is_no_machine_called_name(&name),
+        NameKind::Node => msg::no_such_machine(&name),
         NameKind::Label => msg::no_machine_has_the_label_name(&name),
         NameKind::Resource => msg::no_machine_has_name(&name),
     };
@@ -26,10 +26,10 @@ pub(super) fn lacking(lacks: &Lack) -> (String, String) {
         Lack::Model { model, there_are } => {
             let message = msg::no_node_has_a_gpu_of_model_model(&model);
             let hint = match there_are.is_empty() {
-                true => msg::danlu_gpus_shows_what_there_is().to_owned(),
+                true => msg::list_gpus().to_owned(),
                 false => {
                     let models = listed(there_are);
-                    msg::there_are_models(&models)
+                    msg::models_are(&models)
                 }
             };
             (message, hint)
@@ -60,7 +60,7 @@ fn together(wanted: u32, most: u32, equal: usize) -> String {
     match nodes {
         Some(nodes) => {
             let each = wanted as usize / nodes;
-            msg::nodes_nodes_gpus_each_runs_on_nodes_nodes(&nodes, &each)
+            msg::nodes_together(&nodes, &each)
         }
         None => msg::gpus_most_is_the_most_on_one_node(&most),
     }

@@ -107,7 +107,7 @@ pub(super) fn largest(most: &Largest, wanted: &Request) -> String {
         parts.push(msg::largest_memory(&gibibytes(most.memory)));
     }
     parts.extend(most.resources.iter().map(|(name, count)| format!("{count} {name}")));
-    parts.join(words::comma_2())
+    parts.join(words::fullwidth_comma())
 }
 
 /// In the largest unit that there is at least one of.

@@ -4,22 +4,22 @@ messages! {
     then_danlu_notices_acknowledge_id(id) =
         "then: danlu notices --acknowledge {id}",
         "然后：danlu notices --acknowledge {id}";
-    the_database_was_older_than_expected_at_at(at, lost, known_events) =
+    database_older(at, lost, known_events) =
         "The database was older than expected at {at}: the last {lost} of {known_events} events are lost. Unfinished tasks are held, unknown runs continue.",
         "{at} 发现数据库比预期旧：共 {known_events} 个事件，最后 {lost} 个已丢失。未结束的任务已被扣住，未知的运行会继续。";
-    see_the_held_tasks_danlu_ls_a_state_held_and(acknowledge) =
+    review_held_tasks(acknowledge) =
         "review the held tasks (danlu ls -a --state held) and release or cancel them; {acknowledge}",
         "请查看被扣住的任务（danlu ls -a --state held）并放行或取消；{acknowledge}";
-    restored_at_at_from_the_backup_of_backup_at(at, backup_at) =
+    restored(at, backup_at) =
         "Restored at {at} from the backup of {backup_at}. Unfinished tasks are held, unknown runs continue.",
         "{at} 已从 {backup_at} 的备份恢复。未结束的任务已被扣住，未知的运行会继续。";
-    scheduling_is_paused_since_at_an_internal(at) =
+    scheduling_paused(at) =
         "Scheduling paused at {at}: internal error of the scheduler. No new tasks start; running tasks continue.",
         "自 {at} 起调度已暂停：调度器发生内部错误。不会启动新任务；正在运行的任务继续。";
-    an_admin_can_resume_it_danlu_resume_queue(report) =
+    resume_queue(report) =
         "an admin can resume it: danlu resume-queue; report {report}",
         "管理员可恢复：danlu resume-queue；报告文件 {report}";
-    machine_node_is_not_used_since_at_an_internal(node, at) =
+    machine_disabled(node, at) =
         "Machine {node} disabled at {at}: internal error while processing its message. It is retried later.",
         "自 {at} 起停用机器 {node}：处理其消息时发生内部错误。稍后会重试。";
     report_report_acknowledge(report, acknowledge) = "report {report}; {acknowledge}", "报告文件 {report}；{acknowledge}";

@@ -10,10 +10,10 @@ messages! {
     ids_tasks(ids) = "{ids} tasks", "{ids} 个任务";
     remove_what(what) = "Remove {what}?", "删除{what}？";
     cancel_what(what) = "Cancel {what}?", "取消{what}？";
-    their_logs_and_results_here_are_gone_then_a =
+    removal_consequences =
         "Their logs and records are deleted; running tasks are cancelled first.",
         "其日志与记录将被删除；运行中的任务会先取消。";
-    what_waits_does_not_start_what_runs_is_ended =
+    cancel_consequences =
         "Waiting tasks will not start; running tasks are ended with all their processes.",
         "等待中的任务不再启动；运行中的任务及其全部进程将被结束。";
 }

@@ -19,101 +19,101 @@ messages! {
     command_exit = "stop the server; running tasks continue", "停止服务器；运行中的任务继续";
     add = "add", "添加";
     change = "change", "修改";
-    a_name_is_missing = "name missing", "缺少名称";
-    a_limit_is_a_whole_number = "a limit must be a whole number", "上限须为整数";
+    name_missing = "name missing", "缺少名称";
+    limit_not_whole = "a limit must be a whole number", "上限须为整数";
     leave_it_empty_for_none = "empty: no limit", "留空表示不限";
     users = "Users", "用户";
     projects = "Projects", "项目";
-    with_more_ended_tasks_than_this_the_oldest_go =
+    archive_above =
         "Above this number of ended tasks, the oldest are archived; 0: never.",
         "已结束任务超过此数时归档最旧的；0 表示不归档。";
-    this_part_of_everybodys_then = "Fraction of each user's tasks that is archived then.", "届时归档每人的这一比例。";
-    among_one_users_tasks_those_that_are_likely =
+    archive_fraction = "Fraction of each user's tasks that is archived then.", "届时归档每人的这一比例。";
+    short_first =
         "Among the tasks of one user, probably short ones go first.",
         "同一用户的任务中，可能较短的先运行。";
-    what_may_start_while_the_first_cannot_none =
+    backfill_rule =
         "What may start while the first task cannot: none, skip (whatever fits), easy (what does not delay it).",
         "首个任务无法开始时：none 不启动其他，skip 启动放得下的，easy 启动不会推迟它的。";
     of_tasks_that_do_not_say_how_often = "Default number of retries.", "默认重试次数。";
-    for_fair_after_this_long_use_counts_half = "For fair: half-life of GPU usage.", "用于 fair：GPU 用量的半衰期。";
-    a_gpu_that_others_have_used_is_given_out_once =
+    fair_half_life = "For fair: half-life of GPU usage.", "用于 fair：GPU 用量的半衰期。";
+    idle_delay =
         "A GPU used outside Danlu is assigned again after being idle for this long.",
         "外部使用过的 GPU 空闲这么久后才分配。";
-    this_part_of_a_shared_gpus_memory_stays_free =
+    keep_gpu_memory =
         "Fraction of the memory of a shared GPU that is kept free.",
         "共享 GPU 的显存保留这一比例。";
-    a_machine_with_less_than_this_part_of_its =
+    keep_memory =
         "A machine with less than this fraction of its memory free gets no new tasks.",
         "空闲内存低于这一比例的机器不再接受新任务。";
-    for_las_after_so_much_gpu_time_a_task_is_in =
+    las_threshold =
         "For las: GPU time after which a task moves to the second queue.",
         "用于 las：GPU 时间超过此值后进入第二队列。";
-    tasks_of_one_user_that_have_not_ended_where =
+    open_tasks_per_user =
         "Unfinished tasks per user, unless a quota says otherwise.",
         "每个用户未结束的任务数上限（配额另有规定的除外）。";
-    bytes_that_are_kept_of_a_tasks_log_its =
+    log_bytes =
         "Bytes kept of the log of a task: its beginning and its end. Empty: all of it.",
         "每个任务日志保留的字节数（保留开头和结尾）；留空则全部保留。";
-    tasks_that_share_one_gpu_by_its_memory =
+    tasks_per_gpu =
         "Maximum number of tasks that share the memory of one GPU.",
         "按显存共享一块 GPU 的任务数上限。";
-    what_ran_on_a_machine_that_was_away_for_so =
+    lost_after =
         "Tasks on a machine that was unreachable for this long count as failed; 0: never.",
         "机器失联超过此时间后，其上的任务判为失败；0 表示从不。";
-    so_much_time_may_owners_add_to_a_limit_in_all =
+    max_extension =
         "Time that owners may add to a limit in total; administrators: no limit.",
         "所有者累计可延长的时间；管理员不限。";
-    so_often_is_a_task_begun_again_whose_machine =
+    restarts =
         "How often a task is restarted after its machine failed.",
         "机器宕机后任务最多重新开始几次。";
-    nothing_is_preempted_before_it_ran_so_long =
+    min_run_time =
         "Minimum run time before a task may be preempted.",
         "运行不足此时间的任务不会被抢占。";
-    where_tasks_go_pack_the_fullest_machine =
+    placement =
         "Placement: pack (the fullest machine), spread (the emptiest), first_fit, frag or count.",
         "任务放置方式：pack（最满的机器）、spread（最空的机器）、first_fit、frag 或 count。";
-    learn_from_ended_tasks_how_long_others_will = "Predict run times from ended tasks.", "根据已结束的任务预测运行时长。";
-    a_task_over_its_quota_wait_or_refuse_it = "Tasks over quota: wait or refuse.", "超出配额的任务：wait 等待，refuse 拒绝。";
-    gpu_hours_are_counted_anew_after_this = "Period for which GPU-hours are counted.", "GPU 小时的计算周期。";
+    predictions = "Predict run times from ended tasks.", "根据已结束的任务预测运行时长。";
+    over_quota = "Tasks over quota: wait or refuse.", "超出配额的任务：wait 等待，refuse 拒绝。";
+    quota_period = "Period for which GPU-hours are counted.", "GPU 小时的计算周期。";
     of_each_user_in_a_period = "Per user and period.", "每个用户每周期。";
-    tasks_of_each_user_that_have_not_ended = "Unfinished tasks per user.", "每个用户未结束的任务。";
+    open_tasks_each = "Unfinished tasks per user.", "每个用户未结束的任务。";
     waiting_tasks_of_each_user = "Waiting tasks per user.", "每个用户等待中的任务。";
     gpus_in_use_by_each_user = "GPUs in use per user.", "每个用户使用中的 GPU。";
     running_tasks_of_each_user = "Running tasks per user.", "每个用户运行中的任务。";
-    a_shared_task_that_has_settled_counts_as_what =
+    settled_counts_use =
         "A shared task whose memory has settled counts with what it uses, not with what it asked for.",
         "共享任务稳定后按实际用量计算，而非申请量。";
-    a_task_whose_machine_went_down_is_queued = "Requeue tasks whose machine failed.", "机器宕机后任务重新排队。";
-    after_waiting_so_long_gpus_that_come_free_are =
+    requeue_after_failure = "Requeue tasks whose machine failed.", "机器宕机后任务重新排队。";
+    reserve_after =
         "After waiting this long, a task gets GPUs reserved as they become free; 0s: never.",
         "等待这么久后为任务预留空出的 GPU；0s 表示从不。";
-    work_that_preempting_more_than_8_gpus_costs = "Cost of preempting more than 8 GPUs.", "抢占超过 8 块 GPU 的代价。";
-    work_that_preempting_up_to_8_gpus_costs = "Cost of preempting up to 8 GPUs.", "抢占不超过 8 块 GPU 的代价。";
-    before_the_first_retry_twice_as_long_before =
+    restart_cost_large = "Cost of preempting more than 8 GPUs.", "抢占超过 8 块 GPU 的代价。";
+    restart_cost_small = "Cost of preempting up to 8 GPUs.", "抢占不超过 8 块 GPU 的代价。";
+    retry_delay =
         "Delay before the first retry; doubles with each further one.",
         "首次重试前的等待；之后每次加倍。";
-    but_no_longer_than_this = "Maximum delay before a retry.", "重试前的最长等待。";
-    failures_worth_a_retry_such_as_cuda_oom_nccl =
+    retry_delay_most = "Maximum delay before a retry.", "重试前的最长等待。";
+    retry_classes =
         "Failures that are retried, for example cuda_oom,nccl; empty: all but the time limit.",
         "值得重试的失败，如 cuda_oom,nccl；留空：除超时外全部。";
-    a_shared_task_that_has_not_grown_for_so_long =
+    settle_time =
         "A shared task whose memory has not grown for this long has settled.",
         "共享任务显存在此时间内未增长即视为稳定。";
-    between_the_signal_to_a_task_and_the_end_of =
+    stop_grace =
         "Time between SIGTERM and SIGKILL when a task is stopped.",
         "停止任务时 SIGTERM 与 SIGKILL 之间的时间。";
-    all_everybody_sees_all_tasks_own_their_own =
+    visibility =
         "all: users see all tasks; own: only their own.",
         "all：所有人可见全部任务；own：仅可见自己的。";
     one_name_on_each_line_at_most_500 = "one name on each line, at most 500", "每行一个用户名，最多 500 个";
     accounts = "Accounts", "账号";
-    hand_these_passwords_over_now_they_are_not =
+    hand_over_passwords =
         "Hand over these passwords now: they are not shown again and must be changed at the first login.",
         "请立即转交这些密码：之后不再显示，首次登录时须修改。";
     tick_the_box_beside_remove_first = "tick the box beside “Remove” first", "请先勾选“删除”旁的方框";
-    a_new_password = "A new password", "新密码";
-    hand_it_over_now_it_is_not_shown_again = "Hand it over now: it is not shown again.", "请立即转交：之后不再显示。";
-    bytes_of_logs_that_machines_keep_for_one_user =
+    new_password = "A new password", "新密码";
+    hand_over_password = "Hand it over now: it is not shown again.", "请立即转交：之后不再显示。";
+    log_bytes_per_user =
         "Total bytes of logs kept per user; above it, submissions are refused. Empty or 0: no limit.",
         "每个用户保留的日志总字节数上限，达到后拒绝新任务；留空或 0 表示不限。";
 }

@@ -4,7 +4,7 @@ messages! {
     cores_cores(cores) = "{cores} cores", "{cores} 核";
     memory_ram(memory) = "{memory} RAM", "{memory} 内存";
     not_reached_yet = "not connected yet", "尚未连接";
-    not_reachable_now_its_tasks_go_on = "unreachable; its tasks continue", "暂时无法连接，其任务仍在运行";
+    unreachable_tasks_continue = "unreachable; its tasks continue", "暂时无法连接，其任务仍在运行";
     draining_nothing_new_starts_here = "draining: no new tasks start here", "排空中：不再启动新任务";
     free = "free", "空闲";
     in_use = "in use", "使用中";

@@ -3,8 +3,8 @@
 messages! {
     anybody = "anybody", "任何人";
     any_account_any_token = "any account, any token", "任何账号和令牌";
-    any_account_tokens_from_submit_on = "any account, tokens from submit on", "任何账号，submit 及以上令牌";
-    any_account_by_itself_tokens_of_scope_admin = "any account by itself, tokens of scope admin", "账号本人，或 admin 令牌";
+    accounts_and_submit_tokens = "any account, tokens from submit on", "任何账号，submit 及以上令牌";
+    oneself_and_admin_tokens = "any account by itself, tokens of scope admin", "账号本人，或 admin 令牌";
     administrators = "administrators", "管理员";
     name_count(name, count) = "/{name} ({count})", "/{name}（{count}）";
 }

@@ -24,9 +24,9 @@ messages! {
     what_it_does = "What it does", "作用";
     quotas = "Quotas", "配额";
     everybody = "All users", "所有人";
-    what_each_user_may_have_empty_as_much_as = "limits per user; empty: no limit", "每位用户的上限；留空表示不限";
+    quota_per_user = "limits per user; empty: no limit", "每位用户的上限；留空表示不限";
     gpu_hours_are_counted_anew_every = "Period of GPU-hours:", "GPU 小时的统计周期：";
-    no_project_has_a_limit_yet_name_one_below =
+    no_project_limits =
         "No project has a limit yet. Enter one below.",
         "还没有项目设置上限：请在下方填写项目名。";
     name = "Name", "名称";
@@ -46,25 +46,25 @@ messages! {
     resume_the_queue = "Resume the queue", "恢复队列";
     pause_the_queue = "Pause the queue", "暂停队列";
     announcement = "Announcement", "公告";
-    everybody_sees_this_above_every_page = "Shown at the top of every page", "所有页面顶部显示";
+    shown_on_every_page = "Shown at the top of every page", "所有页面顶部显示";
     announce = "Announce", "发布";
     all_settings = "All settings", "全部设置";
     no_limit = "no limit", "不限";
     admin = "Admin", "管理";
     users = "Users", "用户";
     machines = "Machines", "机器";
-    name_2 = "Name", "用户名";
+    user_name = "Name", "用户名";
     runs_as = "Runs as", "运行身份";
-    running_2 = "Running", "运行中";
-    waiting_2 = "Waiting", "等待中";
+    running_heading = "Running", "运行中";
+    waiting_heading = "Waiting", "等待中";
     priority_weight = "Priority · weight", "优先级 · 权重";
-    admin_2 = "admin", "管理员";
+    is_admin = "admin", "管理员";
     locked = "locked", "已锁定";
-    runs_as_2 = "runs as ", "运行身份 ";
+    runs_as_inline = "runs as ", "运行身份 ";
     task = "task,", "个任务，";
     tasks = "tasks,", "个任务，";
     elsewhere = "on other machines", "其他机器上";
-    machines_where_it_is_another_os_user = "Machines with another OS user, separated by spaces", "系统用户不同的机器，以空格分隔";
+    machines_with_other_os_user = "Machines with another OS user, separated by spaces", "系统用户不同的机器，以空格分隔";
     mail = "Mail", "邮箱";
     group = "Group", "组";
     priority = "Priority", "优先级";
@@ -83,19 +83,19 @@ messages! {
     remove = "Remove", "删除";
     add_users = "Add users", "添加用户";
     names = "Names", "用户名";
-    one_on_each_line_with_a_mail_address_behind =
+    names_one_per_line =
         "One per line, optionally followed by a mail address. Each gets a password that must be changed at the first login.",
         "每行一个，可在后面加邮箱。每人会得到一个首次登录须修改的密码。";
     add = "Add", "添加";
     as_admins = "as admins", "设为管理员";
-    also_cancel_what_waits_for_it = "Also cancel dependent tasks:", "同时取消依赖它的任务：";
+    cancel_dependents_too = "Also cancel dependent tasks:", "同时取消依赖它的任务：";
     logged_in = "Logged in", "已登录";
-    this_connection_is_not_encrypted_without =
+    read_only_without_javascript =
         "This connection is not encrypted: without JavaScript, pages are read-only. Enable JavaScript for this page, or use HTTPS.",
         "此连接未加密：不启用 JavaScript 时只能查看，不能修改。请为本页面启用 JavaScript，或使用 HTTPS。";
     continue_ = "Continue", "继续";
     gpus = "GPUs", "GPU";
-    no_gpus_were_found_on_this_machine_it_runs =
+    no_gpus_here =
         "No GPUs found on this machine; it runs CPU tasks.",
         "这台机器上没有发现 GPU：可运行 CPU 任务。";
     model = "Model", "型号";
@@ -108,11 +108,11 @@ messages! {
     give_out = "Enable", "启用";
     take_out = "Disable", "停用";
     slots = "Slots", "槽位";
-    there_is_no_machine_yet = "No machines yet.", "还没有机器。";
+    no_machine_yet = "No machines yet.", "还没有机器。";
     skip_to_content = "Skip to content", "跳到正文";
     main = "Main", "主导航";
     overview = "Overview", "总览";
-    tasks_2 = "Tasks", "任务";
+    tasks_heading = "Tasks", "任务";
     zh = "zh", "en";
     mark = "中文", "English";
     colours_as_the_system_says = "Colours: system", "颜色：跟随系统";
@@ -122,24 +122,24 @@ messages! {
     colours_light = "Colours: light", "颜色：浅色";
     light = "Light", "浅色";
     new_task = "New task", "新建任务";
-    the_queue_is_paused_nothing_new_starts_until =
+    queue_paused_banner =
         "The queue is paused: no new tasks start until an administrator resumes it.",
         "队列已暂停：管理员恢复前不会启动新任务。";
     acknowledge = "Acknowledge", "确认";
-    the_server_does_not_answer_trying_again = "The server does not respond; retrying …", "服务器没有应答，正在重试……";
+    server_silent_retrying = "The server does not respond; retrying …", "服务器没有应答，正在重试……";
     log_in = "Log in", "登录";
     password = "Password", "密码";
-    no_account_yet_an_admin_adds_one_with = "No account yet? An administrator can add one with", "还没有账号？管理员可用以下命令添加：";
-    programs_send_a_token_make_one_under_your =
+    no_account_yet = "No account yet? An administrator can add one with", "还没有账号？管理员可用以下命令添加：";
+    programs_use_tokens =
         "Programs use a token: create one on your account page, or with",
         "程序使用令牌：在“我的”页面创建，或运行";
-    browsers_have_a_session_and_send_x_csrf_token =
+    browsers_use_sessions =
         "Browsers use a session and send X-CSRF-Token with every change.",
         "浏览器使用会话，每次修改须带 X-CSRF-Token。";
-    answers_are_json_with_v_1_a_refusal_has_a =
+    answers_are_json =
         "Responses are JSON with \"v\": 1; errors have a status and",
         "响应为带 \"v\": 1 的 JSON；出错时有状态码和";
-    the_same_for_programs = "Machine-readable description:", "供程序读取的说明：";
+    machine_readable = "Machine-readable description:", "供程序读取的说明：";
     nothing = "", "（字段说明为英文）";
     contents = "Contents", "目录";
     who_may_ask = "access:", "权限：";
@@ -149,16 +149,16 @@ messages! {
     in_the_body = "Request body", "请求体";
     in_the_answer = "Response", "响应";
     log_out = "Log out", "退出登录";
-    somebody_else_knows_your_password_choose_a =
+    password_set_by_other =
         "Your password was set by someone else: choose a new one first.",
         "密码由他人设定：请先修改密码。";
     old_password = "Old password", "旧密码";
-    new_password_2 = "New password", "新密码";
+    new_password_label = "New password", "新密码";
     once_more = "Repeat", "再次输入";
     change_password = "Change password", "修改密码";
     account = "Account", "账号";
     tasks_run_as = "Tasks run as", "任务运行身份";
-    an_admin_can_change_it = "can be changed by an administrator", "可由管理员修改";
+    admin_can_change_it = "can be changed by an administrator", "可由管理员修改";
     language = "Language", "语言";
     as_the_browser_says = "browser setting", "跟随浏览器";
     notifications = "Notifications", "通知";
@@ -167,46 +167,46 @@ messages! {
     starts = "starts", "开始";
     succeeds = "succeeds", "成功";
     fails = "fails", "失败";
-    this_is_kept_with_your_account_no_mail_is =
+    mail_not_configured =
         "Saved with your account. No mail is sent until an administrator has configured mail for this lab.",
         "设置保存在账号中。管理员为实验室配置邮件之前不会发送邮件。";
     template = "Template", "任务模板";
-    what_your_tasks_have_in_common_can_be_filled =
+    template_introduction =
         "Common settings of your tasks can be filled in automatically: fill in the form of a",
         "任务的共同设置可自动填入：请填写";
-    new_task_2 = "new task", "新任务";
+    new_task_link = "new task", "新任务";
     and_keep_it_as_your_template = " and save it as your template.", "表单并存为模板。";
     change_it_in_the_form = "Change it in the form", "在表单中修改";
     clear_mine = "Clear my template", "清除我的模板";
     on_the_machines = "On the machines", "在各机器上";
-    whom_my_tasks_run_as = "OS user of my tasks", "我的任务的系统用户";
+    os_user_of_my_tasks = "OS user of my tasks", "我的任务的系统用户";
     with_my_key = "with my key", "使用我的密钥";
     not_connected = "not connected:", "未连接：";
-    the_server_is_not_root_there_it_takes_my_own =
+    needs_my_own_key =
         "the server is not root there and needs my own SSH user name and key",
         "服务器在此机器上不是 root，需要我自己的 SSH 用户名和密钥";
     machine = "Machine", "机器";
     ssh_user_name = "SSH user name", "SSH 用户名";
     private_key = "Private key", "私钥";
-    without_a_passphrase_best_made_for_this_alone =
+    private_key_help =
         "Without a passphrase; best created for this purpose: ssh-keygen -t ed25519 -N '' -f danlu-key. It is stored on the server, readable only by the server, and never shown again. Empty: keep the present one.",
         "不带口令；建议专门生成：ssh-keygen -t ed25519 -N '' -f danlu-key。密钥保存在服务器上，仅服务器可读，之后不再显示。留空则保留已有密钥。";
     tokens = "Tokens", "令牌";
-    for_programs_and_for_danlu_on_other_machines =
+    tokens_for_programs =
         "for programs and for danlu on other machines",
         "供程序及其他机器上的 danlu 使用";
     made = "created", "创建于";
     until = "until", "有效至";
     revoke = "Revoke", "吊销";
     what_it_is_for = "What it is for", "用途";
-    it_may = "Scope", "权限";
+    scope = "Scope", "权限";
     submit_and_act_on_my_tasks = "submit and manage my tasks", "提交和管理我的任务";
     only_read = "read-only", "只读";
-    do_everything_i_may = "all my permissions", "我的全部权限";
+    scope_everything = "all my permissions", "我的全部权限";
     good_for = "Valid for", "有效期";
     make_a_token = "Create a token", "创建令牌";
     sessions = "Sessions", "登录会话";
-    this_one = "current", "当前";
+    current = "current", "当前";
     since = "since", "自";
     end_it = "End", "结束";
     edit_task = "Edit task", "编辑任务";
@@ -216,7 +216,7 @@ messages! {
     from_a_file = "From a file", "从文件读取";
     what_it_needs = "Resources", "所需资源";
     sharing_memory_machine = "Sharing, memory, machine", "共享、内存、机器";
-    a_gpu_or_slot_of_its_own = "one GPU or slot each", "独占一块 GPU 或一个槽位";
+    one_gpu_or_slot = "one GPU or slot each", "独占一块 GPU 或一个槽位";
     share_by_memory = "share by memory", "按显存共享";
     whole_gpus_only = "whole GPUs only", "必须整卡";
     many_at_once = "Several tasks", "批量";
@@ -224,17 +224,17 @@ messages! {
     values_separated_by_commas = "Values, separated by commas", "取值，以逗号分隔";
     add_a_parameter = "Add a parameter", "添加参数";
     combinations = "combinations", "种组合";
-    when_2 = "Scheduling", "调度";
+    when_heading = "Scheduling", "调度";
     order_start_retries = "Order, start, retries", "顺序、开始时间、重试";
     how = "Execution", "运行方式";
     environment_output_labels = "Environment, output, labels", "环境、输出、标签";
     taken_from_the_script = "Taken from the script:", "取自脚本：";
-    here_you_see_where_and_when_it_would_start =
+    dry_run_hint =
         "Shows where and when it would start before you submit it.",
         "提交前，这里会显示它将在何处、何时开始。";
     submit = "Submit", "提交";
     check_only = "Check only", "仅检查";
-    what_is_filled_in_here_except_command_and =
+    template_hint =
         "The fields, except command and name, are filled in next time.",
         "除命令和名称外，下次将自动填入这些内容。";
     keep_as_my_template = "Save as my template", "存为我的模板";
@@ -242,13 +242,13 @@ messages! {
     check = "Check", "检查";
     give_it_tasks = "Undrain …", "恢复分配……";
     drain = "Drain …", "排空……";
-    it_was_replaced = "Replaced …", "机器已更换……";
-    take_out_2 = "Remove …", "移除……";
+    replaced = "Replaced …", "机器已更换……";
+    remove_machine = "Remove …", "移除……";
     what_is_wrong = "Problems", "问题";
     facts = "Facts", "信息";
     load = "Load", "负载";
     cores = "Cores", "CPU 核数";
-    memory_2 = "Memory", "内存";
+    memory_heading = "Memory", "内存";
     disk = "Disk", "磁盘";
     last_contact = "Last contact", "最近联系";
     never = "never", "从未";
@@ -256,7 +256,7 @@ messages! {
     nothing_is_known_of_its_gpus_yet = "Its GPUs are not known yet.", "尚不知道它有哪些 GPU。";
     all_gpus_in_full = "All GPU details", "全部 GPU 详情";
     tasks_there = "Tasks on this machine", "其上的任务";
-    nothing_of_what_you_may_see_runs_there_now = "No visible tasks are running there.", "目前没有可见的任务在其上运行。";
+    no_visible_tasks_there = "No visible tasks are running there.", "目前没有可见的任务在其上运行。";
     what_ran_there = "Past tasks", "曾在其上运行的任务";
     also_what_ran_there = "Include past tasks", "包括曾运行的任务";
     check_of = "Check of", "检查";
@@ -267,16 +267,16 @@ messages! {
     add_one_below = "Add one below.", "请在下方添加。";
     state = "State", "状态";
     free_gpus = "Free GPUs", "空闲 GPU";
-    since_2 = "since", "始于";
-    tasks_3 = "tasks", "任务";
-    load_2 = "load", "负载";
-    memory_3 = "memory", "内存";
-    disk_2 = "disk", "磁盘";
-    last_contact_2 = "last contact", "最近联系";
+    since_time = "since", "始于";
+    tasks_word = "tasks", "任务";
+    load_word = "load", "负载";
+    memory_word = "memory", "内存";
+    disk_word = "disk", "磁盘";
+    last_contact_word = "last contact", "最近联系";
     add_a_machine = "Add a machine", "添加机器";
-    that_is_reached_by_ssh_nothing_need_be = "by SSH; nothing needs to be installed there", "通过 SSH 连接，无需预先安装";
-    reached_by_ssh_as = "SSH address", "SSH 地址";
-    as_root_or_with_sudo_tasks_run_as_their =
+    by_ssh_nothing_to_install = "by SSH; nothing needs to be installed there", "通过 SSH 连接，无需预先安装";
+    ssh_address = "SSH address", "SSH 地址";
+    root_or_sudo =
         "With root or sudo, tasks run as their owners.",
         "以 root 登录或用 sudo 时，任务以其所有者的身份运行。";
     key_file_on_the_server = "Key file on the server", "服务器上的私钥文件";
@@ -285,34 +285,34 @@ messages! {
     on_a_local_disk_empty_as_usual = "On a local disk. Empty: default location.", "须在本地磁盘。留空：默认位置。";
     warn_below_so_many_gpus = "Warn below this number of GPUs", "GPU 少于此数时警告";
     path_of_nvidia_smi = "Path of nvidia-smi", "nvidia-smi 路径";
-    only_where_it_is_at_an_unusual_place = "Only if it is not in the usual place.", "仅当不在常规位置时填写。";
+    unusual_place_only = "Only if it is not in the usual place.", "仅当不在常规位置时填写。";
     become_root_there_by_sudo = "Become root with sudo", "用 sudo 成为 root";
-    trust_the_host_key_it_shows_the_first_time = "Trust the host key it shows the first time", "信任首次出示的主机密钥";
+    trust_first_host_key = "Trust the host key it shows the first time", "信任首次出示的主机密钥";
     of = "of", "/";
     gpus_free = "GPUs free", "块 GPU 空闲";
     used_outside_danlu = "used outside Danlu", "块被外部占用";
     needs_attention = "needs attention", "块需要处理";
     mine_using = "mine, using", "我的任务，使用";
     gpu = "GPU", "块 GPU";
-    gpus_2 = "GPUs", "块 GPU";
+    gpus_word = "GPUs", "块 GPU";
     my_next_start = "my next start", "我的下一个任务开始";
     colours = "Colours", "颜色含义";
     mine = "mine", "我的";
     others = "others", "他人";
-    needs_attention_2 = "needs attention", "需要处理";
+    needs_attention_legend = "needs attention", "需要处理";
     my_tasks = "My tasks", "我的任务";
     you_have_no_tasks_yet = "No tasks yet.", "还没有任务。";
-    submit_the_first_one = "Submit the first one", "提交第一个任务";
+    submit_first_task = "Submit the first one", "提交第一个任务";
     or_type = "or type", "或输入";
     all_my_tasks = "All my tasks", "我的全部任务";
     queue = "Queue", "队列";
     of_everybody = "all users", "全部用户";
-    nobody_waits_what_you_submit_now_starts_at =
+    nobody_waiting =
         "No waiting tasks: a new task starts at once if a GPU is free.",
         "没有等待的任务：有空闲 GPU 时提交即可开始。";
     all_that_wait = "All waiting tasks", "全部等待任务";
     choose_all = "Select all", "全选";
-    task_2 = "Task", "任务";
+    task_heading = "Task", "任务";
     user = "User", "用户";
     why_progress = "Why / progress", "原因 / 进度";
     time = "Time", "时间";
@@ -322,9 +322,9 @@ messages! {
     submitted = "submitted", "提交于";
     to_the_overview = "Back to overview", "回到总览";
     not_made = "Not created", "未创建";
-    done_2 = "Done", "完成";
-    the_first_admin = "First administrator", "首位管理员";
-    choose_a_name_and_a_password_others_are_added =
+    finished = "Done", "完成";
+    first_admin = "First administrator", "首位管理员";
+    choose_name_and_password =
         "Choose a user name and a password. Add others on the admin page.",
         "请设置用户名和密码。其他用户可在管理页添加。";
     make_this_account = "Create account", "创建账号";
@@ -336,17 +336,17 @@ messages! {
     run_again = "Run again", "重新运行";
     edit = "Edit", "编辑";
     clone = "Clone", "复制";
-    remove_2 = "Remove …", "删除……";
+    remove_with_question = "Remove …", "删除……";
     cancel = "Cancel …", "取消……";
     why_it_failed = "Why it failed", "失败原因";
     why_it_waits = "Why it waits", "等待原因";
     waits = "Waiting:", "等待：";
-    expected_start_2 = "Expected start:", "预计开始：";
-    at_the_latest_as_far_as_time_limits_tell = "at the latest, according to time limits.", "之前（根据时间上限推算）。";
+    expected_start_label = "Expected start:", "预计开始：";
+    at_the_latest = "at the latest, according to time limits.", "之前（根据时间上限推算）。";
     who_has_which_gpu = "Show GPU usage", "查看 GPU 占用";
-    the_file_system_of_these_does_not_answer = "The file system of these paths does not respond:", "以下路径所在的文件系统没有响应：";
+    paths_not_answering = "The file system of these paths does not respond:", "以下路径所在的文件系统没有响应：";
     owner = "Owner", "所有者";
-    submitted_2 = "Submitted", "提交";
+    submitted_heading = "Submitted", "提交";
     running_time = "Running time", "运行时长";
     ended = "Ended", "结束";
     code = "code", "退出码";
@@ -358,15 +358,15 @@ messages! {
     attempt = "Attempt", "次数";
     where_ = "Where", "位置";
     started = "Started", "开始";
-    time_2 = "Time", "时长";
+    duration_heading = "Time", "时长";
     result = "Result", "结果";
     gpu_use = "GPU use, %", "GPU 利用率，%";
     gpu_memory_gib = "GPU memory, GiB", "显存，GiB";
-    gpu_use_2 = "GPU use", "GPU 使用";
-    last_10_minutes_2 = "last 10 minutes", "最近 10 分钟";
-    log_2 = "Log", "日志";
+    gpu_use_heading = "GPU use", "GPU 使用";
+    last_10_minutes_inline = "last 10 minutes", "最近 10 分钟";
+    log_heading = "Log", "日志";
     of_attempt = "of attempt", "第";
-    nothing_2 = "", " 次";
+    after_attempt = "", " 次";
     search_the_log = "Search the log", "搜索日志";
     search = "Search", "搜索";
     next = "Next", "下一个";
@@ -374,28 +374,28 @@ messages! {
     download = "Download", "下载";
     what_it_printed = "Output", "输出内容";
     live = "live", "实时";
-    ended_2 = "ended", "已结束";
-    the_beginning_is_not_shown_download_it_for =
+    ended_word = "ended", "已结束";
+    beginning_not_shown =
         "The beginning is not shown; download the complete log.",
         "开头未显示，可下载完整日志。";
-    logs_are_for_the_owner_and_for_admins = "Only the owner and administrators can see logs.", "日志仅所有者和管理员可见。";
-    it_has_not_printed_anything_it_has_not_run = "No output: it has not run yet.", "还没有输出：尚未运行。";
+    logs_are_private = "Only the owner and administrators can see logs.", "日志仅所有者和管理员可见。";
+    no_output_yet = "No output: it has not run yet.", "还没有输出：尚未运行。";
     states = "States", "状态";
     filters = "Filters", "筛选";
-    everybody_2 = "all users", "所有人";
+    all_users = "all users", "所有人";
     me = "me", "我";
     any = "any", "任意";
     more_filters = "More filters", "更多筛选";
     label = "Label", "标签";
-    no_task_is_like_that = "No matching tasks.", "没有符合条件的任务。";
+    no_matching_tasks = "No matching tasks.", "没有符合条件的任务。";
     show_all = "Show all", "查看全部";
-    tasks_4 = "tasks", "个任务";
-    older_ones_2 = "Older tasks", "更早的任务";
+    tasks_count = "tasks", "个任务";
+    older_tasks = "Older tasks", "更早的任务";
     chosen_tasks = "Selected tasks:", "所选任务：";
     retry = "Retry", "重试";
     needs = "Needs", "需要";
-    it_starts_when_all_of_this_has_happened = "It starts when all of these conditions hold:", "以下条件全部满足后开始：";
-    the_start_cannot_be_predicted = "The start cannot be predicted.", "无法预计开始时间。";
-    it_has_the_reservation = "It has the reservation.", "已为它预留。";
-    it_would_start_now_with = "It would start now with:", "改为以下选项可立即开始：";
+    starts_when = "It starts when all of these conditions hold:", "以下条件全部满足后开始：";
+    start_unknown = "The start cannot be predicted.", "无法预计开始时间。";
+    has_reservation = "It has the reservation.", "已为它预留。";
+    would_start_with = "It would start now with:", "改为以下选项可立即开始：";
 }

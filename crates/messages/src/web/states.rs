@@ -23,31 +23,31 @@ messages! {
     reached_its_time_limit = "time limit reached", "达到时间上限";
     made_room_for_others = "preempted", "被抢占";
     python_exception = "Python exception", "Python 异常";
-    a_module_or_library_is_missing = "missing module or library", "缺少模块或库";
+    env_missing = "missing module or library", "缺少模块或库";
     disk_full = "disk full", "磁盘已满";
     command_not_found = "command not found", "找不到命令";
-    its_machine_did_not_come_back = "lost with its machine", "机器没有恢复";
+    node_lost = "lost with its machine", "机器没有恢复";
     was_killed = "killed", "被终止";
     ended_with_an_error = "ended with an error", "出错退出";
-    see_the_message_correct_the_task_and_submit_a =
+    help_launch =
         "Correct the task according to the message and submit a copy.",
         "请根据提示修改后复制提交。";
-    try_a_smaller_batch_or_a_copy_that_asks_for =
+    help_cuda_oom =
         "Use a smaller batch, or submit a copy that asks for more GPU memory.",
         "请减小批大小，或复制任务并要求更多显存。";
-    submit_a_copy_that_asks_for_more_memory = "Submit a copy that asks for more memory.", "请复制任务并要求更多内存。";
-    retry_if_it_stays_have_an_admin_look_at_the =
+    help_host_oom = "Submit a copy that asks for more memory.", "请复制任务并要求更多内存。";
+    help_nccl =
         "Retry; if it fails again, ask an administrator to check the interconnect.",
         "请重试；若仍失败，请管理员检查互联。";
-    retry_elsewhere_an_admin_has_to_look_at_this =
+    help_gpu_hardware =
         "Retry on another GPU; an administrator must check this one.",
         "请换卡重试；需要管理员检查该 GPU。";
-    submit_a_copy_with_a_longer_time_limit = "Submit a copy with a longer time limit.", "请复制任务并延长时间上限。";
-    it_may_still_run_there_until_the_machine_is =
+    help_timeout = "Submit a copy with a longer time limit.", "请复制任务并延长时间上限。";
+    help_node_lost =
         "It may still be running until the machine is back; retry it elsewhere.",
         "机器恢复前它可能仍在运行；可在别处重试。";
-    the_log_below_tells_more = "See the log below.", "详见下方日志。";
-    check_the_environment_conda_venv_of_the_task =
+    help_see_log = "See the log below.", "详见下方日志。";
+    help_env_missing =
         "Check the environment (conda, venv) of the task.",
         "请检查任务的环境（conda、venv）。";
     free_some_space_then_retry = "Free some space, then retry.", "请清理磁盘后重试。";

@@ -36,8 +36,8 @@ impl<S: Send + Sync> FromRequest<S> for TaskBody {
     async fn from_request(request: Request, state: &S) -> Result<TaskBody, ApiError> {
         let body = object(request, state).await?;
         serde_json::from_slice(&body).map(TaskBody).map_err(|error| {
-            let message = errors::this_does_not_describe_a_task_error(&error);
-            let hint = errors::danlu_submit_help_or_the_fields_in_api_v1();
+            let message = errors::bad_task_description(&error);
+            let hint = errors::see_task_help();
             ApiError::bad_request(message, hint)
         })
     }
@@ -48,17 +48,11 @@ async fn object<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Ap
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(ApiError::bad_request(
-            errors::the_body_is_not_said_to_be_json(),
-            errors::the_body_is_a_json_document_with_content_type(),
-        ));
+        return Err(ApiError::bad_request(errors::not_declared_json(), errors::send_json()));
     }
     let bytes = Bytes::from_request(request, state).await?;
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err(ApiError::bad_request(
-            errors::the_body_is_not_a_json_object(),
-            errors::the_body_is_a_json_document_with_content_type(),
-        ));
+        return Err(ApiError::bad_request(errors::not_a_json_object(), errors::send_json()));
     }
     Ok(with_whole_numbers(bytes))
 }
@@ -96,10 +90,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> ApiError {
-        ApiError::bad_request(
-            rejection.body_text(),
-            errors::the_body_is_a_json_document_with_content_type(),
-        )
+        ApiError::bad_request(rejection.body_text(), errors::send_json())
     }
 }
 
@@ -109,17 +100,10 @@ impl From<BytesRejection> for ApiError {
             return refused.into();
         }
         if rejection.status() != StatusCode::PAYLOAD_TOO_LARGE {
-            return ApiError::bad_request(
-                rejection.body_text(),
-                errors::the_body_is_a_json_document_with_content_type(),
-            );
+            return ApiError::bad_request(rejection.body_text(), errors::send_json());
         }
         let most = MOST_BODY_BYTES >> 20;
-        ApiError::new(
-            ErrorCode::TooLarge,
-            errors::the_request_is_larger_than_most_mb(&most),
-            errors::ask_for_less_at_once_a_smaller_array_a(),
-        )
+        ApiError::new(ErrorCode::TooLarge, errors::request_too_large_mb(&most), errors::send_less())
     }
 }
 

@@ -187,10 +187,7 @@ impl Caller {
         if self.scope == Scope::Admin {
             return Ok(());
         }
-        Err(ApiError::not_permitted(
-            errors::this_token_may_not_change_accounts(),
-            errors::use_a_token_of_scope_admin_or_log_in(),
-        ))
+        Err(ApiError::not_permitted(errors::token_not_for_accounts(), errors::use_admin_token()))
     }
 
     /// Identifies the caller of any request. From here on the response is in the caller's language.
@@ -283,14 +280,14 @@ impl Caller {
     pub(crate) fn may_change(&self, path: &str) -> Result<(), ApiError> {
         if self.scope == Scope::Read {
             return Err(ApiError::not_permitted(
-                errors::this_token_may_only_read(),
-                errors::make_one_of_scope_submit_danlu_token_new_name(),
+                errors::token_read_only(),
+                errors::make_submit_token(),
             ));
         }
         let leaves = path.ends_with("/me/password") || path.ends_with("/session");
         if self.must_change_password && !leaves {
             return Err(ApiError::not_permitted(
-                errors::the_password_has_to_be_changed_first(),
+                errors::change_password_first(),
                 errors::choose_a_new_one_on_the_page_me(),
             ));
         }
@@ -321,10 +318,7 @@ fn is_safe(method: &Method) -> bool {
 
 async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
     if api.own_uid != 0 && uid != api.own_uid && uid != 0 {
-        return Err(ApiError::not_permitted(
-            errors::this_server_was_started_without_root_and(),
-            errors::start_a_server_of_your_own_or_ask_for_one(),
-        ));
+        return Err(ApiError::not_permitted(errors::not_run_as_root(), errors::use_root_server()));
     }
     let powerful = uid == 0 || uid == api.own_uid;
     let name = api.accounts.name(uid).await;
@@ -346,8 +340,8 @@ async fn on_socket(api: &Api, uid: u32) -> Result<Caller, ApiError> {
 fn of_another_os_user(user: &User) -> ApiError {
     let (name, os_name) = (&user.name, user.os_name());
     ApiError::not_permitted(
-        errors::the_account_name_belongs_to_the_os_user_os(&name, &os_name),
-        errors::ask_an_administrator_for_an_account_of(),
+        errors::account_of_another(&name, &os_name),
+        errors::ask_for_another_account(),
     )
 }
 

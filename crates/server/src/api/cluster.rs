@@ -64,11 +64,11 @@ pub(crate) fn chosen(api: &Api, name: Option<&str>) -> Result<NodeId, ApiError> 
     match (nodes.next(), nodes.next()) {
         (Some(node), None) => Ok(node.id),
         (Some(_), Some(_)) => Err(ApiError::bad_request(
-            errors::there_is_more_than_one_machine(),
+            errors::several_machines(),
             errors::say_which_one_node_name(),
         )),
         (None, _) => Err(ApiError::not_found(
-            errors::there_is_no_machine_name(&name.unwrap_or_default()),
+            errors::no_such_machine(&name.unwrap_or_default()),
             errors::danlu_nodes_lists_them(),
         )),
     }

@@ -36,7 +36,7 @@ pub(super) async fn reload(
 ) -> Result<Json<Document<Value>>, ApiError> {
     caller.require_admin()?;
     let newer = api.config.again().map_err(|error| {
-        let hint = errors::correct_the_file_the_server_goes_on_as_it_was();
+        let hint = errors::configuration_kept();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;

@@ -45,24 +45,18 @@ impl ApiError {
     }
 
     pub(crate) fn of_another_site() -> ApiError {
-        ApiError::not_permitted(
-            errors::this_did_not_come_from_a_page_of_this_server(),
-            errors::load_the_page_again_over_plain_http_with(),
-        )
+        ApiError::not_permitted(errors::not_from_our_page(), errors::reload_page())
     }
 
     pub(crate) fn no_such_page() -> ApiError {
-        ApiError::not_found(
-            errors::there_is_no_such_page(),
-            errors::see_where_the_menu_leads_docs_api_has_the_api(),
-        )
+        ApiError::not_found(errors::no_such_page(), errors::see_menu())
     }
 
     pub(crate) fn unauthenticated() -> ApiError {
         ApiError::new(
             ErrorCode::Unauthenticated,
             errors::who_asks_is_not_known(),
-            errors::log_in_or_send_a_token_danlu_token_new_name(),
+            errors::log_in_or_token(),
         )
     }
 }
@@ -98,7 +92,7 @@ impl From<AuthError> for ApiError {
             }
             AuthError::Wait(_) => (ErrorCode::TooOften, errors::then_try_again()),
             AuthError::TooLong => (ErrorCode::BadRequest, errors::type_them_again()),
-            AuthError::Unfit(_) => (ErrorCode::Refused, errors::choose_another_one()),
+            AuthError::Unfit(_) => (ErrorCode::Refused, errors::choose_another()),
             AuthError::Locked => (ErrorCode::NotPermitted, errors::ask_an_administrator()),
             AuthError::TooMany(_) => (ErrorCode::Refused, errors::revoke_some_that_are_not_used()),
             AuthError::NoSuchToken => (ErrorCode::NotFound, errors::danlu_token_list_lists_them()),
@@ -181,9 +175,6 @@ impl From<PathRejection> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> ApiError {
-        ApiError::bad_request(
-            rejection.body_text(),
-            errors::see_the_names_and_values_of_the_parameters(),
-        )
+        ApiError::bad_request(rejection.body_text(), errors::see_parameters())
     }
 }

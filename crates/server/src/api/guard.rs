@@ -80,7 +80,7 @@ async fn admitted(
         Ok(caller) => caller,
         Err(error) if error.0.code == ErrorCode::Unauthenticated => {
             api.auth.unknown_callers.count(address).map_err(|wait| {
-                let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+                let message = errors::too_many_anonymous_requests(&wait);
                 ApiError::new(ErrorCode::TooOften, message, errors::log_in_or_send_a_token())
             })?;
             return Err(error);
@@ -91,8 +91,8 @@ async fn admitted(
         Access::Anybody | Access::Reader => {}
         Access::Submitter if caller.scope == Scope::Read => {
             return Err(ApiError::not_permitted(
-                errors::this_token_may_only_read(),
-                errors::make_one_of_scope_submit_danlu_token_new_name(),
+                errors::token_read_only(),
+                errors::make_submit_token(),
             ));
         }
         Access::Submitter => {}

@@ -180,7 +180,7 @@ fn find_part(api: &Api, run: RunId, name: &str) -> Result<NodeId, ApiError> {
     let node = nodes.find(|node| node.name == name).map(|node| node.id);
     node.ok_or_else(|| {
         ApiError::not_found(
-            errors::it_did_not_run_on_name(&name),
+            errors::did_not_run_on(&name),
             errors::danlu_show_id_lists_where_it_ran(),
         )
     })
@@ -315,27 +315,26 @@ fn is_over(api: &Api, run: RunId) -> bool {
 #[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
 fn unreadable(error: std::io::Error) -> ApiError {
     match error.kind() {
-        std::io::ErrorKind::NotFound => ApiError::not_found(
-            errors::the_log_is_not_there_yet(),
-            errors::danlu_show_id_tells_the_state_of_the_task(),
-        ),
+        std::io::ErrorKind::NotFound => {
+            ApiError::not_found(errors::no_log_yet(), errors::see_task_state())
+        }
         std::io::ErrorKind::PermissionDenied => ApiError::not_permitted(
-            errors::the_log_file_does_not_belong_to_the_owner_of(),
+            errors::log_of_another_owner(),
             errors::look_at_the_file_itself(),
         ),
         std::io::ErrorKind::TimedOut | std::io::ErrorKind::ResourceBusy => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,
-            errors::the_file_system_that_has_the_log_does_not(),
-            errors::see_whether_the_disk_or_its_server_is(),
+            errors::log_file_system_stuck(),
+            errors::check_log_disk(),
         ),
         std::io::ErrorKind::NotConnected => ApiError::new(
             danlu_wire::api::ErrorCode::Unavailable,
-            errors::the_machine_that_has_the_log_cannot_be(),
-            errors::danlu_nodes_tells_since_when_the_log_is_there(),
+            errors::log_machine_unreachable(),
+            errors::log_after_reconnect(),
         ),
         _ => ApiError::new(
             danlu_wire::api::ErrorCode::Internal,
-            errors::the_log_cannot_be_read_error(&error),
+            errors::log_unreadable(&error),
             errors::see_that_the_disk_is_in_order(),
         ),
     }

@@ -140,9 +140,8 @@ pub(crate) async fn keep_template(
     caller: &Caller,
     template: Patch,
 ) -> Result<(), ApiError> {
-    task_template::check(&template).map_err(|wrong| {
-        ApiError::refused(wrong.to_string(), errors::the_fields_of_post_tasks())
-    })?;
+    task_template::check(&template)
+        .map_err(|wrong| ApiError::refused(wrong.to_string(), errors::see_task_fields()))?;
     let text = match template.is_empty() {
         true => String::new(),
         // Texts and numbers only: they can be written.

@@ -89,7 +89,7 @@ pub(super) fn check_node(api: &Api, name: &str) -> Result<(), ApiError> {
     if model.nodes.values().any(|node| node.name == name) {
         return Ok(());
     }
-    let message = errors::there_is_no_machine_name(&name);
+    let message = errors::no_such_machine(&name);
     Err(ApiError::not_found(message, errors::danlu_nodes_lists_them()))
 }
 
@@ -106,23 +106,20 @@ fn check_idle(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> {
         tasks.filter(|task| task.owner == caller.id).map(|task| task.id.to_string()).collect();
     let (Some(first), count) = (mine.first(), mine.len()) else { return Ok(()) };
     Err(ApiError::refused(
-        errors::count_of_your_tasks_run_on_name_by_this_login(&count, &name),
-        &errors::wait_for_them_or_cancel_them_first_danlu_wait(&first),
+        errors::tasks_use_login(&count, &name),
+        &errors::wait_or_cancel_first(&first),
     ))
 }
 
 /// An agent that is root becomes the OS user that an administrator assigns; users cannot choose it.
 fn no_keys(no: NoKeys, name: &str) -> ApiError {
-    let ask_admin = |message: String| {
-        ApiError::refused(message, &errors::an_administrator_can_name_your_os_user_there(&name))
-    };
+    let ask_admin = |message: String| ApiError::refused(message, &errors::set_os_user_on(&name));
     match no {
-        NoKeys::NotBySsh => ask_admin(errors::name_is_not_reached_by_ssh_no_key_is_needed(&name)),
-        NoKeys::Root => ask_admin(errors::the_server_is_root_on_name_no_key_is_needed(&name)),
-        NoKeys::Unknown => ApiError::refused(
-            errors::name_is_not_connected_whether_it_needs_a_key(&name),
-            &errors::try_again_when_it_is_danlu_nodes_lists_name(&name),
-        ),
+        NoKeys::NotBySsh => ask_admin(errors::not_by_ssh(&name)),
+        NoKeys::Root => ask_admin(errors::root_needs_no_key(&name)),
+        NoKeys::Unknown => {
+            ApiError::refused(errors::key_need_unknown(&name), &errors::retry_when_ready(&name))
+        }
     }
 }
 
@@ -131,12 +128,10 @@ impl From<LoginError> for ApiError {
         let message = error.to_string();
         let refused = |hint| ApiError::refused(message.clone(), hint);
         match &error {
-            LoginError::Name(_) => refused(errors::use_the_name_that_you_log_in_with_there_ann()),
-            LoginError::Root => refused(errors::use_the_name_of_an_account_of_your_own_there()),
-            LoginError::ServersOwn(_) => {
-                refused(errors::use_the_name_of_an_account_of_your_own_there())
-            }
-            LoginError::NoKey => refused(errors::give_the_private_key_as_well_key_ssh_id()),
+            LoginError::Name(_) => refused(errors::use_login_name()),
+            LoginError::Root => refused(errors::use_own_account()),
+            LoginError::ServersOwn(_) => refused(errors::use_own_account()),
+            LoginError::NoKey => refused(errors::give_key_too()),
             LoginError::Key(bad) => bad_key(*bad, message),
             LoginError::TooMany => refused(errors::remove_some_that_are_not_used()),
             LoginError::Missing(_) => {
@@ -145,7 +140,7 @@ impl From<LoginError> for ApiError {
             LoginError::File { .. } => ApiError::new(
                 ErrorCode::Unavailable,
                 message.clone(),
-                errors::an_administrator_sees_that_only_the_server(),
+                errors::check_data_permissions(),
             ),
             LoginError::NotNow(not_now) => not_now.clone().into(),
         }
@@ -154,11 +149,11 @@ impl From<LoginError> for ApiError {
 
 fn bad_key(bad: BadKey, message: String) -> ApiError {
     let hint = match bad {
-        BadKey::Long => errors::give_the_file_that_ssh_keygen_wrote_without(),
-        BadKey::Public => errors::it_is_in_the_file_without_pub(),
-        BadKey::Passphrase => errors::make_one_without_for_this_alone_ssh_keygen_t(),
+        BadKey::Long => errors::give_keygen_file(),
+        BadKey::Public => errors::file_without_pub(),
+        BadKey::Passphrase => errors::make_key_without_passphrase(),
         BadKey::OldForm => errors::write_it_anew_ssh_keygen_p_n_f_file(),
-        BadKey::NotAKey => errors::it_begins_with_begin_openssh_private_key_give(),
+        BadKey::NotAKey => errors::give_whole_key(),
     };
     ApiError::refused(message, hint)
 }

@@ -144,14 +144,10 @@ pub fn router(api: Api) -> Router {
 }
 
 async fn no_such_address() -> ApiError {
-    ApiError::not_found(
-        errors::there_is_no_such_address(),
-        errors::api_v1_openapi_json_lists_them(),
-    )
+    ApiError::not_found(errors::no_such_address(), errors::api_v1_openapi_json_lists_them())
 }
 
 async fn wrong_method() -> (StatusCode, ApiError) {
-    let error =
-        ApiError::bad_request(errors::this_page_does_not_answer_that_method(), errors::get_it());
+    let error = ApiError::bad_request(errors::method_not_allowed(), errors::get_it());
     (StatusCode::METHOD_NOT_ALLOWED, error)
 }

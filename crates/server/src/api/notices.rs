@@ -28,10 +28,8 @@ pub(crate) async fn take_note(api: &Api, caller: &Caller, id: &str) -> Result<()
     caller.require_admin()?;
     let all = api.handle.notices().all();
     if !all.iter().any(|notice| notice.id == id) {
-        let error = ApiError::not_found(
-            errors::there_is_no_such_notice(),
-            errors::danlu_notices_lists_them(),
-        );
+        let error =
+            ApiError::not_found(errors::no_such_notice(), errors::danlu_notices_lists_them());
         return Err(error);
     }
     let asker = caller.asker();

@@ -31,12 +31,8 @@ fn too_large(error: ApiError) -> ApiError {
     if error.0.code != ErrorCode::TooLarge {
         return error;
     }
-    let message = errors::the_request_is_larger_than_most_kb(&(MOST_BYTES >> 10));
-    ApiError::new(
-        ErrorCode::TooLarge,
-        message,
-        errors::a_name_has_at_most_256_bytes_a_password_1024(),
-    )
+    let message = errors::request_too_large_kb(&(MOST_BYTES >> 10));
+    ApiError::new(ErrorCode::TooLarge, message, errors::name_and_password_limits())
 }
 
 /// Also for the page where people log in.
@@ -110,11 +106,7 @@ pub(crate) async fn end_own(
 
 fn header_value(text: &str) -> Result<HeaderValue, ApiError> {
     HeaderValue::from_str(text).map_err(|_| {
-        ApiError::new(
-            ErrorCode::Internal,
-            errors::the_cookie_cannot_be_sent(),
-            errors::report_this(),
-        )
+        ApiError::new(ErrorCode::Internal, errors::cookie_not_sent(), errors::report_this())
     })
 }
 

@@ -129,7 +129,7 @@ fn span_value(key: &str, value: &Value) -> Result<Value, ApiError> {
         None => Err(ApiError::new(
             ErrorCode::Refused,
             errors::key_cannot_be_text(&key, &text),
-            errors::a_length_of_time_10s_5m_1h30m_2d(),
+            errors::give_duration(),
         )),
     }
 }
@@ -185,7 +185,7 @@ fn unknown(settings: &Settings, key: &str) -> ApiError {
     let names: Vec<&str> =
         known.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let hint = errors::one_of_join(&(names.join(", ")));
-    ApiError::new(ErrorCode::NotFound, errors::there_is_no_setting_key(&key), hint)
+    ApiError::new(ErrorCode::NotFound, errors::no_such_setting(&key), hint)
 }
 
 /// The list, the name in it, and which value of it.

@@ -54,8 +54,5 @@ pub(crate) async fn first_admin(api: &Api, peer: Peer, wanted: SetUp) -> Result<
 }
 
 pub(crate) fn used_up() -> ApiError {
-    ApiError::not_permitted(
-        errors::this_link_is_not_good_any_more(),
-        errors::danlu_user_add_name_admin_on_the_machine(),
-    )
+    ApiError::not_permitted(errors::link_expired(), errors::add_admin_on_server())
 }

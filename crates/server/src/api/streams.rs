@@ -72,16 +72,16 @@ impl Streams {
         if open.all >= most {
             return Err(ApiError::new(
                 ErrorCode::Unavailable,
-                errors::too_many_streams_are_open_at_most_most(&most),
-                errors::try_again_later_or_ask_an_administrator_to_2(),
+                errors::too_many_streams(&most),
+                errors::retry_or_raise_streams(),
             ));
         }
         let own = open.of.entry(user).or_default();
         if *own >= most_each {
             return Err(ApiError::new(
                 ErrorCode::TooOften,
-                errors::you_have_too_many_open_streams_at_most_most(&most_each),
-                errors::close_some_pages_logs_or_waits_or_ask_an(),
+                errors::too_many_streams_of_user(&most_each),
+                errors::close_streams(),
             ));
         }
         *own += 1;

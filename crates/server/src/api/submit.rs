@@ -59,7 +59,7 @@ pub(crate) async fn accept(
         Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
         Reply::Done | Reply::Node(_) | Reply::User(_) => Err(ApiError::new(
             ErrorCode::Internal,
-            errors::a_submit_got_another_answer(),
+            errors::unexpected_reply(),
             errors::report_this(),
         )),
     }
@@ -97,10 +97,9 @@ async fn check_runs_as(api: &Api, caller: &Caller) -> Result<(), ApiError> {
     let asked = name.clone();
     let found = tokio::task::spawn_blocking(move || danlu_node::user::find(&asked)).await;
     match found {
-        Ok(Ok(None)) => Err(ApiError::refused(
-            errors::no_os_user(&name, &caller.name),
-            errors::an_administrator_can_name_one_danlu_user_set(),
-        )),
+        Ok(Ok(None)) => {
+            Err(ApiError::refused(errors::no_os_user(&name, &caller.name), errors::set_os_user()))
+        }
         // A lookup that fails now may succeed when the task starts.
         _ => Ok(()),
     }
@@ -210,9 +209,8 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
     let model = &*api.handle.model();
     let begin = body.begin.value().map(|begin| time(begin)).transpose()?;
     let packed = environment::pack(body.environment.value().map_or(&[], Vec::as_slice));
-    let environment = packed.map_err(|message| {
-        ApiError::refused(message, errors::variables_are_name_value_without_zero_bytes())
-    })?;
+    let environment =
+        packed.map_err(|message| ApiError::refused(message, errors::write_variables()))?;
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body)?;
     check_for_data(api, &body)?;
@@ -280,23 +278,19 @@ fn umask(given: u32) -> Result<u32, ApiError> {
     if given <= 0o777 {
         return Ok(given);
     }
-    Err(ApiError::refused(
-        errors::given_is_no_umask_it_has_permission_bits(&given),
-        errors::a_number_from_0_to_511_that_is_0o777(),
-    ))
+    Err(ApiError::refused(errors::bad_umask(&given), errors::umask_range()))
 }
 
 fn sharing(body: &Patch) -> Result<Sharing, ApiError> {
     let is_said = |said: &Change<bool>| said.value() == Some(&true);
     let idle_utilization = body.idle_util.value().copied().unwrap_or(0);
     match (is_said(&body.shared), is_said(&body.exclusive)) {
-        (true, true) => Err(ApiError::refused(
-            errors::a_task_has_its_gpus_to_itself_or_shares_them(),
-            errors::shared_or_exclusive(),
-        )),
+        (true, true) => {
+            Err(ApiError::refused(errors::shared_and_exclusive(), errors::shared_or_exclusive()))
+        }
         (true, false) => Ok(Sharing::Shared { idle_utilization }),
         (false, _) if idle_utilization > 0 => Err(ApiError::refused(
-            errors::how_idle_a_gpu_must_be_is_said_by_tasks_that(),
+            errors::idle_needs_sharing(),
             "--shared --vram 20G --idle-util 50",
         )),
         (false, true) => Ok(Sharing::Exclusive),
@@ -325,10 +319,6 @@ fn array(Array { mut indices, at_once, grid }: Array) -> Result<ArraySpec, ApiEr
 
 fn time(given: &str) -> Result<Time, ApiError> {
     let time: Result<jiff::Timestamp, _> = given.parse();
-    time.map(|time| Time(time.as_millisecond())).map_err(|_| {
-        ApiError::refused(
-            errors::given_is_not_a_time(&given),
-            errors::as_in_rfc_3339_2026_11_20t22_00_00_08_00(),
-        )
-    })
+    time.map(|time| Time(time.as_millisecond()))
+        .map_err(|_| ApiError::refused(errors::given_is_not_a_time(&given), errors::use_rfc_3339()))
 }

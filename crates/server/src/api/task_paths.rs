@@ -24,10 +24,7 @@ const MOST_MACHINES: usize = 16;
 /// False when no file system has answered in time, and everything may be there.
 pub(super) async fn check(api: &Api, owner: UserId, body: &Patch) -> Result<bool, ApiError> {
     if !Path::new(body.directory()).is_absolute() {
-        return Err(ApiError::refused(
-            errors::the_working_directory_is_not_an_absolute_path(),
-            errors::dir_path(),
-        ));
+        return Err(ApiError::refused(errors::directory_not_absolute(), errors::dir_path()));
     }
     let model = api.handle.model();
     let fits = |node: &&Arc<Node>| {
@@ -146,25 +143,24 @@ fn paths_of(body: &Patch) -> TaskPaths {
 fn refusal(problem: PathProblem, on: Option<&str>) -> ApiError {
     let (message, hint) = match (problem, on) {
         (PathProblem::NoDirectory { path }, None) => {
-            (errors::there_is_no_directory(&path), errors::create_it_or_give_another_with_dir())
+            (errors::no_directory(&path), errors::create_it_or_give_another_with_dir())
         }
-        (PathProblem::NoDirectory { path }, Some(node)) => (
-            errors::there_is_no_directory_on(&path, &node),
-            errors::create_it_or_give_another_with_dir(),
-        ),
+        (PathProblem::NoDirectory { path }, Some(node)) => {
+            (errors::no_directory_on(&path, &node), errors::create_it_or_give_another_with_dir())
+        }
         (PathProblem::NoDirectoryFor { file, directory }, None) => (
-            errors::there_is_no_directory_for(&directory, &file),
+            errors::no_directory_for(&directory, &file),
             errors::create_it_or_choose_another_file(),
         ),
         (PathProblem::NoDirectoryFor { file, directory }, Some(node)) => (
-            errors::there_is_no_directory_for_on(&directory, &file, &node),
+            errors::no_directory_for_on(&directory, &file, &node),
             errors::create_it_or_choose_another_file(),
         ),
         (PathProblem::IsDirectory { path }, None) => {
-            (errors::is_a_directory(&path), errors::name_a_file_in_it())
+            (errors::is_a_directory(&path), errors::name_file_inside())
         }
         (PathProblem::IsDirectory { path }, Some(node)) => {
-            (errors::is_a_directory_on(&path, &node), errors::name_a_file_in_it())
+            (errors::directory_on(&path, &node), errors::name_file_inside())
         }
     };
     ApiError::refused(message, hint)

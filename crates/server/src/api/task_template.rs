@@ -6,7 +6,7 @@ use danlu_spec::{Field, Patch};
 use thiserror::Error;
 
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("{}", errors::it_is_not_for_a_template(.0))]
+#[error("{}", errors::not_in_template(.0))]
 pub(crate) struct NotForATemplate(&'static str);
 
 /// Refuses fields that differ from task to task by nature.

@@ -176,10 +176,7 @@ impl ActBody {
             return Ok(ActBody::default());
         }
         serde_json::from_slice(body).map_err(|error| {
-            ApiError::bad_request(
-                errors::this_is_not_what_an_act_needs_error(&error),
-                errors::for_move_for_extend_nothing_for_the_others(),
-            )
+            ApiError::bad_request(errors::bad_act_arguments(&error), errors::act_arguments())
         })
     }
 }
@@ -223,10 +220,7 @@ pub(crate) async fn act_on_all(
         ));
     }
     if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
-        return Err(ApiError::refused(
-            errors::only_cancel_and_remove_go_on(),
-            errors::leave_cascade_out(),
-        ));
+        return Err(ApiError::refused(errors::cascade_not_allowed(), errors::leave_cascade_out()));
     }
     let model = api.handle.model();
     let seen = |id: &u64| caller.look_for(&model, TaskId(*id)).is_ok();

@@ -39,15 +39,15 @@ pub(crate) async fn new(
     caller.require_person()?;
     let fine = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control);
     if !fine {
-        let hint = errors::what_it_is_for_in_at_most_100_bytes_danlu();
-        return Err(ApiError::refused(errors::a_token_needs_a_name(), hint));
+        let hint = errors::name_token_purpose();
+        return Err(ApiError::refused(errors::token_without_name(), hint));
     }
     let expires = expires.filter(|text| !text.is_empty());
     let lifetime = expires.map(|text| lifetime(&text)).transpose()?;
     if scope == Scope::Admin && !caller.admin {
         return Err(ApiError::not_permitted(
-            errors::a_token_of_scope_admin_is_for_administrators(),
-            errors::take_scope_submit_which_may_do_what_you_may(),
+            errors::admin_scope_for_admins(),
+            errors::use_scope_submit(),
         ));
     }
     let what = (name, scope, lifetime);

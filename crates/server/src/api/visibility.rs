@@ -39,7 +39,7 @@ impl Caller {
                 if !self.visibility(model).task(by) =>
             {
                 ApiError::refused(
-                    errors::another_task_still_waits_for_it(),
+                    errors::needed_by_hidden_task(),
                     errors::keep_it_until_that_has_ended(),
                 )
             }

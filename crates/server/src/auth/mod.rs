@@ -58,17 +58,17 @@ pub struct Auth {
 
 #[derive(Debug, Error)]
 pub(crate) enum AuthError {
-    #[error("{}", errors::the_name_or_the_password_is_wrong())]
+    #[error("{}", errors::wrong_name_or_password())]
     Wrong,
-    #[error("{}", errors::too_many_attempts_wait_value_seconds(&(.0.as_secs() + 1)))]
+    #[error("{}", errors::too_many_attempts(&(.0.as_secs() + 1)))]
     Wait(Duration),
-    #[error("{}", errors::the_name_or_the_password_is_too_long_at_most(&NAME_BYTES, &password::LONGEST))]
+    #[error("{}", errors::name_or_password_too_long(&NAME_BYTES, &password::LONGEST))]
     TooLong,
     #[error("{0}")]
     Unfit(&'static str),
-    #[error("{}", errors::this_account_is_locked())]
+    #[error("{}", errors::account_locked())]
     Locked,
-    #[error("{}", errors::too_many_of_them_at_most_it(.0))]
+    #[error("{}", errors::too_many_tokens(.0))]
     TooMany(usize),
     #[error("{}", errors::no_such_session())]
     NoSuchSession,

@@ -13,13 +13,13 @@ pub(crate) const LONGEST: usize = 1024;
 /// What is wrong with it, if anything is.
 pub(crate) fn objection(name: &str, password: &str) -> Option<&'static str> {
     if password.chars().count() < SHORTEST {
-        return Some(errors::the_password_is_too_short_at_least_8());
+        return Some(errors::password_too_short());
     }
     if password.len() > LONGEST {
-        return Some(errors::the_password_is_too_long_at_most_1024_bytes());
+        return Some(errors::password_too_long());
     }
     let same = password.eq_ignore_ascii_case(name);
-    same.then_some(errors::the_password_is_the_name_of_the_account())
+    same.then_some(errors::password_is_name())
 }
 
 /// Slow on purpose: not to be called on a thread that serves requests.

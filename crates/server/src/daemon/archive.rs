@@ -104,7 +104,7 @@ fn append(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
 
 #[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
 fn unwritable(error: io::Error) -> ApiError {
-    let message = errors::the_archive_cannot_be_written_error(&error);
+    let message = errors::archive_not_written(&error);
     ApiError::new(ErrorCode::Unavailable, message, errors::see_that_there_is_room_on_the_disk())
 }
 

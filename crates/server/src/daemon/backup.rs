@@ -47,11 +47,11 @@ pub(crate) enum BackupError {
     NotNow(#[from] NotNow),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}", errors::another_backup_or_check_is_being_made())]
+    #[error("{}", errors::backup_in_progress())]
     Busy,
-    #[error("{}", errors::the_disk_of_path_has_no_room_for_a_copy_of(&path.display(), megabytes))]
+    #[error("{}", errors::no_space_for_copy(&path.display(), megabytes))]
     NoRoom { path: PathBuf, megabytes: u64 },
-    #[error("{}", errors::could_not_copy_the_database_it(.0))]
+    #[error("{}", errors::could_not_copy_database(.0))]
     Copy(#[from] io::Error),
 }
 
@@ -62,7 +62,7 @@ impl BackupError {
             BackupError::Store(error) => error.hint(),
             BackupError::Busy => errors::try_again_in_a_moment(),
             BackupError::NoRoom { .. } => errors::make_room_on_that_disk(),
-            BackupError::Copy(_) => errors::see_the_servers_log_danlu_logs_server(),
+            BackupError::Copy(_) => errors::see_log_of_server(),
         }
     }
 }

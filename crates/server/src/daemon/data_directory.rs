@@ -11,25 +11,25 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    #[error("{}", errors::could_not_use_path_as_a_directory_of_the(&path.display(), error))]
+    #[error("{}", errors::bad_server_directory(&path.display(), error))]
     NotOurs { path: PathBuf, error: io::Error },
-    #[error("{}", errors::the_disk_of_path_is_full(&path.display()))]
+    #[error("{}", errors::disk_full(&path.display()))]
     Full { path: PathBuf },
     #[error("{}", errors::could_not_action_path_error(action, &path.display(), error))]
     File { action: &'static str, path: PathBuf, error: io::Error },
-    #[error("{}", errors::path_is_on_a_network_file_system_kind(&path.display(), kind))]
+    #[error("{}", errors::on_network_file_system(&path.display(), kind))]
     Network { path: PathBuf, kind: String },
-    #[error("{}", errors::another_server_uses_it(&.0.display()))]
+    #[error("{}", errors::used_by_another_server(&.0.display()))]
     Running(PathBuf),
 }
 
 impl DirectoryError {
     pub fn hint(&self) -> &'static str {
         match self {
-            DirectoryError::NotOurs { .. } => errors::it_must_belong_to_the_user_who_starts_the(),
-            DirectoryError::Full { .. } => errors::make_room_on_that_disk_then_start_the_server(),
-            DirectoryError::File { .. } => errors::give_another_data_directory_with_data(),
-            DirectoryError::Network { .. } => errors::give_a_directory_on_a_local_disk_with_data(),
+            DirectoryError::NotOurs { .. } => errors::must_be_private(),
+            DirectoryError::Full { .. } => errors::free_space_then_start(),
+            DirectoryError::File { .. } => errors::choose_data_directory(),
+            DirectoryError::Network { .. } => errors::choose_local_data_directory(),
             DirectoryError::Running(_) => errors::stop_it_first_danlu_down(),
         }
     }

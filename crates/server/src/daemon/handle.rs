@@ -132,9 +132,7 @@ impl Handle {
     pub(crate) fn consider<T>(&self, question: impl Fn(&State, Time) -> T) -> Result<T, NotNow> {
         let now = clock::now();
         self.reader.consider(|state| question(state, now)).ok_or_else(|| {
-            NotNow::new(|| {
-                (errors::this_cannot_be_answered().to_owned(), errors::see_the_servers_log())
-            })
+            NotNow::new(|| (errors::internal().to_owned(), errors::see_the_servers_log()))
         })
     }
 

@@ -108,21 +108,16 @@ pub fn words(notice: &Notice) -> (String, String) {
     match &notice.what {
         NoticeKind::DataLost { known_events, found_events } => {
             let lost = known_events - found_events;
-            (
-                msg::the_database_was_older_than_expected_at_at(&at, &lost, &known_events),
-                msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
-            )
+            (msg::database_older(&at, &lost, &known_events), msg::review_held_tasks(&acknowledge))
         }
-        NoticeKind::Restored { backup_at } => (
-            msg::restored_at_at_from_the_backup_of_backup_at(&at, &backup_at),
-            msg::see_the_held_tasks_danlu_ls_a_state_held_and(&acknowledge),
-        ),
-        NoticeKind::SchedulingPaused { report } => (
-            msg::scheduling_is_paused_since_at_an_internal(&at),
-            msg::an_admin_can_resume_it_danlu_resume_queue(&report),
-        ),
+        NoticeKind::Restored { backup_at } => {
+            (msg::restored(&at, &backup_at), msg::review_held_tasks(&acknowledge))
+        }
+        NoticeKind::SchedulingPaused { report } => {
+            (msg::scheduling_paused(&at), msg::resume_queue(&report))
+        }
         NoticeKind::MachineDistrusted { node, report } => (
-            msg::machine_node_is_not_used_since_at_an_internal(&node, &at),
+            msg::machine_disabled(&node, &at),
             msg::report_report_acknowledge(&report, &acknowledge),
         ),
         NoticeKind::Unknown => (

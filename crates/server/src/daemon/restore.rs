@@ -29,9 +29,9 @@ pub enum RestoreError {
     Directory(#[from] DirectoryError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}", errors::this_is_not_a_whole_backup_it(.0))]
+    #[error("{}", errors::incomplete_backup(.0))]
     NotABackup(String),
-    #[error("{}", errors::the_backup_was_made_by_a_newer_release_format(.0, &FORMAT))]
+    #[error("{}", errors::backup_of_newer_release(.0, &FORMAT))]
     Newer(u32),
     #[error("{}", errors::could_not_action_path_error(action, &path.display(), error))]
     File { action: &'static str, path: PathBuf, error: io::Error },
@@ -42,9 +42,9 @@ impl RestoreError {
         match self {
             RestoreError::Directory(error) => error.hint(),
             RestoreError::Store(error) => error.hint(),
-            RestoreError::NotABackup(_) => errors::nothing_was_changed_name_a_file_of_danlu(),
+            RestoreError::NotABackup(_) => errors::name_a_backup(),
             RestoreError::Newer(_) => errors::run_the_newer_release(),
-            RestoreError::File { .. } => errors::see_that_there_is_room_and_that_you_may_write(),
+            RestoreError::File { .. } => errors::check_space_and_permission(),
         }
     }
 }

@@ -65,15 +65,13 @@ pub enum ServeError {
 impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
-            ServeError::Config(ConfigError::Unreadable { .. }) => {
-                errors::name_a_file_that_is_there_and_that_you_may()
-            }
-            ServeError::Config(_) => errors::correct_the_line_or_leave_it_out_for_the(),
+            ServeError::Config(ConfigError::Unreadable { .. }) => errors::name_config_file(),
+            ServeError::Config(_) => errors::correct_the_line(),
             ServeError::Store(error) => error.hint(),
-            ServeError::Agent(_) => errors::see_that_the_data_directory_is_on_a_local(),
+            ServeError::Agent(_) => errors::one_local_data_directory(),
             ServeError::Directory(error) => error.hint(),
-            ServeError::Listen { .. } => errors::choose_another_address_with_listen_for(),
-            ServeError::Tls(_) => errors::see_certificate_and_key_in_tls_of_the(),
+            ServeError::Listen { .. } => errors::choose_listen_address(),
+            ServeError::Tls(_) => errors::check_tls_files(),
             ServeError::Ask(_) => errors::see_the_message_above(),
         }
     }

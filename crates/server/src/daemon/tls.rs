@@ -21,9 +21,9 @@ const OWN_CERTIFICATE: &str = "tls-certificate.pem";
 pub enum TlsError {
     #[error("{}", errors::could_not_read_path_error(&path.display(), error))]
     Unreadable { path: PathBuf, error: String },
-    #[error("{}", errors::could_not_make_a_certificate_it(.0))]
+    #[error("{}", errors::could_not_make_certificate(.0))]
     NotMade(String),
-    #[error("{}", errors::certificate_and_key_do_not_fit_together_error(&certificate.display(), &key.display(), error))]
+    #[error("{}", errors::certificate_mismatch(&certificate.display(), &key.display(), error))]
     Unfit { certificate: PathBuf, key: PathBuf, error: String },
 }
 

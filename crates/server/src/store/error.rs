@@ -8,17 +8,17 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum StoreError {
-    #[error("{}", errors::path_is_damaged_what(&path.display(), what))]
+    #[error("{}", errors::database_damaged(&path.display(), what))]
     Damaged { path: PathBuf, what: String },
-    #[error("{}", errors::path_is_a_database_but_not_one_of_danlus(&path.display()))]
+    #[error("{}", errors::not_our_database(&path.display()))]
     NotOurs { path: PathBuf },
-    #[error("{}", errors::path_was_written_by_a_newer_release_format(&path.display(), version, known))]
+    #[error("{}", errors::database_of_newer_release(&path.display(), version, known))]
     Newer { path: PathBuf, version: i64, known: usize },
     #[error("{}", errors::database_behind(&path.display(), found, known))]
     Behind { path: PathBuf, found: i64, known: i64 },
     #[error("{}", errors::path_is_in_use_by_another_process(&path.display()))]
     InUse { path: PathBuf },
-    #[error("{}", errors::the_disk_of_path_is_full(&path.display()))]
+    #[error("{}", errors::disk_full(&path.display()))]
     Full { path: PathBuf },
     #[error("{path}: {error}")]
     File { path: PathBuf, error: io::Error },
@@ -63,15 +63,13 @@ impl StoreError {
 
     pub fn hint(&self) -> &'static str {
         match self {
-            StoreError::Damaged { .. } => errors::nothing_was_changed_restore_a_backup_with(),
-            StoreError::NotOurs { .. } => errors::give_another_data_directory_with_data(),
-            StoreError::Newer { .. } => errors::run_the_newer_release_or_give_another_data(),
-            StoreError::Behind { .. } => errors::nothing_was_changed_put_danlu_db_and_danlu_db(),
-            StoreError::InUse { .. } => errors::stop_the_other_server_first_danlu_down(),
-            StoreError::Full { .. } => errors::make_room_on_that_disk_then_try_again(),
-            StoreError::File { .. } | StoreError::Other { .. } => {
-                errors::see_that_the_file_and_its_directory_belong_to()
-            }
+            StoreError::Damaged { .. } => errors::restore_or_check(),
+            StoreError::NotOurs { .. } => errors::choose_data_directory(),
+            StoreError::Newer { .. } => errors::newer_release_or_directory(),
+            StoreError::Behind { .. } => errors::database_behind_hint(),
+            StoreError::InUse { .. } => errors::stop_other_server(),
+            StoreError::Full { .. } => errors::free_space_then_retry(),
+            StoreError::File { .. } | StoreError::Other { .. } => errors::check_owner_of_file(),
         }
     }
 }

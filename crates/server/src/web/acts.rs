@@ -40,7 +40,7 @@ fn wanted(sent: &Sent) -> Result<Act, ApiError> {
     let name = sent.field("act").to_owned();
     let act = serde_json::from_value(serde_json::Value::String(name));
     let act: ActName = act.map_err(|_| {
-        ApiError::bad_request(errors::there_is_no_such_act(), errors::choose_one_from_the_list())
+        ApiError::bad_request(errors::unknown_page_action(), errors::choose_one_from_the_list())
     })?;
     let ids: Result<Vec<u64>, _> = sent.all("id").map(str::parse).collect();
     let ids = ids.map_err(|_| {
@@ -135,8 +135,8 @@ fn question(ids: &[u64], act: FinalAct) -> String {
 
 fn consequence(act: FinalAct) -> &'static str {
     match act {
-        FinalAct::Remove => msg::their_logs_and_results_here_are_gone_then_a(),
-        FinalAct::Cancel => msg::what_waits_does_not_start_what_runs_is_ended(),
+        FinalAct::Remove => msg::removal_consequences(),
+        FinalAct::Cancel => msg::cancel_consequences(),
     }
 }
 

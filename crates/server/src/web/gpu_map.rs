@@ -75,7 +75,7 @@ fn warning(node: &Node) -> Option<&'static str> {
         return Some(msg::not_reached_yet());
     }
     if !node.is_ready() {
-        return Some(msg::not_reachable_now_its_tasks_go_on());
+        return Some(msg::unreachable_tasks_continue());
     }
     node.draining.then(msg::draining_nothing_new_starts_here)
 }

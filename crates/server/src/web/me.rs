@@ -121,7 +121,7 @@ fn browser(said: &str) -> String {
 pub(super) async fn password(State(api): State<Api>, sent: Sent) -> PageResult {
     let (new, again) = (sent.field("new"), sent.field("again"));
     if new != again {
-        let words = msg::the_two_new_passwords_differ();
+        let words = msg::passwords_differ();
         return done(&sent, Err(ApiError::bad_request(words, "")));
     }
     let old = Some(sent.field("old"));
@@ -183,7 +183,7 @@ pub(super) async fn tokens(State(api): State<Api>, sent: Sent) -> PageResult {
     let expires = Some(sent.field("expires").to_owned());
     let wanted = NewToken { name: sent.field("name").trim().to_owned(), scope, expires };
     let token = made::new(&api, caller, wanted).await.map_err(sent.visit.no())?;
-    let words = (msg::a_new_token(), msg::copy_it_now_it_is_not_shown_again());
+    let words = (msg::new_token(), msg::copy_it_now_it_is_not_shown_again());
     Ok(secrets::shown_once(
         context,
         words,

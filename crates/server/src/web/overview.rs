@@ -91,11 +91,7 @@ async fn live(api: &Api, visit: &Visit) -> Result<String, ApiError> {
         queue_not_shown: read.queue_not_shown,
     };
     live.render().map_err(|error| {
-        ApiError::new(
-            ErrorCode::Internal,
-            errors::the_page_cannot_be_written_error(&error),
-            errors::report_this(),
-        )
+        ApiError::new(ErrorCode::Internal, errors::page_not_rendered(&error), errors::report_this())
     })
 }
 

@@ -81,10 +81,10 @@ impl IntoResponse for PageError {
 
 fn title(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::NotFound => msg::this_is_not_here(),
-        ErrorCode::NotPermitted | ErrorCode::Unauthenticated => msg::you_may_not_do_this(),
-        ErrorCode::BadRequest => msg::this_was_not_understood(),
-        ErrorCode::Refused | ErrorCode::TooLarge => msg::this_was_refused(),
+        ErrorCode::NotFound => msg::not_found(),
+        ErrorCode::NotPermitted | ErrorCode::Unauthenticated => msg::permission_denied(),
+        ErrorCode::BadRequest => msg::invalid_request(),
+        ErrorCode::Refused | ErrorCode::TooLarge => msg::request_refused(),
         ErrorCode::TooOften => msg::too_often(),
         ErrorCode::Unavailable => msg::not_now(),
         ErrorCode::Internal => msg::something_is_broken_here(),

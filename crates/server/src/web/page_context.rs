@@ -104,7 +104,7 @@ fn count_unknown_caller(api: &Api, parts: &Parts, error: ApiError) -> ApiError {
     match api.auth.unknown_callers.count(address) {
         Ok(()) => error,
         Err(wait) => {
-            let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+            let message = errors::too_many_anonymous_requests(&wait);
             ApiError::new(ErrorCode::TooOften, message, errors::log_in())
         }
     }

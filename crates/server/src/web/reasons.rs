@@ -14,7 +14,7 @@ pub(super) fn reason(wait: &WaitReason, context: &PageContext) -> (String, Optio
     let moment = |time: &Time| Some(Moment::new(*time, context.now));
     match wait {
         WaitReason::Begins { at } => (msg::begins_at().to_owned(), moment(at)),
-        WaitReason::RetryAt { at } => (msg::failed_tried_again_at().to_owned(), moment(at)),
+        WaitReason::RetryAt { at } => (msg::retry_at().to_owned(), moment(at)),
         // A script shows moments in the reader's time zone, so they stand behind the words.
         WaitReason::WouldDelay { first, starts_at } => {
             let unknown = WaitReason::WouldDelay { first: *first, starts_at: None };

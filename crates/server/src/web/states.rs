@@ -56,40 +56,21 @@ pub(super) fn failure(class: &MaybeNewer<FailureClass>) -> (&'static str, &'stat
         MaybeNewer::Newer(_) => FailureClass::Other,
     };
     match class {
-        FailureClass::Launch => {
-            (msg::could_not_be_started(), msg::see_the_message_correct_the_task_and_submit_a())
-        }
-        FailureClass::CudaOom => {
-            (msg::gpu_memory_ran_out(), msg::try_a_smaller_batch_or_a_copy_that_asks_for())
-        }
-        FailureClass::HostOom => {
-            (msg::memory_of_the_machine_ran_out(), msg::submit_a_copy_that_asks_for_more_memory())
-        }
-        FailureClass::Nccl => (
-            msg::gpus_could_not_talk_to_each_other(),
-            msg::retry_if_it_stays_have_an_admin_look_at_the(),
-        ),
-        FailureClass::GpuHardware => {
-            (msg::gpu_hardware_error(), msg::retry_elsewhere_an_admin_has_to_look_at_this())
-        }
-        FailureClass::Timeout => {
-            (msg::reached_its_time_limit(), msg::submit_a_copy_with_a_longer_time_limit())
-        }
+        FailureClass::Launch => (msg::could_not_be_started(), msg::help_launch()),
+        FailureClass::CudaOom => (msg::gpu_memory_ran_out(), msg::help_cuda_oom()),
+        FailureClass::HostOom => (msg::memory_of_the_machine_ran_out(), msg::help_host_oom()),
+        FailureClass::Nccl => (msg::gpus_could_not_talk_to_each_other(), msg::help_nccl()),
+        FailureClass::GpuHardware => (msg::gpu_hardware_error(), msg::help_gpu_hardware()),
+        FailureClass::Timeout => (msg::reached_its_time_limit(), msg::help_timeout()),
         FailureClass::Preempted => (msg::made_room_for_others(), ""),
-        FailureClass::PythonException => (msg::python_exception(), msg::the_log_below_tells_more()),
-        FailureClass::EnvMissing => (
-            msg::a_module_or_library_is_missing(),
-            msg::check_the_environment_conda_venv_of_the_task(),
-        ),
+        FailureClass::PythonException => (msg::python_exception(), msg::help_see_log()),
+        FailureClass::EnvMissing => (msg::env_missing(), msg::help_env_missing()),
         FailureClass::DiskFull => (msg::disk_full(), msg::free_some_space_then_retry()),
         FailureClass::CommandNotFound => {
             (msg::command_not_found(), msg::check_the_command_and_its_directory())
         }
-        FailureClass::NodeLost => (
-            msg::its_machine_did_not_come_back(),
-            msg::it_may_still_run_there_until_the_machine_is(),
-        ),
-        FailureClass::Killed => (msg::was_killed(), msg::the_log_below_tells_more()),
-        FailureClass::Other => (msg::ended_with_an_error(), msg::the_log_below_tells_more()),
+        FailureClass::NodeLost => (msg::node_lost(), msg::help_node_lost()),
+        FailureClass::Killed => (msg::was_killed(), msg::help_see_log()),
+        FailureClass::Other => (msg::ended_with_an_error(), msg::help_see_log()),
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn line(given: &str, said: &mut Change<String>) -> Read {
 }
 
 pub(super) fn number<T: FromStr>(given: &str, said: &mut Change<T>) -> Read {
-    let number = given.parse().map_err(|_| msg::it_is_a_whole_number().to_owned())?;
+    let number = given.parse().map_err(|_| msg::expected_whole_number().to_owned())?;
     *said = Change::Set(number);
     Ok(())
 }
@@ -73,7 +73,7 @@ pub(super) fn nodes(given: &str, patch: &mut Patch) -> Read {
         .parse()
         .ok()
         .filter(|number| *number > 0)
-        .ok_or_else(|| msg::it_is_a_whole_number_1_or_more().to_owned())?;
+        .ok_or_else(|| msg::expected_positive().to_owned())?;
     patch.nodes = Change::Set(number);
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(super) fn idle_util(given: &str, patch: &mut Patch) -> Read {
         .parse()
         .ok()
         .filter(|it| *it <= 100)
-        .ok_or_else(|| msg::it_is_a_number_up_to_100().to_owned())?;
+        .ok_or_else(|| msg::expected_percent().to_owned())?;
     patch.idle_util = Change::Set(percent);
     Ok(())
 }
@@ -150,7 +150,7 @@ pub(super) fn gpu_env(given: &str, patch: &mut Patch) -> Read {
     let by_uuid = match given {
         "index" => false,
         "uuid" => true,
-        _ => return Err(msg::it_is_index_or_uuid().to_owned()),
+        _ => return Err(msg::expected_gpu_naming().to_owned()),
     };
     patch.gpus_by_uuid = Change::Set(by_uuid);
     Ok(())
@@ -175,7 +175,7 @@ pub(super) fn stderr(given: &str, patch: &mut Patch) -> Read {
 pub(super) fn truncate(patch: &mut Patch) -> Read {
     let output = patch.output.get_or_default();
     if output.stdout.is_keep() && output.stderr.is_keep() {
-        return Err(msg::truncate_says_what_to_do_with_the_files_of().to_owned());
+        return Err(msg::truncate_needs_files().to_owned());
     }
     for said in [&mut output.stdout, &mut output.stderr] {
         if let Change::Set(Stream::Append { path }) = said {
@@ -187,7 +187,7 @@ pub(super) fn truncate(patch: &mut Patch) -> Read {
 
 /// As a shell would take it apart.
 pub(super) fn command(given: &str, patch: &mut Patch) -> Read {
-    let words = shlex::split(given).ok_or_else(|| msg::a_quote_is_not_closed().to_owned())?;
+    let words = shlex::split(given).ok_or_else(|| msg::unclosed_quote().to_owned())?;
     patch.command = Change::Set(words);
     Ok(())
 }

@@ -32,7 +32,7 @@ fn factor(unit: &str, bare: u64) -> Option<u64> {
 }
 
 fn complaint() -> String {
-    msg::a_size_is_written_as_20g_or_512m().to_owned()
+    msg::expected_size().to_owned()
 }
 
 #[cfg(test)]

@@ -57,11 +57,11 @@ fn refuse_doubles(indices: &[u32]) -> Result<(), String> {
 }
 
 fn too_many() -> String {
-    msg::an_array_has_at_most_tasks_per_array_elements(&TASKS_PER_ARRAY)
+    msg::array_too_long(&TASKS_PER_ARRAY)
 }
 
 fn complaint() -> String {
-    msg::an_array_is_written_as_0_99_0_99_4_4_at_once().to_owned()
+    msg::expected_array().to_owned()
 }
 
 #[cfg(test)]

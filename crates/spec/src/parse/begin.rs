@@ -10,9 +10,7 @@ use super::time_limit::{TimeLimit, parse_time_limit};
 pub struct Begin(pub Timestamp);
 
 pub fn parse_begin(given: &str) -> Result<Begin, String> {
-    read(given.trim(), &Zoned::now())
-        .map(Begin)
-        .ok_or_else(|| msg::a_time_is_written_as_22_00_2026_11_20_08_00().to_owned())
+    read(given.trim(), &Zoned::now()).map(Begin).ok_or_else(|| msg::expected_time().to_owned())
 }
 
 fn read(given: &str, now: &Zoned) -> Option<Timestamp> {

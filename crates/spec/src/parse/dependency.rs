@@ -99,7 +99,7 @@ fn parse_on(word: &str) -> Result<TaskName, String> {
 }
 
 fn complaint() -> String {
-    msg::it_is_written_as_afterok_12_13_or_afterany_14().to_owned()
+    msg::expected_dependency().to_owned()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub struct GpuCount {
 
 pub fn parse_gpus(given: &str) -> Result<GpuCount, String> {
     if given.contains("..") {
-        return Err(msg::tasks_that_grow_and_shrink_min_max_are_not().to_owned());
+        return Err(msg::elastic_not_supported().to_owned());
     }
     let (model, count) = match given.rsplit_once(':') {
         Some(("", _)) => return Err(complaint(given)),
@@ -26,7 +26,7 @@ fn complaint(given: &str) -> String {
     let looks_like_model =
         given.starts_with(|c: char| c.is_ascii_alphabetic()) && !given.contains(':');
     let example = if looks_like_model { format!("{given}:1") } else { "A100:2".to_owned() };
-    msg::it_is_a_number_or_a_model_and_a_number_2(&example)
+    msg::expected_gpus(&example)
 }
 
 /// `--gpu-ids 0,2` or `0-3`.
@@ -34,7 +34,7 @@ fn complaint(given: &str) -> String {
 pub struct GpuIds(pub Vec<u32>);
 
 pub fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
-    let complaint = || msg::gpu_numbers_are_written_as_0_2_or_0_3().to_owned();
+    let complaint = || msg::expected_gpu_numbers().to_owned();
     let mut ids = Vec::new();
     for part in given.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -51,7 +51,7 @@ pub fn parse_gpu_ids(given: &str) -> Result<GpuIds, String> {
 /// `danlu gpu slots 0=2`.
 pub fn parse_slots(given: &str) -> Result<(u32, u16), String> {
     let pair = given.split_once('=').and_then(|(gpu, slots)| Some((whole(gpu)?, whole(slots)?)));
-    pair.ok_or_else(|| msg::it_is_a_gpu_and_a_number_of_tasks_0_2().to_owned())
+    pair.ok_or_else(|| msg::expected_gpu_slots().to_owned())
 }
 
 #[cfg(test)]

@@ -9,15 +9,12 @@ pub fn parse_axis(given: &str) -> Result<Axis, String> {
     let (name, list) = given
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| msg::a_sweep_is_written_as_lr_1e_3_1e_4_or_seed_0().to_owned())?;
+        .ok_or_else(|| msg::expected_sweep().to_owned())?;
     let mut values = Vec::new();
     for part in list.split(',') {
         match range(part) {
             Some((first, last)) if last - first >= TASKS_PER_ARRAY as u64 => {
-                return Err(msg::name_has_more_than_tasks_per_array_values(
-                    &name,
-                    &TASKS_PER_ARRAY,
-                ));
+                return Err(msg::too_many_sweep_values(&name, &TASKS_PER_ARRAY));
             }
             Some((first, last)) => values.extend((first..=last).map(|value| value.to_string())),
             None => values.push(part.to_owned()),

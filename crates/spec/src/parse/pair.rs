@@ -13,7 +13,7 @@ pub fn parse_pair(given: &str) -> Result<Pair, String> {
         Some((name, value)) if !name.is_empty() && !given.contains('\0') => {
             Ok(Pair { name: name.to_owned(), value: value.to_owned() })
         }
-        _ => Err(msg::it_is_written_as_name_value().to_owned()),
+        _ => Err(msg::expected_assignment().to_owned()),
     }
 }
 

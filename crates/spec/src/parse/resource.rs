@@ -14,7 +14,7 @@ pub fn parse_resource(given: &str) -> Result<ResourceCount, String> {
     let (name, count) = given.rsplit_once(':').unwrap_or((given, "1"));
     let count = whole(count)
         .filter(|count| *count > 0 && !name.is_empty())
-        .ok_or_else(|| msg::a_resource_is_written_as_name_n().to_owned())?;
+        .ok_or_else(|| msg::expected_resource().to_owned())?;
     Ok(ResourceCount { name: name.to_owned(), count })
 }
 

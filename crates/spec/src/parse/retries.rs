@@ -16,14 +16,13 @@ pub struct Retries {
 
 pub fn parse_retries(given: &str) -> Result<Retries, String> {
     let (times, classes) = given.split_once(':').unwrap_or((given, ""));
-    let times =
-        whole(times).ok_or_else(|| msg::times_is_not_a_number_3_or_3_cuda_oom_nccl(&times))?;
+    let times = whole(times).ok_or_else(|| msg::bad_retry_count(&times))?;
     let named = classes.split(',').map(str::trim).filter(|name| !name.is_empty());
     let class = |name: &str| {
         FailureClass::from_name(name).ok_or_else(|| {
             let all: Vec<&str> = FailureClass::ALL.iter().map(|class| class.as_str()).collect();
             let all = all.join(" ");
-            msg::there_is_no_class_of_failures_name_all(&name, &all)
+            msg::unknown_failure_class(&name, &all)
         })
     };
     let on = named.map(class).collect::<Result<_, _>>()?;

@@ -42,11 +42,9 @@ pub fn parse_task_name(given: &str) -> Result<TaskName, String> {
         return whole(given).map(TaskName::Id).ok_or_else(complaint);
     };
     match (whole(first), whole(last)) {
-        (Some(first), Some(last)) if first > last => {
-            Err(msg::the_range_is_written_as_last_first(&last, &first))
-        }
+        (Some(first), Some(last)) if first > last => Err(msg::reversed_range(&last, &first)),
         (Some(first), Some(last)) if last - first >= MOST_IN_A_RANGE => {
-            Err(msg::a_range_has_at_most_most_in_a_range_tasks(&MOST_IN_A_RANGE))
+            Err(msg::range_too_long(&MOST_IN_A_RANGE))
         }
         (Some(first), Some(last)) => Ok(TaskName::Range(first, last)),
         _ => Err(complaint()),
@@ -54,7 +52,7 @@ pub fn parse_task_name(given: &str) -> Result<TaskName, String> {
 }
 
 fn complaint() -> String {
-    msg::a_task_is_named_by_its_id_12_a_range_3_9_your().to_owned()
+    msg::expected_task().to_owned()
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub fn parse_state(given: &str) -> Result<States, String> {
 fn complaint() -> String {
     let names: Vec<&str> = TaskStateName::ALL.into_iter().map(TaskStateName::as_str).collect();
     let names = names.join(", ");
-    msg::it_is_one_of_names_or_open_waiting_active(&names)
+    msg::expected_state(&names)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub fn parse_length(given: &str) -> Result<u64, String> {
     match parse_time_limit(given) {
         Ok(TimeLimit::Seconds { seconds, ambiguous: false }) => Ok(seconds),
         Ok(TimeLimit::Seconds { ambiguous: true, .. } | TimeLimit::None) | Err(_) => {
-            Err(msg::a_duration_is_written_with_its_unit_90s_10m().to_owned())
+            Err(msg::expected_duration().to_owned())
         }
     }
 }
@@ -87,7 +87,7 @@ fn with_colons(given: &str) -> Option<u64> {
 }
 
 fn complaint() -> String {
-    msg::a_time_is_written_as_90m_2h_1h30m_1_02_00_00().to_owned()
+    msg::expected_time_limit().to_owned()
 }
 
 #[cfg(test)]

@@ -32,17 +32,12 @@ pub fn command(source: &str, path: &str, arguments: &[String]) -> ScriptCommand 
 pub fn without_file(source: &str) -> Result<Vec<String>, InputError> {
     let mut command = interpreter(source);
     let program = program(&command);
-    let hint = msg::save_it_as_a_file_on_the_machine_and_give_its();
+    let hint = msg::save_script_there();
     if let Some(name) = REPLACED.iter().find(|name| source.contains(**name)) {
-        return Err(
-            InputError::refused(msg::the_script_has_name_in_it_which_would_be(&name)).hint(hint)
-        );
+        return Err(InputError::refused(msg::script_would_be_replaced(&name)).hint(hint));
     }
     if !is_shell(&command) && !program.starts_with("python") || !can_be_a_word(source) {
-        return Err(InputError::refused(msg::a_script_for_program_or_one_this_long_cannot(
-            &program,
-        ))
-        .hint(hint));
+        return Err(InputError::refused(msg::script_not_sendable(&program)).hint(hint));
     }
     command.extend(["-c".to_owned(), source.to_owned()]);
     Ok(command)

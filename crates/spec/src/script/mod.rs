@@ -89,8 +89,8 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, In
 }
 
 fn line(directive: &Directive<'_>) -> Result<ScriptLine, InputError> {
-    let words = shlex::split(directive.words)
-        .ok_or_else(|| InputError::usage(msg::a_quote_is_not_closed()))?;
+    let words =
+        shlex::split(directive.words).ok_or_else(|| InputError::usage(msg::unclosed_quote()))?;
     match directive.dialect {
         Dialect::Danlu => Ok(ScriptLine { patch: danlu_line(&words)?, gpus_of_all_nodes: false }),
         Dialect::Slurm => sbatch::read(&words),
@@ -101,8 +101,7 @@ fn danlu_line(words: &[String]) -> Result<Patch, InputError> {
     let line = DanluLine::try_parse_from(words)
         .map_err(|error| InputError::usage(usage_message(&error)).hint("danlu submit --help"))?;
     if line.options.is_shell_line() {
-        return Err(InputError::usage(msg::a_script_is_no_shell_line_shell_makes_no())
-            .hint(msg::take_it_out()));
+        return Err(InputError::usage(msg::shell_in_script()).hint(msg::take_it_out()));
     }
     let mut patch = line.options.patch()?;
     patch.lay_over(line.new.patch()?);
@@ -115,18 +114,15 @@ fn divide(patch: &mut Patch) -> Result<(), InputError> {
         return Ok(());
     };
     if !gpus.is_multiple_of(*nodes) {
-        return Err(InputError::refused(msg::gpus_gpus_cannot_be_divided_equally_among(
-            &gpus, &nodes,
-        ))
-        .hint("#SBATCH --gpus-per-node=4"));
+        return Err(InputError::refused(msg::gpus_not_divisible(&gpus, &nodes))
+            .hint("#SBATCH --gpus-per-node=4"));
     }
     patch.gpus = Change::Set(gpus / nodes);
     Ok(())
 }
 
 fn too_many(name: &str) -> InputError {
-    InputError::refused(msg::name_has_more_than_most_lines_lines_with(&name, &MOST_LINES))
-        .hint(msg::say_it_in_fewer())
+    InputError::refused(msg::too_many_option_lines(&name, &MOST_LINES)).hint(msg::say_it_in_fewer())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ const OPTIONS: &[(&[&str], Effect)] = &[
     (&["open-mode"], Only("append")),
     (&["kill-on-invalid-dep"], Only("yes")),
     (&["requeue", "parsable", "quiet", "Q", "verbose", "v"], Ignored),
-    (&["partition", "p", "qos", "q"], Refused(msg::there_are_no_partitions)),
+    (&["partition", "p", "qos", "q"], Refused(msg::no_partitions)),
     (&["mem-per-cpu", "mem-per-gpu"], Refused(msg::give_the_total_memory)),
 ];
 
@@ -144,7 +144,7 @@ fn split(word: &str) -> Result<(String, &str, Option<&str>), InputError> {
     }
     let short = word.strip_prefix('-').filter(|rest| rest.is_char_boundary(1) && !rest.is_empty());
     let Some(short) = short else {
-        return Err(unsupported(word).hint(msg::an_option_was_expected()));
+        return Err(unsupported(word).hint(msg::option_expected()));
     };
     let (name, value) = short.split_at(1);
     let value = value.strip_prefix('=').unwrap_or(value);
@@ -161,7 +161,7 @@ fn nodes(count: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
             line.patch.nodes = Change::Set(nodes);
             Ok(())
         }
-        Ok(_) | Err(_) => Err(count.unsupported().hint(msg::name_exactly_so_many_nodes_2())),
+        Ok(_) | Err(_) => Err(count.unsupported().hint(msg::give_exact_nodes())),
     }
 }
 
@@ -207,7 +207,7 @@ fn export(list: &Written, line: &mut ScriptLine) -> Result<(), InputError> {
             "ALL" => {}
             pair if pair.contains('=') => list.set_to(Field::Env, pair, line)?,
             _ => {
-                let hint = msg::the_whole_environment_is_taken_along_export();
+                let hint = msg::environment_always_captured();
                 return Err(list.unsupported().hint(hint));
             }
         }

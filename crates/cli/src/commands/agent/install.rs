@@ -23,10 +23,10 @@ pub(super) struct AgentInstall {
     #[command(flatten)]
     server: ServerOptions,
 
-    #[arg(long, help = msg::show_the_unit_file_and_change_nothing())]
+    #[arg(long, help = msg::print_unit())]
     dry_run: bool,
 
-    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_this_directory_and_start_nothing())]
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_directory())]
     root: PathBuf,
 }
 
@@ -52,10 +52,10 @@ pub(super) fn run(install: &AgentInstall) -> Result<(), Failure> {
     let started = install.root == Path::new("/")
         && unit.systemctl(&[&["daemon-reload"], &["enable", "--now", "danlu-agent"]])?;
     if started {
-        return screen::print(msg::installed_and_started_how_it_does_systemctl());
+        return screen::print(msg::installed_and_started());
     }
     let shown = shown.display();
-    screen::print(&msg::wrote_shown_systemd_does_not_run_here_so(&shown))
+    screen::print(&msg::wrote_unit(&shown))
 }
 
 fn unit(server: &ServerOptions) -> Result<Unit, Failure> {

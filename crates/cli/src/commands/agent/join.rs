@@ -57,7 +57,7 @@ async fn stay(place: &ServerAccess, trust: &Arc<rustls::ClientConfig>) -> Failur
     loop {
         let why = match connection::once(place, trust).await {
             Ended::Refused => {
-                let message = msg::the_server_does_not_know_this_token();
+                let message = msg::unknown_token();
                 return Failure::new(Exit::NotPermitted, message)
                     .hint(msg::on_the_server_danlu_node_token_name());
             }

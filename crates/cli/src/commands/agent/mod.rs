@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure};
 #[command(
     about = msg::work_for_a_server_elsewhere(),
     override_usage = "danlu agent [join | install] URL",
-    after_help = msg::a_machine_that_the_server_cannot_reach_dials(),
+    after_help = msg::help(),
     arg_required_else_help = true,
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
@@ -33,28 +33,28 @@ pub(crate) struct AgentArguments {
 
 #[derive(Debug, Subcommand)]
 enum AgentCommand {
-    #[command(about = msg::dial_in_to_a_server_and_stay(), override_usage = msg::danlu_agent_join_url_token_token_options())]
+    #[command(about = msg::dial_in_to_a_server_and_stay(), override_usage = msg::usage_join())]
     Join(ServerOptions),
-    #[command(about = msg::the_same_as_a_service_of_this_machine(), override_usage = msg::danlu_agent_install_url_token_token_options())]
+    #[command(about = msg::install_as_service(), override_usage = msg::usage_install())]
     Install(install::AgentInstall),
 }
 
 /// Where to, and how one is known there.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ServerOptions {
-    #[arg(value_name = "URL", help = msg::the_server_https_host_port())]
+    #[arg(value_name = "URL", help = msg::server_url())]
     url: String,
 
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help = msg::what_danlu_node_add_dial_in_printed_danlu())]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help = msg::token_from_node_add())]
     token: Option<String>,
 
-    #[arg(long, value_name = "FILE", conflicts_with = "token", help = msg::a_file_with_the_token_readable_by_its_owner())]
+    #[arg(long, value_name = "FILE", conflicts_with = "token", help = msg::token_file())]
     token_file: Option<std::path::PathBuf>,
 
-    #[arg(long, value_name = "FILE", help = msg::a_certificate_to_trust_danlu_ca())]
+    #[arg(long, value_name = "FILE", help = msg::trusted_certificate())]
     ca: Option<std::path::PathBuf>,
 
-    #[arg(long, help = msg::allow_http_to_another_machine_everybody_on())]
+    #[arg(long, help = msg::allow_plain())]
     plain: bool,
 }
 

@@ -44,17 +44,16 @@ impl ServerAccess {
             (None, Some(path), _) => read(path)?,
             (None, None, Ok(token)) => token,
             (None, None, Err(_)) => {
-                let message = msg::there_is_no_token();
-                return Err(Failure::new(Exit::Usage, message)
-                    .hint(msg::on_the_server_danlu_node_add_name_dial_in()));
+                let message = msg::no_token();
+                return Err(Failure::new(Exit::Usage, message).hint(msg::get_token_from_server()));
             }
         };
         let (encrypted, host, port) = parse(&server.url)?;
         let near = matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1");
         if !encrypted && !near && !server.plain {
             let url = &server.url;
-            let message = msg::url_is_not_encrypted_everybody_on_the_way(&url);
-            let hint = msg::use_https_or_plain_in_a_network_that_you();
+            let message = msg::url_not_encrypted(&url);
+            let hint = msg::use_https_or_plain();
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         }
         Ok(ServerAccess {
@@ -74,7 +73,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     };
     let facts = fs::metadata(path).map_err(|cause| wrong(cause.to_string()))?;
     if facts.mode() & 0o077 != 0 || facts.len() > MOST_BYTES {
-        return Err(wrong(msg::others_may_read_it_or_it_is_no_token().to_owned()));
+        return Err(wrong(msg::unreadable_token_file().to_owned()));
     }
     fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|it| wrong(it.to_string()))
 }
@@ -101,7 +100,7 @@ impl NodeToken {
 }
 
 fn text_of_wrong_token() -> &'static str {
-    msg::this_is_not_a_token_of_a_machine_or_not_all()
+    msg::bad_token()
 }
 
 fn from_hex(digits: &str) -> Option<[u8; 32]> {

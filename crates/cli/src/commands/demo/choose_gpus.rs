@@ -20,24 +20,23 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// A server whose GPUs can be used, and how many there are.
 pub(super) fn start(interrupt: &Interrupt) -> Result<(DemoServer, u32), Stop> {
-    let title = msg::danlu_demo_a_server_of_its_own_with_a_few();
+    let title = msg::title();
     tell(&format!("{}\n", bold(title)))?;
     let found = Probe::detect(&ProbeConfig::from_environment()).is_ok();
     if found {
         let server = DemoServer::start(None)?;
         let free = free_gpus(&server, interrupt)?;
         if free > 0 {
-            let words = msg::the_free_gpus_of_this_machine_free(&free);
+            let words = msg::free_gpus_here(&free);
             tell(&format!("{words}\n"))?;
             return Ok((server, free));
         }
         server.end()?;
     }
-    let why =
-        if found { msg::those_of_this_machine_are_in_use() } else { msg::this_machine_has_none() };
+    let why = if found { msg::those_of_this_machine_are_in_use() } else { msg::no_gpus_here() };
     let server = DemoServer::start(Some(SIMULATED))?;
     let free = free_gpus(&server, interrupt)?;
-    tell(&msg::simulated_simulated_gpus_because_why(&SIMULATED, &why))?;
+    tell(&msg::simulated_gpus(&SIMULATED, &why))?;
     Ok((server, free))
 }
 

@@ -64,7 +64,7 @@ impl DemoServer {
     fn did_not_start(&self, path: &Path) -> Failure {
         let said = fs::read_to_string(path.join("errors")).unwrap_or_default();
         let said = said.lines().next_back().unwrap_or_default().to_owned();
-        Failure::new(Exit::Internal, msg::the_server_did_not_start_said(&said))
+        Failure::new(Exit::Internal, msg::server_did_not_start(&said))
             .hint(msg::danlu_doctor_checks_this_machine())
     }
 

@@ -79,7 +79,7 @@ impl<'a> Tour<'a> {
         let [ann, bo] = self.users.clone();
         if ann.name == bo.name {
             let me = &ann.name;
-            tell(&msg::the_tasks_are_yours_me(&me))?;
+            tell(&msg::your_tasks(&me))?;
         } else {
             let (ann, bo) = (&ann.name, &bo.name);
             tell(&msg::tasks_of_two_users_ann_and_bo(&ann, &bo))?;
@@ -91,11 +91,11 @@ impl<'a> Tour<'a> {
         self.submit(&ann, &format!("-J train -g {half} -d afterok:{prepare} train.sh"))?;
         self.look_for(READING)?;
 
-        say_first(msg::an_array())?;
+        say_first(msg::array_tour())?;
         self.submit(&bo, "-J sweep -a 0-5%2 sweep.sh")?;
         self.look_for(READING)?;
 
-        say_first(msg::a_typing_mistake())?;
+        say_first(msg::typing_mistake())?;
         let wrong = self.submit(&bo, "-J eval -g 0 -- pyhton eval.py")?;
         self.look_until(|task| task.id != wrong || task.state.is_over())?;
         self.look_for(READING)?;
@@ -145,13 +145,13 @@ impl<'a> Tour<'a> {
             let line = format!("  {command:<28} {}", colour::paint(&words, Some(Colour::Dim), on));
             out += &format!("{}\n", line.trim_end());
         }
-        out += &msg::the_server_listens_on_address(&address);
+        out += &msg::listening_on(&address);
         tell(&out)
     }
 
     /// Until the person leaves; what they do is shown meanwhile.
     fn stay(&mut self, path: &str) -> Result<(), Stop> {
-        let words = msg::ctrl_c_ends_all_of_it_and_removes_path(&path);
+        let words = msg::ctrl_c_removes(&path);
         tell(&format!("{}\n\n", bold(&words)))?;
         loop {
             self.look()?;
@@ -252,5 +252,5 @@ fn directory_to_add() -> Option<String> {
 
 fn odd(words: &str) -> Failure {
     let words = words.trim();
-    Failure::new(Exit::Internal, msg::the_demo_went_wrong_words(&words))
+    Failure::new(Exit::Internal, msg::demo_failed(&words))
 }

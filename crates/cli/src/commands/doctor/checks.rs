@@ -48,9 +48,8 @@ fn server_checks(client: &Client) -> Vec<Finding> {
         Address::Http(address) => address.clone(),
     };
     let user = who.user;
-    let role = if who.admin { msg::an_admin() } else { msg::a_user() };
-    let mut findings =
-        vec![fine(msg::the_server_answers_at_at_you_are_user_role(&at, &user, &role))];
+    let role = if who.admin { msg::role_admin() } else { msg::role_user() };
+    let mut findings = vec![fine(msg::server_answers(&at, &user, &role))];
     findings.extend(client.get::<Document<ConfigAnswer>>("/config").ok().and_then(not_encrypted));
     if let Ok(nodes) = client.get::<Document<Nodes>>("/nodes") {
         findings.extend(node_checks(&nodes.content));
@@ -74,10 +73,7 @@ fn not_encrypted(Document { content, .. }: Document<ConfigAnswer>) -> Option<Fin
         return None;
     }
     let open = open.join(", ");
-    Some(note(
-        &msg::open_is_not_encrypted_plain_http_passwords(&open),
-        msg::leave_plain_http_out_for_https_or_listen_on(),
-    ))
+    Some(note(&msg::not_encrypted(&open), msg::encrypt_or_localhost()))
 }
 
 fn node_checks(nodes: &Nodes) -> Vec<Finding> {
@@ -93,10 +89,10 @@ fn node_checks(nodes: &Nodes) -> Vec<Finding> {
 fn gpu_checks(gpus: &Gpus) -> Vec<Finding> {
     let count = gpus.gpus.len();
     if count == 0 {
-        let what = msg::the_server_has_found_no_gpus_only_g_0_tasks();
-        return vec![note(what, msg::nvidia_smi_shows_whether_the_driver_works())];
+        let what = msg::no_gpus_found();
+        return vec![note(what, msg::try_nvidia_smi())];
     }
-    let mut findings = vec![fine(msg::the_server_has_found_count_gpus(&count))];
+    let mut findings = vec![fine(msg::gpus_found(&count))];
     for gpu in &gpus.gpus {
         let place = places::place(Some(&gpu.node), &[gpu.index]);
         let state = states::gpu(gpu.state);
@@ -125,12 +121,9 @@ fn nvidia() -> Option<Finding> {
     }
     let tool = in_path("nvidia-smi").is_some();
     if tool {
-        return Some(fine(msg::the_nvidia_driver_is_there().to_owned()));
+        return Some(fine(msg::driver_installed().to_owned()));
     }
-    Some(note(
-        msg::there_is_an_nvidia_driver_but_no_nvidia_smi(),
-        msg::install_the_tools_of_the_driver_nvidia_utils(),
-    ))
+    Some(note(msg::no_nvidia_smi(), msg::install_nvidia_utils()))
 }
 
 /// With control groups nothing of a task survives its end.
@@ -140,10 +133,7 @@ fn cgroups() -> Option<Finding> {
     if unified || hybrid {
         return Some(fine(msg::control_groups_v2_are_there().to_owned()));
     }
-    Some(note(
-        msg::no_control_groups_v2_tasks_are_ended_by(),
-        msg::boot_with_systemd_unified_cgroup_hierarchy_1(),
-    ))
+    Some(note(msg::no_cgroup_v2(), msg::boot_with_cgroup_v2()))
 }
 
 fn data_directory() -> Option<Finding> {
@@ -151,17 +141,14 @@ fn data_directory() -> Option<Finding> {
     let there = directory.ancestors().find(|path| path.exists())?;
     let shown = directory.display();
     if let Some(kind) = network_file_system(there) {
-        return Some(note(
-            &msg::shown_is_on_a_network_file_system_kind(&shown, &kind),
-            msg::danlu_up_data_dir_with_a_directory_on_a_local(),
-        ));
+        return Some(note(&msg::network_file_system(&shown, &kind), msg::use_local_disk()));
     }
     let facts = statvfs(there).ok()?;
     let free = facts.blocks_available() * facts.fragment_size();
     let room = amounts::bytes_in_words(free);
     let what = msg::room_free_for_data_in_shown(&room, &shown);
     if free < LEAST_ROOM {
-        return Some(wrong(&what, Some(msg::make_room_submits_are_refused_when_it_is_full())));
+        return Some(wrong(&what, Some(msg::free_disk_space())));
     }
     Some(fine(what))
 }
@@ -200,7 +187,7 @@ fn open_files() -> Option<Finding> {
     if most >= LEAST_FILES {
         return None;
     }
-    Some(note(&msg::at_most_most_files_can_be_open_at_once(&most), "ulimit -n 65536"))
+    Some(note(&msg::most_open_files(&most), "ulimit -n 65536"))
 }
 
 const LEAST_FILES: u64 = 4_096;
@@ -215,10 +202,7 @@ fn lingering() -> Option<Finding> {
     if Path::new("/var/lib/systemd/linger").join(&user).exists() {
         return None;
     }
-    Some(note(
-        msg::a_server_of_your_own_would_end_when_you_log(),
-        &format!("loginctl enable-linger {user}"),
-    ))
+    Some(note(msg::ends_at_logout(), &format!("loginctl enable-linger {user}")))
 }
 
 fn in_path(program: &str) -> Option<PathBuf> {

@@ -64,7 +64,7 @@ impl Text {
     }
 
     pub(super) fn written(&self, id: u64) -> String {
-        let heading = msg::task_id_change_what_you_like_save_and_leave(&id);
+        let heading = msg::form_head(&id);
         heading + &toml::to_string(self).expect("a form is plain data")
     }
 
@@ -162,7 +162,7 @@ fn plain(value: Value) -> Option<String> {
 }
 
 fn odd(name: &str) -> String {
-    format!("`{name}`: {}", msg::it_cannot_be_written_so())
+    format!("`{name}`: {}", msg::bad_syntax())
 }
 
 #[cfg(test)]

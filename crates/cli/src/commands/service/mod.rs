@@ -16,9 +16,9 @@ use unit::{Unit, UnitKind, failed, own_program, quoted};
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::run_the_server_as_a_service_of_systemd(),
+    about = msg::about(),
     override_usage = "danlu service [install | uninstall]",
-    after_help = msg::examples_danlu_service_install_print_show_the(),
+    after_help = msg::help(),
     arg_required_else_help = true,
     disable_help_subcommand = true,
 )]
@@ -29,9 +29,9 @@ pub(crate) struct ServiceArguments {
 
 #[derive(Debug, Subcommand)]
 enum ServiceCommand {
-    #[command(about = msg::write_the_unit_enable_and_start_it(), override_usage = msg::danlu_service_install_options())]
+    #[command(about = msg::about_install(), override_usage = msg::danlu_service_install_options())]
     Install(Box<ServiceInstall>),
-    #[command(about = msg::stop_it_and_remove_the_unit_tasks_and_data(), override_usage = msg::danlu_service_uninstall_options())]
+    #[command(about = msg::about_uninstall(), override_usage = msg::danlu_service_uninstall_options())]
     Uninstall(UnitLocation),
 }
 
@@ -40,7 +40,7 @@ struct UnitLocation {
     #[arg(long, help = msg::for_this_user_alone_without_root())]
     user: bool,
 
-    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_this_directory_and_start_nothing())]
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true, help = msg::write_below_directory())]
     root: PathBuf,
 }
 
@@ -52,10 +52,10 @@ struct ServiceInstall {
     #[arg(long, help = msg::show_the_unit_and_change_nothing())]
     print: bool,
 
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-20..=19), help = msg::nice_level_of_the_server_and_its_tasks_20_to())]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-20..=19), help = msg::nice_level())]
     nice: Option<i32>,
 
-    #[arg(long, value_name = "CLASS", hide_possible_values = true, help = msg::i_o_scheduling_class_of_the_server_and_its())]
+    #[arg(long, value_name = "CLASS", hide_possible_values = true, help = msg::io_class())]
     io_class: Option<IoClass>,
 
     #[arg(long, value_name = "ADDR:PORT", help = msg::as_for_danlu_up())]
@@ -103,11 +103,11 @@ fn install(install: &ServiceInstall) -> Result<(), Failure> {
         && unit.systemctl(&[&["daemon-reload"], &["enable", "--now", "danlu"]])?;
     let user = if install.place.user { " --user" } else { "" };
     let mut out = match started {
-        true => msg::installed_and_started_shown_how_it_does(&shown, &user),
-        false => msg::wrote_shown_systemd_does_not_run_here_so(&shown, &user),
+        true => msg::installed_and_started(&shown, &user),
+        false => msg::wrote_unit(&shown, &user),
     };
     if install.place.user {
-        out += msg::to_keep_it_while_nobody_is_logged_in_loginctl();
+        out += msg::enable_linger();
     }
     screen::print(&out)
 }

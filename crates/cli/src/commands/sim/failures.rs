@@ -21,10 +21,8 @@ pub(crate) fn cluster(error: &ClusterError) -> Failure {
 
 pub(crate) fn replay(error: &ReplayError) -> Failure {
     let hint = match error {
-        ReplayError::Refused { .. } | ReplayError::Setup(_) => {
-            msg::give_it_a_larger_cluster_nodes_gpus_per_node()
-        }
-        ReplayError::NoEstimate { .. } => msg::fill_in_the_column_or_leave_column_out(),
+        ReplayError::Refused { .. } | ReplayError::Setup(_) => msg::larger_cluster(),
+        ReplayError::NoEstimate { .. } => msg::fill_in_column(),
     };
     Failure::new(Exit::Refused, error.to_string()).hint(hint)
 }
@@ -32,5 +30,5 @@ pub(crate) fn replay(error: &ReplayError) -> Failure {
 pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     let sentence = msg::could_not_write();
     Failure::new(Exit::Refused, format!("{sentence} `{}`: {cause}", path.display()))
-        .hint(msg::choose_a_directory_that_exists_and_has_room())
+        .hint(msg::choose_directory())
 }

@@ -52,5 +52,5 @@ fn introduction(jobs: usize) -> String {
 }
 
 fn end() -> String {
-    msg::bounded_slowdown_how_many_times_longer_a_job().to_owned()
+    msg::lab_week_legend().to_owned()
 }

@@ -48,7 +48,7 @@ fn columns(
 /// A size for a VC that has no jobs is harmless, but perhaps a slip.
 pub(crate) fn unused_sizes(names: &[&str]) {
     if !names.is_empty() {
-        let note = msg::note_the_trace_has_no_jobs_of();
+        let note = msg::no_jobs_of();
         eprintln!("{note} {}", names.join(", "));
     }
 }

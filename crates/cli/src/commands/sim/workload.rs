@@ -20,17 +20,17 @@ use crate::failure::{Exit, Failure};
 
 #[derive(Debug, Args)]
 pub(super) struct WorkloadOptions {
-    #[arg(long, value_name = "FILE", requires = "nodes_file", conflicts_with_all = ["trace", "lab_week"], help = msg::instead_of_a_trace_a_csv_file_of_tasks_that())]
+    #[arg(long, value_name = "FILE", requires = "nodes_file", conflicts_with_all = ["trace", "lab_week"], help = msg::workload_file())]
     pub(super) workload: Option<String>,
 
-    #[arg(long, value_name = "FILE", requires = "workload", help = msg::the_machines_for_workload_a_csv_file_with_cpu())]
+    #[arg(long, value_name = "FILE", requires = "workload", help = msg::nodes_file())]
     nodes_file: Option<PathBuf>,
 
-    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, help = msg::with_workload_draw_the_tasks_so_many_times())]
+    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, help = msg::draws())]
     seeds: u64,
 
     #[arg(long, value_name = "PERCENT", default_value = "130", hide_default_value = true,
-        value_parser = clap::value_parser!(u32).range(1..=1000), help = msg::with_workload_until_tasks_ask_for_so_much_of())]
+        value_parser = clap::value_parser!(u32).range(1..=1000), help = msg::until_percent())]
     demand: u32,
 }
 
@@ -47,9 +47,7 @@ pub(super) fn run(
     as_json: bool,
 ) -> Result<(), Failure> {
     let Some(nodes) = &options.nodes_file else {
-        return Err(
-            Failure::new(Exit::Usage, msg::the_machines_are_missing()).hint("--nodes-file FILE")
-        );
+        return Err(Failure::new(Exit::Usage, msg::no_machines()).hint("--nodes-file FILE"));
     };
     let list = match workload {
         "openb" => nodes.with_file_name("openb_default.csv"),

@@ -14,22 +14,22 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct UserAdd {
-    #[arg(value_name = "NAME", help = msg::the_account())]
+    #[arg(value_name = "NAME", help = msg::account())]
     name: String,
 
     #[arg(long, help = msg::may_do_everything())]
     admin: bool,
 
-    #[arg(long, value_name = "USER", help = msg::whom_their_tasks_run_as_on_the_machines())]
+    #[arg(long, value_name = "USER", help = msg::os_user_option())]
     os_user: Option<String>,
 
     #[arg(long, value_name = "ADDRESS", help = msg::for_messages())]
     email: Option<String>,
 
-    #[arg(long, help = msg::read_the_password_from_the_first_line_of_the())]
+    #[arg(long, help = msg::password_stdin())]
     password_stdin: bool,
 
-    #[arg(long, conflicts_with = "password_stdin", help = msg::without_a_password_for_the_socket_and_tokens())]
+    #[arg(long, conflicts_with = "password_stdin", help = msg::no_password())]
     no_password: bool,
 
     #[arg(long, help = msg::print_one_json_document())]
@@ -61,7 +61,7 @@ pub(super) fn add(client: &Client, add: &UserAdd) -> Result<(), Failure> {
 
 #[derive(Debug, Args)]
 pub(super) struct UserDel {
-    #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
+    #[arg(value_name = "NAME", required = true, help = msg::accounts())]
     names: Vec<String>,
 
     #[arg(short, long, help = msg::do_not_ask())]
@@ -70,7 +70,7 @@ pub(super) struct UserDel {
 
 pub(super) fn del(client: &Client, del: &UserDel) -> Result<(), Failure> {
     let names = del.names.join(", ");
-    let question = msg::remove_names_their_tasks_are_cancelled_their(&names);
+    let question = msg::confirm_removal(&names);
     if !del.yes && !confirm(&question)? {
         return Ok(());
     }
@@ -83,7 +83,7 @@ pub(super) fn del(client: &Client, del: &UserDel) -> Result<(), Failure> {
 
 #[derive(Debug, Args)]
 pub(super) struct UserNames {
-    #[arg(value_name = "NAME", required = true, help = msg::the_accounts())]
+    #[arg(value_name = "NAME", required = true, help = msg::accounts())]
     names: Vec<String>,
 }
 

@@ -24,9 +24,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = msg::accounts_who_may_do_what_and_their_shares_of(),
-    override_usage = msg::danlu_user_list_add_del_lock_unlock_grant(),
-    after_help = msg::what_can_be_set_os_user_whom_their_tasks_run(),
+    about = msg::about(),
+    override_usage = msg::usage(),
+    after_help = msg::help(),
     disable_help_subcommand = true,
 )]
 pub(crate) struct UserArguments {
@@ -43,9 +43,9 @@ enum UserCommand {
     },
     #[command(about = msg::add_an_account(), override_usage = msg::danlu_user_add_name_options())]
     Add(accounts::UserAdd),
-    #[command(visible_alias = "rm", about = msg::remove_an_account_its_tasks_are_cancelled_its(), override_usage = msg::danlu_user_del_name_yes())]
+    #[command(visible_alias = "rm", about = msg::about_del(), override_usage = msg::danlu_user_del_name_yes())]
     Del(accounts::UserDel),
-    #[command(about = msg::let_nobody_in_with_this_account_sessions_and(), override_usage = msg::danlu_user_lock_name())]
+    #[command(about = msg::about_lock(), override_usage = msg::danlu_user_lock_name())]
     Lock(accounts::UserNames),
     #[command(about = msg::let_its_owner_in_again(), override_usage = msg::danlu_user_unlock_name())]
     Unlock(accounts::UserNames),
@@ -53,20 +53,20 @@ enum UserCommand {
     Grant(accounts::UserNames),
     #[command(about = msg::make_an_admin_a_user_again(), override_usage = msg::danlu_user_revoke_name())]
     Revoke(accounts::UserNames),
-    #[command(about = msg::set_a_password_your_own_or_as_an_admin(), override_usage = msg::danlu_user_passwd_name_options())]
+    #[command(about = msg::about_passwd(), override_usage = msg::danlu_user_passwd_name_options())]
     Passwd(password::UserPasswd),
-    #[command(about = msg::who_you_are_on_each_machine_your_ssh_user(), override_usage = msg::danlu_user_ssh_machine_user_name_key_file())]
+    #[command(about = msg::about_ssh(), override_usage = msg::usage_ssh())]
     Ssh(ssh::UserSsh),
-    #[command(about = msg::change_what_a_user_has_at_once(), override_usage = msg::danlu_user_set_name_key_value_options())]
+    #[command(about = msg::change_what_a_user_has_at_once(), override_usage = msg::usage_set())]
     Set(UserSet),
 }
 
 #[derive(Debug, Args)]
 struct UserSet {
-    #[arg(value_name = "NAME", help = msg::the_user())]
+    #[arg(value_name = "NAME", help = msg::user_argument())]
     name: String,
 
-    #[arg(value_name = "KEY=VALUE", help = msg::such_as_priority_2())]
+    #[arg(value_name = "KEY=VALUE", help = msg::setting_example())]
     pairs: Vec<String>,
 
     #[arg(long, value_name = "N", allow_hyphen_values = true, help = msg::for_balance())]
@@ -78,10 +78,10 @@ struct UserSet {
     #[arg(long, value_name = "GROUP", help = msg::for_fair())]
     group: Option<String>,
 
-    #[arg(long, value_name = "USER", help = msg::whom_their_tasks_run_as_on_the_machines_2())]
+    #[arg(long, value_name = "USER", help = msg::os_user())]
     os_user: Option<String>,
 
-    #[arg(long, value_name = "MACHINE=USER", value_parser = parse_pair, help = msg::the_same_on_one_machine_empty_for_the_same_as())]
+    #[arg(long, value_name = "MACHINE=USER", value_parser = parse_pair, help = msg::os_user_on())]
     os_user_on: Vec<Pair>,
 
     #[arg(long, value_name = "ADDRESS", help = msg::for_messages())]
@@ -168,7 +168,7 @@ fn show(users: &[UserView]) -> Result<(), Failure> {
         let role = match (user.locked, user.admin) {
             (true, _) => msg::locked(),
             (false, true) => msg::admin(),
-            (false, false) => msg::user_2(),
+            (false, false) => msg::role_user(),
         };
         let tenths = user.used_gpu_seconds / 360;
         table.row(vec![

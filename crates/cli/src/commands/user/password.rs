@@ -18,10 +18,10 @@ pub(super) struct UserPasswd {
     #[arg(value_name = "NAME", help = msg::whose_your_own_unless_told())]
     name: Option<String>,
 
-    #[arg(long, help = msg::read_it_from_the_first_line_of_the_input())]
+    #[arg(long, help = msg::password_from_stdin())]
     password_stdin: bool,
 
-    #[arg(long, conflicts_with = "password_stdin", requires = "name", help = msg::make_one_that_has_to_be_changed_at_the_first())]
+    #[arg(long, conflicts_with = "password_stdin", requires = "name", help = msg::one_time_password_option())]
     one_time: bool,
 }
 
@@ -38,13 +38,13 @@ pub(super) fn run(client: &Client, passwd: &UserPasswd) -> Result<(), Failure> {
     let document = client.send("POST", &path, &NewPassword { old: None, new })?;
     let set = read::<Document<PasswordSet>>(&document)?.content;
     let name = &set.user;
-    screen::print(&msg::the_password_of_name_is_set(&name))?;
+    screen::print(&msg::password_set(&name))?;
     set.one_time_password.map_or(Ok(()), |made| show_once(&made))
 }
 
 pub(super) fn show_once(made: &Secret) -> Result<(), Failure> {
     let made = &made.0;
-    screen::print(&msg::one_time_password_to_be_changed_at_the_first(&made))
+    screen::print(&msg::one_time_password(&made))
 }
 
 const LONGEST: u64 = 4096;
@@ -60,14 +60,14 @@ pub(super) fn from_input() -> Result<Secret, Failure> {
 
 fn typed_twice() -> Result<Secret, Failure> {
     if !io::stdin().is_terminal() {
-        let message = msg::there_is_no_terminal_to_ask_for_the_password();
+        let message = msg::no_terminal();
         return Err(Failure::new(Exit::Usage, message).hint("--password-stdin"));
     }
     let first = typed(msg::new_password())?;
     if first == typed(msg::once_more())? {
         return Ok(first);
     }
-    Err(Failure::new(Exit::Usage, msg::these_were_two_different_passwords()))
+    Err(Failure::new(Exit::Usage, msg::passwords_differ()))
 }
 
 /// Not shown while it is typed.

@@ -23,13 +23,13 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct UserSsh {
-    #[arg(value_name = "MACHINE", help = msg::the_machine_all_are_shown_unless_told())]
+    #[arg(value_name = "MACHINE", help = msg::machine_argument())]
     node: Option<String>,
 
     #[arg(long, value_name = "NAME", requires = "node", help = msg::your_user_name_there())]
     user: Option<String>,
 
-    #[arg(long, value_name = "FILE", requires = "user", help = msg::your_private_key_for_it_without_a_passphrase())]
+    #[arg(long, value_name = "FILE", requires = "user", help = msg::private_key())]
     key: Option<PathBuf>,
 
     #[arg(long, conflicts_with_all = ["user", "key"], requires = "node", help = msg::take_both_away())]
@@ -56,7 +56,7 @@ pub(super) fn run(client: &Client, ssh: &UserSsh) -> Result<(), Failure> {
     if let Some(node) = &ssh.node {
         nodes.retain(|it| it.node == *node);
         if nodes.is_empty() {
-            let message = msg::there_is_no_machine_node(&node);
+            let message = msg::no_such_machine(&node);
             return Err(Failure::new(Exit::NotFound, message).hint("danlu nodes"));
         }
     }
@@ -102,7 +102,7 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
         if let Some(problem) = node.problem.as_deref() {
             let (problem, _) = machines::problem(problem, "");
             let (name, problem) = (&node.node, width::plain(&problem));
-            screen::note(&msg::name_your_own_connection_is_not_open_problem(&name, &problem));
+            screen::note(&msg::own_connection_failed(&name, &problem));
         }
     }
     Ok(())

@@ -94,7 +94,7 @@ fn holder(task: &TaskView, now: Timestamp) -> String {
     match ends {
         Some(ends) => {
             let at = clock::short(ends, now);
-            msg::user_ends_by_at(&user, &at)
+            msg::ends_by(&user, &at)
         }
         None => msg::user(&user),
     }

@@ -215,18 +215,18 @@ impl From<Full> for ApiError {
         match full {
             Full::Source(Source::User(uid), most) => ApiError::new(
                 ErrorCode::TooOften,
-                errors::too_many_connections_of_os_user_uid_at_most(&uid, &most),
-                errors::end_some_clients_or_ask_an_administrator_to(),
+                errors::too_many_connections_of_user(&uid, &most),
+                errors::close_clients_user(),
             ),
             Full::Source(Source::Address(address), most) => ApiError::new(
                 ErrorCode::TooOften,
-                errors::too_many_connections_from_address_at_most(&address, &most),
-                errors::end_some_clients_or_ask_an_administrator_to_2(),
+                errors::too_many_connections_from(&address, &most),
+                errors::close_clients_address(),
             ),
             Full::Everybody(most) => ApiError::new(
                 ErrorCode::Unavailable,
                 errors::too_many_connections_at_most_most(&most),
-                errors::try_again_later_or_ask_an_administrator_to(),
+                errors::retry_or_raise_connections(),
             ),
         }
     }

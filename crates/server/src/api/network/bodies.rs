@@ -208,7 +208,7 @@ impl From<&Refused> for ApiError {
         let message = refused.to_string();
         match refused {
             Refused::TooMuch { setting, .. } => {
-                let hint = errors::ask_for_less_at_once_or_ask_an_administrator(&setting);
+                let hint = errors::send_less_or_raise(&setting);
                 ApiError::new(ErrorCode::TooOften, message, hint)
             }
             Refused::TooSlow | Refused::Broken(_) => {

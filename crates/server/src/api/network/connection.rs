@@ -134,7 +134,7 @@ where
 fn leaving() -> Response {
     let error = ApiError::new(
         danlu_wire::api::ErrorCode::Unavailable,
-        errors::the_connection_was_closed_to_make_room_for(),
+        errors::closed_for_others(),
         errors::try_again(),
     );
     error.into_response()

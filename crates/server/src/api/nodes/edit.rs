@@ -20,20 +20,17 @@ pub(in crate::api) async fn edit(
     caller.require_admin()?;
     let node = id_of(&api, &name)?;
     let Some((before, _)) = api.nodes.status(&name) else {
-        let message = errors::name_is_the_machine_that_the_server_runs_on(&name);
-        return Err(ApiError::refused(message, errors::danlu_config_show_tells_about_it()));
+        let message = errors::is_server_machine(&name);
+        return Err(ApiError::refused(message, errors::see_config_show()));
     };
     if before.from_file {
         let message = errors::name_stands_in_a_file(&name);
-        return Err(ApiError::refused(message, errors::change_it_there_the_file_is_followed()));
+        return Err(ApiError::refused(message, errors::change_node_file()));
     }
     let moves = change.data.is_some() && change.data != before.data;
     if moves && is_busy(&api, node) {
-        let message = errors::tasks_run_on_name_and_are_kept_where_they(&name);
-        return Err(ApiError::refused(
-            message,
-            &errors::drain_it_first_danlu_node_drain_name(&name),
-        ));
+        let message = errors::files_stay_where_started(&name);
+        return Err(ApiError::refused(message, &errors::drain_first(&name)));
     }
     let role = change.role;
     let mut record = NodeRecord::new(&changed(&before, change))?;

@@ -106,7 +106,7 @@ fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNod
 }
 
 fn unknown(name: &str) -> ApiError {
-    ApiError::not_found(errors::there_is_no_machine_name(&name), errors::danlu_nodes_lists_them())
+    ApiError::not_found(errors::no_such_machine(&name), errors::danlu_nodes_lists_them())
 }
 
 fn id_of(api: &Api, name: &str) -> Result<NodeId, ApiError> {
@@ -216,8 +216,8 @@ async fn renew_token(
     revoke: bool,
 ) -> Result<Json<Document<AddedNode>>, ApiError> {
     let not_so = || {
-        let message = errors::name_does_not_dial_in_and_has_no_token(&name);
-        ApiError::new(ErrorCode::Refused, message, errors::danlu_nodes_says_how_each_is_reached())
+        let message = errors::no_token_without_dial_in(&name);
+        ApiError::new(ErrorCode::Refused, message, errors::see_connections())
     };
     let (mut record, _) = api.nodes.status(name).ok_or_else(not_so)?;
     if !matches!(record.route, NodeRoute::DialIn(_)) {
@@ -249,8 +249,8 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, name: &str) -> Result<(),
     let node = id_of(api, name)?;
     if is_here(api, name) {
         return Err(ApiError::refused(
-            errors::name_is_the_machine_that_the_server_runs_on(&name),
-            &errors::drain_it_if_it_is_to_get_no_tasks_danlu_node(&name),
+            errors::is_server_machine(&name),
+            &errors::drain_instead(&name),
         ));
     }
     check_idle(api, node)?;
@@ -277,7 +277,7 @@ fn check_idle(api: &Api, node: NodeId) -> Result<(), ApiError> {
     let hint = match (node.draining, is_away) {
         (_, true) => errors::wait_or_declare_lost(name),
         (true, false) => errors::wait_or_cancel(&few.join(" ")),
-        (false, false) => errors::drain_it_first_danlu_node_drain_name(name),
+        (false, false) => errors::drain_first(name),
     };
     Err(ApiError::refused(message, &hint))
 }
@@ -327,7 +327,7 @@ pub(crate) async fn perform(
         NodeAct::Undrain if is_for_data(api, name) => {
             return Err(ApiError::refused(
                 errors::name_is_for_files_only(&name),
-                errors::to_give_it_tasks_remove_it_and_add_it_without(),
+                errors::add_without_data_role(),
             ));
         }
         NodeAct::Undrain => drop(caller.ask(api, Input::Undrain { by, node }).await?),
@@ -391,7 +391,7 @@ pub(super) async fn act(
     let known = NodeAct::named(&act).ok_or_else(|| {
         ApiError::not_found(
             errors::machines_cannot_be_asked_to_act(&format_args!("{act:?}")),
-            errors::one_can_drain_undrain_accept_and_check_them(),
+            errors::machine_acts(),
         )
     })?;
     perform(&api, &caller, &name, known).await?;

@@ -63,24 +63,24 @@ async fn carry_out(api: &Api, caller: &Caller, line: &str) -> CommandResult {
         }
         ["stop"] => {
             set(api, caller, "queue_paused", json!(true)).await?;
-            done(msg::the_queue_is_paused_running_tasks_continue())
+            done(msg::queue_paused())
         }
         ["start"] => {
             set(api, caller, "queue_paused", json!(false)).await?;
-            done(msg::the_queue_is_running())
+            done(msg::queue_running())
         }
         ["force", "stop"] => {
             set(api, caller, "queue_paused", json!(true)).await?;
             let count = requeue_running(api, caller).await;
-            done(msg::the_queue_is_paused_running_tasks_were_put_b(&count))
+            done(msg::queue_paused_requeued(&count))
         }
         ["exit"] => {
             daemon::stop_soon(api);
-            done(msg::the_server_stops_running_tasks_continue())
+            done(msg::server_stops())
         }
         ["force", "exit"] => {
             daemon::cancel_and_stop(api, caller);
-            done(msg::the_server_cancels_all_running_tasks_and_sto())
+            done(msg::server_cancels_and_stops())
         }
         ["dump", "all"] => dump(api, caller, "*", None).await,
         ["dump", count] => dump(api, caller, "*", Some(number(count)?)).await,
@@ -107,7 +107,7 @@ async fn carry_out(api: &Api, caller: &Caller, line: &str) -> CommandResult {
         }
         ["schedule", order] => {
             set(api, caller, "order", json!(order)).await?;
-            done(msg::the_order_is(&order))
+            done(msg::order_is(&order))
         }
         ["reschedule"] => nothing_to_do(msg::every_change_is_scheduled_at_once()),
         ["prompt", "None"] | ["prompt"] => announce(api, caller, "").await,
@@ -116,16 +116,11 @@ async fn carry_out(api: &Api, caller: &Caller, line: &str) -> CommandResult {
             announce(api, caller, said).await
         }
         ["set", key, value] => set_mapped(api, caller, key, value).await,
-        ["save", "state"] | ["save", "iter", ..] => {
-            nothing_to_do(msg::every_change_is_on_disk_before_it_is_answere())
-        }
-        ["load", "state"] => nothing_to_do(msg::the_server_works_on_what_is_on_disk()),
+        ["save", "state"] | ["save", "iter", ..] => nothing_to_do(msg::written_before_reply()),
+        ["load", "state"] => nothing_to_do(msg::uses_data_on_disk()),
         ["clear", "cache"] => nothing_to_do(msg::no_answer_is_ever_out_of_date()),
-        ["lock" | "unlock", ..] => nothing_to_do(msg::there_are_no_locks()),
-        _ => Err(ApiError::refused(
-            msg::not_a_command(&line),
-            errors::useradd_addusers_userdel_suadd_sudel_lockuser(),
-        )),
+        ["lock" | "unlock", ..] => nothing_to_do(msg::no_locks()),
+        _ => Err(ApiError::refused(msg::not_a_command(&line), errors::gpuman_commands())),
     }
 }
 
@@ -200,8 +195,8 @@ async fn set(api: &Api, caller: &Caller, key: &str, value: Value) -> Result<(), 
 async fn announce(api: &Api, caller: &Caller, words: &str) -> CommandResult {
     set(api, caller, "announcement", json!(words)).await?;
     match words {
-        "" => done(msg::the_announcement_is_removed()),
-        _ => done(msg::the_announcement_is_shown_to_everybody()),
+        "" => done(msg::announcement_removed()),
+        _ => done(msg::announcement_shown()),
     }
 }
 
@@ -217,10 +212,8 @@ async fn set_mapped(api: &Api, caller: &Caller, key: &str, value: &str) -> Comma
         "ctx.prompt" if value == "None" => announce(api, caller, "").await,
         "ctx.prompt" => announce(api, caller, value).await,
         "round_tid" => nothing_to_do(msg::task_ids_are_never_reused()),
-        "ctx.enable_super_passwd" => nothing_to_do(msg::there_is_no_super_password()),
-        "sleep_secs" | "save_iter" | "cache_clean_time" => {
-            nothing_to_do(msg::nothing_is_polled_saved_or_cleaned_up_period())
-        }
+        "ctx.enable_super_passwd" => nothing_to_do(msg::no_super_password()),
+        "sleep_secs" | "save_iter" | "cache_clean_time" => nothing_to_do(msg::nothing_periodic()),
         _ => {
             let known = "auto_dump_thres, auto_dump_p, ctx.prompt, round_tid";
             Err(ApiError::not_found(msg::cannot_be_set(&key, &known), msg::own_settings()))

@@ -68,7 +68,7 @@ pub(super) async fn cancel(
 
 fn task_id(body: &GpumanBody) -> Result<TaskId, ApiError> {
     let id = field(body, "tid").and_then(|text| text.parse().ok());
-    id.map(TaskId).ok_or_else(|| wrong("tid", msg::the_id_of_a_task()))
+    id.map(TaskId).ok_or_else(|| wrong("tid", msg::expected_task_id()))
 }
 
 fn wrong(field: &str, what: &str) -> ApiError {
@@ -103,7 +103,7 @@ fn put(task: &mut Patch, body: &GpumanBody) -> Result<(), ApiError> {
         task.directory = Change::Set(directory);
     }
     if let Some(count) = given("ngpu") {
-        let count: i64 = count.parse().map_err(|_| wrong("ngpu", msg::a_number()))?;
+        let count: i64 = count.parse().map_err(|_| wrong("ngpu", msg::expected_number()))?;
         let count = u32::try_from(count.max(0)).map_err(|_| wrong("ngpu", msg::too_many()))?;
         task.gpus = Change::Set(count);
     }
@@ -138,7 +138,7 @@ fn some(text: String) -> Option<String> {
 fn gpu_ids(text: String) -> Result<Vec<u32>, ApiError> {
     let Some(text) = some(text) else { return Ok(Vec::new()) };
     let numbers = text.split(',').map(|number| number.trim().parse());
-    let wrong = |_| wrong("force_gpuids", msg::numbers_such_as());
+    let wrong = |_| wrong("force_gpuids", msg::expected_numbers());
     numbers.collect::<Result<_, _>>().map_err(wrong)
 }
 

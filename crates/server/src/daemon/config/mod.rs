@@ -132,9 +132,9 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{path}: {error}")]
     Wrong { path: PathBuf, error: Box<toml::de::Error> },
-    #[error("{}", errors::path_gpus_key_it_is_the_number_of_a_gpu_and_a(&path.display(), key))]
+    #[error("{}", errors::bad_gpu_slots(&path.display(), key))]
     Gpus { path: PathBuf, key: String },
-    #[error("{}", errors::path_auth_key_value_is_not_a_length_of_time(&path.display(), key, value))]
+    #[error("{}", errors::bad_auth_duration(&path.display(), key, value))]
     Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },

@@ -62,21 +62,21 @@ pub struct SshLogin {
 
 #[derive(Debug, Error)]
 pub(crate) enum LoginError {
-    #[error("{}", errors::it_cannot_be_the_name_of_a_user_there(&format_args!("{:?}", .0)))]
+    #[error("{}", errors::bad_user_there(&format_args!("{:?}", .0)))]
     Name(String),
-    #[error("{}", errors::nobodys_tasks_run_as_root_by_a_key_of_their())]
+    #[error("{}", errors::no_root_by_own_key())]
     Root,
-    #[error("{}", errors::it_is_the_servers_own_login_there(.0))]
+    #[error("{}", errors::server_login_there(.0))]
     ServersOwn(String),
-    #[error("{}", errors::there_is_no_key_yet())]
+    #[error("{}", errors::no_key_yet())]
     NoKey,
     #[error(transparent)]
     Key(#[from] BadKey),
     #[error("{}", errors::too_many_of_them_at_most_most(&MOST))]
     TooMany,
-    #[error("{}", errors::there_is_none_for_it(.0))]
+    #[error("{}", errors::no_login_for(.0))]
     Missing(String),
-    #[error("{}", errors::could_not_keep_the_key_in_path_error(&path.display(), error))]
+    #[error("{}", errors::could_not_save_key(&path.display(), error))]
     File { path: PathBuf, error: io::Error },
     #[error(transparent)]
     NotNow(#[from] NotNow),

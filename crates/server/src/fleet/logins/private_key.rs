@@ -26,15 +26,15 @@ pub struct KeyNote {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum BadKey {
-    #[error("{}", errors::this_is_larger_than_any_private_key())]
+    #[error("{}", errors::key_too_large())]
     Long,
-    #[error("{}", errors::this_is_the_public_key_the_private_one_is())]
+    #[error("{}", errors::key_is_public())]
     Public,
-    #[error("{}", errors::the_key_has_a_passphrase_which_nobody_could())]
+    #[error("{}", errors::key_has_passphrase())]
     Passphrase,
-    #[error("{}", errors::the_key_is_not_in_opensshs_own_form())]
+    #[error("{}", errors::key_not_openssh())]
     OldForm,
-    #[error("{}", errors::this_is_not_a_private_key_of_openssh())]
+    #[error("{}", errors::not_a_private_key())]
     NotAKey,
 }
 

@@ -45,10 +45,10 @@ pub(crate) async fn connect(
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(SecretHash::of);
     let Some(name) = token.and_then(|token| api.nodes.named_by(&token)) else {
         api.auth.unknown_callers.count(peer.address()).map_err(|wait| {
-            let message = errors::too_many_requests_of_somebody_unknown_wait(&wait);
+            let message = errors::too_many_anonymous_requests(&wait);
             ApiError::new(ErrorCode::TooOften, message, errors::see_the_token())
         })?;
-        let hint = errors::an_admin_gets_a_new_one_by_danlu_node_token();
+        let hint = errors::issue_new_token();
         return Err(ApiError::new(
             ErrorCode::Unauthenticated,
             errors::no_machine_has_this_token(),

@@ -124,7 +124,7 @@ impl NodeRecord {
 
 impl NodeRoute {
     fn wanted(wanted: &NewNode) -> Result<NodeRoute, BadNode> {
-        let hint = errors::give_ssh_user_host_or_dial_in_where_the();
+        let hint = errors::give_ssh_or_dial_in();
         match (&wanted.ssh, wanted.dial_in) {
             (Some(ssh), false) => {
                 let mut ssh: SshTarget = ssh.parse()?;
@@ -136,13 +136,11 @@ impl NodeRoute {
                 Ok(NodeRoute::DialIn(None))
             }
             (None, true) => {
-                let hint = errors::leave_out_identity_sudo_and_accept_new_key();
-                Err(bad(errors::a_machine_that_dials_in_is_not_logged_in_to(), hint))
+                let hint = errors::leave_out_ssh_fields();
+                Err(bad(errors::dial_in_needs_no_login(), hint))
             }
-            (Some(_), true) => {
-                Err(bad(errors::a_machine_is_reached_by_ssh_or_dials_in_not(), hint))
-            }
-            (None, false) => Err(bad(errors::it_is_not_said_how_the_machine_is_reached(), hint)),
+            (Some(_), true) => Err(bad(errors::ssh_or_dial_in(), hint)),
+            (None, false) => Err(bad(errors::no_way_to_machine(), hint)),
         }
     }
 }
@@ -164,8 +162,8 @@ fn check_name(name: &str) -> Result<(), BadNode> {
         || !name.chars().all(plain)
     {
         return Err(bad(
-            errors::name_cannot_be_the_name_of_a_machine(&format_args!("{name:?}")),
-            errors::use_letters_digits_dots_and_dashes_gpu7(),
+            errors::bad_machine_name(&format_args!("{name:?}")),
+            errors::machine_name_letters(),
         ));
     }
     Ok(())
@@ -227,13 +225,13 @@ impl std::fmt::Display for SshTarget {
 
 /// Refuses a private key that others can read.
 fn checked_identity(path: &str) -> Result<PathBuf, BadNode> {
-    let hint = errors::give_the_private_keys_file_readable_by_the();
+    let hint = errors::give_private_key_file();
     let path = Path::new(path);
     if !path.is_absolute() {
         return Err(bad(errors::display_is_not_a_whole_path(&path.display()), hint));
     }
     let facts = fs::metadata(path)
-        .map_err(|error| bad(errors::the_key_display_error(&path.display(), &error), hint))?;
+        .map_err(|error| bad(errors::key_problem(&path.display(), &error), hint))?;
     if !facts.is_file() || facts.mode() & 0o077 != 0 {
         return Err(bad(errors::others_may_read_the_key_display(&path.display()), hint));
     }

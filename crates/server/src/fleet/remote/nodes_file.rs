@@ -219,15 +219,15 @@ fn node_id(handle: &Handle, name: &str) -> Option<NodeId> {
 
 #[derive(Debug, Error)]
 enum EntryError {
-    #[error("{}", errors::this_is_the_name_of_the_servers_own_machine())]
+    #[error("{}", errors::name_of_server_machine())]
     Used,
-    #[error("{}", errors::a_machine_of_this_name_was_added_by_a_command())]
+    #[error("{}", errors::added_by_command())]
     ByCommand,
     #[error("{0}")]
     Bad(#[from] BadNode),
     #[error(transparent)]
     Ask(#[from] AskError),
-    #[error("{}", errors::it_could_not_be_written_down())]
+    #[error("{}", errors::not_saved())]
     NotKept,
 }
 

@@ -84,7 +84,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
         "project" if !name.is_empty() => format!("quota.project.{name}"),
         "everybody" => String::from("quota.user"),
         _ => {
-            let words = msg::a_name_is_missing();
+            let words = msg::name_missing();
             return done(&sent, Err(ApiError::bad_request(words, "")));
         }
     };
@@ -95,7 +95,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             ("", _) => Value::Null,
             (_, Ok(number)) => Value::from(number),
             _ => {
-                let words = msg::a_limit_is_a_whole_number();
+                let words = msg::limit_not_whole();
                 let hint = msg::leave_it_empty_for_none();
                 return done(&sent, Err(ApiError::bad_request(words, hint)));
             }

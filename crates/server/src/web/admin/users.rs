@@ -74,7 +74,7 @@ pub(in crate::web) async fn add(State(api): State<Api>, sent: Sent) -> PageResul
             Err(error) => problems.push((name, error.words().0.to_owned())),
         }
     }
-    let words = (msg::accounts(), msg::hand_these_passwords_over_now_they_are_not());
+    let words = (msg::accounts(), msg::hand_over_passwords());
     Ok(secrets::shown_once(context, words, made, problems, "/admin"))
 }
 
@@ -102,7 +102,7 @@ pub(in crate::web) async fn change(State(api): State<Api>, sent: Sent) -> PageRe
             let made =
                 users::set_password(&api, caller, name, None).await.map_err(sent.visit.no())?;
             let secret = made.map(|secret| secret.0).unwrap_or_default();
-            let words = (msg::a_new_password(), msg::hand_it_over_now_it_is_not_shown_again());
+            let words = (msg::new_password(), msg::hand_over_password());
             let secrets = vec![(name.to_owned(), secret)];
             return Ok(secrets::shown_once(context, words, secrets, Vec::new(), "/admin"));
         }
@@ -157,5 +157,5 @@ fn not_a_pair(pair: &str) -> ApiError {
 }
 
 fn not_a_number(field: &str) -> ApiError {
-    ApiError::bad_request(errors::field_is_a_number(&field), errors::such_as_1_or_0_5())
+    ApiError::bad_request(errors::field_is_a_number(&field), errors::example_number())
 }

@@ -112,8 +112,8 @@ fn who(access: Access) -> &'static str {
     match access {
         Access::Anybody => msg::anybody(),
         Access::Reader => msg::any_account_any_token(),
-        Access::Submitter => msg::any_account_tokens_from_submit_on(),
-        Access::Person => msg::any_account_by_itself_tokens_of_scope_admin(),
+        Access::Submitter => msg::accounts_and_submit_tokens(),
+        Access::Person => msg::oneself_and_admin_tokens(),
         Access::Admin => msg::administrators(),
     }
 }

@@ -44,7 +44,7 @@ fn command(draft: &Draft) -> Result<(Vec<String>, bool), ApiError> {
     }
     let line = draft.form.get(Field::Command).trim();
     if line.is_empty() {
-        let message = msg::there_is_no_command_yet();
+        let message = msg::no_command_yet();
         let hint = msg::for_example_python_train_py();
         return Err(ApiError::bad_request(message, hint));
     }
@@ -53,7 +53,7 @@ fn command(draft: &Draft) -> Result<(Vec<String>, bool), ApiError> {
     }
     let words = shlex::split(line).filter(|words| !words.is_empty());
     words.map(|words| (words, false)).ok_or_else(|| {
-        let reason = msg::a_quote_is_not_closed().to_owned();
+        let reason = msg::unclosed_quote().to_owned();
         wrong(&FieldError { field: Field::Command, text: line.to_owned(), reason })
     })
 }

@@ -15,7 +15,7 @@ pub(super) fn label(control: &str) -> &'static str {
 /// What to type, in one sentence; empty where the label says it all.
 pub(super) fn help(control: &str) -> &'static str {
     match control {
-        "script" => msg::sbatch_and_danlu_lines_fill_the_empty_fields(),
+        "script" => msg::script_lines_fill_form(),
         name => Field::named(name).map_or("", |field| field::hint(field)),
     }
 }

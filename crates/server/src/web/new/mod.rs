@@ -220,10 +220,10 @@ impl DryRunAnswer {
         let gpus = gpus.join(", ");
         let at = forecast.expected_start_at.as_deref().and_then(|it| Moment::read(it, context.now));
         let words = match (&forecast.node, forecast.now, at) {
-            (Some(node), true, _) if gpus.is_empty() => msg::it_would_start_now_on_node(&node),
-            (Some(node), true, _) => msg::it_would_start_now_on_node_gpu_gpus(&node, &gpus),
-            (_, _, Some(_)) => msg::it_would_wait_expected_start().to_owned(),
-            _ => msg::it_would_wait_nobody_can_tell_until_when().to_owned(),
+            (Some(node), true, _) if gpus.is_empty() => msg::dry_run_now(&node),
+            (Some(node), true, _) => msg::dry_run_now_on_gpus(&node, &gpus),
+            (_, _, Some(_)) => msg::dry_run_wait().to_owned(),
+            _ => msg::dry_run_wait_unknown().to_owned(),
         };
         let hint = match count {
             0 | 1 => String::new(),

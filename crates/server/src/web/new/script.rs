@@ -26,7 +26,7 @@ pub(super) fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, Api
         let typed = draft.form.get(Field::Dir);
         let directory = if typed.starts_with('/') { typed.to_owned() } else { home.clone() };
         let place = Place { directory: Ok(directory), home };
-        let mut lines = script::read(msg::the_script(), draft.get("script"), &place)?;
+        let mut lines = script::read(msg::in_script(), draft.get("script"), &place)?;
         let at = lines.after_at.clone();
         lines.patch.resolve_own(|back| own_task(api, visit, back, &at))?;
         Ok(lines.patch(draft.has_any(&["array", "grid"])))
@@ -38,7 +38,7 @@ fn own_task(api: &Api, visit: &Visit, back: u32, at: &str) -> Result<u64, ApiErr
     let mut mine = model.tasks.values().rev().filter(|it| it.owner == visit.caller.id);
     let found = mine.nth(back as usize).map(|task| task.id.0);
     found.ok_or_else(|| {
-        let message = msg::at_you_have_no_task_that_back_stands_for(&at, &back);
+        let message = msg::no_task_back(&at, &back);
         ApiError::bad_request(message, msg::name_it_by_its_id())
     })
 }

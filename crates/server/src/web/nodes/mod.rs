@@ -110,7 +110,7 @@ impl Machine {
     /// Only a warning: containers and cloned disks look the same.
     fn same_as(&self) -> Option<String> {
         let others = self.view.same_as.join(", ");
-        (!others.is_empty()).then(|| msg::looks_like_the_same_machine_as_others_if_it(&others))
+        (!others.is_empty()).then(|| msg::same_machine(&others))
     }
 
     fn labels(&self) -> Vec<String> {
@@ -182,7 +182,7 @@ fn facts(node: &Machine) -> Vec<(&'static str, String)> {
     add(msg::clock(), view.clock_ahead_ms.map(node_text::clock));
     let traffic = view.received.zip(view.sent).map(|(received, sent)| {
         let (received, sent) = (amounts::bytes(received), amounts::bytes(sent));
-        msg::received_received_sent_sent_since_it_was(&received, &sent)
+        msg::traffic_since_boot(&received, &sent)
     });
     add(msg::network(), traffic);
     facts
@@ -201,10 +201,9 @@ fn wanted(sent: &Sent) -> Result<NewNode, ApiError> {
     let number = |name: &str| match given(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(ApiError::bad_request(
-            msg::the_number_of_gpus_is_a_whole_number(),
-            msg::go_back_and_correct_it(),
-        )),
+        Some(Err(_)) => {
+            Err(ApiError::bad_request(msg::gpus_not_whole(), msg::go_back_and_correct()))
+        }
     };
     let mut labels = std::collections::BTreeMap::new();
     for word in sent.field("labels").split_whitespace() {
@@ -272,7 +271,7 @@ fn confirmation(sent: &Sent, name: &str, act: &str) -> PageResult {
 }
 
 fn no_such_act() -> ApiError {
-    ApiError::bad_request(msg::machines_cannot_do_that(), msg::choose_one_of_the_buttons())
+    ApiError::bad_request(msg::unknown_machine_action(), msg::choose_one_of_the_buttons())
 }
 
 #[derive(Template)]

@@ -17,7 +17,7 @@ pub(super) fn state(state: NodeStateName) -> (&'static str, &'static str) {
 
 pub(super) fn route(route: &str) -> String {
     match route {
-        "local" => msg::it_is_the_servers_own_machine().to_owned(),
+        "local" => msg::server_machine().to_owned(),
         other => other.to_owned(),
     }
 }
@@ -50,26 +50,14 @@ pub(super) fn step(step: CheckStep) -> &'static str {
 /// The question, what follows from it, and the button.
 pub(super) fn asked(act: &str, name: &str) -> Option<(String, &'static str, &'static str)> {
     let words = match act {
-        "drain" => (
-            msg::drain_name(&name),
-            msg::nothing_new_starts_there_what_runs_goes_on_to(),
-            msg::drain(),
-        ),
+        "drain" => (msg::drain_name(&name), msg::drain_consequences(), msg::drain()),
         "undrain" => (
             msg::give_name_tasks_again(&name),
             msg::what_waits_for_it_may_start_at_once(),
             msg::give_it_tasks(),
         ),
-        "accept" => (
-            msg::take_the_machine_that_answers_now_for_name(&name),
-            msg::do_this_only_after_the_machine_was_replaced(),
-            msg::accept_it(),
-        ),
-        "remove" => (
-            msg::take_name_out(&name),
-            msg::it_gets_no_tasks_any_more_and_keys_that(),
-            msg::take_it_out(),
-        ),
+        "accept" => (msg::accept_question(&name), msg::accept_warning(), msg::accept_it()),
+        "remove" => (msg::take_name_out(&name), msg::removal_consequences(), msg::take_it_out()),
         _ => return None,
     };
     Some(words)
