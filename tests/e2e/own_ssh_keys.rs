@@ -122,7 +122,7 @@ fn own_connections_use_nothing_of_the_servers() {
         assert_eq!(accepted(&lab, name), 0);
     }
     let listed = ann.ask(&lab, &["user", "ssh"]);
-    assert!(listed.stderr.contains("not open"), "{listed:?}");
+    assert!(listed.stderr.contains("your own connection failed"), "{listed:?}");
 
     // A second name of root's, which her key opens: who answers is looked at before anything is said to it.
     let other_root = format!("r{}", ann.os_user.name);

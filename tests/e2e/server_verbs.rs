@@ -26,7 +26,7 @@ fn a_setting_that_is_a_size_takes_a_unit_and_a_wrong_one_is_refused_with_the_for
     assert_eq!(daemon.say(&["set", key, "4096"]), format!("{key} = 4096\n"));
     assert_eq!(daemon.say(&["set", key, "null"]), format!("{key} = null\n"));
     for (language, hint) in [
-        ("en", "hint: a size: 512M, 20G, 1.5T or a number of bytes"),
+        ("en", "hint: give a size: 512M, 20G, 1.5T or a number of bytes"),
         ("zh", "提示：请写大小：512M、20G、1.5T，或字节数"),
     ] {
         for wrong in ["lots", "-1", "true"] {

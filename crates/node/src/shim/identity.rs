@@ -50,6 +50,8 @@ impl Identity {
             name: name.into(),
             error: error.to_string(),
         })?;
+        // To the system calls that change users and groups, the largest number means "as it is".
+        let found = found.filter(|account| account.uid != u32::MAX && account.gid != u32::MAX);
         let Some(account) = found else { return Err(NoIdentity::Unknown { name: name.into() }) };
         match (geteuid().is_root(), geteuid().as_raw() == account.uid) {
             (true, _) => Ok(Identity { account, switch: true }),

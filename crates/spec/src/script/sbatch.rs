@@ -343,13 +343,13 @@ mod tests {
         assert_eq!(message("--nodes=2-4"), "`--nodes=2-4` is not supported");
         assert_eq!(message("-n 4"), "`-n 4` is not supported");
         for (line, start) in [
-            ("-t soon", "`-t` cannot be `soon`: "),
-            ("--time=soon", "`--time` cannot be `soon`: "),
-            ("-c many", "`-c` cannot be `many`: "),
-            ("--cpus-per-task=many", "`--cpus-per-task` cannot be `many`: "),
-            ("--gres=gpu:a100:x", "`--gres` cannot be `gpu:a100:x`: "),
-            ("--mem=lots", "`--mem` cannot be `lots`: "),
-            ("-d after:7", "`-d` cannot be `after:7`: "),
+            ("-t soon", "invalid value `soon` for `-t`: "),
+            ("--time=soon", "invalid value `soon` for `--time`: "),
+            ("-c many", "invalid value `many` for `-c`: "),
+            ("--cpus-per-task=many", "invalid value `many` for `--cpus-per-task`: "),
+            ("--gres=gpu:a100:x", "invalid value `gpu:a100:x` for `--gres`: "),
+            ("--mem=lots", "invalid value `lots` for `--mem`: "),
+            ("-d after:7", "invalid value `after:7` for `-d`: "),
         ] {
             assert!(message(line).starts_with(start), "{}", message(line));
         }

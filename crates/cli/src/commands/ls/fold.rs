@@ -166,7 +166,7 @@ mod tests {
         // The backslash eats spaces.
         let expect = " ID  NAME   STATE    GPUS     TIME  WHY / WHERE
 412  train  running  2     1:22:10  gpu1:0,1  limit 24h
-420  train  queued   1           –  until a running task ends
+420  train  queued   1           –  for a running task to end
 ";
         assert_eq!(shown, expect);
     }
