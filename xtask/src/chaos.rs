@@ -12,12 +12,18 @@ pub(crate) const SEEDS_IN_TESTS: u64 = 1_000;
 
 pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
     let (first, seeds) = parse(options)?;
-    Ok(shell::succeeds(&mut command(first, seeds)))
+    Ok(build() && shell::succeeds(&mut command(first, seeds)))
 }
 
-/// The development profile on purpose: it optimises the scheduler and keeps its assertions.
+/// The development profile on purpose: it optimises the scheduler and keeps its assertions. For the whole workspace,
+/// so that what the tests have built is not built again with other features.
+pub(crate) fn build() -> bool {
+    shell::succeeds(&mut shell::cargo("build --quiet --workspace --example chaos"))
+}
+
+/// Simulates so many clusters with the program that [`build`] has built.
 pub(crate) fn command(first: u64, seeds: u64) -> Command {
-    let mut command = shell::cargo("run --quiet --package danlu-sim --example chaos --");
+    let mut command = Command::new(shell::target().join("debug/examples/chaos"));
     command.arg("--seeds").arg(seeds.to_string());
     command.arg("--first").arg(first.to_string());
     command

@@ -154,7 +154,7 @@ fn documentation() -> Command {
 }
 
 fn chaos(first: u64, seeds: u64) -> Tally {
-    passed_if(tee(chaos::command(first, seeds)).success)
+    passed_if(chaos::build() && tee(chaos::command(first, seeds)).success)
 }
 
 fn fresh_chaos() -> Tally {
