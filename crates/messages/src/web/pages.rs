@@ -340,7 +340,7 @@ messages! {
     cancel = "Cancel …", "取消……";
     why_it_failed = "Why it failed", "失败原因";
     why_it_waits = "Why it waits", "等待原因";
-    waits = "Waiting:", "等待：";
+    waits(why) = "Waiting: {why}", "原因：{why}";
     expected_start_label = "Expected start:", "预计开始：";
     at_the_latest = "at the latest, according to time limits.", "之前（根据时间上限推算）。";
     who_has_which_gpu = "Show GPU usage", "查看 GPU 占用";
@@ -393,7 +393,9 @@ messages! {
     older_tasks = "Older tasks", "更早的任务";
     chosen_tasks = "Selected tasks:", "所选任务：";
     retry = "Retry", "重试";
-    needs = "Needs", "需要";
+    needs(needs) = "Needs {needs}.", "需要：{needs}。";
+    needs_but_short(needs, short) = "Needs {needs} – {short}.", "需要：{needs}，{short}。";
+    place_in_queue(needs, place) = "{needs} {place}.", "{needs}{place}。";
     starts_when = "It starts when all of these conditions hold:", "以下条件全部满足后开始：";
     start_unknown = "The start cannot be predicted.", "无法预计开始时间。";
     has_reservation = "It has the reservation.", "已为它预留。";
