@@ -156,7 +156,7 @@ fn own_connections_use_nothing_of_the_servers() {
     let said = bob.give(&lab, "n1", &ann.os_user.name, &bob.home.join("key"));
     assert_eq!(said.status, 0, "{said:?}");
     let (_, shown) = run(&lab, &bob, "id -un");
-    assert!(shown.contains("somebody else is connected"), "{shown}");
+    assert!(shown.contains("another user is already connected"), "{shown}");
     let (said, shown) = run(&lab, &ann, "id -un");
     assert_eq!(said, format!("{}\n", ann.os_user.name), "{shown}");
     assert_eq!(lab.node_state("n1"), "ready");

@@ -65,6 +65,9 @@ fn a_machine_that_is_away_is_shown_with_its_last_contact_and_logs() {
     assert!(said.contains("hint: "), "{said}");
     let said = danlu::said(daemon.command(&["nodes"]).env("DANLU_LANG", "zh"));
     assert!(said.stdout.contains("离线") && said.stdout.contains("连接已关闭"), "{said:?}");
+    let said = danlu::said(daemon.command(&["node", "check", "far"]).env("DANLU_LANG", "zh"));
+    assert_eq!(said.status, 75, "{said:?}");
+    assert!(said.stderr.contains("连接已关闭\n提示：请检查其代理"), "{said:?}");
 
     until("its last lines are kept", || daemon.ask(&["logs", &id]).status == 0);
     assert_eq!(daemon.say(&["logs", "-n", "2", &id]), "four\nfive\n");
@@ -142,6 +145,27 @@ fn field(daemon: &Daemon, name: &str, field: &str) -> serde_json::Value {
     let nodes = daemon.json(&["nodes", "--json"])["nodes"].clone();
     let node = nodes.as_array().unwrap().iter().find(|node| node["name"] == name).cloned();
     node.unwrap()[field].clone()
+}
+
+#[test]
+fn why_a_machine_cannot_be_reached_is_told_in_the_language_of_the_reader() {
+    let daemon = Daemon::start_with(Setup::simulated(1));
+    // No sshd listens there.
+    daemon.say(&["node", "add", "far", "--ssh", "127.0.0.1:1"]);
+    let check = |language| {
+        let mut command = daemon.command(&["node", "check", "far"]);
+        let said = danlu::said(command.env("DANLU_LANG", language));
+        assert_eq!(said.status, 75, "{said:?}");
+        said.stderr
+    };
+    let (english, chinese) = (check("en"), check("zh"));
+    assert!(english.contains("its sshd cannot be reached: "), "{english}");
+    assert!(english.contains("hint: check that the machine is on"), "{english}");
+    assert!(chinese.contains("无法连接其 sshd：") && chinese.contains("refused"), "{chinese}");
+    assert!(chinese.contains("提示：请确认机器已开机"), "{chinese}");
+    let said = danlu::said(daemon.command(&["nodes"]).env("DANLU_LANG", "zh"));
+    assert!(said.stdout.contains("无法连接其 sshd："), "{said:?}");
+    assert!(field(&daemon, "far", "problem").as_str().unwrap().is_ascii());
 }
 
 #[test]

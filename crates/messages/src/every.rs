@@ -75,6 +75,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::why,
     ends,
     errors,
+    machines::words,
     reasons::words,
     refusals::hints,
     refusals::words,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use clap::{Args, Subcommand};
-use danlu_messages::{cli::node as msg, machines};
+use danlu_messages::cli::node as msg;
 use danlu_wire::api::{
     AddedNode, DeclareLost, DeclaredLost, Document, LabelChange, NewNode, NodeChange, NodeCheck,
     NodeRole, OneNode,
@@ -380,17 +380,17 @@ fn check(client: &Client, which: &NodeNames) -> Result<(), Failure> {
             screen::print_document(&document)?;
         }
         for step in &checked.steps {
-            let (message, hint) = machines::problem(&step.message, &step.hint);
+            let message = width::plain(&step.message);
             let (mark, colour) =
                 if step.ok { ("✓", Colour::Green) } else { ("✗", Colour::Red) };
             if !which.json {
                 let mark = colour::paint(mark, Some(colour), coloured);
-                let message = width::plain(&message);
                 screen::print(&format!("{mark} {name}  {:<7} {message}\n", step.step.as_str()))?;
             }
             if !step.ok {
-                let message = format!("{name}: {}: {}", step.step.as_str(), width::plain(&message));
-                failed = Some(Failure::new(Exit::Unreachable, message).hint(width::plain(&hint)));
+                let message = format!("{name}: {}: {message}", step.step.as_str());
+                let hint = width::plain(&step.hint);
+                failed = Some(Failure::new(Exit::Unreachable, message).hint(hint));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use danlu_messages::{cli::nodes as msg, machines};
+use danlu_messages::cli::nodes as msg;
 use danlu_wire::api::{Document, NodeStateName, NodeView, Nodes};
 use jiff::Timestamp;
 
@@ -76,11 +76,8 @@ fn trouble(node: &NodeView, now: Timestamp) -> Option<String> {
     if !is_down && node.problem.is_none() {
         return None;
     }
-    let (problem, hint) = machines::problem(
-        node.problem.as_deref().unwrap_or("not connected"),
-        node.hint.as_deref().unwrap_or_default(),
-    );
-    let (problem, hint) = (width::plain(&problem), width::plain(&hint));
+    let problem = width::plain(node.problem.as_deref().unwrap_or(msg::not_connected()));
+    let hint = width::plain(node.hint.as_deref().unwrap_or_default());
     let is_unfit = node.state == NodeStateName::Unfit;
     let since = node.since.as_deref().and_then(clock::read).filter(|_| is_down || is_unfit);
     let line = match since {

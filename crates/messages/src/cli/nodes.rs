@@ -17,6 +17,7 @@ messages! {
     name_down_since_at_ago_problem(name, at, ago, problem) =
         "{name}: down since {at} ({ago}): {problem}\n",
         "{name}：自 {at} 起离线（{ago}）：{problem}\n";
+    not_connected = "not connected", "未连接";
     name_problem(name, problem) = "{name}: {problem}\n", "{name}：{problem}\n";
     same_machine(name, others) =
         "{name} looks like the same machine as {others} (equal machine id, boot id or address). \

@@ -30,7 +30,10 @@ pub(crate) fn all(api: &Api, caller: &Caller) -> Result<Vec<MyNode>, ApiError> {
             os_user: os_user.unwrap_or_else(|| me.os_name().to_owned()),
             takes_keys: api.nodes.takes_keys(name).is_ok(),
             ssh_user: ssh.as_ref().map(|ssh| ssh.user.clone()),
-            problem: ssh.as_ref().and_then(|_| api.nodes.user_agent_problem(name, caller.id)),
+            problem: ssh
+                .as_ref()
+                .and_then(|_| api.nodes.user_agent_problem(name, caller.id))
+                .map(|problem| problem.message()),
             key: ssh.map(|ssh| format!("{} {}", ssh.key.kind, ssh.key.fingerprint)),
         }
     };

@@ -5,8 +5,8 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::task::{Outcome, TaskState};
-use danlu_core::trouble::TroubleKind;
 use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
+use danlu_messages::machines::MachineProblem;
 use danlu_messages::{ends, errors};
 use danlu_wire::api::{
     Failure, ForeignView, GpuCounts, GpuStateName, GpuView, NodeStateName, NodeView, PartStateName,
@@ -198,6 +198,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
     let capacity = node.capacity;
     let on_node = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
     let unfit = node.unfit.as_ref();
+    let problem = unfit.map(|unfit| MachineProblem::Unfit(unfit.trouble.clone()));
     NodeView {
         name: node.name.clone(),
         state: match node.link {
@@ -227,8 +228,8 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         sent: None,
         probe: None,
         system: None,
-        problem: unfit.map(|unfit| format!("{CANNOT_START}{}", unfit.trouble.detail)),
-        hint: unfit.map(|unfit| well_again(unfit.trouble.kind).to_owned()),
+        problem: problem.as_ref().map(MachineProblem::message),
+        hint: problem.as_ref().map(MachineProblem::hint),
         since: match (node.link, unfit) {
             (Link::Ready { .. }, Some(unfit)) => Some(rfc3339(unfit.since)),
             (
@@ -238,21 +239,6 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
         },
         same_as: Vec::new(),
         role: danlu_wire::api::NodeRole::default().into(),
-    }
-}
-
-/// Precedes what the machine reports.
-const CANNOT_START: &str = "it cannot start tasks: ";
-
-/// How to repair an unfit machine; it gets tasks again by itself.
-fn well_again(kind: TroubleKind) -> &'static str {
-    match kind {
-        TroubleKind::Descriptors => "raise the limit of open files there: ulimit -n",
-        TroubleKind::Processes => "see the limit of processes there: ulimit -u, pids.max",
-        TroubleKind::Memory => "free memory there",
-        TroubleKind::DiskFull => "make room there",
-        TroubleKind::Disk => "see the disk there: dmesg",
-        TroubleKind::Launcher | TroubleKind::Other => "see the log of its agent",
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: in_fields(&template),
-        nodes: in_words(me_nodes::all(&api, &visit.caller).map_err(visit.no())?),
+        nodes: me_nodes::all(&api, &visit.caller).map_err(visit.no())?,
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
     }))
@@ -83,14 +83,6 @@ impl MePage<'_> {
 }
 
 /// Each pretends to be the ones before it, so that the last ones are looked for first.
-/// What is wrong with own connections, in the person's language.
-fn in_words(mut nodes: Vec<MyNode>) -> Vec<MyNode> {
-    for problem in nodes.iter_mut().filter_map(|node| node.problem.as_mut()) {
-        *problem = danlu_messages::machines::problem(problem, "").0;
-    }
-    nodes
-}
-
 fn browser(said: &str) -> String {
     let first = |names: &[(&str, &'static str)]| {
         names.iter().find(|(word, _)| said.contains(word)).map(|(_, name)| *name)

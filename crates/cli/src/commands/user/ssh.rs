@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use danlu_messages::{cli::user as msg, machines};
+use danlu_messages::cli::user as msg;
 use danlu_wire::api::{Document, MyNode, MyNodes, NewSshLogin, Secret};
 use serde_json::json;
 
@@ -100,8 +100,7 @@ fn show(nodes: &[MyNode]) -> Result<(), Failure> {
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))?;
     for node in nodes {
         if let Some(problem) = node.problem.as_deref() {
-            let (problem, _) = machines::problem(problem, "");
-            let (name, problem) = (&node.node, width::plain(&problem));
+            let (name, problem) = (&node.node, width::plain(problem));
             screen::note(&msg::own_connection_failed(&name, &problem));
         }
     }

@@ -3,11 +3,12 @@
 use super::{id_of, unknown};
 use crate::api::{Api, ApiError, Caller};
 use crate::fleet::remote::{LinkState, NodeRoute, Status, Step};
+use danlu_messages::machines::CheckOutcome;
 use danlu_wire::api::{CheckStep, CheckedStep, NodeCheck};
 use std::time::Duration;
 
 /// A clock that is this far off makes times of tasks hard to read.
-const CLOCK_OFF: i64 = 2_000;
+const CLOCK_OFF: u64 = 2_000;
 /// Timeout of a check.
 const CHECK: Duration = Duration::from_secs(130);
 
@@ -16,9 +17,8 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
     caller.require_admin()?;
     id_of(api, name)?;
     let mut steps = Vec::new();
-    let ok = |step, message: String| CheckedStep { step, ok: true, message, hint: String::new() };
     let Some((record, before)) = api.nodes.status(name) else {
-        steps.push(ok(CheckStep::Reach, "it is the machine that the server runs on".to_owned()));
+        steps.push(passed(CheckStep::Reach, &CheckOutcome::Server));
         return Ok(NodeCheck { name: name.to_owned(), steps });
     };
     if before.link != LinkState::Connected && matches!(record.route, NodeRoute::Ssh(_)) {
@@ -28,75 +28,64 @@ pub(crate) async fn check(api: &Api, caller: &Caller, name: &str) -> Result<Node
         let _ = tokio::time::timeout(CHECK, api.nodes.tried(name, before.tries)).await;
     }
     let Some((record, status)) = api.nodes.status(name) else { return Err(unknown(name)) };
-    let words = [
-        (Step::LogIn, CheckStep::Reach, format!("reached: {}", record.route)),
-        (Step::Upload, CheckStep::Upload, "has the program".to_owned()),
-        (Step::Start, CheckStep::Start, "its agent runs".to_owned()),
-        (
-            Step::Greet,
-            CheckStep::Greet,
-            format!("speaks version {}", status.version.clone().unwrap_or_default()),
-        ),
+    let version = status.version.clone().unwrap_or_default();
+    let expected = [
+        (Step::LogIn, CheckStep::Reach, CheckOutcome::Reached { route: record.route.to_string() }),
+        (Step::Upload, CheckStep::Upload, CheckOutcome::HasProgram),
+        (Step::Start, CheckStep::Start, CheckOutcome::AgentRuns),
+        (Step::Greet, CheckStep::Greet, CheckOutcome::Speaks { version }),
     ];
-    for (step, checked, good) in words {
+    for (step, checked, good) in expected {
         match &status.problem {
             Some(reason) if reason.step == step => {
-                steps.push(CheckedStep {
-                    step: checked,
-                    ok: false,
-                    message: reason.message.clone(),
-                    hint: reason.hint.clone(),
-                });
+                let failed = CheckOutcome::Failed(reason.problem.clone());
+                steps.push(worded(checked, false, &failed));
                 return Ok(NodeCheck { name: name.to_owned(), steps });
             }
-            _ => steps.push(ok(checked, good)),
+            Some(_) | None => steps.push(passed(checked, &good)),
         }
     }
     steps.extend(further(&status));
-    let same_as = api.nodes.same_as(name, &api.config.node_name);
-    if !same_as.is_empty() {
+    let others = api.nodes.same_as(name, &api.config.node_name);
+    if !others.is_empty() {
         // Only a warning: containers and cloned disks look the same.
-        steps.push(ok(
-            CheckStep::Machine,
-            format!("looks like the same machine as {}", same_as.join(", ")),
-        ));
+        steps.push(passed(CheckStep::Machine, &CheckOutcome::SameMachine { others }));
     }
     Ok(NodeCheck { name: name.to_owned(), steps })
 }
 
 fn further(status: &Status) -> Vec<CheckedStep> {
-    let step = |step, ok: bool, message: String, hint: &str| CheckedStep {
-        step,
-        ok,
-        message,
-        hint: if ok { String::new() } else { hint.to_owned() },
-    };
     let mut steps = Vec::new();
     if let Some(machine) = &status.machine {
-        let who = match machine.is_root {
-            true => "as anybody",
-            false => "as the login itself, and as those who have given a key of their own",
-        };
-        let login = format!("the agent is {}: tasks can run {who}", machine.login);
-        steps.push(step(CheckStep::Login, true, login, ""));
+        let (login, is_root) = (machine.login.clone(), machine.is_root);
+        steps.push(passed(CheckStep::Login, &CheckOutcome::Login { login, is_root }));
     }
     if let Some(ahead) = status.clock_ahead {
-        let message = format!("its clock is {} ms off", ahead.abs());
-        steps.push(step(
-            CheckStep::Clock,
-            ahead.abs() < CLOCK_OFF,
-            message,
-            "let it use NTP, as chrony does",
-        ));
+        let off_ms = ahead.unsigned_abs();
+        steps.push(worded(CheckStep::Clock, off_ms < CLOCK_OFF, &CheckOutcome::Clock { off_ms }));
     }
     if let Some(facts) = &status.facts {
-        let free = facts.disk_free.unwrap_or(0) >> 30;
-        let (place, kind) = (&facts.directory, &facts.file_system);
-        let message = format!("{free} GB free in {place} ({kind}), where runs are kept");
-        steps.push(step(CheckStep::Disk, free > 0, message, "make room there"));
-        let driver = facts.driver.as_deref().unwrap_or("no driver of GPUs is loaded");
-        steps.push(step(CheckStep::Driver, true, driver.to_owned(), ""));
-        steps.push(step(CheckStep::Gpus, true, format!("GPUs are asked by: {}", facts.probe), ""));
+        let free_gb = facts.disk_free.unwrap_or(0) >> 30;
+        let (directory, file_system) = (facts.directory.clone(), facts.file_system.clone());
+        let disk = CheckOutcome::Disk { free_gb, directory, file_system };
+        steps.push(worded(CheckStep::Disk, free_gb > 0, &disk));
+        let driver = match facts.driver.clone() {
+            Some(version) => CheckOutcome::Driver { version },
+            None => CheckOutcome::NoDriver,
+        };
+        steps.push(passed(CheckStep::Driver, &driver));
+        let gpus = CheckOutcome::Gpus { probe: facts.probe.clone() };
+        steps.push(passed(CheckStep::Gpus, &gpus));
     }
     steps
+}
+
+fn passed(step: CheckStep, outcome: &CheckOutcome) -> CheckedStep {
+    worded(step, true, outcome)
+}
+
+/// In the language of the reader.
+fn worded(step: CheckStep, ok: bool, outcome: &CheckOutcome) -> CheckedStep {
+    let hint = if ok { String::new() } else { outcome.hint() };
+    CheckedStep { step, ok, message: outcome.message(), hint }
 }

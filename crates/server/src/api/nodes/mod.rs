@@ -12,7 +12,7 @@ use super::{Api, ApiError, view};
 use crate::auth::{SecretHash, random_secret};
 use crate::daemon::clock;
 use crate::fleet::remote::{
-    BadNode, LinkState, NodeRecord, NodeRoute, Status, Unreachable, put_record, remove_record,
+    BadNode, LinkState, NodeRecord, NodeRoute, Status, put_record, remove_record,
 };
 use crate::store::Deed;
 use axum::extract::{Path, State};
@@ -20,6 +20,7 @@ use axum::http::StatusCode;
 use danlu_core::{Input, Node, NodeId, Reply};
 use danlu_messages::acts::Act;
 use danlu_messages::errors;
+use danlu_messages::machines::MachineProblem;
 use danlu_wire::agent::Facts;
 use danlu_wire::api::{
     AddedNode, DeclareLost, DeclaredLost, Document, ErrorCode, LabelChange, NewNode, NodeRole,
@@ -79,17 +80,15 @@ fn add_status(view: &mut NodeView, node: &Node, record: &NodeRecord, status: Sta
         add_facts(view, facts);
     }
     let found = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
-    match (status.problem, record.expect_gpus) {
-        (Some(reason), _) => {
-            view.problem = Some(reason.message);
-            view.hint = Some(reason.hint).filter(|hint| !hint.is_empty());
-        }
+    let problem = match (status.problem, record.expect_gpus) {
+        (Some(reason), _) => reason.problem,
         (None, Some(expected)) if status.link == LinkState::Connected && found < expected => {
-            view.problem = Some(format!("has {found} GPUs, and should have {expected}"));
-            view.hint = Some("see nvidia-smi there".to_owned());
+            MachineProblem::TooFewGpus { found, expected }
         }
-        _ => {}
-    }
+        (None, _) => return,
+    };
+    view.problem = Some(problem.message());
+    view.hint = Some(problem.hint()).filter(|hint| !hint.is_empty());
 }
 
 fn add_facts(view: &mut NodeView, facts: Facts) {
@@ -418,15 +417,15 @@ async fn accept(api: &Api, caller: &Caller, name: &str) -> Result<(), ApiError> 
         // Whether it can be reached now is part of the answer.
         let _ = tokio::time::timeout(ACCEPTED, api.nodes.tried(name, 0)).await;
         let problem = api.nodes.status(name).and_then(|(_, status)| status.problem);
-        return problem.map_or(Ok(()), |problem| Err(not_reached(name, &problem)));
+        return problem.map_or(Ok(()), |reason| Err(not_reached(name, &reason.problem)));
     }
     Ok(())
 }
 
 /// The next machine that answers is accepted; so far none has.
-fn not_reached(name: &str, problem: &Unreachable) -> ApiError {
-    let (message, hint) = danlu_messages::machines::problem(&problem.message, &problem.hint);
-    ApiError::new(ErrorCode::Unavailable, errors::still_not_reached(&name, &message), hint)
+fn not_reached(name: &str, problem: &MachineProblem) -> ApiError {
+    let message = errors::still_not_reached(&name, &problem.message());
+    ApiError::new(ErrorCode::Unavailable, message, problem.hint())
 }
 
 /// For the first try to reach a machine that was accepted.

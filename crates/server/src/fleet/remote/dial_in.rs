@@ -12,6 +12,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header;
 use axum::response::Response;
 use danlu_messages::errors;
+use danlu_messages::machines::MachineProblem;
 use danlu_wire::api::ErrorCode;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
@@ -99,10 +100,7 @@ impl Nodes {
             };
             match ended {
                 Ended::Lost(reason) => {
-                    let closed = || {
-                        let hint = "see its agent: it dials in again by itself";
-                        Unreachable::new(Step::Greet, "the connection was closed", hint)
-                    };
+                    let closed = || Unreachable::new(Step::Greet, MachineProblem::DialInClosed);
                     nodes.note_end(&name, reason.unwrap_or_else(closed));
                 }
                 Ended::Never(reason) => nodes.note_refusal(&name, reason),

@@ -4,6 +4,7 @@
 
 use super::{NodeRecord, NodeRoute, Nodes};
 use danlu_core::{NodeId, UserId};
+use danlu_messages::machines::MachineProblem;
 
 /// A machine on which users' own keys can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Nodes {
     }
 
     /// Why a user's own connection is not established, if it should be.
-    pub(crate) fn user_agent_problem(&self, name: &str, user: UserId) -> Option<String> {
+    pub(crate) fn user_agent_problem(&self, name: &str, user: UserId) -> Option<MachineProblem> {
         self.connection(self.node_id(name)?)?.user_agents.problem(user)
     }
 

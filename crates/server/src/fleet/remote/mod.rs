@@ -27,7 +27,7 @@ pub(crate) use link_status::{LinkState, Status};
 pub(crate) use node_entry::{BadNode, NodeRecord, NodeRoute};
 pub(crate) use remote_log::RemoteLog;
 pub(crate) use session::{put as put_record, remove as remove_record};
-pub(crate) use ssh::{Step, Unreachable};
+pub(crate) use ssh::Step;
 
 use crate::daemon::handle::Handle;
 use crate::fleet::LiveGpus;

@@ -6,6 +6,7 @@ use super::ssh_error::HostKeyPlace;
 use super::{LinkState, NodeRoute, Nodes};
 use crate::daemon::clock;
 use danlu_core::NodeId;
+use danlu_messages::machines::MachineProblem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -33,10 +34,9 @@ impl Nodes {
                 one.task = Some(task.abort_handle());
             }
             NodeRoute::DialIn(_) => {
-                let hint = "run there: danlu agent join URL --token TOKEN";
                 one.status.link = LinkState::Away;
                 one.status.problem =
-                    Some(Unreachable::new(Step::LogIn, "its agent has not dialled in yet", hint));
+                    Some(Unreachable::new(Step::LogIn, MachineProblem::NotDialledIn));
             }
         }
     }
@@ -147,18 +147,14 @@ async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
     let (record, _) = nodes.status(name)?;
     let NodeRoute::Ssh(target) = &record.route else { return None };
     if let Some(other) = nodes.in_its_place(&record) {
-        let message = format!("{other} is the same machine with the same directory for its runs");
-        let hint = format!(
-            "remove one of them: danlu node remove {name}; or: danlu node edit {name} --data DIR"
-        );
-        return Some((false, Unreachable::new(Step::Greet, message, hint)));
+        let problem = MachineProblem::SameRunDirectory { other, node: name.to_owned() };
+        return Some((false, Unreachable::new(Step::Greet, problem)));
     }
     let program = match nodes.program().await {
         Ok(program) => program,
         Err(error) => {
-            let hint = "see that /proc is there";
-            let message = format!("this program cannot be read: {error}");
-            return Some((false, Unreachable::new(Step::Upload, message, hint)));
+            let problem = MachineProblem::ProgramUnreadable { error: error.to_string() };
+            return Some((false, Unreachable::new(Step::Upload, problem)));
         }
     };
     let known_hosts = ssh::known_hosts(&nodes.0.data);
@@ -169,8 +165,8 @@ async fn once(nodes: &Nodes, name: &str) -> Option<(bool, Unreachable)> {
         Ok(Ok((channel, _))) => channel,
         Ok(Err(reason)) => return Some((false, reason)),
         Err(_) => {
-            let (message, hint) = ("the machine does not answer", "see whether it is overloaded");
-            return Some((false, Unreachable::new(Step::LogIn, message, hint)));
+            let problem = MachineProblem::MachineSilent;
+            return Some((false, Unreachable::new(Step::LogIn, problem)));
         }
     };
     let ended = nodes.speak_with(name, &mut channel.from, &mut channel.to, || ()).await?;

@@ -11,6 +11,7 @@ use crate::daemon::handle::Handle;
 use crate::store::RecordChange;
 use danlu_core::input::NodeReport;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId};
+use danlu_messages::machines::MachineProblem;
 use danlu_wire::agent::{Machine, PROTOCOL};
 use danlu_wire::frame::{Decoder, encode};
 use danlu_wire::gpu::GpuDetails;
@@ -81,8 +82,8 @@ pub(super) enum NotGreeted {
     Wrong(Unreachable),
 }
 
-fn wrong(message: impl Into<String>, hint: impl Into<String>) -> NotGreeted {
-    NotGreeted::Wrong(Unreachable::new(Step::Greet, message, hint))
+fn wrong(problem: MachineProblem) -> NotGreeted {
+    NotGreeted::Wrong(Unreachable::new(Step::Greet, problem))
 }
 
 impl RemoteNode<'_> {
@@ -112,20 +113,15 @@ impl RemoteNode<'_> {
         let hello = match answer.await {
             Ok(Ok(Some(hello))) => hello,
             Ok(Ok(None)) => return Err(NotGreeted::Silent),
-            Ok(Err(error)) => return Err(wrong(error, NOT_AN_AGENT)),
-            Err(_) => {
-                return Err(wrong("its agent does not answer", "see whether it is overloaded"));
-            }
+            Ok(Err(said)) => return Err(wrong(MachineProblem::AgentInvalid { said })),
+            Err(_) => return Err(wrong(MachineProblem::AgentSilent)),
         };
         if !hello.is_compatible() {
-            let message = format!(
-                "its agent ({}) speaks protocol {}, and this server speaks {PROTOCOL}",
-                hello.version, hello.protocol
-            );
-            return Err(wrong(message, "bring both to the same release"));
+            let (version, theirs) = (hello.version, hello.protocol);
+            return Err(wrong(MachineProblem::OtherProtocol { version, theirs, ours: PROTOCOL }));
         }
         let (Some(machine), true) = (hello.machine, hello.session == session) else {
-            return Err(wrong("its agent does not say who it is", NOT_AN_AGENT));
+            return Err(wrong(MachineProblem::AgentAnonymous));
         };
         let now = clock::now();
         // Its clock was read some time in between.
@@ -148,18 +144,16 @@ impl RemoteNode<'_> {
 
     /// The machine that answers first is the one; another with its address has not got its runs.
     pub(super) async fn recognise(&self, machine: &Machine) -> Result<(), NotGreeted> {
-        let name = &self.record.name;
         match &self.record.machine {
             Some(id) if *id == machine.id => Ok(()),
-            Some(_) => Err(wrong(
-                format!("another machine ({}) answers at this address", machine.host_name),
-                format!("if it has replaced the old one: danlu node accept {name}"),
-            )),
+            Some(_) => {
+                let (host_name, node) = (machine.host_name.clone(), self.record.name.clone());
+                Err(wrong(MachineProblem::OtherMachine { host_name, node }))
+            }
             None => {
                 let record =
                     NodeRecord { machine: Some(machine.id.clone()), ..self.record.clone() };
-                let not_kept =
-                    |_| wrong("it could not be noted which machine it is", "see the disk");
+                let not_kept = |_| wrong(MachineProblem::IdentityNotStored);
                 self.handle.keep(vec![put(&record)], None).await.map_err(not_kept)?;
                 if let Some(known) = self.nodes.known().get_mut(&record.name) {
                     known.record.machine = record.machine;
@@ -212,7 +206,7 @@ impl RemoteNode<'_> {
                 order = ordered.recv() => {
                     // The engine begins anew, and wants all connections to.
                     let Some(order) = order else {
-                        return Some(Unreachable::new(Step::Greet, "connecting anew", ""));
+                        return Some(Unreachable::new(Step::Greet, MachineProblem::Reconnecting));
                     };
                     write_many(to, order, &mut ordered).await.ok()?;
                 }
@@ -220,9 +214,9 @@ impl RemoteNode<'_> {
                     let said = match said {
                         Ok(Some(said)) => said,
                         Ok(None) => return None,
-                        Err(error) => {
-                            let message = format!("its agent makes no sense: {error}");
-                            return Some(Unreachable::new(Step::Greet, message, NOT_AN_AGENT));
+                        Err(said) => {
+                            let problem = MachineProblem::AgentInvalid { said };
+                            return Some(Unreachable::new(Step::Greet, problem));
                         }
                     };
                     heard_at = Instant::now();
@@ -258,8 +252,7 @@ impl RemoteNode<'_> {
                     self.nodes.ask_for_last_lines(self.handle, self.node);
                 }
                 () = sleep_until(heard_at + SILENCE) => {
-                    let message = "the connection went silent";
-                    return Some(Unreachable::new(Step::Greet, message, "see the network"));
+                    return Some(Unreachable::new(Step::Greet, MachineProblem::ConnectionSilent));
                 }
             }
         }
@@ -317,8 +310,6 @@ impl RemoteNode<'_> {
         self.handle.tell(Input::Node { node: self.node, session, message });
     }
 }
-
-const NOT_AN_AGENT: &str = "see what runs there under the name of danlu";
 
 pub(crate) fn put(record: &NodeRecord) -> RecordChange {
     let json = serde_json::to_string(record).expect("names and numbers can be written as JSON");

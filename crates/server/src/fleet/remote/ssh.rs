@@ -6,6 +6,7 @@
 
 use super::node_entry::SshTarget;
 use super::ssh_error::{HostKeyPlace, explain};
+use danlu_messages::machines::MachineProblem;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io;
@@ -104,17 +105,17 @@ pub(crate) enum Step {
     Greet,
 }
 
+/// Displayed in English, for the log.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
+#[error("{}", .problem.in_english())]
 pub(crate) struct Unreachable {
     pub(crate) step: Step,
-    pub(crate) message: String,
-    pub(crate) hint: String,
+    pub(crate) problem: MachineProblem,
 }
 
 impl Unreachable {
-    pub(super) fn new(step: Step, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Unreachable { step, message: message.into(), hint: hint.into() }
+    pub(super) fn new(step: Step, problem: MachineProblem) -> Self {
+        Unreachable { step, problem }
     }
 }
 
@@ -145,8 +146,7 @@ pub(super) async fn connect(
     program: &Program,
 ) -> Result<(Channel, Account), Unreachable> {
     let failed = |error: io::Error| {
-        let hint = "see that OpenSSH's client is installed on the server";
-        Unreachable::new(Step::LogIn, format!("ssh could not be started: {error}"), hint)
+        Unreachable::new(Step::LogIn, MachineProblem::SshNotStarted { error: error.to_string() })
     };
     let mut child = ssh.arg(program.start_line(sudo)).spawn().map_err(failed)?;
     let (Some(to), Some(from), Some(stderr)) =
@@ -164,19 +164,15 @@ pub(super) async fn connect(
             Some(line) if line.starts_with(READY) => match Account::read(line) {
                 Some(account) => return Ok((channel, account)),
                 None => {
-                    let message = "the machine does not say who was logged in";
-                    return Err(Unreachable::new(Step::Start, message, "see that it has `id`"));
+                    return Err(Unreachable::new(Step::Start, MachineProblem::AccountUnknown));
                 }
             },
             Some(line) if line.starts_with("danlu: send ") => {
                 let machine = line.trim_start_matches("danlu: send ");
                 if machine != std::env::consts::ARCH {
-                    let message = format!(
-                        "the machine is a {machine}, and this server's program is for {}",
-                        std::env::consts::ARCH
-                    );
-                    let hint = "install danlu there and let it dial in: danlu agent join";
-                    return Err(Unreachable::new(Step::Upload, message, hint));
+                    let (theirs, ours) = (machine.to_owned(), std::env::consts::ARCH.to_owned());
+                    let problem = MachineProblem::OtherArchitecture { theirs, ours };
+                    return Err(Unreachable::new(Step::Upload, problem));
                 }
                 step = Step::Upload;
                 // If it is cut off, the next line does not come.
@@ -272,8 +268,7 @@ impl Channel {
         let _ = self.child.start_kill();
         let code = self.child.wait().await.ok().and_then(|status| status.code());
         let said = self.complaints.await.unwrap_or_default();
-        let (message, hint) = explain(said.trim(), &self.place, code);
-        Unreachable::new(step, message, hint)
+        Unreachable::new(step, explain(said.trim(), &self.place, code))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::message_limits;
 use super::node_entry::SshTarget;
+use danlu_messages::machines::MachineProblem;
 use std::path::{Path, PathBuf};
 
 /// Where the key of a machine is kept that `ssh` compares with the one that it shows.
@@ -32,53 +33,36 @@ impl HostKeyPlace {
     }
 }
 
-pub(super) fn explain(said: &str, place: &HostKeyPlace, code: Option<i32>) -> (String, String) {
+pub(super) fn explain(said: &str, place: &HostKeyPlace, code: Option<i32>) -> MachineProblem {
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let last = message_limits::line(last.trim());
     let has = |words: &str| said.contains(words);
     if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        let hint = format!(
-            "if the machine was replaced, remove its old key with {}",
-            place.how_to_remove(said)
-        );
-        return ("the machine shows another host key than before".to_owned(), hint);
-    }
-    let (message, hint) = if has("Host key verification failed") || has("host key is known for") {
-        (
-            "the machine's host key is not known".to_owned(),
-            "log in once as the server's user with ssh, or add the node with --accept-new-key",
-        )
+        MachineProblem::HostKeyChanged { remove: place.how_to_remove(said) }
+    } else if has("Host key verification failed") || has("host key is known for") {
+        MachineProblem::HostKeyUnknown
     } else if has("Permission denied") {
-        (
-            format!("the log-in was refused: {last}"),
-            "see that the key is in authorized_keys there, and give it with --identity",
-        )
+        MachineProblem::LogInRefused { said: last }
     } else if has("sudo:") {
-        (
-            format!("sudo was refused: {last}"),
-            "allow it without a password: USER ALL=(root) NOPASSWD: /home/USER/.cache/danlu/*",
-        )
+        MachineProblem::SudoRefused { said: last }
     } else if has("Could not resolve") {
-        (last, "see the name of the machine")
+        MachineProblem::NameNotResolved { said: last }
     } else if has("timed out") || has("Connection refused") || has("No route") || has("unreachable")
     {
-        (last, "see that the machine is on, and that its sshd can be reached")
+        MachineProblem::SshdUnreachable { said: last }
     } else {
         by_code(last, code)
-    };
-    (message, hint.to_owned())
+    }
 }
 
-fn by_code(last: String, code: Option<i32>) -> (String, &'static str) {
-    let files = "see that its home directory is there and has room";
+/// By the exit codes of the command line that the far side gets.
+fn by_code(last: String, code: Option<i32>) -> MachineProblem {
     match code {
-        Some(81) => ("no directory for the program could be made there".to_owned(), files),
-        Some(82) => ("the program could not be written there".to_owned(), files),
-        Some(83) => {
-            ("the program arrived damaged".to_owned(), "it is sent again with the next try")
-        }
-        _ if last.is_empty() => ("the connection was closed".to_owned(), "see the log of its sshd"),
-        _ => (last, "see the log of its sshd"),
+        Some(81) => MachineProblem::NoProgramDirectory,
+        Some(82) => MachineProblem::ProgramNotWritten,
+        Some(83) => MachineProblem::ProgramDamaged,
+        Some(_) | None if last.is_empty() => MachineProblem::ConnectionClosed,
+        Some(_) | None => MachineProblem::SshFailed { said: last },
     }
 }
 
@@ -92,17 +76,17 @@ mod tests {
         let place = HostKeyPlace::of(&target, Path::new("/data/known_hosts"));
         let said =
             "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.";
-        let (_, hint) = explain(said, &place, Some(255));
+        let hint = explain(said, &place, Some(255)).hint();
         assert!(hint.ends_with("ssh-keygen -R '[gpu7]:2222' -f '/data/known_hosts'"), "{hint}");
         let said = format!("{said}\nOffending ED25519 key in /root/.ssh/known_hosts:3\n");
-        let (_, hint) = explain(&said, &place, Some(255));
+        let hint = explain(&said, &place, Some(255)).hint();
         assert!(hint.ends_with("-f '/root/.ssh/known_hosts'"), "{hint}");
     }
 
     #[test]
     fn what_the_far_side_says_reaches_no_terminal() {
         let place = HostKeyPlace::of(&"gpu7".parse().unwrap(), Path::new("/k"));
-        let (message, _) = explain("\u{1b}]0;x\u{7}odd\u{9b}2J", &place, Some(1));
+        let message = explain("\u{1b}]0;x\u{7}odd\u{9b}2J", &place, Some(1)).message();
         assert!(!message.contains(|it: char| it.is_control()), "{message:?}");
     }
 }

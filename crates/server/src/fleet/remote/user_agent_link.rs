@@ -20,6 +20,7 @@ use crate::fleet::logins::SshLogin;
 use danlu_core::input::NodeReport;
 use danlu_core::run::{Ending, Exit, RunReport};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
+use danlu_messages::machines::MachineProblem;
 use danlu_wire::agent::Machine;
 use danlu_wire::{FromAgent, ToAgent};
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ impl UserAgentLinks {
         for user in shared.user_agents.take_changed() {
             if let Some(before) = self.kept.remove(&user) {
                 before.abort();
-                shared.note_end(user, "their key was changed");
+                shared.note_end(user, MachineProblem::UserKeyChanged);
             }
             let is_lost = shared.user_agents.links().get(&user).is_some_and(|link| link.is_lost);
             if is_lost {
@@ -98,18 +99,19 @@ impl UserAgentLinks {
 }
 
 impl NodeLinkContext {
-    fn note_end(&self, user: UserId, reason: &str) {
+    fn note_end(&self, user: UserId, problem: MachineProblem) {
         let model = self.handle.model();
         let is_active = |run: &RunId| model.runs.get(run).is_some_and(|run| !run.is_ended());
         let mut links = self.user_agents.links();
         let Some(link) = links.get_mut(&user) else { return };
         (link.orders, link.login) = (None, None);
-        link.problem = Some(reason.to_owned());
+        let why = unreached(&problem);
+        link.problem = Some(problem);
         link.is_lost = link.runs.iter().any(is_active);
         let waiting = std::mem::take(&mut link.waiting);
         drop(links);
         for order in waiting {
-            not_started(&self.handle, (self.node, self.session), order.run, unreached(reason));
+            not_started(&self.handle, (self.node, self.session), order.run, why.clone());
         }
         self.user_agents.tell_news();
     }
@@ -152,7 +154,7 @@ impl UserAgentLink {
             };
             let name = &self.shared.record.name;
             warn!(node = name, user = self.user.0, %reason, "own connection");
-            self.shared.note_end(self.user, &reason.message);
+            self.shared.note_end(self.user, reason.problem.clone());
             tries = next_try(tries, was_there, began);
             match closed {
                 LinkEnd::Refused(_) => tokio::time::sleep(REFUSED).await,
@@ -164,22 +166,22 @@ impl UserAgentLink {
     async fn once(&self) -> LinkEnd {
         let NodeLinkContext { nodes, record, answered, .. } = &*self.shared;
         let name = &record.name;
-        let again = format!("give it again: danlu user ssh {name} --user USER --key FILE");
         let Some((login, key)) = nodes.0.logins.ssh(self.user, name) else {
-            return LinkEnd::Refused(unusable("the key cannot be used", again));
+            let node = name.clone();
+            return LinkEnd::Refused(unusable(MachineProblem::UserKeyUnusable { node }));
         };
         if login.route_id.as_ref().is_some_and(|id| *id != record.route_id(&answered.machine.id)) {
-            let message = "the key was given when the machine was reached in another way";
-            return LinkEnd::Refused(unusable(message, again));
+            let node = name.clone();
+            return LinkEnd::Refused(unusable(MachineProblem::UserKeyOfOtherRoute { node }));
         }
         let NodeRoute::Ssh(target) = &record.route else {
-            return LinkEnd::Refused(unusable("it is not reached by SSH", ""));
+            return LinkEnd::Refused(unusable(MachineProblem::NotReachedBySsh));
         };
         let connecting = self.connect(target, &login, &key);
         let (mut channel, account) = match tokio::time::timeout(LONGEST_TRY, connecting).await {
             Ok(Ok(connected)) => connected,
             Ok(Err(reason)) => return LinkEnd::Never(reason),
-            Err(_) => return LinkEnd::Never(unusable("the machine does not answer", "")),
+            Err(_) => return LinkEnd::Never(unusable(MachineProblem::MachineSilent)),
         };
         if let Err(reason) = self.admit(&account, &login) {
             return LinkEnd::Refused(reason);
@@ -210,10 +212,10 @@ impl UserAgentLink {
         key: &Path,
     ) -> Result<(Channel, Account), Unreachable> {
         let nodes = &self.shared.nodes;
-        let program = nodes
-            .program()
-            .await
-            .map_err(|error| Unreachable::new(Step::Upload, error.to_string(), "see /proc"))?;
+        let program = nodes.program().await.map_err(|error| {
+            let error = error.to_string();
+            Unreachable::new(Step::Upload, MachineProblem::ProgramUnreadable { error })
+        })?;
         let known_hosts = ssh::known_hosts(&nodes.0.data);
         let route = SshRoute::to(target).await?;
         let person = Person { login: &login.user, key };
@@ -225,10 +227,10 @@ impl UserAgentLink {
     /// Checks the login that the machine reports, before anything is sent to the agent.
     fn admit(&self, account: &Account, login: &SshLogin) -> Result<(), Unreachable> {
         self.check(account.uid == 0, &account.name, login)?;
-        self.shared.user_agents.claim(self.user, &account.name).map_err(|()| {
-            let message = format!("somebody else is connected as {} there already", account.name);
-            unusable(message, "each person needs an account of their own")
-        })
+        self.shared
+            .user_agents
+            .claim(self.user, &account.name)
+            .map_err(|()| unusable(MachineProblem::LoginTaken { login: account.name.clone() }))
     }
 
     /// Checks what the agent reports about itself, before any order is sent.
@@ -237,23 +239,22 @@ impl UserAgentLink {
         let theirs = &greeted.machine;
         self.check(theirs.is_root, &theirs.login, login)?;
         if theirs.id != machine.id || greeted.boot_id != *boot_id {
-            let message = format!("another machine ({}) answers to this key", theirs.host_name);
-            return Err(unusable(message, "see the ssh configuration of the server's user"));
+            let host_name = theirs.host_name.clone();
+            return Err(unusable(MachineProblem::KeyOfOtherMachine { host_name }));
         }
         Ok(())
     }
 
     fn check(&self, is_root: bool, name: &str, login: &SshLogin) -> Result<(), Unreachable> {
-        let hint = "give the name and the key of an account of your own";
         if is_root {
-            return Err(unusable("this key logs in as root, and nobody's tasks run as root", hint));
+            return Err(unusable(MachineProblem::KeyOfRoot));
         }
         if name == self.shared.answered.machine.login {
-            return Err(unusable(format!("{name} is the server's own login there"), hint));
+            return Err(unusable(MachineProblem::KeyOfServer { login: name.to_owned() }));
         }
         if name != login.user {
-            let wanted = &login.user;
-            return Err(unusable(format!("this key logs in as {name}, not as {wanted}"), hint));
+            let (login, wanted) = (name.to_owned(), login.user.clone());
+            return Err(unusable(MachineProblem::KeyOfOtherLogin { login, wanted }));
         }
         Ok(())
     }
@@ -292,9 +293,9 @@ impl UserAgentLink {
                         }
                     }
                     Ok(None) => return None,
-                    Err(error) => {
-                        let message = format!("their agent makes no sense: {error}");
-                        return Some(Unreachable::new(Step::Greet, message, ""));
+                    Err(said) => {
+                        let problem = MachineProblem::AgentInvalid { said };
+                        return Some(Unreachable::new(Step::Greet, problem));
                     }
                 },
             }
@@ -355,6 +356,6 @@ impl UserAgentLink {
     }
 }
 
-fn unusable(message: impl Into<String>, hint: impl Into<String>) -> Unreachable {
-    Unreachable::new(Step::LogIn, message, hint)
+fn unusable(problem: MachineProblem) -> Unreachable {
+    Unreachable::new(Step::LogIn, problem)
 }

@@ -10,6 +10,7 @@ use super::ssh::{Step, Unreachable};
 use danlu_core::input::NodeReport;
 use danlu_core::run::RunReport;
 use danlu_core::{RunId, UserId};
+use danlu_messages::machines::MachineProblem;
 use danlu_wire::{LaunchOrder, ToAgent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +37,7 @@ pub(super) struct Link {
     pub(super) runs: BTreeSet<RunId>,
     pub(super) reported: Option<Vec<RunReport>>,
     /// Why it is not connected; `None` while it is still connecting.
-    pub(super) problem: Option<String>,
+    pub(super) problem: Option<MachineProblem>,
     /// Launches that wait for the connection.
     pub(super) waiting: Vec<LaunchOrder>,
     /// Logs that it was ordered to delete.
@@ -96,7 +97,7 @@ impl UserAgents {
     }
 
     /// Why a user's own connection is not established, if it should be.
-    pub(super) fn problem(&self, user: UserId) -> Option<String> {
+    pub(super) fn problem(&self, user: UserId) -> Option<MachineProblem> {
         self.links().get(&user)?.problem.clone()
     }
 
@@ -174,9 +175,8 @@ impl UserAgents {
     pub(super) fn lost(&self) -> Option<Unreachable> {
         let links = self.links();
         let lost = links.values().find(|link| link.is_lost)?;
-        let why = lost.problem.as_deref().unwrap_or_default();
-        let message = format!("somebody's own connection was lost: {why}");
-        Some(Unreachable::new(Step::Greet, message, "it is opened again by itself"))
+        let why = lost.problem.clone().map(Box::new);
+        Some(Unreachable::new(Step::Greet, MachineProblem::UserConnectionLost { why }))
     }
 
     /// Merges the reports of all agents. `busy` are the users that may have something running.
@@ -194,6 +194,7 @@ impl UserAgents {
     }
 }
 
-pub(super) fn unreached(why: &str) -> String {
-    format!("with your own key it cannot be reached: {why}")
+/// Stored with the run, in English.
+pub(super) fn unreached(why: &MachineProblem) -> String {
+    format!("with your own key it cannot be reached: {}", why.in_english())
 }

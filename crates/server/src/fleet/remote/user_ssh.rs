@@ -8,6 +8,7 @@
 
 use super::node_entry::SshTarget;
 use super::ssh::{self, Step, Unreachable};
+use danlu_messages::machines::MachineProblem;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -41,28 +42,25 @@ const WHERE: [(&str, &str); 4] = [
 
 impl SshRoute {
     pub(super) async fn to(target: &SshTarget) -> Result<SshRoute, Unreachable> {
-        let hint = "see the ssh configuration of the server's user";
-        let failed = |why: String| {
-            let message = format!("ssh does not say where the machine is: {why}");
-            Unreachable::new(Step::LogIn, message, hint)
-        };
+        let failed = |problem| Unreachable::new(Step::LogIn, problem);
+        let unknown = |said: String| failed(MachineProblem::SshRouteUnknown { said });
         let mut asked = ssh::bare();
         asked.arg("-G").arg("-T").stdin(Stdio::null());
         ssh::name_login(&mut asked, target);
         asked.arg("--").arg(&target.host);
         let said = tokio::time::timeout(PATIENCE, asked.output()).await;
-        let said = said.map_err(|_| failed("it does not answer".to_owned()))?;
-        let said = said.map_err(|error| failed(error.to_string()))?;
+        let said = said.map_err(|_| failed(MachineProblem::SshRouteSilent))?;
+        let said = said.map_err(|error| unknown(error.to_string()))?;
         if !said.status.success() {
             let words = String::from_utf8_lossy(&said.stderr);
-            return Err(failed(super::message_limits::line(
+            return Err(unknown(super::message_limits::line(
                 words.lines().last().unwrap_or_default(),
             )));
         }
         SshRoute::read(&String::from_utf8_lossy(&said.stdout)).map_err(failed)
     }
 
-    fn read(said: &str) -> Result<SshRoute, String> {
+    fn read(said: &str) -> Result<SshRoute, MachineProblem> {
         let mut route = SshRoute::default();
         for line in said.lines() {
             let (name, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -84,11 +82,11 @@ impl SshRoute {
 }
 
 /// What `ssh` itself would make of `ProxyJump`, but for the configuration file, which the connection itself goes without.
-fn through(jumps: &str) -> Result<String, String> {
+fn through(jumps: &str) -> Result<String, MachineProblem> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-@:[]".contains(it);
     let is_host = |it: &str| !it.is_empty() && !it.starts_with('-') && it.chars().all(is_plain);
     if !jumps.split(',').all(is_host) {
-        return Err(format!("ProxyJump {jumps:?} is not understood"));
+        return Err(MachineProblem::ProxyJumpInvalid { jumps: super::message_limits::line(jumps) });
     }
     let (before, last) = match jumps.rsplit_once(',') {
         Some((before, last)) => (format!("-J '{before}' "), last),

@@ -50,10 +50,8 @@ pub(super) async fn list(State(api): State<Api>, visit: Visit) -> PageResult {
 
 fn machine(view: NodeView, context: &PageContext) -> Machine {
     let (class, state) = node_text::state(view.state);
-    let problem = view
-        .problem
-        .as_deref()
-        .map(|problem| node_text::problem(problem, view.hint.as_deref().unwrap_or_default()));
+    let problem =
+        view.problem.clone().map(|problem| (problem, view.hint.clone().unwrap_or_default()));
     let last_contact = view.last_contact_at.as_deref().and_then(|at| Moment::read(at, context.now));
     let since = view.since.as_deref().filter(|_| view.state == NodeStateName::Down);
     let down_since = since.and_then(|at| Moment::read(at, context.now));
@@ -284,10 +282,7 @@ struct CheckPage<'a> {
 
 impl<'a> CheckPage<'a> {
     fn new(context: &'a PageContext, name: &'a str, steps: Vec<CheckedStep>) -> CheckPage<'a> {
-        let said = |mut step: CheckedStep| {
-            (step.message, step.hint) = node_text::problem(&step.message, &step.hint);
-            (node_text::step(step.step), step)
-        };
+        let said = |step: CheckedStep| (node_text::step(step.step), step);
         CheckPage { context, name, steps: steps.into_iter().map(said).collect() }
     }
 

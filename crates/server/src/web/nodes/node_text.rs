@@ -1,6 +1,5 @@
 //! Texts about machines.
 
-pub(super) use danlu_messages::machines::problem;
 use danlu_messages::web::nodes as msg;
 use danlu_wire::api::{CheckStep, NodeStateName};
 
