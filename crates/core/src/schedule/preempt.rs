@@ -2,7 +2,8 @@
 
 use super::turn::cursor::TurnCursor;
 use super::{is_preemptible, rank_running};
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, TaskId};
+use crate::model::resources::Placement;
 use crate::model::run::Run;
 use crate::schedule::plan::Plan;
 use crate::schedule::queue::Rank;
@@ -20,11 +21,13 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
         plan.preempt(*run);
     }
     if stops.is_empty() {
-        for rank in starts {
-            let task = &view.state.tasks[&rank.task];
-            if let Some(placement) = view.place_task(task) {
-                view.assume_start(&task.spec.request, &placement);
-                plan.start(rank.task, placement);
+        for Start { task, only_in_use } in starts {
+            let request = &view.state.tasks[&task].spec.request;
+            let placement = view.place_task(&view.state.tasks[&task]);
+            let may = |placement: &Placement| !only_in_use || is_in_use(view.state, placement);
+            if let Some(placement) = placement.filter(may) {
+                view.assume_start(request, &placement);
+                plan.start(task, placement);
             }
         }
     }
@@ -32,8 +35,22 @@ pub(super) fn plan(mut view: View<'_>) -> Plan {
 }
 
 struct Chosen {
-    starts: Vec<Rank>,
+    starts: Vec<Start>,
     stops: Vec<RunId>,
+}
+
+struct Start {
+    task: TaskId,
+    /// Only on GPUs that others share already: the idle ones are for tasks ranked before it, although these may not
+    /// fit yet. Otherwise sharing tasks would take turns on GPUs that were released for such a task.
+    only_in_use: bool,
+}
+
+fn is_in_use(state: &State, placement: &Placement) -> bool {
+    placement.parts.iter().all(|part| {
+        let gpus = &state.nodes[&part.node].gpus;
+        part.gpus.positions().all(|position| !gpus[position].holders.is_empty())
+    })
 }
 
 /// Runs that leave their GPUs together or not at all: one, or all that share GPUs with each other.
@@ -85,9 +102,11 @@ fn choose(view: &View<'_>) -> Chosen {
             let gpus = if request.is_shared() { 0 } else { request.gpus };
             let fits = request.is_shared() || gpus <= quota && view.fits_when_idle(request);
             if fits && cursor.excess(rank).is_none() {
+                let left = quota;
                 quota -= gpus;
                 cursor.count_for(task.owner, rank);
-                chosen.starts.push(rank);
+                let only_in_use = request.is_shared() && request.gpus > left;
+                chosen.starts.push(Start { task: rank.task, only_in_use });
             }
         }
     }

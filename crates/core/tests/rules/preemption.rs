@@ -96,6 +96,34 @@ fn who_wants_to_share_stops_nobody() {
     assert_eq!(lab.tasks(), ["starting n1[0]", "queued"]);
 }
 
+/// Found by chaos seed 92600016996: two sharing tasks took turns on the GPUs that were released for a third one.
+#[test]
+fn sharing_tasks_do_not_take_gpus_that_were_released_for_a_task_before_them() {
+    let mut lab = lab(&[2, 2]);
+    lab.policy(Order::Srtf, Backfill::None);
+    lab.configure(|settings| settings.min_run_before_preemption = Span::from_secs(100));
+    let on_both_nodes = || {
+        let expected = Some(Span::from_secs(10_000));
+        let mut spec = preemptible(TaskSpec { expected, ..sharing(60) });
+        (spec.request.gpus, spec.request.nodes) = (2, 2);
+        spec
+    };
+    lab.submit(on_both_nodes());
+    lab.schedule();
+    lab.after_secs(60);
+    lab.submit(on_both_nodes());
+    lab.schedule();
+    lab.after_secs(60);
+    // One node must be free for it, and the second run cannot be stopped yet.
+    lab.submit(lasting(2, 5));
+    lab.schedule();
+    let second = lab.task(2);
+    assert_eq!(lab.tasks(), ["stopping n1[0] n2[0]", second.as_str(), "queued"]);
+    stopped(&mut lab, 1);
+    lab.schedule();
+    assert_eq!(lab.tasks(), ["queued", second.as_str(), "queued"]);
+}
+
 #[test]
 fn nobody_is_preempted_before_the_minimum_run_time() {
     let mut lab = lab(&[1]);
