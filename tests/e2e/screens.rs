@@ -24,7 +24,7 @@ const VARYING: [(&str, &str); 5] = [
 /// What differs from machine to machine, in tables whose columns are then no longer aligned.
 const OF_THE_MACHINE: [(&str, &str); 3] = [
     (r" {2,}", "  "),
-    (r"(\d+\.\dG / )?\b\d+(\.\d)?[GM]\b", "MEMORY"),
+    (r"(\d+(\.\d)?[GM]? / )?\b\d+(\.\d)?[GM]\b", "MEMORY"),
     (r"(1/4  )\d+(  MEMORY)", "${1}CPUS${2}"),
 ];
 
