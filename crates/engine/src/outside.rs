@@ -2,7 +2,8 @@
 
 use crate::batch::{Batch, Extras};
 use crate::panics::Panic;
-use danlu_core::{Effect, Input, NodeId, Refusal, Reply, Row, State, Step, Time};
+use danlu_core::state::Retired;
+use danlu_core::{Effect, Input, NodeId, Refusal, Reply, Row, State, Step, TaskId, Time, UserId};
 use std::fmt;
 use std::time::Duration;
 
@@ -16,6 +17,12 @@ pub trait Store {
 
     /// All of the batch becomes durable, or nothing of it does.
     fn commit(&mut self, batch: &Batch<Self::Extras>) -> Result<(), Self::Error>;
+
+    /// An ended task that has left the rows; `None` if there is no such task.
+    fn retired(&mut self, task: TaskId) -> Result<Option<Retired>, Self::Error>;
+
+    /// The ended task that has left the rows and that this user submitted with this key.
+    fn retired_with_key(&mut self, user: UserId, key: &str) -> Result<Option<TaskId>, Self::Error>;
 
     /// Its rows contradict each other, or the core cannot work with them.
     fn damaged(&mut self, what: String) -> Self::Error;

@@ -2,6 +2,7 @@
 
 use crate::batch::{Batch, Extras as _};
 use crate::outside::{Answer, Outside};
+use danlu_core::state::Retired;
 use danlu_core::{
     Effect, Event, Input, Mutant, NodeId, Refusal, Reply, RowKey, SessionId, State, Step, Time,
     mutated, step,
@@ -26,6 +27,7 @@ struct Outcome<X> {
     changed: BTreeSet<RowKey>,
     events: Vec<(Time, Event)>,
     effects: Vec<Effect>,
+    retired: Vec<Retired>,
     extras: X,
 }
 
@@ -197,10 +199,11 @@ impl<O: Outside> Pending<O> {
         if mutated(Mutant::NewsForgotten) && self.news_since.is_some() {
             self.outcome = Outcome::default();
         }
-        let Outcome { changed, events, extras, .. } = &mut self.outcome;
+        let Outcome { changed, events, retired, extras, .. } = &mut self.outcome;
         let mut batch = Batch {
             rows: changed.iter().map(|key| (*key, state.row(*key))).collect(),
             events: std::mem::take(events),
+            retired: std::mem::take(retired),
             extras: std::mem::take(extras),
         };
         for job in &mut self.jobs {
@@ -278,10 +281,11 @@ impl<X> Outcome<X> {
         if let Some(input) = watched {
             outside.after_step(state, caller, &input, &step);
         }
-        let Step { events, effects, reply } = step;
+        let Step { events, effects, retired, reply } = step;
         self.changed.extend(events.iter().flat_map(Event::rows));
         self.events.extend(events.into_iter().map(|event| (now, event)));
         self.effects.extend(effects);
+        self.retired.extend(retired);
         reply
     }
 }

@@ -65,6 +65,7 @@ pub struct Settings {
     pub announcement: String,
     pub visibility: Visibility,
     pub archive: ArchiveSettings,
+    pub history: HistorySettings,
 }
 
 /// When ended tasks go to the archive by themselves.
@@ -80,6 +81,31 @@ pub struct ArchiveSettings {
 impl Default for ArchiveSettings {
     fn default() -> Self {
         ArchiveSettings { above: 100_000, share: Fraction::from_thousandths(800) }
+    }
+}
+
+/// How long ended tasks and their logs are kept. The oldest are removed first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HistorySettings {
+    /// Tasks that ended longer ago are removed; zero: never.
+    pub keep: Span,
+    /// At most this many ended tasks; zero: no limit.
+    pub max_tasks: u64,
+    /// At most this many bytes of their logs; zero: no limit.
+    pub log_bytes: u64,
+    /// This many of the tasks that ended last stay in memory.
+    pub recent: u64,
+}
+
+impl Default for HistorySettings {
+    fn default() -> Self {
+        HistorySettings {
+            keep: Span::from_secs(730 * 86_400),
+            max_tasks: 0,
+            log_bytes: 0,
+            recent: 1_000,
+        }
     }
 }
 
@@ -216,6 +242,7 @@ impl Default for Settings {
             announcement: String::new(),
             visibility: Visibility::All,
             archive: ArchiveSettings::default(),
+            history: HistorySettings::default(),
             limits: Limits::default(),
             predictions: true,
             auto_inside: false,

@@ -9,11 +9,13 @@ mod gpus;
 pub(crate) mod index;
 mod invariants;
 mod logs;
+mod retired;
 pub mod rows;
 mod users;
 
 pub use self::follow::Changes;
 use self::gpus::hold;
+pub use self::retired::Retired;
 use crate::explain::accuracy::StartPrediction;
 use crate::explain::forecast;
 use crate::model::gpu::GpuRule;

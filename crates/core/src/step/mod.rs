@@ -26,7 +26,7 @@ pub(crate) mod validate;
 
 use crate::model::ids::{NodeId, SessionId, TaskId, UserId};
 use crate::model::time::Time;
-use crate::state::State;
+use crate::state::{Retired, State};
 use crate::step::effect::Effect;
 use crate::step::event::Event;
 use crate::step::input::{Input, NodeMessage};
@@ -37,6 +37,8 @@ use crate::step::refusal::Refusal;
 pub struct Step {
     pub events: Vec<Event>,
     pub effects: Vec<Effect>,
+    /// Ended tasks that have left the state. The store keeps them with the rows of the same commit.
+    pub retired: Vec<Retired>,
     /// The answer to the caller. A refusal has changed nothing.
     pub reply: Result<Reply, Refusal>,
 }
@@ -121,13 +123,14 @@ pub(crate) struct Turn<'a> {
     pub(crate) now: Time,
     events: Vec<Event>,
     effects: Vec<Effect>,
+    retired: Vec<Retired>,
 }
 
 pub(crate) type Answer = Result<Reply, Refusal>;
 
 impl<'a> Turn<'a> {
     pub(crate) fn new(state: &'a mut State, now: Time) -> Turn<'a> {
-        Turn { state, now, events: Vec::new(), effects: Vec::new() }
+        Turn { state, now, events: Vec::new(), effects: Vec::new(), retired: Vec::new() }
     }
 
     pub(crate) fn event(&mut self, event: Event) {
@@ -146,6 +149,7 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn end(self, reply: Answer) -> Step {
-        Step { events: self.events, effects: self.effects, reply }
+        let Turn { events, effects, retired, .. } = self;
+        Step { events, effects, retired, reply }
     }
 }

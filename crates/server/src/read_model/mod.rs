@@ -12,6 +12,7 @@ pub use digest::{ArrayDigest, Digest};
 use crate::store::Batch;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
+use danlu_core::state::Retired;
 use danlu_core::{
     Epoch, Event, GpuId, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User,
     UserId,
@@ -135,6 +136,18 @@ impl Reader {
 }
 
 impl ReadModel {
+    /// The same with these ended tasks from the history. What is live counts more: it may have been run again since.
+    pub fn with_retired(&self, retired: impl IntoIterator<Item = Retired>) -> ReadModel {
+        let mut model = self.clone();
+        for Retired { task, runs } in retired {
+            if !model.tasks.contains_key(&task.id) {
+                model.put_task(task);
+                runs.into_iter().for_each(|run| model.put_run(run));
+            }
+        }
+        model
+    }
+
     fn put(&mut self, row: Row) {
         match row {
             Row::Ledger(ledger) => self.ledger = Arc::new(ledger),

@@ -4,6 +4,7 @@ mod audit;
 pub mod disk;
 pub(crate) mod environment;
 mod error;
+pub mod history;
 mod log_room;
 mod records;
 pub mod restore_guard;

@@ -10,8 +10,11 @@ use super::turn_order::{classes_are_kept, quotas_are_kept};
 use super::verdict::{Verdict, Violation, ensure};
 use super::world::{BEGINNING, World};
 use danlu_core::effect::Launch;
+use danlu_core::state::Retired;
 use danlu_core::task::TaskSpec;
-use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, Span, State, Step, Time};
+use danlu_core::{
+    Effect, Input, NodeId, Reply, Row, RowKey, Span, State, Step, TaskId, Time, UserId,
+};
 use danlu_engine::{Batch, Clock, Extras, Fleet, Notice, Panic, People, Store, Watch};
 use std::fmt;
 use std::panic::resume_unwind;
@@ -198,6 +201,14 @@ impl Store for World {
             notes,
         }));
         Ok(())
+    }
+
+    fn retired(&mut self, _: TaskId) -> Result<Option<Retired>, StoreError> {
+        Ok(None)
+    }
+
+    fn retired_with_key(&mut self, _: UserId, _: &str) -> Result<Option<TaskId>, StoreError> {
+        Ok(None)
     }
 
     fn damaged(&mut self, what: String) -> StoreError {

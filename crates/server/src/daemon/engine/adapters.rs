@@ -10,7 +10,8 @@ use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::RestoreGuard;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
-use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, Time};
+use danlu_core::state::Retired;
+use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, TaskId, Time, UserId};
 use danlu_engine::{Answer, Clock, Fleet, Notice, Panic, People, Watch};
 use danlu_messages::errors;
 use std::time::{Duration, Instant};
@@ -111,6 +112,14 @@ impl danlu_engine::Store for EngineAdapters {
             self.unsettled = Some((self.unsettled.map_or(now, |(first, _)| first), now));
         }
         Ok(())
+    }
+
+    fn retired(&mut self, task: TaskId) -> Result<Option<Retired>, StoreError> {
+        self.store.retired(task)
+    }
+
+    fn retired_with_key(&mut self, user: UserId, key: &str) -> Result<Option<TaskId>, StoreError> {
+        self.store.retired_with_key(user, key)
     }
 
     fn damaged(&mut self, what: String) -> StoreError {

@@ -1,0 +1,12 @@
+//! Ended tasks that have left the state and live in the store alone.
+
+use crate::model::run::Run;
+use crate::model::task::Task;
+
+/// An ended task with what it was to do and all its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retired {
+    pub task: Task,
+    /// In the order of their ids.
+    pub runs: Vec<Run>,
+}
