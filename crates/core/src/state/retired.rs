@@ -1,6 +1,7 @@
 //! Ended tasks leave the state and live in the store alone; they come back when they are named again.
 
 use super::State;
+use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{RunId, SpecId, TaskId, UserId};
 use crate::model::past_work::{EndedWork, PastWork};
 use crate::model::run::{Run, RunPart};
@@ -22,6 +23,10 @@ impl State {
     /// The tasks that are to leave now, the oldest first. What unfinished tasks depend on stays.
     pub(crate) fn to_retire(&self) -> Vec<TaskId> {
         let slice = self.no_longer_recent().min(SLICE) as usize;
+        if mutated(Mutant::RetiredThoughNeeded) {
+            let ended = self.tasks.values().filter(|task| task.is_finished());
+            return ended.take(slice).map(|task| task.id).collect();
+        }
         self.index.ended.iter().take(slice).map(|(_, id)| *id).collect()
     }
 
@@ -74,7 +79,8 @@ impl State {
     pub(crate) fn recall(&mut self, retired: Retired) -> Option<SpecId> {
         let Retired { mut task, runs } = retired;
         let mut past = self.take_past_work(task.owner);
-        Arc::make_mut(&mut past).take_back(&task, &runs);
+        let counted = if mutated(Mutant::PastLogsKept) { &[][..] } else { &runs };
+        Arc::make_mut(&mut past).take_back(&task, counted);
         if let Some(ended) = EndedWork::of(&task) {
             self.index.history.unlearn_work(task.owner, &task.spec, ended);
         }
