@@ -14,9 +14,9 @@ const SLICE: u64 = 64;
 /// An ended task with what it was to do and all its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retired {
-    pub task: Task,
+    pub task: Arc<Task>,
     /// In the order of their ids.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Arc<Run>>,
 }
 
 impl State {
@@ -41,7 +41,7 @@ impl State {
 
     /// The task leaves the state. Also answers what it was to do, if no other task is to do the same.
     pub(crate) fn retire(&mut self, id: TaskId) -> (Retired, Option<SpecId>) {
-        let task = Task::clone(&self.tasks[&id]);
+        let task = Arc::clone(&self.tasks[&id]);
         let runs = self.remove_task(id);
         let spec = Some(task.spec_id).filter(|spec| !self.index.specs.contains_key(spec));
         let mut past = self.take_past_work(task.owner);
@@ -66,7 +66,7 @@ impl State {
                 && !run.parts.is_empty()
                 && run.parts.iter().all(RunPart::is_ended)
         };
-        let fits = |run: &Run| run.id < next && !self.runs.contains_key(&run.id) && ended(run);
+        let fits = |run: &Arc<Run>| run.id < next && !self.runs.contains_key(&run.id) && ended(run);
         task.is_finished()
             && task.id < self.ledger.next_task
             && !self.tasks.contains_key(&task.id)
@@ -87,17 +87,18 @@ impl State {
         self.put_past_work(past);
         let known = self.index.specs.get(&task.spec_id).map(|(spec, _)| Arc::clone(spec));
         match known {
-            Some(spec) if spec == task.spec => task.spec = spec,
+            Some(spec) if spec == task.spec => Arc::make_mut(&mut task).spec = spec,
             None if task.spec_id < self.ledger.next_spec => {}
             // It comes from another store, where this number was something else.
             Some(_) | None => {
-                task.spec_id = self.ledger.next_spec;
-                self.ledger.next_spec = SpecId(task.spec_id.0 + 1);
+                let next = self.ledger.next_spec;
+                Arc::make_mut(&mut task).spec_id = next;
+                self.ledger.next_spec = SpecId(next.0 + 1);
             }
         }
-        let taken = task.key.as_ref().map(|key| (task.owner, key.clone()));
+        let taken = task.key.as_ref().map(|key| (task.owner, Arc::clone(key)));
         if taken.is_some_and(|key| self.index.keys.contains_key(&key)) {
-            task.key = None;
+            Arc::make_mut(&mut task).key = None;
         }
         let spec = task.spec_id;
         let new = !self.index.specs.contains_key(&spec);

@@ -36,10 +36,10 @@ impl World {
 
     pub(super) fn submit_small_tasks(&mut self) {
         let tasks = self.disk.tables.rows.values().filter_map(|row| match row {
-            Row::Task(task) => Some(task),
+            Row::Task(task) => Some(&**task),
             _ => None,
         });
-        let old = self.disk.tables.all_retired().map(|retired| &retired.task);
+        let old = self.disk.tables.all_retired().map(|retired| &*retired.task);
         let tasks = tasks.chain(old).filter(|task| is_small_task(task));
         let (ended, open): (Vec<&Task>, Vec<&Task>) = tasks.partition(|task| task.is_finished());
         let ended: Vec<TaskId> = ended.into_iter().map(|task| task.id).collect();

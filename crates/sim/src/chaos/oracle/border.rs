@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct StoredTask<'a> {
     pub(super) task: &'a Task,
     pub(super) spec: Option<&'a Arc<TaskSpec>>,
-    pub(super) runs: Vec<&'a Run>,
+    pub(super) runs: Vec<&'a Arc<Run>>,
 }
 
 impl StoredTask<'_> {
@@ -40,7 +40,7 @@ impl StoredTask<'_> {
 
 impl Record {
     /// All its runs are there, and those that have ended did so as recorded.
-    pub(super) fn runs_agree(&self, task: TaskId, stored: &[&Run]) -> Verdict {
+    pub(super) fn runs_agree(&self, task: TaskId, stored: &[&Arc<Run>]) -> Verdict {
         let found: BTreeSet<RunId> = stored.iter().map(|run| run.id).collect();
         ensure!(found.len() == stored.len(), "task {task} has a run twice");
         let expected = self.runs.iter().filter(|(_, fact)| fact.task == task);
