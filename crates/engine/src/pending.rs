@@ -10,6 +10,9 @@ use danlu_core::{
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// Rows that may wait for a shared commit. With more of them that would take long, and others would wait for it.
+const MOST_NEWS: usize = 256;
+
 pub(crate) struct Pending<O: Outside> {
     jobs: Vec<Job<O>>,
     /// The first that has not been decided.
@@ -178,7 +181,7 @@ impl<O: Outside> Pending<O> {
         self.outcome = Outcome::default();
     }
 
-    /// Only events without replies and effects are pending, such as the start of a task.
+    /// Only a few events without replies and effects are pending, such as the start of a task.
     pub(crate) fn is_only_news(&self) -> bool {
         let news = |job: &Job<O>| match job {
             Job::Node { .. } | Job::Schedule { .. } | Job::Nothing => true,
@@ -186,6 +189,7 @@ impl<O: Outside> Pending<O> {
         };
         !self.outcome.events.is_empty()
             && self.outcome.effects.is_empty()
+            && self.outcome.changed.len() <= MOST_NEWS
             && self.jobs.iter().all(news)
     }
 

@@ -6,6 +6,7 @@
 mod follow;
 pub(crate) mod gpu_claims;
 mod gpus;
+pub mod growing;
 pub(crate) mod index;
 mod invariants;
 mod logs;
@@ -15,6 +16,7 @@ mod users;
 
 pub use self::follow::Changes;
 use self::gpus::hold;
+use self::growing::SLICE;
 pub use self::retired::Retired;
 use crate::explain::accuracy::StartPrediction;
 use crate::explain::forecast;
@@ -35,7 +37,7 @@ use crate::state::rows::{Ledger, Row, RowKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     pub ledger: Ledger,
     pub users: BTreeMap<UserId, User>,
@@ -45,12 +47,23 @@ pub struct State {
     pub runs: BTreeMap<RunId, Arc<Run>>,
     /// Of tasks that were removed.
     pub log_removals: BTreeMap<RunId, LogRemoval>,
+    /// How many elements of an array are added by one step.
+    pub(crate) slice: usize,
     pub(crate) index: Index,
 }
 
 impl State {
     pub fn new() -> State {
-        let mut state = State::default();
+        let mut state = State {
+            ledger: Ledger::default(),
+            users: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            log_removals: BTreeMap::new(),
+            slice: SLICE,
+            index: Index::default(),
+        };
         state.index.idle_pool = Pool::when_idle();
         state
     }
@@ -70,6 +83,11 @@ impl State {
                 Row::Run(run) => runs.push(run),
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
             }
+        }
+        for (first, growing) in &state.ledger.growing {
+            let spec = specs.get(&growing.spec);
+            let spec = spec.ok_or_else(|| format!("nobody knows what array {first} is to do"))?;
+            state.index.keep_spec(growing.spec, spec);
         }
         state.refile_all();
         for mut task in tasks {
@@ -93,7 +111,12 @@ impl State {
 
     /// The same state with every index made anew.
     pub(crate) fn rebuilt(&self) -> State {
-        let mut state = State { ledger: self.ledger.clone(), ..State::new() };
+        let mut state = State { ledger: self.ledger.clone(), slice: self.slice, ..State::new() };
+        for growing in self.ledger.growing.values() {
+            if let Some((spec, _)) = self.index.specs.get(&growing.spec) {
+                state.index.keep_spec(growing.spec, spec);
+            }
+        }
         self.users.values().for_each(|user| state.insert_user(user.clone()));
         for node in self.nodes.values() {
             state.insert_node(stored(node));
@@ -177,6 +200,9 @@ impl State {
         let set_back = self.index.retried.last().is_some_and(|(failed_at, _)| *failed_at > now);
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
         let due = if set_back { Some(now) } else { due };
+        if !self.ledger.growing.is_empty() {
+            return Some(now);
+        }
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));

@@ -54,6 +54,9 @@ impl World {
                 match event {
                     Event::TaskEdited { .. } => self.tally.edits += 1,
                     Event::TaskSubmitted { .. } => self.tally.submits += 1,
+                    Event::TasksSubmitted { count, .. } => {
+                        self.tally.submits += u64::from(*count);
+                    }
                     Event::RunLaunched { nodes, task, .. } => {
                         self.tally.launches += 1;
                         self.tally.spanning += u64::from(nodes.len() > 1);
