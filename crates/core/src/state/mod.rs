@@ -48,7 +48,7 @@ pub struct State {
     /// Of tasks that were removed.
     pub log_removals: BTreeMap<RunId, LogRemoval>,
     /// How many elements of an array are added by one step.
-    pub(crate) slice: usize,
+    pub slice: usize,
     pub(crate) index: Index,
 }
 

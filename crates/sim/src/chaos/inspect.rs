@@ -26,7 +26,10 @@ impl World {
         let on_disk = rows_of(state) == self.disk.rows;
         ensure!(on_disk, "what is on disk is not what the daemon believes");
         match State::from_rows(state.rows()) {
-            Ok(read) => ensure!(read == *state, "a state read back from its rows is different"),
+            Ok(mut read) => {
+                read.set_slice(state.slice);
+                ensure!(read == *state, "a state read back from its rows is different");
+            }
             Err(error) => return Err(Violation(format!("its own rows cannot be read: {error}"))),
         }
         Ok(())
