@@ -21,6 +21,7 @@ use crate::explain::forecast;
 use crate::model::gpu::GpuRule;
 use crate::model::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::{Link, Node, UnknownRun};
+use crate::model::past_work::PastWork;
 use crate::model::resources::{Claim, GpuMask, Hold, Part};
 use crate::model::run::{LogRemoval, PartState, Run, RunPart, RunUsage};
 use crate::model::settings::{Order, Settings};
@@ -44,6 +45,8 @@ pub struct State {
     pub runs: BTreeMap<RunId, Run>,
     /// Of tasks that were removed.
     pub log_removals: BTreeMap<RunId, LogRemoval>,
+    /// What is remembered of ended tasks that have left the state.
+    pub past_work: BTreeMap<UserId, Arc<PastWork>>,
     pub(crate) index: Index,
 }
 
@@ -68,6 +71,7 @@ impl State {
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
+                Row::PastWork(past) => state.insert_past_work(past),
             }
         }
         state.refile_all();
@@ -106,6 +110,9 @@ impl State {
         for removal in self.log_removals.values() {
             state.insert_log_removal(removal.clone());
         }
+        for past in self.past_work.values() {
+            state.insert_past_work(Arc::clone(past));
+        }
         state
     }
 
@@ -118,6 +125,7 @@ impl State {
             .chain(self.tasks.values().cloned().map(Row::Task))
             .chain(self.runs.values().cloned().map(Row::Run))
             .chain(self.log_removals.values().cloned().map(Row::LogRemoval))
+            .chain(self.past_work.values().cloned().map(Row::PastWork))
     }
 
     /// `None` when there is no such row any more.
@@ -130,6 +138,7 @@ impl State {
             RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
             RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
             RowKey::LogRemoval(id) => self.log_removals.get(&id).cloned().map(Row::LogRemoval),
+            RowKey::PastWork(id) => self.past_work.get(&id).cloned().map(Row::PastWork),
         }
     }
 
@@ -179,7 +188,9 @@ impl State {
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
-        [schedule::wake_at(self, now), due, ripens, self.lost_at(now)].into_iter().flatten().min()
+        let backlog = (self.no_longer_recent() > 0).then_some(now);
+        let others = [due, ripens, self.lost_at(now), backlog].into_iter().flatten();
+        others.chain(schedule::wake_at(self, now)).min()
     }
 
     /// For how long a node has been unreachable; `None` while it is reachable. Only time while the daemon ran counts.
@@ -279,7 +290,7 @@ impl State {
         let runs = self.index.runs_of.remove(&id).unwrap_or_default();
         let runs: Vec<Run> = runs.iter().filter_map(|run| self.runs.remove(run)).collect();
         for run in &runs {
-            self.index.uncount_log(task.owner, run.used.log_bytes);
+            self.index.uncount_log(task.owner, run.used.log_bytes.into());
         }
         self.refile(task.owner);
         runs
@@ -321,7 +332,7 @@ impl State {
 
     pub(crate) fn insert_run(&mut self, run: Run) {
         self.index.runs_of.entry(run.task).or_default().insert(run.id);
-        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes);
+        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes.into());
         if !run.is_ended() {
             let request = &self.tasks[&run.task].spec.request;
             let mut held = Vec::with_capacity(run.parts.len());
@@ -374,9 +385,9 @@ impl State {
     pub(crate) fn add_usage(&mut self, id: RunId, used: RunUsage) {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
         let owner = self.tasks[&run.task].owner;
-        self.index.uncount_log(owner, run.used.log_bytes);
+        self.index.uncount_log(owner, run.used.log_bytes.into());
         run.used = run.used.plus(used);
-        self.index.count_log(owner, run.used.log_bytes);
+        self.index.count_log(owner, run.used.log_bytes.into());
     }
 
     /// Bytes of logs that machines keep for this user.

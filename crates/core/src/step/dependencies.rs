@@ -105,6 +105,25 @@ pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait:
 }
 
 impl State {
+    /// Whether it would wait for itself if it were unfinished, over any number of unfinished tasks. When a dependency
+    /// was added, an ended task in between may not have been in the state.
+    pub(crate) fn waits_for_itself(&self, id: TaskId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(it) = next.pop() {
+            let task = self.tasks.get(&it).filter(|task| it == id || !task.is_finished());
+            for after in task.into_iter().flat_map(|task| &task.spec.after) {
+                if after.task == id {
+                    return true;
+                }
+                if seen.insert(after.task) {
+                    next.push(after.task);
+                }
+            }
+        }
+        false
+    }
+
     /// Unfinished tasks that depend on one of these, directly or indirectly; each before its dependencies, so that
     /// ending them in this order releases none.
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {

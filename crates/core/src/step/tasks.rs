@@ -78,6 +78,9 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
     let now = turn.now;
+    if turn.state.waits_for_itself(id) {
+        return Err(Refusal::Circle(id));
+    }
     // It waits like a new one.
     quota::admit(turn.state, task.owner, &task.spec, 1, now)?;
     turn.state.change_task(id, |task| {
