@@ -7,6 +7,7 @@ use crate::model::task::{Task, TaskSpec};
 use crate::model::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Run times that are kept of each kind of work: as many as a prediction averages. What all tasks of a user, or of a
 /// project, have in common is predicted from the newest of them, and those are among the newest of their own kind.
@@ -59,7 +60,7 @@ impl PastWork {
     }
 
     /// An ended task leaves the state. Answers the older ones that are not remembered any more.
-    pub(crate) fn add(&mut self, task: &Task, runs: &[Run]) -> Vec<(WorkKind, EndedWork)> {
+    pub(crate) fn add(&mut self, task: &Task, runs: &[Arc<Run>]) -> Vec<(WorkKind, EndedWork)> {
         self.log_bytes += log_bytes(runs);
         self.remember_memory(task, runs);
         let Some(ended) = EndedWork::of(task) else { return Vec::new() };
@@ -81,7 +82,7 @@ impl PastWork {
     }
 
     /// It is in the state again. The memory that its program needs stays known.
-    pub(crate) fn take_back(&mut self, task: &Task, runs: &[Run]) {
+    pub(crate) fn take_back(&mut self, task: &Task, runs: &[Arc<Run>]) {
         self.log_bytes = self.log_bytes.saturating_sub(log_bytes(runs));
         let Some(ended) = EndedWork::of(task) else { return };
         let kind = WorkKind::of(&task.spec);
@@ -115,7 +116,7 @@ impl PastWork {
         self.peaks.get(&program_text(command)).map(|peak| peak.bytes)
     }
 
-    fn remember_memory(&mut self, task: &Task, runs: &[Run]) {
+    fn remember_memory(&mut self, task: &Task, runs: &[Arc<Run>]) {
         let used = runs.iter().filter_map(|run| run.peak_gpu_memory).filter(|bytes| *bytes > 0);
         let Some(bytes) = used.max() else { return };
         let at = task.ended_at().unwrap_or_default();
@@ -141,8 +142,8 @@ impl WorkKind {
 impl EndedWork {
     /// `None` if it has not ended, or not run.
     pub(crate) fn of(task: &Task) -> Option<EndedWork> {
-        let at = task.ended_at().filter(|_| task.attained > Span::ZERO)?;
-        Some(EndedWork(at, task.id, task.attained))
+        let at = task.ended_at().filter(|_| task.trail().attained > Span::ZERO)?;
+        Some(EndedWork(at, task.id, task.trail().attained))
     }
 }
 
@@ -182,7 +183,7 @@ fn cut(text: &mut String, bytes: usize) {
     text.truncate(end.unwrap_or(0));
 }
 
-fn log_bytes(runs: &[Run]) -> u128 {
+fn log_bytes(runs: &[Arc<Run>]) -> u128 {
     runs.iter().map(|run| u128::from(run.used.log_bytes)).sum()
 }
 

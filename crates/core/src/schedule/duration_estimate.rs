@@ -124,6 +124,7 @@ mod tests {
     use crate::model::past_work::PastWork;
     use crate::model::resources::Request;
     use crate::model::task::{Outcome, TaskState};
+    use crate::model::trail::Trail;
     use crate::step::submit::new_task;
     use crate::{State, UserId};
     use std::sync::Arc;
@@ -132,8 +133,9 @@ mod tests {
         let spec = TaskSpec { name: name.into(), request: Request::gpus(1), ..TaskSpec::default() };
         let at = Time::from_secs(id.cast_signed());
         let task = new_task(state, UserId(1), &Arc::new(spec), at);
-        let state = TaskState::Finished { outcome: Outcome::Succeeded, at };
-        Task { id: TaskId(id), state, attained: Span::from_secs(seconds), ..task }
+        let state = TaskState::Finished { outcome: Box::new(Outcome::Succeeded), at };
+        let trail = Trail { attained: Span::from_secs(seconds), ..Trail::default() }.kept();
+        Task { id: TaskId(id), state, trail, ..task }
     }
 
     #[test]

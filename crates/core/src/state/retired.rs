@@ -13,9 +13,9 @@ const SLICE: u64 = 64;
 /// An ended task with what it was to do and all its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retired {
-    pub task: Task,
+    pub task: Arc<Task>,
     /// In the order of their ids.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Arc<Run>>,
 }
 
 impl State {
@@ -36,7 +36,7 @@ impl State {
 
     /// The task leaves the state. Also answers what it was to do, if no other task is to do the same.
     pub(crate) fn retire(&mut self, id: TaskId) -> (Retired, Option<SpecId>) {
-        let task = Task::clone(&self.tasks[&id]);
+        let task = Arc::clone(&self.tasks[&id]);
         let runs = self.remove_task(id);
         let spec = Some(task.spec_id).filter(|spec| !self.index.specs.contains_key(spec));
         let mut past = self.take_past_work(task.owner);
@@ -61,7 +61,7 @@ impl State {
                 && !run.parts.is_empty()
                 && run.parts.iter().all(RunPart::is_ended)
         };
-        let fits = |run: &Run| run.id < next && !self.runs.contains_key(&run.id) && ended(run);
+        let fits = |run: &Arc<Run>| run.id < next && !self.runs.contains_key(&run.id) && ended(run);
         task.is_finished()
             && task.id < self.ledger.next_task
             && !self.tasks.contains_key(&task.id)
@@ -72,9 +72,10 @@ impl State {
     /// The task is in the state again, as it was when it left. Also answers what it is to do, if no other task is to
     /// do the same.
     pub(crate) fn recall(&mut self, retired: Retired) -> Option<SpecId> {
-        let Retired { mut task, runs } = retired;
+        let Retired { task: mut shared, runs } = retired;
+        let task = Arc::make_mut(&mut shared);
         let mut past = self.take_past_work(task.owner);
-        Arc::make_mut(&mut past).take_back(&task, &runs);
+        Arc::make_mut(&mut past).take_back(task, &runs);
         if let Some(ended) = EndedWork::of(&task) {
             self.index.history.unlearn_work(task.owner, &task.spec, ended);
         }
@@ -95,7 +96,7 @@ impl State {
         }
         let spec = task.spec_id;
         let new = !self.index.specs.contains_key(&spec);
-        self.insert_task(task);
+        self.insert_task(shared);
         runs.into_iter().for_each(|run| self.insert_run(run));
         new.then_some(spec)
     }

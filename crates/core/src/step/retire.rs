@@ -102,7 +102,9 @@ impl Input {
                 absent(state, [*task].into_iter().chain(named(&spec.after)))
             }
             Input::Submit { by, spec, key } => match key {
-                Some(key) if state.index.keys.contains_key(&(*by, key.clone())) => Vec::new(),
+                Some(key) if state.index.keys.contains_key(&(*by, key.as_str().into())) => {
+                    Vec::new()
+                }
                 key => {
                     let key = key.iter().map(|key| Missing::Key(*by, key.clone()));
                     key.chain(absent(state, named(&spec.after))).collect()
