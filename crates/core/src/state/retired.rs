@@ -27,7 +27,9 @@ impl State {
             let ended = self.tasks.values().filter(|task| task.is_finished());
             return ended.take(slice).map(|task| task.id).collect();
         }
-        self.index.ended.iter().take(slice).map(|(_, id)| *id).collect()
+        let ended = self.index.ended.iter().map(|(_, id)| *id);
+        // What is still to be added of an array may depend on one although nothing in the state does.
+        ended.filter(|id| self.is_awaited(*id).is_none()).take(slice).collect()
     }
 
     /// How many ended tasks are to leave. There is some slack, so that the record of what they did is not written anew
@@ -77,32 +79,33 @@ impl State {
     /// The task is in the state again, as it was when it left. Also answers what it is to do, if no other task is to
     /// do the same.
     pub(crate) fn recall(&mut self, retired: Retired) -> Option<SpecId> {
-        let Retired { mut task, runs } = retired;
+        let Retired { task: mut shared, runs } = retired;
+        let task = Arc::make_mut(&mut shared);
         let mut past = self.take_past_work(task.owner);
         let counted = if mutated(Mutant::PastLogsKept) { &[][..] } else { &runs };
-        Arc::make_mut(&mut past).take_back(&task, counted);
-        if let Some(ended) = EndedWork::of(&task) {
+        Arc::make_mut(&mut past).take_back(task, counted);
+        if let Some(ended) = EndedWork::of(task) {
             self.index.history.unlearn_work(task.owner, &task.spec, ended);
         }
         self.put_past_work(past);
         let known = self.index.specs.get(&task.spec_id).map(|(spec, _)| Arc::clone(spec));
         match known {
-            Some(spec) if spec == task.spec => Arc::make_mut(&mut task).spec = spec,
+            Some(spec) if spec == task.spec => task.spec = spec,
             None if task.spec_id < self.ledger.next_spec => {}
             // It comes from another store, where this number was something else.
             Some(_) | None => {
                 let next = self.ledger.next_spec;
-                Arc::make_mut(&mut task).spec_id = next;
+                task.spec_id = next;
                 self.ledger.next_spec = SpecId(next.0 + 1);
             }
         }
         let taken = task.key.as_ref().map(|key| (task.owner, Arc::clone(key)));
         if taken.is_some_and(|key| self.index.keys.contains_key(&key)) {
-            Arc::make_mut(&mut task).key = None;
+            task.key = None;
         }
         let spec = task.spec_id;
         let new = !self.index.specs.contains_key(&spec);
-        self.insert_task(task);
+        self.insert_task(shared);
         runs.into_iter().for_each(|run| self.insert_run(run));
         new.then_some(spec)
     }

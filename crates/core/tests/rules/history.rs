@@ -105,6 +105,22 @@ fn what_an_unfinished_task_depends_on_stays_until_that_has_ended() {
 }
 
 #[test]
+fn what_the_rest_of_an_array_depends_on_stays_until_all_of_it_is_there() {
+    let mut lab = lab_with(0);
+    lab.state.set_slice(2);
+    lab.submit(wants(1));
+    lab.cancel(1);
+    lab.submit(TaskSpec { after: after(AfterOk, &[1]).after, ..array(5) });
+    lab.schedule();
+    lab.schedule();
+    lab.schedule();
+    assert_eq!(gone(&lab), [1, 2, 3, 4, 5, 6]);
+    let failed =
+        |task: &Task| matches!(task.outcome(), Some(task::Outcome::DependencyFailed { .. }));
+    assert!(lab.history.values().skip(1).all(|retired| failed(&retired.task)));
+}
+
+#[test]
 fn a_paused_queue_keeps_none() {
     let mut lab = lab_with(0);
     lab.submit(wants(1));
