@@ -1,5 +1,9 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
+mod text;
+
+pub(crate) use text::searched_text;
+
 use super::{Store, StoreError};
 use danlu_core::state::Retired;
 use danlu_core::{NodeId, TaskId, Time, UserId};
@@ -55,7 +59,24 @@ pub struct HistoryPage {
     pub total: Option<u64>,
 }
 
+/// Elements of an array that ended in the same state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetiredElements {
+    /// Its first element.
+    pub array: TaskId,
+    pub state: TaskStateName,
+    pub count: usize,
+    pub first: TaskId,
+    pub last: TaskId,
+}
+
 impl History {
+    /// How many elements of these arrays it has, without those that are live.
+    #[allow(clippy::unused_async, reason = "queries run elsewhere")]
+    pub async fn elements(&self, _arrays: Vec<TaskId>) -> Result<Vec<RetiredElements>, StoreError> {
+        Ok(Vec::new())
+    }
+
     #[allow(clippy::unused_async, reason = "queries run elsewhere")]
     pub async fn task(&self, _task: TaskId) -> Result<Option<Retired>, StoreError> {
         Ok(None)
