@@ -10,6 +10,8 @@ pub mod resources;
 pub mod run;
 pub mod settings;
 pub mod task;
+mod task_row;
 pub mod time;
+pub mod trail;
 pub mod trouble;
 pub mod user;

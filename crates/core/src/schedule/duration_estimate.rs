@@ -115,8 +115,8 @@ impl DurationHistory {
 }
 
 fn entry(task: &Task) -> Option<Ended> {
-    let at = task.ended_at().filter(|_| task.attained > Span::ZERO)?;
-    Some((at, task.id, Logarithm::of(task.attained)))
+    let at = task.ended_at().filter(|_| task.trail().attained > Span::ZERO)?;
+    Some((at, task.id, Logarithm::of(task.trail().attained)))
 }
 
 impl Likeness {
@@ -152,6 +152,7 @@ mod tests {
     use super::*;
     use crate::model::resources::Request;
     use crate::model::task::{Outcome, TaskState};
+    use crate::model::trail::Trail;
     use crate::step::submit::new_task;
     use crate::{State, UserId};
     use std::sync::Arc;
@@ -160,8 +161,9 @@ mod tests {
         let spec = TaskSpec { name: name.into(), request: Request::gpus(1), ..TaskSpec::default() };
         let at = Time::from_secs(id.cast_signed());
         let task = new_task(state, UserId(1), &Arc::new(spec), at);
-        let state = TaskState::Finished { outcome: Outcome::Succeeded, at };
-        Task { id: TaskId(id), state, attained: Span::from_secs(seconds), ..task }
+        let state = TaskState::Finished { outcome: Box::new(Outcome::Succeeded), at };
+        let trail = Trail { attained: Span::from_secs(seconds), ..Trail::default() }.kept();
+        Task { id: TaskId(id), state, trail, ..task }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::model::settings::Order;
 use crate::model::task::Task;
 use crate::model::user::User;
 use crate::state::rows::Ledger;
+use std::sync::Arc;
 
 /// What has changed between two commits. `None` where there is no such row.
 #[derive(Debug, Default)]
@@ -19,8 +20,8 @@ pub struct Changes<'a> {
     pub users: Vec<(UserId, Option<&'a User>)>,
     pub nodes: Vec<(NodeId, Option<&'a Node>)>,
     /// Before and after.
-    pub tasks: Vec<(TaskId, Option<&'a Task>, Option<&'a Task>)>,
-    pub runs: Vec<(RunId, Option<&'a Run>)>,
+    pub tasks: Vec<(TaskId, Option<&'a Arc<Task>>, Option<&'a Arc<Task>>)>,
+    pub runs: Vec<(RunId, Option<&'a Arc<Run>>)>,
 }
 
 impl State {
@@ -56,7 +57,7 @@ impl State {
         }
         let going = changes.runs.iter().filter_map(|(_, run)| *run);
         for run in going.filter(|run| !run.is_ended()) {
-            self.insert_run(run.clone());
+            self.insert_run(Arc::clone(run));
         }
         true
     }
@@ -78,7 +79,7 @@ impl State {
         self.refresh_gpus(id);
     }
 
-    fn follow_task(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
+    fn follow_task(&mut self, id: TaskId, before: Option<&Arc<Task>>, after: Option<&Arc<Task>>) {
         if let Some(task) = before.filter(|task| task.is_finished()) {
             self.index.demand_mix.remove(&task.spec.request);
             self.index.history.unlearn(task);
@@ -88,8 +89,8 @@ impl State {
         }
         match after {
             Some(task) if !task.is_finished() => match self.tasks.contains_key(&id) {
-                true => self.change_task(id, |it| *it = task.clone()),
-                false => self.insert_task(task.clone()),
+                true => self.replace_task(id, Arc::clone(task)),
+                false => self.insert_task(Arc::clone(task)),
             },
             ended => {
                 if self.tasks.contains_key(&id) {

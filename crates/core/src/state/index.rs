@@ -47,7 +47,7 @@ pub(crate) struct Index {
     pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
     /// What tasks were asked to do, and how many tasks ask for it.
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
-    pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
+    pub(crate) keys: BTreeMap<(UserId, Arc<str>), TaskId>,
     pub(crate) open_tasks: usize,
     /// Bytes of the logs of users' runs that have ended. Wide enough for whatever nodes say.
     pub(crate) log_bytes: BTreeMap<UserId, u128>,
@@ -260,9 +260,9 @@ struct Delay {
 
 impl Delay {
     fn of(task: &Task, settings: &Settings) -> Option<Delay> {
-        let until = task.not_before.filter(|_| task.is_queued())?;
+        let until = task.trail().not_before.filter(|_| task.is_queued())?;
         let begins = task.spec.begin == Some(until);
-        let failed_at = (!begins).then(|| until - settings.backoff(task.failures));
+        let failed_at = (!begins).then(|| until - settings.backoff(task.trail().failures));
         Some(Delay { until, failed_at })
     }
 }
@@ -275,7 +275,7 @@ fn subtract<K: Ord>(loads: &mut BTreeMap<K, Loads>, whose: &K, task: &Task) {
     }
 }
 
-type Tasks = BTreeMap<TaskId, Task>;
+type Tasks = BTreeMap<TaskId, Arc<Task>>;
 
 impl Throttle {
     fn admit(&mut self, queue: &mut Queue, tasks: &Tasks, settings: &Settings) {

@@ -52,7 +52,9 @@ impl State {
             TaskState::Active { run } => {
                 let active = self.runs.get(run).is_some_and(|it| it.task == id && !it.is_ended());
                 ensure(active, || format!("task {id} is active without a run"))?;
-                ensure(task.last_run == Some(*run), || format!("task {id} forgot run {run}"))?;
+                ensure(task.trail().last_run == Some(*run), || {
+                    format!("task {id} forgot run {run}")
+                })?;
             }
             TaskState::Held | TaskState::Queued { .. } | TaskState::Finished { .. } => {}
         }

@@ -2,11 +2,12 @@
 
 use crate::model::run::Run;
 use crate::model::task::Task;
+use std::sync::Arc;
 
 /// An ended task with what it was to do and all its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retired {
-    pub task: Task,
+    pub task: Arc<Task>,
     /// In the order of their ids.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Arc<Run>>,
 }

@@ -30,8 +30,8 @@ pub enum Row {
     User(User),
     Node(Node),
     Spec { id: SpecId, spec: Arc<TaskSpec> },
-    Task(Task),
-    Run(Run),
+    Task(Arc<Task>),
+    Run(Arc<Run>),
     LogRemoval(LogRemoval),
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
 /// Tasks whose time has come join the queue.
 fn wake(turn: &mut Turn<'_>) {
     for id in due(turn.state, turn.now) {
-        turn.state.change_task(id, |task| task.not_before = None);
+        turn.state.change_task(id, |task| task.trail_mut().not_before = None);
         turn.event(Event::TaskDue { task: id });
     }
 }

@@ -69,7 +69,7 @@ impl<'a> Elements<'a> {
 
     /// Of one of which elements have been removed; `None` if there are too many to look for them.
     async fn indices_left(&self, api: &Api) -> Result<Option<Vec<(u32, u32)>>, ApiError> {
-        let index = |id: &TaskId| Some(self.model.briefs.get(id)?.array?.index);
+        let index = |id: &TaskId| Some(self.model.element(*id)?.index);
         let live = self.live.into_iter();
         let ids = live.flat_map(|it| it.waiting.iter().chain(&it.active).chain(&it.ended));
         let mut indices: BTreeSet<u32> = ids.filter_map(index).collect();
@@ -98,7 +98,7 @@ impl<'a> Elements<'a> {
             add(state, 1);
             if state == TaskStateName::Running {
                 let run = self.model.tasks.get(id);
-                let run = run.and_then(|task| self.model.runs.get(&task.last_run?));
+                let run = run.and_then(|task| self.model.runs.get(&task.trail().last_run?));
                 since = since.into_iter().chain(run.and_then(|run| view::started_at(run))).min();
             }
         }

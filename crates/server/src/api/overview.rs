@@ -192,7 +192,7 @@ fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Ve
             break;
         }
         let Some(brief) = model.briefs.get(id) else { continue };
-        let first = brief.array.map(|element| element.first);
+        let first = model.element(*id).map(|element| element.first);
         let has_line =
             |first: TaskId| digest.open_arrays.contains(&first) || arrays.contains(&first);
         if !first.is_some_and(has_line) && wanted.lets_through(*id, brief) {

@@ -30,7 +30,7 @@ pub(super) async fn predictions(
         let page = api.history.page(query).await?;
         for Retired { task, runs } in &page.tasks {
             if !model.tasks.contains_key(&task.id) {
-                found.add(task, runs.first());
+                found.add(task, runs.first().map(|run| &**run));
                 left = left.saturating_sub(1);
             }
         }

@@ -72,10 +72,10 @@ impl<'a> TaskSelection<'a> {
             BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),
             BriefState::Active => states.contains(&view::active_state(self.model, id)),
         };
-        let array = brief.array.map(|element| element.first.0);
+        let of = |first: u64| self.model.element(id).is_some_and(|it| it.first.0 == first);
         self.owner.is_none_or(|owner| owner == Some(brief.owner))
-            && (self.filter.array.is_none() || self.filter.array == array)
             && self.filter.only.is_none_or(|only| only == brief.owner)
+            && self.filter.array.is_none_or(of)
             && self.states.as_ref().is_none_or(state)
             && (!self.looks_inside()
                 || self.model.tasks.get(&id).is_some_and(|task| self.inside(task)))
@@ -96,7 +96,7 @@ impl<'a> TaskSelection<'a> {
             None => task.spec.labels.contains_key(wanted),
         };
         let ran_on = |node: Option<NodeId>| {
-            let run = task.last_run.and_then(|run| self.model.runs.get(&run));
+            let run = task.trail().last_run.and_then(|run| self.model.runs.get(&run));
             node.is_some_and(|node| run.is_some_and(|run| run.part_on(node).is_some()))
         };
         let project = |wanted: &String| task.spec.project.as_ref() == Some(wanted);
@@ -174,7 +174,7 @@ impl<'a> TaskSelection<'a> {
             TaskSort::Id => by_id(id),
             TaskSort::Ended => task().and_then(|it| it.ended_at()).map_or(i64::MAX, |it| it.0),
             TaskSort::Ran => {
-                let run = task().and_then(|task| self.model.runs.get(&task.last_run?));
+                let run = task().and_then(|task| self.model.runs.get(&task.trail().last_run?));
                 run.map_or(0, |run| ran(run, Some(self.now)))
             }
         };
@@ -188,7 +188,7 @@ impl Position {
             TaskSort::Id => by_id(task.id),
             TaskSort::Ended => task.ended_at().unwrap_or(task.submitted_at).0,
             TaskSort::Ran => {
-                let run = runs.iter().find(|run| Some(run.id) == task.last_run);
+                let run = runs.iter().find(|run| Some(run.id) == task.trail().last_run);
                 run.map_or(0, |run| ran(run, None))
             }
         };

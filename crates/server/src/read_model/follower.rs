@@ -60,8 +60,12 @@ fn catch_up(followed: Option<Followed>, model: Arc<ReadModel>) -> Followed {
 
 fn difference<'a>(old: &'a ReadModel, new: &'a ReadModel) -> Changes<'a> {
     let mut changes = Changes { ledger: Some(&new.ledger), ..Changes::default() };
-    each(&old.users, &new.users, |id, _, user| changes.users.push((*id, user)));
-    each(&old.nodes, &new.nodes, |id, _, node| changes.nodes.push((*id, node)));
+    each(&old.users, &new.users, |id, _, user| {
+        changes.users.push((*id, user.map(Arc::as_ref)));
+    });
+    each(&old.nodes, &new.nodes, |id, _, node| {
+        changes.nodes.push((*id, node.map(Arc::as_ref)));
+    });
     each(&old.tasks, &new.tasks, |id, old, task| changes.tasks.push((*id, old, task)));
     each(&old.runs, &new.runs, |id, _, run| changes.runs.push((*id, run)));
     changes
@@ -71,7 +75,7 @@ fn difference<'a>(old: &'a ReadModel, new: &'a ReadModel) -> Changes<'a> {
 fn each<'a, K: Ord, V: Eq>(
     old: &'a OrdMap<K, Arc<V>>,
     new: &'a OrdMap<K, Arc<V>>,
-    mut change: impl FnMut(&K, Option<&'a V>, Option<&'a V>),
+    mut change: impl FnMut(&K, Option<&'a Arc<V>>, Option<&'a Arc<V>>),
 ) {
     for item in old.diff(new) {
         match item {
