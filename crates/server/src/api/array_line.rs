@@ -19,7 +19,7 @@ pub(super) async fn array_lines(
     let all: Vec<Elements<'_>> = all.collect();
     let incomplete = all.iter().filter(|it| !it.is_whole()).map(|it| it.first).collect();
     let mut retired: BTreeMap<TaskId, Vec<RetiredElements>> = BTreeMap::new();
-    for part in api.history.elements(incomplete).await? {
+    for part in api.handle.history().elements(incomplete).await? {
         retired.entry(part.array).or_default().push(part);
     }
     let mut lines = BTreeMap::new();
@@ -76,7 +76,7 @@ impl<'a> Elements<'a> {
         if !self.retired.is_empty() {
             let array = Some(self.first);
             let query = HistoryQuery { array, limit: MOST_ROWS, ..HistoryQuery::default() };
-            let page = api.history.page(query).await?;
+            let page = api.handle.history().page(query).await?;
             if page.more {
                 return Ok(None);
             }

@@ -4,6 +4,7 @@ use super::ApiError;
 use super::caller::Caller;
 use crate::parse::duration::parse_span;
 use crate::read_model::ReadModel;
+use crate::store::history::needle;
 use danlu_core::settings::Visibility;
 use danlu_core::{TaskId, Time, UserId};
 use danlu_messages::errors;
@@ -14,6 +15,8 @@ use std::collections::BTreeSet;
 
 /// Ids in one filter.
 const MOST_NAMED: u64 = 10_000;
+/// Words of a search; further ones do not count.
+const MOST_WORDS: usize = 8;
 /// Letters of a search.
 pub(crate) const LONGEST_TEXT: usize = 200;
 
@@ -116,7 +119,7 @@ impl Filter {
                 errors::search_fewer_words(),
             ));
         }
-        Ok(text.split_whitespace().map(str::to_lowercase).collect())
+        Ok(text.split_whitespace().filter_map(needle).take(MOST_WORDS).collect())
     }
 
     /// The ids that are named, if any are.

@@ -32,7 +32,7 @@ impl Api {
         let missing: Vec<TaskId> = missing.copied().collect();
         let mut found = Vec::new();
         for some in missing.chunks(AT_ONCE) {
-            found.extend(self.history.tasks(some.to_vec()).await?);
+            found.extend(self.handle.history().tasks(some.to_vec()).await?);
         }
         Ok(if found.is_empty() { model } else { Arc::new(model.with_retired(found)) })
     }
@@ -47,7 +47,7 @@ impl Api {
         let live = model.briefs.iter().rev().filter(|(_, brief)| brief.owner == user);
         let mut ids: BTreeSet<TaskId> = live.map(|(id, _)| *id).take(count).collect();
         let query = HistoryQuery { owner: Some(user), limit: count, ..HistoryQuery::default() };
-        ids.extend(self.history.page(query).await?.tasks.iter().map(|it| it.task.id));
+        ids.extend(self.handle.history().page(query).await?.tasks.iter().map(|it| it.task.id));
         Ok(ids.into_iter().rev().take(count).collect())
     }
 }

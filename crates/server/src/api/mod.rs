@@ -82,8 +82,6 @@ pub struct Api(Arc<ApiState>);
 #[derive(Debug)]
 pub struct ApiState {
     pub handle: Handle,
-    /// Ended tasks that have left the read model.
-    pub history: crate::store::history::History,
     pub files: Arc<danlu_node::RunRoot>,
     pub user_files: danlu_node::user_files::UserFiles,
     pub nodes: crate::fleet::remote::Nodes,

@@ -130,7 +130,7 @@ async fn past_lines(
     let mut query = HistoryQuery { sort: HistorySort::Ended, limit: AT_ONCE, ..query };
     let (mut lines, mut arrays) = (Vec::new(), BTreeSet::new());
     for _ in 0..MOST_PAGES {
-        let page = api.history.page(query.clone()).await?;
+        let page = api.handle.history().page(query.clone()).await?;
         let last = page.tasks.last().map(|it| Position::of_retired(it, TaskSort::Ended));
         for retired in page.tasks {
             let array = retired.task.array.map(|element| element.first);

@@ -27,7 +27,7 @@ pub(super) async fn predictions(
     while left > 0 {
         let (sort, limit) = (HistorySort::Ended, left.min(AT_ONCE));
         let query = HistoryQuery { sort, after, limit, ..HistoryQuery::default() };
-        let page = api.history.page(query).await?;
+        let page = api.handle.history().page(query).await?;
         for Retired { task, runs } in &page.tasks {
             if !model.tasks.contains_key(&task.id) {
                 found.add(task, runs.first().map(|run| &**run));

@@ -160,7 +160,7 @@ async fn past(
     let mut query = HistoryQuery { ascending, after, limit, count: true, ..query };
     let (mut found, mut total) = (Vec::new(), 0);
     loop {
-        let page = api.history.page(query.clone()).await?;
+        let page = api.handle.history().page(query.clone()).await?;
         total += page.total.map_or(0, |total| usize::try_from(total).unwrap_or(usize::MAX));
         let (last, more) = (page.tasks.last().map(|it| Position::of_retired(it, sort)), page.more);
         let past = page.tasks.into_iter();

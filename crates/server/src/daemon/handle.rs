@@ -3,6 +3,7 @@
 use crate::daemon::clock;
 use crate::daemon::notices::Notices;
 use crate::read_model::{ReadModel, Reader};
+use crate::store::history::History;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, Time};
 use danlu_messages::refusals::refusal;
@@ -16,6 +17,7 @@ use tokio::sync::oneshot;
 pub struct Handle {
     inbox: Sender<Message>,
     reader: Reader,
+    history: History,
     notices: Notices,
 }
 
@@ -77,8 +79,18 @@ pub struct NotNow {
 }
 
 impl Handle {
-    pub(crate) fn new(inbox: Sender<Message>, reader: Reader, notices: Notices) -> Handle {
-        Handle { inbox, reader, notices }
+    pub(crate) fn new(
+        inbox: Sender<Message>,
+        (reader, history): (Reader, History),
+        notices: Notices,
+    ) -> Handle {
+        Handle { inbox, reader, history, notices }
+    }
+
+    /// Ended tasks that the read model does not have any more. Take the model before you ask it: what is live counts
+    /// more, and nothing is missed.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// What people have to know about the server itself.

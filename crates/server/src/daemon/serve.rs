@@ -161,7 +161,6 @@ async fn listen(
     let own_uid = nix::unistd::geteuid().as_raw();
     let api = Api::new(ApiState {
         handle: handle.clone(),
-        history: crate::store::history::History::default(),
         files: Arc::new(files),
         user_files: danlu_node::user_files::UserFiles::default(),
         nodes,

@@ -39,7 +39,8 @@ impl Engine {
         let (notices, over) = Notices::load(&store)?;
         let (sender, inbox) = mpsc::channel();
         let (publisher, reader) = Publisher::new();
-        let handle = Handle::new(sender, reader, notices.clone());
+        let history = store.history();
+        let handle = Handle::new(sender, (reader, history.clone()), notices.clone());
         let Life { epoch, ids_from, loss, guard } = life;
         let mut extras = Extras { records: over, ..Extras::default() };
         if let Some(loss) = &loss {
@@ -49,8 +50,14 @@ impl Engine {
             extras.records.push(record);
             extras.deeds.push((now, deed));
         }
-        let mut shell =
-            EngineAdapters::new(store, disk, guard, publisher, notices, backends(&handle));
+        let mut shell = EngineAdapters::new(
+            (store, history),
+            disk,
+            guard,
+            publisher,
+            notices,
+            backends(&handle),
+        );
         let life = danlu_engine::Life { epoch, restored: loss.is_some(), ids_from };
         let engine = danlu_engine::Engine::start(&mut shell, life, extras)?;
         shell.settle();
@@ -84,7 +91,7 @@ impl Engine {
     }
 
     fn end(mut self, done: oneshot::Sender<()>) {
-        self.shell.settle();
+        self.shell.close();
         info!("engine stopped");
         let _ = done.send(());
     }
