@@ -169,7 +169,7 @@ fn listed(client: &Client, query: Query) -> Result<(Vec<TaskView>, usize), Failu
         return Ok((client.list(&query)?, 0));
     }
     let page = client.page(&Query { limit: Some(LOOKED_AT), ..query })?;
-    let not_shown = page.total - page.tasks.len();
+    let not_shown = page.total.saturating_sub(page.tasks.len());
     Ok((page.tasks, not_shown))
 }
 

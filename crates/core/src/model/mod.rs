@@ -6,6 +6,7 @@ pub mod ids;
 pub mod limits;
 pub mod node;
 pub mod number;
+pub mod past_work;
 pub mod resources;
 pub mod run;
 pub mod settings;

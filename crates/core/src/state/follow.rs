@@ -6,6 +6,7 @@
 use super::State;
 use crate::model::ids::{NodeId, RunId, TaskId, UserId};
 use crate::model::node::Node;
+use crate::model::past_work::PastWork;
 use crate::model::run::Run;
 use crate::model::settings::Order;
 use crate::model::task::Task;
@@ -22,6 +23,7 @@ pub struct Changes<'a> {
     /// Before and after.
     pub tasks: Vec<(TaskId, Option<&'a Arc<Task>>, Option<&'a Arc<Task>>)>,
     pub runs: Vec<(RunId, Option<&'a Arc<Run>>)>,
+    pub past_work: Vec<(UserId, Option<&'a Arc<PastWork>>)>,
 }
 
 impl State {
@@ -52,8 +54,13 @@ impl State {
                 None => drop(self.users.remove(id)),
             }
         }
+        // A task that has left the state, or is back, is counted once: the old record goes first, the new one comes last.
+        changes.past_work.iter().for_each(|(user, _)| self.remove_past_work(*user));
         for (id, before, after) in &changes.tasks {
             self.follow_task(*id, *before, *after);
+        }
+        for past in changes.past_work.iter().filter_map(|(_, past)| *past) {
+            self.insert_past_work(Arc::clone(past));
         }
         let going = changes.runs.iter().filter_map(|(_, run)| *run);
         for run in going.filter(|run| !run.is_ended()) {

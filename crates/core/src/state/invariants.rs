@@ -29,6 +29,7 @@ impl State {
         })?;
         self.nodes.values().try_for_each(|node| self.check_node(node))?;
         self.check_log_removals()?;
+        self.check_past_work()?;
         self.check_holders()
     }
 

@@ -6,6 +6,7 @@
 mod follow;
 pub(crate) mod gpu_claims;
 mod gpus;
+pub mod growing;
 pub(crate) mod index;
 mod invariants;
 mod logs;
@@ -15,12 +16,14 @@ mod users;
 
 pub use self::follow::Changes;
 use self::gpus::hold;
+use self::growing::SLICE;
 pub use self::retired::Retired;
 use crate::explain::accuracy::StartPrediction;
 use crate::explain::forecast;
 use crate::model::gpu::GpuRule;
 use crate::model::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::{Link, Node, UnknownRun};
+use crate::model::past_work::PastWork;
 use crate::model::resources::{Claim, GpuMask, Hold, Part};
 use crate::model::run::{LogRemoval, PartState, Run, RunPart, RunUsage};
 use crate::model::settings::{Order, Settings};
@@ -35,7 +38,7 @@ use crate::state::rows::{Ledger, Row, RowKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     pub ledger: Ledger,
     pub users: BTreeMap<UserId, User>,
@@ -45,12 +48,26 @@ pub struct State {
     pub runs: BTreeMap<RunId, Arc<Run>>,
     /// Of tasks that were removed.
     pub log_removals: BTreeMap<RunId, LogRemoval>,
+    /// What is remembered of ended tasks that have left the state.
+    pub past_work: BTreeMap<UserId, Arc<PastWork>>,
+    /// How many elements of an array are added by one step.
+    pub slice: usize,
     pub(crate) index: Index,
 }
 
 impl State {
     pub fn new() -> State {
-        let mut state = State::default();
+        let mut state = State {
+            ledger: Ledger::default(),
+            users: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            log_removals: BTreeMap::new(),
+            past_work: BTreeMap::new(),
+            slice: SLICE,
+            index: Index::default(),
+        };
         state.index.idle_pool = Pool::when_idle();
         state
     }
@@ -69,7 +86,13 @@ impl State {
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
+                Row::PastWork(past) => state.insert_past_work(past),
             }
+        }
+        for (first, growing) in &state.ledger.growing {
+            let spec = specs.get(&growing.spec);
+            let spec = spec.ok_or_else(|| format!("nobody knows what array {first} is to do"))?;
+            state.index.keep_spec(growing.spec, spec);
         }
         state.refile_all();
         for mut task in tasks {
@@ -93,7 +116,12 @@ impl State {
 
     /// The same state with every index made anew.
     pub(crate) fn rebuilt(&self) -> State {
-        let mut state = State { ledger: self.ledger.clone(), ..State::new() };
+        let mut state = State { ledger: self.ledger.clone(), slice: self.slice, ..State::new() };
+        for growing in self.ledger.growing.values() {
+            if let Some((spec, _)) = self.index.specs.get(&growing.spec) {
+                state.index.keep_spec(growing.spec, spec);
+            }
+        }
         self.users.values().for_each(|user| state.insert_user(user.clone()));
         for node in self.nodes.values() {
             state.insert_node(stored(node));
@@ -107,6 +135,9 @@ impl State {
         for removal in self.log_removals.values() {
             state.insert_log_removal(removal.clone());
         }
+        for past in self.past_work.values() {
+            state.insert_past_work(Arc::clone(past));
+        }
         state
     }
 
@@ -119,6 +150,7 @@ impl State {
             .chain(self.tasks.values().cloned().map(Row::Task))
             .chain(self.runs.values().cloned().map(Row::Run))
             .chain(self.log_removals.values().cloned().map(Row::LogRemoval))
+            .chain(self.past_work.values().cloned().map(Row::PastWork))
     }
 
     /// `None` when there is no such row any more.
@@ -131,6 +163,7 @@ impl State {
             RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
             RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
             RowKey::LogRemoval(id) => self.log_removals.get(&id).cloned().map(Row::LogRemoval),
+            RowKey::PastWork(id) => self.past_work.get(&id).cloned().map(Row::PastWork),
         }
     }
 
@@ -177,10 +210,15 @@ impl State {
         let set_back = self.index.retried.last().is_some_and(|(failed_at, _)| *failed_at > now);
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
         let due = if set_back { Some(now) } else { due };
+        if !self.ledger.growing.is_empty() {
+            return Some(now);
+        }
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
-        [schedule::wake_at(self, now), due, ripens, self.lost_at(now)].into_iter().flatten().min()
+        let backlog = (self.no_longer_recent() > 0).then_some(now);
+        let others = [due, ripens, self.lost_at(now), backlog].into_iter().flatten();
+        others.chain(schedule::wake_at(self, now)).min()
     }
 
     /// For how long a node has been unreachable; `None` while it is reachable. Only time while the daemon ran counts.
@@ -295,7 +333,7 @@ impl State {
         let runs = self.index.runs_of.remove(&id).unwrap_or_default();
         let runs: Vec<Arc<Run>> = runs.iter().filter_map(|run| self.runs.remove(run)).collect();
         for run in &runs {
-            self.index.uncount_log(task.owner, run.used.log_bytes);
+            self.index.uncount_log(task.owner, run.used.log_bytes.into());
         }
         self.refile(task.owner);
         runs
@@ -337,7 +375,7 @@ impl State {
 
     pub(crate) fn insert_run(&mut self, run: Arc<Run>) {
         self.index.runs_of.entry(run.task).or_default().insert(run.id);
-        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes);
+        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes.into());
         if !run.is_ended() {
             let request = &self.tasks[&run.task].spec.request;
             let mut held = Vec::with_capacity(run.parts.len());
@@ -392,9 +430,9 @@ impl State {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
         let run = Arc::make_mut(run);
         let owner = self.tasks[&run.task].owner;
-        self.index.uncount_log(owner, run.used.log_bytes);
+        self.index.uncount_log(owner, run.used.log_bytes.into());
         run.used = run.used.plus(used);
-        self.index.count_log(owner, run.used.log_bytes);
+        self.index.count_log(owner, run.used.log_bytes.into());
     }
 
     /// Bytes of logs that machines keep for this user.

@@ -2,12 +2,14 @@
 
 use crate::model::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::Node;
+use crate::model::past_work::PastWork;
 use crate::model::run::{LogRemoval, Run};
 use crate::model::settings::Settings;
 use crate::model::task::{Task, TaskSpec};
 use crate::model::time::Time;
 use crate::model::user::User;
 use crate::schedule::quota::Spent;
+use crate::state::growing::Growing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub enum RowKey {
     Task(TaskId),
     Run(RunId),
     LogRemoval(RunId),
+    PastWork(UserId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +36,7 @@ pub enum Row {
     Task(Arc<Task>),
     Run(Arc<Run>),
     LogRemoval(LogRemoval),
+    PastWork(Arc<PastWork>),
 }
 
 /// The one row that is not part of a list: settings, and the next ids to assign.
@@ -48,6 +52,9 @@ pub struct Ledger {
     /// GPU time of projects that may have only so much of it.
     #[serde(default)]
     pub projects: BTreeMap<String, Spent>,
+    /// Arrays whose elements are not all there yet, by the id of the first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub growing: BTreeMap<TaskId, Growing>,
     /// Since when nodes can be heard.
     #[serde(default)]
     pub booted_at: Time,
@@ -64,6 +71,7 @@ impl Default for Ledger {
             next_user: UserId(1),
             settings: Settings::default(),
             projects: BTreeMap::new(),
+            growing: BTreeMap::new(),
             booted_at: Time::default(),
         }
     }
@@ -79,6 +87,7 @@ impl Row {
             Row::Task(task) => RowKey::Task(task.id),
             Row::Run(run) => RowKey::Run(run.id),
             Row::LogRemoval(removal) => RowKey::LogRemoval(removal.run),
+            Row::PastWork(past) => RowKey::PastWork(past.user),
         }
     }
 }

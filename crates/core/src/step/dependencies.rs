@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
 pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
-    match verdict(turn.state, id) {
+    match verdict(turn.state, &turn.state.tasks[&id].spec.after) {
         DependencyVerdict::Wait { on } => {
             turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
         }
@@ -57,7 +57,7 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
             continue;
         }
         for waiting in blocked_on(turn.state, id) {
-            match verdict(turn.state, waiting) {
+            match verdict(turn.state, &turn.state.tasks[&waiting].spec.after) {
                 DependencyVerdict::Wait { on } => {
                     let change = |task: &mut crate::Task| task.state = TaskState::Blocked { on };
                     turn.state.change_task(waiting, change);
@@ -109,6 +109,25 @@ pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait:
 }
 
 impl State {
+    /// Whether it would wait for itself if it were unfinished, over any number of unfinished tasks. When a dependency
+    /// was added, an ended task in between may not have been in the state.
+    pub(crate) fn waits_for_itself(&self, id: TaskId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(it) = next.pop() {
+            let task = self.tasks.get(&it).filter(|task| it == id || !task.is_finished());
+            for after in task.into_iter().flat_map(|task| &task.spec.after) {
+                if after.task == id {
+                    return true;
+                }
+                if seen.insert(after.task) {
+                    next.push(after.task);
+                }
+            }
+        }
+        false
+    }
+
     /// Unfinished tasks that depend on one of these, directly or indirectly; each before its dependencies, so that
     /// ending them in this order releases none.
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {
@@ -129,16 +148,16 @@ impl State {
     }
 }
 
-enum DependencyVerdict {
+pub(crate) enum DependencyVerdict {
     Queue,
     Wait { on: BTreeSet<TaskId> },
     Fail { on: TaskId },
 }
 
 /// A removed predecessor has released its dependents before, and blocks no task.
-fn verdict(state: &State, id: TaskId) -> DependencyVerdict {
+pub(crate) fn verdict(state: &State, named: &[Dependency]) -> DependencyVerdict {
     let mut on = BTreeSet::new();
-    for after in &state.tasks[&id].spec.after {
+    for after in named {
         let Some(predecessor) = state.tasks.get(&after.task) else {
             continue;
         };

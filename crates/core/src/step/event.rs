@@ -22,6 +22,8 @@ pub enum Event {
     IdsSkipped,
 
     TaskSubmitted { task: TaskId, spec: SpecId },
+    /// So many elements of an array, with ids one after the other.
+    TasksSubmitted { first: TaskId, count: u32, spec: SpecId },
     TaskHeld { task: TaskId },
     /// It may have run to its end without a record: held until it is released.
     TaskInDoubt { task: TaskId, why: Doubt },
@@ -37,6 +39,11 @@ pub enum Event {
     TasksMoved { tasks: Vec<TaskId> },
     TaskFinished { task: TaskId, outcome: Outcome },
     TaskRemoved { task: TaskId, spec: SpecId, runs: Vec<RunId> },
+    /// These have ended long ago and are in the store alone from now on, with their runs and what nobody else is to do.
+    /// Internal, as the next one: for people nothing has changed.
+    TasksRetired { tasks: Vec<TaskId>, specs: Vec<SpecId>, runs: Vec<RunId>, users: Vec<UserId> },
+    /// It is named again, and in the state as if it had never left it.
+    TaskRecalled { task: TaskId, owner: UserId, spec: Option<SpecId>, runs: Vec<RunId> },
 
     RunLaunched { run: RunId, task: TaskId, #[serde(default)] owner: UserId, nodes: Vec<NodeId> },
     PartStarted { run: RunId, node: NodeId },
@@ -111,6 +118,10 @@ impl Event {
             TaskSubmitted { task, spec } => {
                 vec![RowKey::Spec(*spec), RowKey::Task(*task), RowKey::Ledger]
             }
+            TasksSubmitted { first, count, spec } => {
+                let tasks = (first.0..).take(*count as usize).map(|id| RowKey::Task(TaskId(id)));
+                tasks.chain([RowKey::Spec(*spec), RowKey::Ledger]).collect()
+            }
             TaskEdited { task, spec, was } => {
                 vec![RowKey::Spec(*spec), RowKey::Spec(*was), RowKey::Task(*task), RowKey::Ledger]
             }
@@ -130,6 +141,20 @@ impl Event {
                 let runs =
                     runs.iter().flat_map(|run| [RowKey::Run(*run), RowKey::LogRemoval(*run)]);
                 runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
+            }
+            TasksRetired { tasks, specs, runs, users } => {
+                let rows = tasks.iter().map(|task| RowKey::Task(*task));
+                rows.chain(runs.iter().map(|run| RowKey::Run(*run)))
+                    .chain(specs.iter().map(|spec| RowKey::Spec(*spec)))
+                    .chain(users.iter().map(|user| RowKey::PastWork(*user)))
+                    .collect()
+            }
+            TaskRecalled { task, owner, spec, runs } => {
+                let rows = [RowKey::Ledger, RowKey::Task(*task), RowKey::PastWork(*owner)];
+                rows.into_iter()
+                    .chain(runs.iter().map(|run| RowKey::Run(*run)))
+                    .chain(spec.iter().map(|spec| RowKey::Spec(*spec)))
+                    .collect()
             }
             RunLaunched { run, task, owner, .. } => {
                 let user = RowKey::User(*owner);

@@ -1,4 +1,4 @@
-//! `Schedule`: get a plan from the policy, verify it, carry it out. `Start`: an administrator starts one task.
+//! `Schedule`: get a plan from the policy, verify it, carry it out; ended tasks leave the state. `Start`: an administrator starts one task.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::TaskId;
@@ -9,23 +9,26 @@ use crate::schedule::view::View;
 use crate::state::State;
 use crate::step::event::Event;
 use crate::step::gpus;
+use crate::step::growth;
 use crate::step::input::Actor;
 use crate::step::lost;
 use crate::step::permission::require_admin;
 use crate::step::refusal::{Refusal, TaskAct};
+use crate::step::retire;
 use crate::step::tasks::wrong_state;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::BTreeSet;
 
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
+    growth::grow(turn);
     lost::declare_gone(turn);
     wake(turn);
     gpus::ripen(turn);
-    if turn.state.settings().queue_paused && !mutated(Mutant::PauseIgnored) {
-        return Ok(Reply::Done);
+    if !turn.state.settings().queue_paused || mutated(Mutant::PauseIgnored) {
+        let plan = schedule::plan(turn.state, turn.now);
+        plan::apply(turn, plan);
     }
-    let plan = schedule::plan(turn.state, turn.now);
-    plan::apply(turn, plan);
+    retire::retire(turn);
     Ok(Reply::Done)
 }
 

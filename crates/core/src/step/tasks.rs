@@ -79,6 +79,9 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
     let now = turn.now;
+    if turn.state.waits_for_itself(id) {
+        return Err(Refusal::Circle(id));
+    }
     // It waits like a new one.
     quota::admit(turn.state, task.owner, &task.spec, 1, now)?;
     turn.state.change_task(id, |task| {
@@ -102,6 +105,9 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     }
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
+    }
+    if let Some(array) = turn.state.is_awaited(id) {
+        return Err(Refusal::StillNeeded { task: id, by: array });
     }
     let (spec, owner) = (task.spec_id, task.owner);
     let removed = turn.state.remove_task(id);

@@ -6,6 +6,7 @@ messages! {
     waiting = "Waiting", "等待中";
     failed = "Failed", "失败";
     ended = "Ended", "已结束";
+    more_than(count) = "more than {count}", "超过 {count}";
     any_time = "any time", "不限";
     last_day = "the last 24 hours", "24 小时内";
     last_week = "the last 7 days", "7 天内";

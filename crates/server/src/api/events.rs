@@ -125,17 +125,18 @@ async fn model_of(
     caller: &Caller,
     events: impl Iterator<Item = &danlu_core::Event>,
 ) -> Result<Arc<ReadModel>, ApiError> {
-    let model = api.handle.model();
-    if caller.visibility(&model).is_whole() {
-        return Ok(model);
-    }
     let task = |key| match key {
         RowKey::Task(id) => Some(id),
         _ => None,
     };
-    let tasks: BTreeSet<TaskId> =
-        events.flat_map(danlu_core::Event::rows).filter_map(task).collect();
-    api.with_retired(model, &tasks.into_iter().collect::<Vec<_>>()).await
+    // What has to do with the history only is told to nobody.
+    let told = events.filter(|event| !is_internal(event));
+    let rows = told.flat_map(danlu_core::Event::rows);
+    let tasks: BTreeSet<TaskId> = match caller.visibility(&api.handle.model()).is_whole() {
+        true => BTreeSet::new(),
+        false => rows.filter_map(task).collect(),
+    };
+    api.model_with(&tasks.into_iter().collect::<Vec<_>>()).await
 }
 
 /// The events after the number that the caller may see.
@@ -160,8 +161,17 @@ async fn of_news(
     Ok(told.collect())
 }
 
-/// `{"type": "run_ended", "at": …, "task": 12, …}`.
+/// A task is the same whether it is live or in the history.
+fn is_internal(event: &danlu_core::Event) -> bool {
+    use danlu_core::Event::{TaskRecalled, TasksRetired};
+    matches!(event, TasksRetired { .. } | TaskRecalled { .. })
+}
+
+/// `{"type": "run_ended", "at": …, "task": 12, …}`; `None` for what is internal.
 fn encoded(at: Time, event: &danlu_core::Event) -> Option<String> {
+    if is_internal(event) {
+        return None;
+    }
     let (kind, mut fields) = match serde_json::to_value(event).ok()? {
         Value::String(kind) => (kind, Map::new()),
         Value::Object(tagged) => {

@@ -3,6 +3,7 @@
 //! The read model is taken before the history is asked: a task that is retired in between is in both, and what is live
 //! counts; the other way round it could be in neither.
 
+use super::caller::Caller;
 use super::{Api, ApiError};
 use crate::daemon::handle::NotNow;
 use crate::read_model::ReadModel;
@@ -20,6 +21,19 @@ impl Api {
     /// A read model that has these tasks, as far as they exist.
     pub(crate) async fn model_with(&self, ids: &[TaskId]) -> Result<Arc<ReadModel>, ApiError> {
         self.with_retired(self.handle.model(), ids).await
+    }
+
+    /// A read model that tells whose tasks these are, for a caller who does not see everybody's.
+    pub(crate) async fn model_for(
+        &self,
+        caller: &Caller,
+        ids: &[TaskId],
+    ) -> Result<Arc<ReadModel>, ApiError> {
+        let model = self.handle.model();
+        match caller.visibility(&model).is_whole() {
+            true => Ok(model),
+            false => self.with_retired(model, ids).await,
+        }
     }
 
     /// The same model, in which these tasks are visible, too.

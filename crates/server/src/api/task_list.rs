@@ -24,11 +24,18 @@ pub(crate) struct TaskList {
 
 /// How many the filter lets through, and a part of them.
 struct Page {
-    total: usize,
+    total: Total,
     positions: Vec<Position>,
     /// The first one that is not on it.
     next: Option<Position>,
     model: Arc<ReadModel>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Total {
+    count: usize,
+    /// There are more than these.
+    is_less: bool,
 }
 
 /// The part of a list that begins after a position, in a direction.
@@ -83,7 +90,8 @@ async fn listed(
     let tasks = views_in(api, caller, &model, &ids)?;
     let written = |position: Position| position.written(filter.sort);
     let (next, next_cursor) = (next.map(|it| it.id.0), next.map(written));
-    let tasks = Tasks { tasks, total, next, next_cursor };
+    let Total { count: total, is_less: more_than_total } = total;
+    let tasks = Tasks { tasks, total, more_than_total, next, next_cursor };
     Ok(TaskList { tasks, previous: previous.map(written), model })
 }
 
@@ -93,11 +101,13 @@ async fn page(
     model: &Arc<ReadModel>,
     part: Part,
 ) -> Result<Page, ApiError> {
-    let (mut positions, mut total, query) = live(filter, model, part)?;
+    let (mut positions, count, query) = live(filter, model, part)?;
+    let mut total = Total { count, is_less: false };
     let mut model = Arc::clone(model);
     if let Some(query) = query.filter(|_| filter.ids.is_none()) {
         let (past, count) = past(api, &model, (query, filter.sort), part).await?;
-        total += count;
+        total.is_less = count.is_none();
+        total.count += count.unwrap_or(past.len());
         positions.extend(past.iter().map(|it| Position::of_retired(it, filter.sort)));
         part.sort(&mut positions);
         positions.truncate(part.limit + 1);
@@ -148,20 +158,21 @@ fn live(
     Ok((found, total, wanted.of_history()))
 }
 
-/// Of the history: one more than fits, without those that are live, and how many there are in all.
+/// Of the history: one more than fits, without those that are live, and how many there are in all, unless counting them
+/// would take too long.
 async fn past(
     api: &Api,
     model: &ReadModel,
     (query, sort): (HistoryQuery, TaskSort),
     part: Part,
-) -> Result<(Vec<Retired>, usize), ApiError> {
+) -> Result<(Vec<Retired>, Option<usize>), ApiError> {
     let after = part.after.map(|after| (after.key, after.id));
     let (ascending, limit) = (part.ascending, part.limit + 1);
     let mut query = HistoryQuery { ascending, after, limit, count: true, ..query };
-    let (mut found, mut total) = (Vec::new(), 0);
+    let (mut found, mut total) = (Vec::new(), None);
     loop {
         let page = api.handle.history().page(query.clone()).await?;
-        total += page.total.map_or(0, |total| usize::try_from(total).unwrap_or(usize::MAX));
+        total = total.or(page.total.map(|total| usize::try_from(total).unwrap_or(usize::MAX)));
         let (last, more) = (page.tasks.last().map(|it| Position::of_retired(it, sort)), page.more);
         let past = page.tasks.into_iter();
         found.extend(past.filter(|retired| !model.tasks.contains_key(&retired.task.id)));

@@ -211,9 +211,12 @@ impl Visible<'_> {
             | UnknownRunsEnded { .. }
             | LateMessageIgnored { .. }
             | ProjectCharged { .. }
+            | TasksRetired { .. }
+            | TaskRecalled { .. }
             | LogDropped { .. } => None,
             UserAdded { user } | UserChanged { user } => self.user(user).then_some(event),
             TaskSubmitted { task, .. }
+            | TasksSubmitted { first: task, .. }
             | TaskHeld { task }
             | TaskInDoubt { task, .. }
             | TaskReleased { task }

@@ -96,7 +96,7 @@ pub(super) async fn wait(
     look_for_all(&caller, &model, &named)?;
     let tasks = views_in(&api, &caller, &model, &ids)?;
     let pending = Some(pending.into_iter().map(|id| id.0).collect());
-    let tasks = Tasks { tasks, total, next: None, next_cursor: None };
+    let tasks = Tasks { tasks, total, more_than_total: false, next: None, next_cursor: None };
     Ok(Json(Document::new(Waited { tasks, pending })))
 }
 

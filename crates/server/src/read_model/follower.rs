@@ -68,6 +68,14 @@ fn difference<'a>(old: &'a ReadModel, new: &'a ReadModel) -> Changes<'a> {
     });
     each(&old.tasks, &new.tasks, |id, old, task| changes.tasks.push((*id, old, task)));
     each(&old.runs, &new.runs, |id, _, run| changes.runs.push((*id, run)));
+    for item in old.past_work.diff(&new.past_work) {
+        changes.past_work.push(match item {
+            DiffItem::Add(user, past) | DiffItem::Update { new: (user, past), .. } => {
+                (*user, Some(past))
+            }
+            DiffItem::Remove(user, _) => (*user, None),
+        });
+    }
     changes
 }
 

@@ -15,8 +15,8 @@ use danlu_core::rows::Ledger;
 use danlu_core::state::Retired;
 use danlu_core::task::ArrayElement;
 use danlu_core::{
-    Epoch, Event, GpuId, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User,
-    UserId,
+    Epoch, Event, GpuId, Node, NodeId, PastWork, Row, RowKey, Run, RunId, State, Task, TaskId,
+    Time, User, UserId,
 };
 use follower::Follower;
 use imbl::{OrdMap, OrdSet};
@@ -36,6 +36,8 @@ pub struct ReadModel {
     /// Runs that have not ended.
     pub active: OrdSet<RunId>,
     pub runs_of: OrdSet<(TaskId, RunId)>,
+    /// What is remembered of ended tasks that have left the rows.
+    pub past_work: OrdMap<UserId, Arc<PastWork>>,
     /// Which nodes list a GPU: more than one where a machine has two names.
     listed: OrdSet<(GpuId, NodeId)>,
 }
@@ -164,6 +166,7 @@ impl ReadModel {
             Row::Task(task) => self.put_task(task),
             Row::Run(run) => self.put_run(run),
             Row::LogRemoval(_) => {}
+            Row::PastWork(past) => drop(self.past_work.insert(past.user, past)),
         }
     }
 
@@ -222,6 +225,7 @@ impl ReadModel {
         match key {
             RowKey::Ledger | RowKey::Spec(_) | RowKey::LogRemoval(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
+            RowKey::PastWork(id) => drop(self.past_work.remove(&id)),
             RowKey::Node(id) => {
                 if let Some(node) = self.nodes.remove(&id) {
                     self.unlist(id, node.gpus.iter().map(|gpu| gpu.id.clone()).collect());

@@ -22,7 +22,7 @@ struct TasksPage<'a> {
     times: Vec<(&'static str, &'static str)>,
     sorts: Vec<(&'static str, &'static str)>,
     rows: Vec<TaskRow>,
-    total: usize,
+    total: String,
     /// The pages before and after, and the first one.
     previous: Option<String>,
     next: Option<String>,
@@ -57,7 +57,10 @@ pub(super) async fn tasks(
         rows: rows.collect(),
         times: times(),
         sorts: sorts(),
-        total: found.total,
+        total: match found.more_than_total {
+            true => msg::more_than(&found.total),
+            false => found.total.to_string(),
+        },
         first: previous.as_ref().map(|_| query.first_page().address()),
         previous: previous.map(|before| query.up_to(before)),
         next: found.next_cursor.map(|cursor| query.from(cursor)),

@@ -12,6 +12,9 @@ pub struct Tasks {
     pub tasks: Vec<TaskView>,
     /// How many there are in all that the filters let through.
     pub total: usize,
+    /// There are more than that: so many that counting them would take too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_than_total: bool,
     /// The id of the first row that follows.
     pub next: Option<u64>,
     /// To be given as `cursor` for the rows that follow.

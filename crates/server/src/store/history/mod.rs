@@ -39,8 +39,8 @@ pub struct HistoryQuery {
     pub label: Option<(String, Option<String>)>,
     pub project: Option<String>,
     pub array: Option<TaskId>,
-    /// All of them occur in the name, the command, the description or the values of a sweep, in any case.
-    pub words: Vec<String>,
+    /// Words that all occur in the name, the command, the description or the values of a sweep, in any case.
+    pub text: Option<String>,
     /// Ended at this time or later …
     pub ended_from: Option<Time>,
     /// … and before this one.

@@ -29,7 +29,8 @@ pub(super) fn page(
         return Ok(HistoryPage { total: query.count.then_some(0), ..HistoryPage::default() });
     }
     let pager = Pager { connection, plan: &plan, most: query.limit + 1, go_on };
-    let needles: Vec<String> = query.words.iter().filter_map(|word| needle(word)).collect();
+    let words = query.text.as_deref().unwrap_or_default().split_whitespace();
+    let needles: Vec<String> = words.filter_map(needle).collect();
     let (mut found, total) = match needles.is_empty() {
         false => pager.searched(&needles, query.count)?,
         true => pager.listed(query.count)?,
