@@ -26,7 +26,7 @@ fn template() -> Task {
     for input in [boot, user, submit] {
         step(&mut state, input, Time(1)).reply.unwrap();
     }
-    state.tasks[&TaskId(1)].clone()
+    Task::clone(&state.tasks[&TaskId(1)])
 }
 
 /// Ended tasks with one run each; all that lists go by differs between them.
@@ -67,16 +67,13 @@ impl Made {
                 at: ended,
             },
         };
-        let task = Task {
-            id: TaskId(id),
-            owner: UserId(u32::try_from(id % 2).unwrap() + 1),
-            spec,
-            spec_id: SpecId(spec_id),
-            key: Some(format!("key-{id}")),
-            state: TaskState::Finished { outcome, at: ended },
-            last_run: Some(run),
-            ..self.template.clone()
-        };
+        let mut task = self.template.clone();
+        task.id = TaskId(id);
+        task.owner = UserId(u32::try_from(id % 2).unwrap() + 1);
+        (task.spec, task.spec_id) = (spec, SpecId(spec_id));
+        task.key = Some(format!("key-{id}").into());
+        task.state = TaskState::Finished { outcome: Box::new(outcome), at: ended };
+        task.trail_mut().last_run = Some(run);
         let run = Run {
             id: run,
             task: TaskId(id),
@@ -88,7 +85,7 @@ impl Made {
             peak_gpu_memory: None,
             used: RunUsage { log_bytes: id, ..RunUsage::default() },
         };
-        Retired { task, runs: vec![run] }
+        Retired { task: Arc::new(task), runs: vec![Arc::new(run)] }
     }
 }
 
@@ -267,10 +264,10 @@ fn lets_through(query: &HistoryQuery, Retired { task, runs }: &Retired) -> bool 
         && query.project.as_ref().is_none_or(|it| task.spec.project.as_ref() == Some(it))
         && query.ended_from.is_none_or(|it| ended >= it)
         && query.ended_before.is_none_or(|it| ended < it)
-        && query
-            .text
-            .as_ref()
-            .is_none_or(|it| text.iter().any(|text| text.contains(&it.to_lowercase())))
+        && query.text.as_ref().is_none_or(|it| {
+            let mut words = it.split_whitespace().map(str::to_lowercase);
+            words.all(|word| text.iter().any(|text| text.contains(&word)))
+        })
 }
 
 #[test]
@@ -312,7 +309,7 @@ fn elements_of_a_sweep_are_found_by_their_own_values() {
         Arc::new(TaskSpec { name: "sweep".into(), array: Some(array), ..TaskSpec::default() });
     let element = |index: u32| {
         let mut made = scratch.made.with(700 + u64::from(index), 700, Arc::clone(&spec));
-        made.task.array = Some(ArrayElement { first: TaskId(700), index });
+        Arc::make_mut(&mut made.task).array = Some(ArrayElement { first: TaskId(700), index });
         made
     };
     let elements: Vec<Retired> = (0..4).map(element).collect();
@@ -348,7 +345,7 @@ fn what_is_live_counts_more() {
     assert!(scratch.task(40).unwrap().is_some());
     // It leaves again, with another end.
     let mut again = scratch.made.task(40);
-    again.task.attempts += 1;
+    Arc::make_mut(&mut again.task).trail_mut().attempts += 1;
     retire(&mut scratch.store, std::slice::from_ref(&again));
     assert_eq!(scratch.task(40).unwrap(), Some(again));
     assert_eq!(scratch.page(all).2, Some(100));

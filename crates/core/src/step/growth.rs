@@ -102,6 +102,7 @@ fn named(input: &Input) -> Vec<TaskId> {
         | Input::EndUnknownRuns { .. }
         | Input::Node { .. }
         | Input::Recall(_)
+        | Input::SkipIds { .. }
         | Input::Schedule => Vec::new(),
     }
 }

@@ -65,6 +65,7 @@ pub fn step(state: &mut State, input: Input, now: Time) -> Step {
 fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     match input {
         Input::Boot { epoch, restored, ids_from } => boot::boot(turn, epoch, restored, ids_from),
+        Input::SkipIds { by, below } => boot::skip_ids(turn, by, below),
         Input::AddUser { by, name, admin } => users::add_user(turn, by, name, admin),
         Input::SetUser { by, user, change } => users::set_user(turn, by, user, &change),
         Input::RemoveUser { by, user } => users::remove_user(turn, by, user),

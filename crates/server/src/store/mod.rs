@@ -50,6 +50,10 @@ pub struct Extras {
     pub environments: Vec<Environment>,
     pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
+    /// Ended tasks from an archive: those whose ids are free become history.
+    pub imported: Vec<Retired>,
+    /// These of the history are in the archive now.
+    pub archived: Vec<TaskId>,
 }
 
 impl danlu_engine::Extras for Extras {
@@ -57,11 +61,17 @@ impl danlu_engine::Extras for Extras {
         self.environments.append(&mut other.environments);
         self.records.append(&mut other.records);
         self.deeds.append(&mut other.deeds);
+        self.imported.append(&mut other.imported);
+        self.archived.append(&mut other.archived);
     }
 
     fn is_empty(&self) -> bool {
-        let Extras { environments, records, deeds } = self;
-        environments.is_empty() && records.is_empty() && deeds.is_empty()
+        let Extras { environments, records, deeds, imported, archived } = self;
+        environments.is_empty()
+            && records.is_empty()
+            && deeds.is_empty()
+            && imported.is_empty()
+            && archived.is_empty()
     }
 }
 
@@ -173,6 +183,8 @@ impl Store {
                     }
                 }
             }
+            history.import(&batch.extras.imported)?;
+            history.mark_archived(&batch.extras.archived)?;
             history.finish()?;
             for (at, event) in &batch.events {
                 newest_event = log.insert(params![at.0, to_json(event)?])?;

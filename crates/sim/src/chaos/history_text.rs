@@ -74,6 +74,7 @@ impl fmt::Display for InputText<'_> {
                 message_words(message, f)
             }
             Input::Recall(retired) => write!(f, "recall task {}", retired.task.id),
+            Input::SkipIds { below, .. } => write!(f, "skip ids below {below}"),
             Input::Schedule => write!(f, "schedule"),
         }?;
         match self.1 {

@@ -4,10 +4,15 @@ use super::blocks;
 use super::entry::HistoryColumns;
 use super::read::{HistoryLoader, number, spec_number};
 use crate::store::to_json;
-use danlu_core::TaskId;
 use danlu_core::state::Retired;
+use danlu_core::{SpecId, TaskId};
 use rusqlite::{OptionalExtension as _, Transaction, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What imported tasks were to do is numbered from here on. The core gives such a one a number of its own when it comes
+/// back into the state.
+const IMPORTED_SPECS: u64 = 1 << 52;
 
 #[derive(Debug)]
 pub(in crate::store) struct HistoryWriter<'a> {
@@ -30,6 +35,10 @@ impl<'a> HistoryWriter<'a> {
         let task = &retired.task;
         let (id, spec) = (number(task.id), spec_number(task.spec_id));
         self.hide(task.id)?;
+        let sql = "SELECT spec FROM history_rows WHERE id = ?1 AND spec <> ?2";
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        let other_spec: Option<i64> =
+            statement.query_row([id, spec], |row| row.get(0)).optional()?;
         self.put_spec(retired)?;
         let columns = HistoryColumns::of(retired);
         let sql = "REPLACE INTO history_rows (id, spec, task, runs) VALUES (?1, ?2, ?3, ?4)";
@@ -65,6 +74,16 @@ impl<'a> HistoryWriter<'a> {
             self.transaction.prepare_cached(sql)?.execute(params![node.0, id])?;
         }
         self.count((task.owner.0, columns.state), 1, columns.log_bytes);
+        other_spec.map_or(Ok(()), |spec| self.forget_unused(spec))
+    }
+
+    /// What no task of the history was to do.
+    fn forget_unused(&mut self, spec: i64) -> rusqlite::Result<()> {
+        let sql = "SELECT 1 FROM history WHERE spec = ?1";
+        if !self.transaction.prepare_cached(sql)?.exists([spec])? {
+            blocks::forget(self.transaction, spec)?;
+            self.known_spec = None;
+        }
         Ok(())
     }
 
@@ -125,12 +144,38 @@ impl<'a> HistoryWriter<'a> {
         let sql = "DELETE FROM history_rows WHERE id = ?1 RETURNING spec";
         let mut statement = self.transaction.prepare_cached(sql)?;
         let stored = statement.query_row([number(task)], |row| row.get(0)).optional()?;
-        if let Some(spec) = stored.or(listed) {
-            let sql = "SELECT 1 FROM history WHERE spec = ?1";
-            if !self.transaction.prepare_cached(sql)?.exists([spec])? {
-                blocks::forget(self.transaction, spec)?;
-                self.known_spec = None;
+        stored.or(listed).map_or(Ok(()), |spec| self.forget_unused(spec))
+    }
+
+    /// Those whose ids are free. What they were to do gets numbers that no server gives to its own tasks.
+    pub(in crate::store) fn import(&mut self, all: &[Retired]) -> rusqlite::Result<()> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        let sql = "SELECT max(id) FROM history_specs";
+        let highest: Option<i64> = self.transaction.query_row(sql, [], |row| row.get(0))?;
+        let mut next = u64::try_from(highest.unwrap_or(0)).unwrap_or(0).max(IMPORTED_SPECS) + 1;
+        let mut numbers = HashMap::new();
+        for retired in all {
+            let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1) OR EXISTS
+                (SELECT 1 FROM history_rows WHERE id = ?1)";
+            let mut statement = self.transaction.prepare_cached(sql)?;
+            if statement.query_row([number(retired.task.id)], |row| row.get(0))? {
+                continue;
             }
+            let spec = numbers.entry(Arc::as_ptr(&retired.task.spec)).or_insert(next);
+            next = next.max(*spec + 1);
+            let mut retired = retired.clone();
+            Arc::make_mut(&mut retired.task).spec_id = SpecId(*spec);
+            self.put(&retired)?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::store) fn mark_archived(&mut self, tasks: &[TaskId]) -> rusqlite::Result<()> {
+        for task in tasks {
+            let sql = "UPDATE history SET archived = 1 WHERE id = ?1";
+            self.transaction.prepare_cached(sql)?.execute([number(*task)])?;
         }
         Ok(())
     }
