@@ -28,6 +28,7 @@ mod http_responses;
 mod impossible_tasks;
 mod installation;
 mod launch_paths;
+mod left_overs;
 mod logs;
 mod ls;
 mod man;
