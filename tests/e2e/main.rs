@@ -47,6 +47,7 @@ mod queue_pause;
 mod random_kills;
 mod refusals;
 mod releases;
+mod releases_history;
 mod remote_logins;
 mod report;
 mod resource_exhaustion;
