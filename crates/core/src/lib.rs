@@ -28,6 +28,7 @@ pub use model::ids::{Epoch, GpuId, NodeId, RunId, SessionId, SpecId, TaskId, Use
 pub use model::node::Node;
 pub use model::number::fraction::Fraction;
 pub use model::number::thousandths::Thousandths;
+pub use model::past_work::PastWork;
 pub use model::resources::Request;
 pub use model::run::Run;
 pub use model::settings::Settings;
@@ -36,7 +37,7 @@ pub use model::time::{Span, Time};
 pub use model::trouble::{Trouble, TroubleKind};
 pub use model::user::User;
 pub use model::{
-    failure, gpu, ids, limits, node, resources, run, settings, task, time, trouble, user,
+    failure, gpu, ids, limits, node, resources, run, settings, task, time, trail, trouble, user,
 };
 pub use schedule::memory_estimate::learnt_gpu_memory;
 pub use schedule::{plan, quota, view};
@@ -46,4 +47,5 @@ pub use step::effect::{self, Effect};
 pub use step::event::{self, Event};
 pub use step::input::{self, Actor, Input, NodeMessage};
 pub use step::refusal::{self, Refusal};
+pub use step::retire::Missing;
 pub use step::{Reply, Step, step};

@@ -6,7 +6,7 @@
 use crate::batch::Batch;
 use crate::outside::{Answer, Outside};
 use crate::panics::guarded;
-use crate::pending::{Job, Pending};
+use crate::pending::{Halt, Job, Pending};
 use crate::trouble::Trouble;
 use danlu_core::{Effect, Epoch, Input, Mutant, NodeMessage, State, mutated};
 use std::fmt;
@@ -272,10 +272,12 @@ fn boot<O: Outside>(
     pending.push(Job::Boot(Input::Boot { epoch, restored, ids_from }));
     while pending.has_more() {
         let decided = guarded(|| pending.decide_next(&mut state, outside));
-        decided
-            .map_err(|panic| panic.message)
-            .and_then(|refused| refused.map_or(Ok(()), Err))
-            .map_err(|what| outside.damaged(what))?;
+        match decided {
+            Ok(Ok(())) => {}
+            Ok(Err(Halt::Store(cause))) => return Err(cause),
+            Ok(Err(Halt::Refused(refusal))) => return Err(outside.damaged(format!("{refusal:?}"))),
+            Err(panic) => return Err(outside.damaged(panic.message)),
+        }
     }
     let batch = pending.take_batch(&state);
     outside.commit(&batch)?;

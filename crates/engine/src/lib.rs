@@ -10,6 +10,7 @@ mod engine;
 mod outside;
 mod panics;
 mod pending;
+mod recall;
 mod trouble;
 
 pub use batch::{Batch, Extras};

@@ -4,11 +4,14 @@ use crate::batch::{Batch, Extras as _};
 use crate::outside::{Answer, Outside};
 use danlu_core::state::Retired;
 use danlu_core::{
-    Effect, Event, Input, Mutant, NodeId, Refusal, Reply, RowKey, SessionId, State, Step, Time,
-    mutated, step,
+    Effect, Event, Input, Mutant, NodeId, Refusal, Reply, RowKey, SessionId, State, Step, TaskId,
+    Time, mutated, step,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// Events wait for a shared commit unless so many tasks have left the state with them: a commit is to be short.
+const RETIRED_AT_ONCE: usize = 64;
 
 pub(crate) struct Pending<O: Outside> {
     jobs: Vec<Job<O>>,
@@ -23,11 +26,12 @@ pub(crate) struct Pending<O: Outside> {
 
 /// Replies and effects of decided inputs, withheld until the commit.
 #[derive(Default)]
-struct Outcome<X> {
-    changed: BTreeSet<RowKey>,
+pub(crate) struct Outcome<X> {
+    pub(crate) changed: BTreeSet<RowKey>,
     events: Vec<(Time, Event)>,
     effects: Vec<Effect>,
-    retired: Vec<Retired>,
+    /// Ended tasks that have left the state since the last commit.
+    pub(crate) retired: BTreeMap<TaskId, Retired>,
     extras: X,
 }
 
@@ -63,6 +67,14 @@ pub(crate) struct Asked<O: Outside> {
     given_up: Option<String>,
 }
 
+/// Why the batch cannot go on.
+pub(crate) enum Halt<E> {
+    /// The first step of a life was refused.
+    Refused(Refusal),
+    /// The store cannot be read.
+    Store(E),
+}
+
 /// The input that has panicked.
 pub(crate) enum Culprit {
     /// For the first time: it is tried again on a fresh state.
@@ -95,11 +107,16 @@ impl<O: Outside> Pending<O> {
         self.next < self.jobs.len()
     }
 
-    /// May panic, and the state is not to be used any more then. Answers why the first step of a life was refused.
-    pub(crate) fn decide_next(&mut self, state: &mut State, outside: &mut O) -> Option<String> {
+    /// May panic, and the state is not to be used any more then.
+    pub(crate) fn decide_next(
+        &mut self,
+        state: &mut State,
+        outside: &mut O,
+    ) -> Result<(), Halt<O::Error>> {
         let Pending { jobs, next, outcome, .. } = self;
         match jobs.get_mut(*next) {
             Some(Job::Ask(asked)) if asked.given_up.is_none() => {
+                outcome.recall_for(&asked.input, state, outside).map_err(Halt::Store)?;
                 let caller = asked.caller.as_ref();
                 let deed = caller.and_then(|caller| outside.deed(state, caller, &asked.input));
                 let answer = outcome.decide(state, outside, caller, asked.input.clone());
@@ -109,6 +126,7 @@ impl<O: Outside> Pending<O> {
                 asked.answer = Some(answer);
             }
             Some(Job::Node { input, .. }) => {
+                outcome.recall_for(input, state, outside).map_err(Halt::Store)?;
                 // The sender does not wait for an answer.
                 let _ = outcome.decide(state, outside, None, input.clone());
             }
@@ -118,13 +136,13 @@ impl<O: Outside> Pending<O> {
             }
             Some(Job::Boot(input)) => {
                 if let Err(refusal) = outcome.decide(state, outside, None, input.clone()) {
-                    return Some(format!("{refusal:?}"));
+                    return Err(Halt::Refused(refusal));
                 }
             }
             Some(Job::Ask(_) | Job::Keep { .. } | Job::Nothing) | None => {}
         }
         *next += 1;
-        None
+        Ok(())
     }
 
     /// The one that was being decided has panicked.
@@ -186,6 +204,7 @@ impl<O: Outside> Pending<O> {
         };
         !self.outcome.events.is_empty()
             && self.outcome.effects.is_empty()
+            && self.outcome.retired.len() < RETIRED_AT_ONCE
             && self.jobs.iter().all(news)
     }
 
@@ -203,7 +222,7 @@ impl<O: Outside> Pending<O> {
         let mut batch = Batch {
             rows: changed.iter().map(|key| (*key, state.row(*key))).collect(),
             events: std::mem::take(events),
-            retired: std::mem::take(retired),
+            retired: std::mem::take(retired).into_values().collect(),
             extras: std::mem::take(extras),
         };
         for job in &mut self.jobs {
@@ -267,7 +286,7 @@ impl Culprit {
 }
 
 impl<X> Outcome<X> {
-    fn decide<O: Outside>(
+    pub(crate) fn decide<O: Outside>(
         &mut self,
         state: &mut State,
         outside: &mut O,
@@ -285,7 +304,7 @@ impl<X> Outcome<X> {
         self.changed.extend(events.iter().flat_map(Event::rows));
         self.events.extend(events.into_iter().map(|event| (now, event)));
         self.effects.extend(effects);
-        self.retired.extend(retired);
+        self.retired.extend(retired.into_iter().map(|it| (it.task.id, it)));
         reply
     }
 }

@@ -7,7 +7,7 @@
 use crate::engine::{Engine, Mode, load};
 use crate::outside::{Notice, Outside};
 use crate::panics::{Panic, guarded};
-use crate::pending::{Culprit, Job};
+use crate::pending::{Culprit, Halt, Job};
 use danlu_core::{Input, Mutant, NodeId, NodeMessage, SessionId, Time, mutated};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,10 +83,22 @@ impl<O: Outside> Engine<O> {
     pub(crate) fn decide_all(&mut self, outside: &mut O) -> bool {
         while self.pending.has_more() {
             let Mode::Working(state) = &mut self.mode else { return false };
-            if let Err(panic) = guarded(|| self.pending.decide_next(state, outside)) {
-                self.blame(outside, &panic);
-                if !self.reload(outside) {
+            match guarded(|| self.pending.decide_next(state, outside)) {
+                Ok(Ok(())) => {}
+                Ok(Err(halt)) => {
+                    let cause = match halt {
+                        Halt::Store(cause) => cause,
+                        Halt::Refused(refusal) => outside.damaged(format!("{refusal:?}")),
+                    };
+                    let pending = std::mem::take(&mut self.pending);
+                    self.recover(outside, cause, pending);
                     return false;
+                }
+                Err(panic) => {
+                    self.blame(outside, &panic);
+                    if !self.reload(outside) {
+                        return false;
+                    }
                 }
             }
         }

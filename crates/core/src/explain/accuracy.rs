@@ -29,7 +29,7 @@ impl Accuracy {
     /// How long an ended task ran, if there was a prediction. Cancelled tasks do not count.
     pub fn add_duration(&mut self, task: &Task) {
         let by_itself = !matches!(task.outcome(), None | Some(Outcome::Cancelled { .. }));
-        let ran = Some(task.attained).filter(|ran| by_itself && *ran > Span::ZERO);
+        let ran = Some(task.trail().attained).filter(|ran| by_itself && *ran > Span::ZERO);
         if let (Some(predicted), Some(ran)) = (task.predicted, ran) {
             self.add(predicted, ran, Span::ZERO);
         }
@@ -37,7 +37,7 @@ impl Accuracy {
 
     /// How long a task waited for its first start.
     pub fn add_start(&mut self, task: &Task, first_run: &Run) {
-        if let Some(StartPrediction { made_at, starts_at }) = task.predicted_start {
+        if let Some(StartPrediction { made_at, starts_at }) = task.trail().predicted_start {
             let waited = first_run.launched_at.since(made_at);
             self.add(starts_at.since(made_at), waited, ALLOWANCE);
         }

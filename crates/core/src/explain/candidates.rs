@@ -26,13 +26,13 @@ pub(super) fn all(state: &State, task: &Task) -> Vec<Constraint> {
 fn of_the_task(state: &State, task: &Task) -> Vec<Constraint> {
     let mut found = Vec::new();
     if task.state == TaskState::Held {
-        found.push(task.doubt.map_or(Constraint::Held, |why| Constraint::InDoubt { why }));
+        found.push(task.trail().doubt.map_or(Constraint::Held, |why| Constraint::InDoubt { why }));
     }
     let on: Vec<TaskId> = task.spec.after.iter().filter_map(|it| unmet(state, *it)).collect();
     if !on.is_empty() {
         found.push(Constraint::Dependencies { on });
     }
-    if let Some(at) = task.not_before {
+    if let Some(at) = task.trail().not_before {
         let begins = task.spec.begin == Some(at);
         found.push(match begins {
             true => Constraint::Begins { at },

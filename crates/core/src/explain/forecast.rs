@@ -41,7 +41,7 @@ pub fn expected_start(state: &State, id: TaskId, now: Time) -> Option<Time> {
         false => TurnCursor::with_guest(state, now, schedule::lane(task, settings), rank),
     };
     let starts_at = forecast(state, cursor, rank, &task.spec.request, now).starts_at?;
-    Some(task.not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
+    Some(task.trail().not_before.map_or(starts_at, |earliest| earliest.max(starts_at)))
 }
 
 /// The same where it is cheap enough not to slow down a submit.

@@ -19,7 +19,7 @@ use crate::step::{dependencies, runs};
 pub(super) fn lift(state: &mut State, task: TaskId, constraint: &Constraint, now: Time) {
     match constraint {
         Constraint::Held | Constraint::InDoubt { .. } => {
-            state.change_task(task, |task| task.doubt = None);
+            state.change_task(task, |task| task.trail_mut().doubt = None);
             dependencies::settle(&mut Turn::new(state, now), task);
         }
         Constraint::Dependencies { .. } => {
@@ -29,7 +29,7 @@ pub(super) fn lift(state: &mut State, task: TaskId, constraint: &Constraint, now
             }
         }
         Constraint::Begins { .. } | Constraint::RetryAt { .. } => {
-            state.change_task(task, |task| task.not_before = None);
+            state.change_task(task, |task| task.trail_mut().not_before = None);
         }
         Constraint::QueuePaused => change_settings(state, |settings| settings.queue_paused = false),
         Constraint::ArrayLimit { .. } => change_spec(state, task, |spec| {

@@ -102,7 +102,7 @@ pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
     let task = state.tasks.get(&id)?;
     match &task.state {
         TaskState::Held => {
-            Some(task.doubt.map_or(WaitReason::Held, |why| WaitReason::InDoubt { why }))
+            Some(task.trail().doubt.map_or(WaitReason::Held, |why| WaitReason::InDoubt { why }))
         }
         TaskState::Blocked { on } => {
             Some(WaitReason::Dependencies { on: on.iter().copied().take(NAMED).collect() })
@@ -113,7 +113,7 @@ pub fn explain(state: &State, id: TaskId, now: Time) -> Option<WaitReason> {
 }
 
 fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
-    if let Some(at) = task.not_before {
+    if let Some(at) = task.trail().not_before {
         let begins = task.spec.begin == Some(at);
         return if begins { WaitReason::Begins { at } } else { WaitReason::RetryAt { at } };
     }

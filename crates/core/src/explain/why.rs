@@ -14,6 +14,7 @@ use crate::state::State;
 use crate::step::input::Input;
 use crate::step::step;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// With more unfinished tasks than this, the other waiting tasks are not simulated.
 const MOST_TASKS: usize = 1_000;
@@ -128,7 +129,7 @@ impl Scene {
     fn alone(&self, task: &Task) -> State {
         let mut alone = copy(&self.state, |other| concerns(task, other)).unwrap_or_default();
         for after in &task.spec.after {
-            if alone.tasks.get(&after.task).is_some_and(Task::is_queued) {
+            if alone.tasks.get(&after.task).is_some_and(|task| task.is_queued()) {
                 alone.change_task(after.task, |other| other.state = TaskState::Held);
             }
         }
@@ -331,12 +332,12 @@ pub(crate) fn copy(state: &State, wanted: impl Fn(&Task) -> bool) -> Option<Stat
     state.nodes.values().for_each(|node| copy.insert_node(crate::state::stored(node)));
     let active = |task: &Task| matches!(task.state, TaskState::Active { .. });
     for task in state.tasks.values().filter(|task| active(task) || wanted(task)) {
-        copy.insert_task(task.clone());
+        copy.insert_task(Arc::clone(task));
         if copy.tasks.len() > MOST_TASKS {
             return None;
         }
     }
-    state.active_runs().for_each(|run| copy.insert_run(run.clone()));
+    state.active_runs().for_each(|run| copy.insert_run(Arc::clone(&state.runs[&run.id])));
     // Statistics of all tasks, including those that are not copied.
     copy.index.demand_mix.clone_from(&state.index.demand_mix);
     copy.index.history.clone_from(&state.index.history);

@@ -1,66 +1,38 @@
 //! A task: its description, its state and its history.
 
-use crate::explain::accuracy::StartPrediction;
 use crate::model::failure::FailureClass;
 use crate::model::ids::{RunId, SpecId, TaskId, UserId};
 use crate::model::resources::Request;
 use crate::model::run::Exit;
 use crate::model::time::{Span, Time};
+use crate::model::trail::Trail;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// There may be a million of them: a test bounds its size.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub id: TaskId,
     pub owner: UserId,
     /// Elements of an array share one. A store keeps it apart, in a row of its own.
-    #[serde(skip)]
     pub spec: Arc<TaskSpec>,
     pub spec_id: SpecId,
     pub submitted_at: Time,
     /// Makes a repeated submit answer with the same task.
-    pub key: Option<String>,
+    pub key: Option<Arc<str>>,
     /// Its description is no longer the one it was submitted with.
     pub edited: bool,
     pub array: Option<ArrayElement>,
     /// Its position among tasks of equal rank; its id unless it was moved.
     pub place: u64,
     /// Its urgency and priority were set by its owner: they count among the owner's tasks only.
-    #[serde(default)]
     pub own_claims: bool,
     pub state: TaskState,
-    /// Runs that really started, or may have.
-    pub attempts: u32,
-    /// Runs that ended in failure since the task was submitted or last retried by hand.
-    pub failures: u32,
-    /// Runs that vanished with their machine since then.
-    pub losses: u32,
-    /// How long earlier runs ran, for policies that ask for attained service.
-    pub attained: Span,
-    /// How much of that preempted runs have left for the next to go on from.
-    pub progress: Span,
-    /// Work that stopping and starting again has added.
-    pub restart_cost: Span,
-    pub last_run: Option<RunId>,
-    /// Queued, but not to be started before: it begins later, or failed a moment ago.
-    #[serde(default)]
-    pub not_before: Option<Time>,
-    /// What was added to its time limit.
-    #[serde(default)]
-    pub extra_time: Span,
-    /// Bytes of the GPU that was too small for it: a larger one is better.
-    #[serde(default)]
-    pub wants_more_memory_than: Option<u64>,
     /// Its run time as predicted from ended tasks when it was queued.
-    #[serde(default)]
     pub predicted: Option<Span>,
-    /// When it was expected to start, if that was cheap to compute.
-    #[serde(default)]
-    pub predicted_start: Option<StartPrediction>,
-    /// Why it may have run without a record. It is not started before it is released.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<Doubt>,
+    /// Absent until there is something to say.
+    pub(crate) trail: Option<Box<Trail>>,
 }
 
 /// What the submitter asked for. Replaced as a whole when a waiting task is edited.
@@ -190,7 +162,7 @@ pub enum TaskState {
     Blocked { on: BTreeSet<TaskId> },
     Queued { since: Time },
     Active { run: RunId },
-    Finished { outcome: Outcome, at: Time },
+    Finished { outcome: Box<Outcome>, at: Time },
 }
 
 /// Why it is unknown whether a task has run.
@@ -267,7 +239,7 @@ impl Task {
 
     /// Queued, and its time has come.
     pub fn is_due(&self) -> bool {
-        self.is_queued() && self.not_before.is_none()
+        self.is_queued() && self.trail().not_before.is_none()
     }
 
     pub fn is_finished(&self) -> bool {
@@ -298,7 +270,7 @@ impl Task {
 
     /// With what was added to it.
     pub fn time_limit(&self) -> Option<Span> {
-        self.spec.time_limit.map(|limit| limit + self.extra_time)
+        self.spec.time_limit.map(|limit| limit + self.trail().extra_time)
     }
 
     pub fn ended_at(&self) -> Option<Time> {
@@ -324,7 +296,7 @@ impl Task {
 
     /// What is left of so much work.
     pub(crate) fn remaining(&self, total: Span) -> Span {
-        (total + self.restart_cost).saturating_sub(self.progress)
+        (total + self.trail().restart_cost).saturating_sub(self.trail().progress)
     }
 }
 

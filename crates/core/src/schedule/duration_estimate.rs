@@ -1,29 +1,24 @@
 //! Predicts run times from ended tasks.
 //!
-//! Derived from the rows of ended tasks, so archived tasks are forgotten. Only the newest ones are kept, however many
-//! rows there are.
+//! Derived from the rows of ended tasks, and from what is remembered of those that have left the state. Removed tasks
+//! are forgotten. Only the newest ones are kept, however many rows there are.
 
 use crate::model::ids::{TaskId, UserId};
 use crate::model::number::logarithm::Logarithm;
+use crate::model::past_work::{EndedWork, RUN_TIMES, WorkKind};
 use crate::model::task::{Task, TaskSpec};
 use crate::model::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A prediction averages this many ended tasks: workloads change over time.
-const RECENT: usize = 6;
+const RECENT: usize = RUN_TIMES;
 /// This many are kept, so that a few can be removed again.
 const KEPT: usize = 256;
-/// This many kinds of work are kept per user: those that ended last.
-const KINDS_OF_WORK: usize = 1_000;
-/// This much of a name or command distinguishes tasks.
-const WORDS_BYTES: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DurationHistory {
     /// In the order of their ends.
     ended: BTreeMap<Likeness, BTreeSet<Ended>>,
-    /// The kinds of work of each user, by when one of them ended last.
-    works: BTreeMap<UserId, BTreeSet<(Ended, Likeness)>>,
 }
 
 type Ended = (Time, TaskId, Logarithm);
@@ -48,7 +43,7 @@ impl PartialEq for DurationHistory {
                 |ended: &BTreeSet<Ended>| ended.iter().rev().take(RECENT).copied().collect();
             history.ended.iter().map(|(of, ended)| (of.clone(), newest(ended))).collect()
         };
-        self.works == other.works && newest(self) == newest(other)
+        newest(self) == newest(other)
     }
 }
 
@@ -57,56 +52,52 @@ impl Eq for DurationHistory {}
 impl DurationHistory {
     /// A task has ended after it had run.
     pub(crate) fn learn(&mut self, task: &Task) {
-        let Some(entry) = entry(task) else { return };
-        for likeness in Likeness::all(task.owner, &task.spec) {
-            self.change(&likeness, |ended| {
-                ended.insert(entry);
-                if ended.len() > KEPT {
-                    ended.pop_first();
-                }
-            });
-        }
-        let works = self.works.get_mut(&task.owner).filter(|works| works.len() > KINDS_OF_WORK);
-        if let Some((_, oldest)) = works.and_then(BTreeSet::pop_first) {
-            self.ended.remove(&oldest);
+        if let Some(ended) = EndedWork::of(task) {
+            self.learn_work(task.owner, &task.spec, ended);
         }
     }
 
     /// It runs again or is removed.
     pub(crate) fn unlearn(&mut self, task: &Task) {
-        let Some(entry) = entry(task) else { return };
-        for likeness in Likeness::all(task.owner, &task.spec) {
-            self.change(&likeness, |ended| {
-                ended.remove(&entry);
-            });
+        if let Some(ended) = EndedWork::of(task) {
+            self.unlearn_work(task.owner, &task.spec, ended);
         }
     }
 
-    fn change(&mut self, likeness: &Likeness, change: impl FnOnce(&mut BTreeSet<Ended>)) {
-        let ended = self.ended.entry(likeness.clone()).or_default();
-        let before = ended.last().copied();
-        change(ended);
-        let after = ended.last().copied();
-        if let Likeness::Work(owner, ..) = likeness
-            && before != after
-        {
-            let works = self.works.entry(*owner).or_default();
-            before.into_iter().for_each(|before| {
-                works.remove(&(before, likeness.clone()));
-            });
-            works.extend(after.map(|after| (after, likeness.clone())));
-            if works.is_empty() {
-                self.works.remove(owner);
+    pub(crate) fn learn_work(&mut self, owner: UserId, spec: &TaskSpec, ended: EndedWork) {
+        self.learn_kind(owner, &WorkKind::of(spec), ended);
+    }
+
+    pub(crate) fn unlearn_work(&mut self, owner: UserId, spec: &TaskSpec, ended: EndedWork) {
+        self.unlearn_kind(owner, &WorkKind::of(spec), ended);
+    }
+
+    pub(crate) fn learn_kind(&mut self, owner: UserId, kind: &WorkKind, ended: EndedWork) {
+        let EndedWork(at, task, ran) = ended;
+        for likeness in Likeness::all(owner, kind) {
+            let alike = self.ended.entry(likeness).or_default();
+            alike.insert((at, task, Logarithm::of(ran)));
+            if alike.len() > KEPT {
+                alike.pop_first();
             }
         }
-        if after.is_none() {
-            self.ended.remove(likeness);
+    }
+
+    pub(crate) fn unlearn_kind(&mut self, owner: UserId, kind: &WorkKind, ended: EndedWork) {
+        let EndedWork(at, task, ran) = ended;
+        for likeness in Likeness::all(owner, kind) {
+            let Some(alike) = self.ended.get_mut(&likeness) else { continue };
+            alike.remove(&(at, task, Logarithm::of(ran)));
+            if alike.is_empty() {
+                self.ended.remove(&likeness);
+            }
         }
     }
 
     /// The run time of such a task, predicted from the last similar ones; `None` if none has ended.
     pub(crate) fn predict(&self, owner: UserId, spec: &TaskSpec) -> Option<Span> {
-        let mut alike = Likeness::all(owner, spec);
+        let kind = WorkKind::of(spec);
+        let mut alike = Likeness::all(owner, &kind);
         let ended = alike.find_map(|likeness| self.ended.get(&likeness))?;
         let recent = ended.iter().rev().take(RECENT);
         let (sum, count) = recent.fold((0, 0), |(sum, count), it| (sum + it.2.0, count + 1));
@@ -114,17 +105,12 @@ impl DurationHistory {
     }
 }
 
-fn entry(task: &Task) -> Option<Ended> {
-    let at = task.ended_at().filter(|_| task.attained > Span::ZERO)?;
-    Some((at, task.id, Logarithm::of(task.attained)))
-}
-
 impl Likeness {
-    fn all(owner: UserId, spec: &TaskSpec) -> impl Iterator<Item = Likeness> {
-        let gpus = spec.request.gpus;
-        let project = spec.project.clone().map(|project| Likeness::ProjectAndGpus(project, gpus));
+    fn all(owner: UserId, kind: &WorkKind) -> impl Iterator<Item = Likeness> {
+        let gpus = kind.gpus;
+        let project = kind.project.clone().map(|project| Likeness::ProjectAndGpus(project, gpus));
         let own = [
-            Likeness::Work(owner, gpus, words(spec)),
+            Likeness::Work(owner, gpus, kind.words.clone()),
             Likeness::OwnerAndGpus(owner, gpus),
             Likeness::Owner(owner),
         ];
@@ -132,26 +118,13 @@ impl Likeness {
     }
 }
 
-/// Its name, or the program and what it is to execute: `python train.py`, whatever the options are.
-fn words(spec: &TaskSpec) -> String {
-    let named = Some(spec.name.as_str()).filter(|name| !name.is_empty());
-    let mut words = match named {
-        Some(name) => name.to_owned(),
-        None => {
-            let words = spec.command.iter().flat_map(|word| word.split_whitespace());
-            words.take(2).collect::<Vec<_>>().join(" ")
-        }
-    };
-    let end = (0..=WORDS_BYTES.min(words.len())).rev().find(|at| words.is_char_boundary(*at));
-    words.truncate(end.unwrap_or(0));
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::past_work::PastWork;
     use crate::model::resources::Request;
     use crate::model::task::{Outcome, TaskState};
+    use crate::model::trail::Trail;
     use crate::step::submit::new_task;
     use crate::{State, UserId};
     use std::sync::Arc;
@@ -160,20 +133,30 @@ mod tests {
         let spec = TaskSpec { name: name.into(), request: Request::gpus(1), ..TaskSpec::default() };
         let at = Time::from_secs(id.cast_signed());
         let task = new_task(state, UserId(1), &Arc::new(spec), at);
-        let state = TaskState::Finished { outcome: Outcome::Succeeded, at };
-        Task { id: TaskId(id), state, attained: Span::from_secs(seconds), ..task }
+        let state = TaskState::Finished { outcome: Box::new(Outcome::Succeeded), at };
+        let trail = Trail { attained: Span::from_secs(seconds), ..Trail::default() }.kept();
+        Task { id: TaskId(id), state, trail, ..task }
     }
 
     #[test]
     fn it_stays_small_however_many_tasks_end() {
         let (state, mut history) = (State::new(), DurationHistory::default());
-        let many = 3 * KINDS_OF_WORK as u64;
+        let mut past = PastWork::new(UserId(1));
+        let many = 3_000;
         for id in 1..=many {
-            history.learn(&ended(&state, id, &format!("work {id}"), 10));
-            history.learn(&ended(&state, many + id, "the same", id));
+            for task in [
+                ended(&state, id, &format!("work {id}"), 10),
+                ended(&state, many + id, "the same", id),
+            ] {
+                history.learn(&task);
+                for (kind, ended) in past.add(&task, &[]) {
+                    history.unlearn_kind(UserId(1), &kind, ended);
+                }
+            }
         }
-        let works = history.works[&UserId(1)].len();
-        assert_eq!(works, KINDS_OF_WORK);
+        assert!(past.is_bounded());
+        let works = past.run_times.len();
+        assert_eq!(works, 1_000);
         assert_eq!(history.ended.len(), works + 4, "and what is less telling");
         assert!(history.ended.values().all(|ended| ended.len() <= KEPT));
         let spec =

@@ -182,7 +182,7 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     let run = Run {
         id: RunId { epoch, number: state.ledger.next_run },
         task: id,
-        attempt: task.attempts + 1,
+        attempt: task.trail().attempts + 1,
         launched_at: now,
         expected_end_at: state.expected_from_now(task).map(|span| now + span),
         parts: placement.parts.iter().map(|part| run_part(state, part)).collect(),
@@ -209,12 +209,12 @@ fn launch(turn: &mut Turn<'_>, id: TaskId, placement: &Placement) {
     }
     turn.charge(id);
     turn.state.ledger.next_run += 1;
-    turn.state.insert_run(run);
+    turn.state.insert_run(Arc::new(run));
     turn.state.change_task(id, |task| {
         task.state = TaskState::Active { run: run_id };
-        task.attempts = attempt;
-        task.not_before = None;
-        task.last_run = Some(run_id);
+        task.trail_mut().attempts = attempt;
+        task.trail_mut().not_before = None;
+        task.trail_mut().last_run = Some(run_id);
     });
     turn.event(Event::RunLaunched { run: run_id, task: id, owner, nodes });
 }

@@ -42,7 +42,7 @@ impl<'a> View<'a> {
     }
 
     pub fn place_on_larger(&self, task: &Task) -> Option<Placement> {
-        let larger_than = Some(task.wants_more_memory_than?);
+        let larger_than = Some(task.trail().wants_more_memory_than?);
         let ground = Ground { larger_than, ..self.state.ground(Thresholds::All) };
         self.pool.place(&task.spec.request, &ground)
     }

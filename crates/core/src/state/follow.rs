@@ -6,11 +6,13 @@
 use super::State;
 use crate::model::ids::{NodeId, RunId, TaskId, UserId};
 use crate::model::node::Node;
+use crate::model::past_work::PastWork;
 use crate::model::run::Run;
 use crate::model::settings::Order;
 use crate::model::task::Task;
 use crate::model::user::User;
 use crate::state::rows::Ledger;
+use std::sync::Arc;
 
 /// What has changed between two commits. `None` where there is no such row.
 #[derive(Debug, Default)]
@@ -19,8 +21,9 @@ pub struct Changes<'a> {
     pub users: Vec<(UserId, Option<&'a User>)>,
     pub nodes: Vec<(NodeId, Option<&'a Node>)>,
     /// Before and after.
-    pub tasks: Vec<(TaskId, Option<&'a Task>, Option<&'a Task>)>,
-    pub runs: Vec<(RunId, Option<&'a Run>)>,
+    pub tasks: Vec<(TaskId, Option<&'a Arc<Task>>, Option<&'a Arc<Task>>)>,
+    pub runs: Vec<(RunId, Option<&'a Arc<Run>>)>,
+    pub past_work: Vec<(UserId, Option<&'a Arc<PastWork>>)>,
 }
 
 impl State {
@@ -51,12 +54,17 @@ impl State {
                 None => drop(self.users.remove(id)),
             }
         }
+        // A task that has left the state, or is back, is counted once: the old record goes first, the new one comes last.
+        changes.past_work.iter().for_each(|(user, _)| self.remove_past_work(*user));
         for (id, before, after) in &changes.tasks {
             self.follow_task(*id, *before, *after);
         }
+        for past in changes.past_work.iter().filter_map(|(_, past)| *past) {
+            self.insert_past_work(Arc::clone(past));
+        }
         let going = changes.runs.iter().filter_map(|(_, run)| *run);
         for run in going.filter(|run| !run.is_ended()) {
-            self.insert_run(run.clone());
+            self.insert_run(Arc::clone(run));
         }
         true
     }
@@ -78,7 +86,7 @@ impl State {
         self.refresh_gpus(id);
     }
 
-    fn follow_task(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
+    fn follow_task(&mut self, id: TaskId, before: Option<&Arc<Task>>, after: Option<&Arc<Task>>) {
         if let Some(task) = before.filter(|task| task.is_finished()) {
             self.index.demand_mix.remove(&task.spec.request);
             self.index.history.unlearn(task);
@@ -88,8 +96,8 @@ impl State {
         }
         match after {
             Some(task) if !task.is_finished() => match self.tasks.contains_key(&id) {
-                true => self.change_task(id, |it| *it = task.clone()),
-                false => self.insert_task(task.clone()),
+                true => self.replace_task(id, Arc::clone(task)),
+                false => self.insert_task(Arc::clone(task)),
             },
             ended => {
                 if self.tasks.contains_key(&id) {

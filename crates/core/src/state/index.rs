@@ -47,9 +47,11 @@ pub(crate) struct Index {
     pub(crate) dependents: BTreeMap<TaskId, BTreeSet<TaskId>>,
     /// What tasks were asked to do, and how many tasks ask for it.
     pub(crate) specs: BTreeMap<SpecId, (Arc<TaskSpec>, usize)>,
-    pub(crate) keys: BTreeMap<(UserId, String), TaskId>,
+    pub(crate) keys: BTreeMap<(UserId, Arc<str>), TaskId>,
     pub(crate) open_tasks: usize,
-    /// Bytes of the logs of users' runs that have ended. Wide enough for whatever nodes say.
+    /// Ended tasks that no unfinished one depends on, by when they ended.
+    pub(crate) ended: BTreeSet<(Time, TaskId)>,
+    /// Bytes of the logs of users' runs that have ended, wherever their tasks are. Wide enough for whatever nodes say.
     pub(crate) log_bytes: BTreeMap<UserId, u128>,
     /// How often each kind of request occurs.
     pub(crate) demand_mix: DemandMix,
@@ -98,7 +100,11 @@ impl Index {
         self.history.learn(task);
         self.count_in_batch(task, settings);
         self.enqueue(task, tasks, settings);
-        if !task.is_finished() {
+        if let Some(at) = task.ended_at() {
+            if !self.dependents.contains_key(&task.id) {
+                self.ended.insert((at, task.id));
+            }
+        } else {
             self.open_tasks += 1;
             self.of_users.entry(task.owner).or_default().change(task, Load::plus);
             if let Some(project) = &task.spec.project {
@@ -106,6 +112,9 @@ impl Index {
             }
             for dependency in &task.spec.after {
                 self.dependents.entry(dependency.task).or_default().insert(task.id);
+                if let Some(at) = ended_at(tasks, dependency.task) {
+                    self.ended.remove(&(at, dependency.task));
+                }
             }
         }
     }
@@ -116,7 +125,9 @@ impl Index {
             self.queue.batches_mut().uncount(task);
         }
         self.dequeue(task, tasks, settings);
-        if !task.is_finished() {
+        if let Some(at) = task.ended_at() {
+            self.ended.remove(&(at, task.id));
+        } else {
             self.open_tasks -= 1;
             subtract(&mut self.of_users, &task.owner, task);
             if let Some(project) = &task.spec.project {
@@ -127,21 +138,23 @@ impl Index {
                     waiting.remove(&task.id);
                     if waiting.is_empty() {
                         self.dependents.remove(&dependency.task);
+                        let ended = ended_at(tasks, dependency.task);
+                        self.ended.extend(ended.map(|at| (at, dependency.task)));
                     }
                 }
             }
         }
     }
 
-    pub(crate) fn count_log(&mut self, owner: UserId, bytes: u64) {
+    pub(crate) fn count_log(&mut self, owner: UserId, bytes: u128) {
         if bytes > 0 {
-            *self.log_bytes.entry(owner).or_default() += u128::from(bytes);
+            *self.log_bytes.entry(owner).or_default() += bytes;
         }
     }
 
-    pub(crate) fn uncount_log(&mut self, owner: UserId, bytes: u64) {
+    pub(crate) fn uncount_log(&mut self, owner: UserId, bytes: u128) {
         let Some(kept) = self.log_bytes.get_mut(&owner) else { return };
-        *kept -= u128::from(bytes);
+        *kept -= bytes;
         if *kept == 0 {
             self.log_bytes.remove(&owner);
         }
@@ -260,11 +273,15 @@ struct Delay {
 
 impl Delay {
     fn of(task: &Task, settings: &Settings) -> Option<Delay> {
-        let until = task.not_before.filter(|_| task.is_queued())?;
+        let until = task.trail().not_before.filter(|_| task.is_queued())?;
         let begins = task.spec.begin == Some(until);
-        let failed_at = (!begins).then(|| until - settings.backoff(task.failures));
+        let failed_at = (!begins).then(|| until - settings.backoff(task.trail().failures));
         Some(Delay { until, failed_at })
     }
+}
+
+fn ended_at(tasks: &Tasks, id: TaskId) -> Option<Time> {
+    tasks.get(&id).and_then(|task| task.ended_at())
 }
 
 fn subtract<K: Ord>(loads: &mut BTreeMap<K, Loads>, whose: &K, task: &Task) {
@@ -275,7 +292,7 @@ fn subtract<K: Ord>(loads: &mut BTreeMap<K, Loads>, whose: &K, task: &Task) {
     }
 }
 
-type Tasks = BTreeMap<TaskId, Task>;
+type Tasks = BTreeMap<TaskId, Arc<Task>>;
 
 impl Throttle {
     fn admit(&mut self, queue: &mut Queue, tasks: &Tasks, settings: &Settings) {

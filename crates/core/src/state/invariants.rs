@@ -29,6 +29,7 @@ impl State {
         })?;
         self.nodes.values().try_for_each(|node| self.check_node(node))?;
         self.check_log_removals()?;
+        self.check_past_work()?;
         self.check_holders()
     }
 
@@ -52,7 +53,9 @@ impl State {
             TaskState::Active { run } => {
                 let active = self.runs.get(run).is_some_and(|it| it.task == id && !it.is_ended());
                 ensure(active, || format!("task {id} is active without a run"))?;
-                ensure(task.last_run == Some(*run), || format!("task {id} forgot run {run}"))?;
+                ensure(task.trail().last_run == Some(*run), || {
+                    format!("task {id} forgot run {run}")
+                })?;
             }
             TaskState::Held | TaskState::Queued { .. } | TaskState::Finished { .. } => {}
         }

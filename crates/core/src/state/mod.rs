@@ -21,6 +21,7 @@ use crate::explain::forecast;
 use crate::model::gpu::GpuRule;
 use crate::model::ids::{GpuId, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::{Link, Node, UnknownRun};
+use crate::model::past_work::PastWork;
 use crate::model::resources::{Claim, GpuMask, Hold, Part};
 use crate::model::run::{LogRemoval, PartState, Run, RunPart, RunUsage};
 use crate::model::settings::{Order, Settings};
@@ -40,10 +41,13 @@ pub struct State {
     pub ledger: Ledger,
     pub users: BTreeMap<UserId, User>,
     pub nodes: BTreeMap<NodeId, Node>,
-    pub tasks: BTreeMap<TaskId, Task>,
-    pub runs: BTreeMap<RunId, Run>,
+    /// Shared with readers: a change makes a copy while they look at the old one.
+    pub tasks: BTreeMap<TaskId, Arc<Task>>,
+    pub runs: BTreeMap<RunId, Arc<Run>>,
     /// Of tasks that were removed.
     pub log_removals: BTreeMap<RunId, LogRemoval>,
+    /// What is remembered of ended tasks that have left the state.
+    pub past_work: BTreeMap<UserId, Arc<PastWork>>,
     pub(crate) index: Index,
 }
 
@@ -68,6 +72,7 @@ impl State {
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
+                Row::PastWork(past) => state.insert_past_work(past),
             }
         }
         state.refile_all();
@@ -75,7 +80,7 @@ impl State {
             let spec = specs.get(&task.spec_id);
             let spec =
                 spec.ok_or_else(|| format!("nobody knows what task {} is to do", task.id))?;
-            task.spec = Arc::clone(spec);
+            Arc::make_mut(&mut task).spec = Arc::clone(spec);
             state.insert_task(task);
         }
         for run in runs {
@@ -98,13 +103,16 @@ impl State {
             state.insert_node(stored(node));
         }
         for task in self.tasks.values() {
-            state.insert_task(task.clone());
+            state.insert_task(Arc::clone(task));
         }
         for run in self.runs.values() {
-            state.insert_run(run.clone());
+            state.insert_run(Arc::clone(run));
         }
         for removal in self.log_removals.values() {
             state.insert_log_removal(removal.clone());
+        }
+        for past in self.past_work.values() {
+            state.insert_past_work(Arc::clone(past));
         }
         state
     }
@@ -118,6 +126,7 @@ impl State {
             .chain(self.tasks.values().cloned().map(Row::Task))
             .chain(self.runs.values().cloned().map(Row::Run))
             .chain(self.log_removals.values().cloned().map(Row::LogRemoval))
+            .chain(self.past_work.values().cloned().map(Row::PastWork))
     }
 
     /// `None` when there is no such row any more.
@@ -130,6 +139,7 @@ impl State {
             RowKey::Task(id) => self.tasks.get(&id).cloned().map(Row::Task),
             RowKey::Run(id) => self.runs.get(&id).cloned().map(Row::Run),
             RowKey::LogRemoval(id) => self.log_removals.get(&id).cloned().map(Row::LogRemoval),
+            RowKey::PastWork(id) => self.past_work.get(&id).cloned().map(Row::PastWork),
         }
     }
 
@@ -159,7 +169,7 @@ impl State {
 
     /// Runs that have not ended.
     pub fn active_runs(&self) -> impl Iterator<Item = &Run> {
-        self.index.held.keys().map(|id| &self.runs[id])
+        self.index.held.keys().map(|id| &*self.runs[id])
     }
 
     /// Runs that have not ended on this node.
@@ -168,7 +178,7 @@ impl State {
     }
 
     pub fn runs_of(&self, task: TaskId) -> impl Iterator<Item = &Run> {
-        self.index.runs_of.get(&task).into_iter().flatten().map(|id| &self.runs[id])
+        self.index.runs_of.get(&task).into_iter().flatten().map(|id| &*self.runs[id])
     }
 
     /// When to look again although nothing has happened by then.
@@ -179,7 +189,9 @@ impl State {
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));
-        [schedule::wake_at(self, now), due, ripens, self.lost_at(now)].into_iter().flatten().min()
+        let backlog = (self.no_longer_recent() > 0).then_some(now);
+        let others = [due, ripens, self.lost_at(now), backlog].into_iter().flatten();
+        others.chain(schedule::wake_at(self, now)).min()
     }
 
     /// For how long a node has been unreachable; `None` while it is reachable. Only time while the daemon ran counts.
@@ -219,8 +231,10 @@ impl State {
     /// The predicted start is stored with the task's end; while it waits, nothing depends on it.
     pub(crate) fn predict_start(&mut self, id: TaskId, now: Time) {
         let starts_at = forecast::start_at_once_told(self, id, now);
+        let Some(starts_at) = starts_at else { return };
         let task = self.tasks.get_mut(&id).expect("the caller has looked the task up");
-        task.predicted_start = starts_at.map(|at| StartPrediction { made_at: now, starts_at: at });
+        Arc::make_mut(task).trail_mut().predicted_start =
+            Some(StartPrediction { made_at: now, starts_at });
     }
 
     pub(crate) fn set_settings(&mut self, settings: Settings) {
@@ -236,10 +250,10 @@ impl State {
         users.into_iter().for_each(|user| self.refile(user));
     }
 
-    pub(crate) fn insert_task(&mut self, task: Task) {
+    pub(crate) fn insert_task(&mut self, task: Arc<Task>) {
         let id = task.id;
         if let Some(key) = &task.key {
-            self.index.keys.insert((task.owner, key.clone()), id);
+            self.index.keys.insert((task.owner, Arc::clone(key)), id);
         }
         self.index.share_spec(&task);
         let owner = task.owner;
@@ -249,6 +263,19 @@ impl State {
     }
 
     pub(crate) fn change_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+        self.with_task(id, |task| {
+            let task = Arc::make_mut(task);
+            change(task);
+            task.tidy();
+        });
+    }
+
+    /// … with one that others have, too.
+    fn replace_task(&mut self, id: TaskId, new: Arc<Task>) {
+        self.with_task(id, |task| *task = new);
+    }
+
+    fn with_task(&mut self, id: TaskId, change: impl FnOnce(&mut Arc<Task>)) {
         let settings = &self.ledger.settings;
         let spec = self.tasks[&id].spec_id;
         self.index.unlist_task(&self.tasks[&id], &self.tasks, settings);
@@ -269,17 +296,17 @@ impl State {
     }
 
     /// The task and all its runs, which have ended.
-    pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<Run> {
+    pub(crate) fn remove_task(&mut self, id: TaskId) -> Vec<Arc<Run>> {
         self.index.unlist_task(&self.tasks[&id], &self.tasks, &self.ledger.settings);
         let task = self.tasks.remove(&id).expect("the caller has looked the task up");
         self.index.unshare_spec(task.spec_id);
-        if let Some(key) = task.key {
-            self.index.keys.remove(&(task.owner, key));
+        if let Some(key) = &task.key {
+            self.index.keys.remove(&(task.owner, Arc::clone(key)));
         }
         let runs = self.index.runs_of.remove(&id).unwrap_or_default();
-        let runs: Vec<Run> = runs.iter().filter_map(|run| self.runs.remove(run)).collect();
+        let runs: Vec<Arc<Run>> = runs.iter().filter_map(|run| self.runs.remove(run)).collect();
         for run in &runs {
-            self.index.uncount_log(task.owner, run.used.log_bytes);
+            self.index.uncount_log(task.owner, run.used.log_bytes.into());
         }
         self.refile(task.owner);
         runs
@@ -319,9 +346,9 @@ impl State {
         self.refresh_gpus(id);
     }
 
-    pub(crate) fn insert_run(&mut self, run: Run) {
+    pub(crate) fn insert_run(&mut self, run: Arc<Run>) {
         self.index.runs_of.entry(run.task).or_default().insert(run.id);
-        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes);
+        self.index.count_log(self.tasks[&run.task].owner, run.used.log_bytes.into());
         if !run.is_ended() {
             let request = &self.tasks[&run.task].spec.request;
             let mut held = Vec::with_capacity(run.parts.len());
@@ -359,6 +386,7 @@ impl State {
     /// Change a run's own state, not that of its parts.
     pub(crate) fn change_run(&mut self, id: RunId, change: impl FnOnce(&mut Run)) {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let run = Arc::make_mut(run);
         if let Some(at) = run.release_at() {
             self.index.releases.remove(&(at, id));
         }
@@ -373,10 +401,11 @@ impl State {
     /// What a part has used that has ended.
     pub(crate) fn add_usage(&mut self, id: RunId, used: RunUsage) {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let run = Arc::make_mut(run);
         let owner = self.tasks[&run.task].owner;
-        self.index.uncount_log(owner, run.used.log_bytes);
+        self.index.uncount_log(owner, run.used.log_bytes.into());
         run.used = run.used.plus(used);
-        self.index.count_log(owner, run.used.log_bytes);
+        self.index.count_log(owner, run.used.log_bytes.into());
     }
 
     /// Bytes of logs that machines keep for this user.
@@ -393,6 +422,7 @@ impl State {
         state: PartState,
     ) {
         let run = self.runs.get_mut(&id).expect("the caller has looked the run up");
+        let run = Arc::make_mut(run);
         let part = run.parts.iter_mut().find(|part| part.node == node);
         let part = part.expect("the caller has looked the part up");
         part.started_at = part.started_at.or(started_at);

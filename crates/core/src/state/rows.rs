@@ -2,6 +2,7 @@
 
 use crate::model::ids::{Epoch, NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::node::Node;
+use crate::model::past_work::PastWork;
 use crate::model::run::{LogRemoval, Run};
 use crate::model::settings::Settings;
 use crate::model::task::{Task, TaskSpec};
@@ -21,6 +22,7 @@ pub enum RowKey {
     Task(TaskId),
     Run(RunId),
     LogRemoval(RunId),
+    PastWork(UserId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,9 +32,10 @@ pub enum Row {
     User(User),
     Node(Node),
     Spec { id: SpecId, spec: Arc<TaskSpec> },
-    Task(Task),
-    Run(Run),
+    Task(Arc<Task>),
+    Run(Arc<Run>),
     LogRemoval(LogRemoval),
+    PastWork(Arc<PastWork>),
 }
 
 /// The one row that is not part of a list: settings, and the next ids to assign.
@@ -79,6 +82,7 @@ impl Row {
             Row::Task(task) => RowKey::Task(task.id),
             Row::Run(run) => RowKey::Run(run.id),
             Row::LogRemoval(removal) => RowKey::LogRemoval(removal.run),
+            Row::PastWork(past) => RowKey::PastWork(past.user),
         }
     }
 }

@@ -27,7 +27,9 @@ fn queue(turn: &mut Turn<'_>, id: TaskId) {
     turn.state.change_task(id, |task| {
         task.state = TaskState::Queued { since };
         task.predicted = predicted;
-        task.predicted_start = None;
+        if let Some(trail) = &mut task.trail {
+            trail.predicted_start = None;
+        }
     });
     if turn.state.settings().predictions {
         turn.state.predict_start(id, since);
@@ -43,10 +45,12 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
             continue;
         }
         let at = turn.now;
-        let state = TaskState::Finished { outcome: outcome.clone(), at };
+        let state = TaskState::Finished { outcome: Box::new(outcome.clone()), at };
         turn.state.change_task(id, |task| {
             task.state = state;
-            task.doubt = None;
+            if let Some(trail) = &mut task.trail {
+                trail.doubt = None;
+            }
         });
         turn.event(Event::TaskFinished { task: id, outcome });
         if mutated(Mutant::DependentsForgotten) {
@@ -74,7 +78,7 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
 /// It is unknown whether it has run: hold it now, or when it would be queued again.
 pub(crate) fn doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
     turn.state.change_task(id, |task| {
-        task.doubt = Some(why);
+        task.trail_mut().doubt = Some(why);
         match task.state {
             TaskState::Queued { .. } | TaskState::Blocked { .. } => task.state = TaskState::Held,
             TaskState::Held | TaskState::Active { .. } | TaskState::Finished { .. } => {}
@@ -92,10 +96,10 @@ pub(crate) fn hold_in_doubt(turn: &mut Turn<'_>, id: TaskId, why: Doubt) {
 /// Put an active task whose run has ended back into the queue, at its old place, to be started after `wait`.
 pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait: Span) {
     let since = turn.now;
-    let doubt = turn.state.tasks[&id].doubt;
+    let doubt = turn.state.tasks[&id].trail().doubt;
     turn.state.change_task(id, |task| {
         task.state = if doubt.is_some() { TaskState::Held } else { TaskState::Queued { since } };
-        task.not_before = (wait > Span::ZERO).then_some(since + wait);
+        task.trail_mut().not_before = (wait > Span::ZERO).then_some(since + wait);
     });
     turn.event(Event::TaskRequeued { task: id, why });
     // It may have been started again since, by a store that was lost.
@@ -105,6 +109,25 @@ pub(crate) fn requeue(turn: &mut Turn<'_>, id: TaskId, why: RequeueReason, wait:
 }
 
 impl State {
+    /// Whether it would wait for itself if it were unfinished, over any number of unfinished tasks. When a dependency
+    /// was added, an ended task in between may not have been in the state.
+    pub(crate) fn waits_for_itself(&self, id: TaskId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(it) = next.pop() {
+            let task = self.tasks.get(&it).filter(|task| it == id || !task.is_finished());
+            for after in task.into_iter().flat_map(|task| &task.spec.after) {
+                if after.task == id {
+                    return true;
+                }
+                if seen.insert(after.task) {
+                    next.push(after.task);
+                }
+            }
+        }
+        false
+    }
+
     /// Unfinished tasks that depend on one of these, directly or indirectly; each before its dependencies, so that
     /// ending them in this order releases none.
     pub fn waiting_for(&self, tasks: &[TaskId]) -> Vec<TaskId> {

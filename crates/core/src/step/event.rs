@@ -37,6 +37,11 @@ pub enum Event {
     TasksMoved { tasks: Vec<TaskId> },
     TaskFinished { task: TaskId, outcome: Outcome },
     TaskRemoved { task: TaskId, spec: SpecId, runs: Vec<RunId> },
+    /// These have ended long ago and are in the store alone from now on, with their runs and what nobody else is to do.
+    /// Internal, as the next one: for people nothing has changed.
+    TasksRetired { tasks: Vec<TaskId>, specs: Vec<SpecId>, runs: Vec<RunId>, users: Vec<UserId> },
+    /// It is named again, and in the state as if it had never left it.
+    TaskRecalled { task: TaskId, owner: UserId, spec: Option<SpecId>, runs: Vec<RunId> },
 
     RunLaunched { run: RunId, task: TaskId, #[serde(default)] owner: UserId, nodes: Vec<NodeId> },
     PartStarted { run: RunId, node: NodeId },
@@ -130,6 +135,20 @@ impl Event {
                 let runs =
                     runs.iter().flat_map(|run| [RowKey::Run(*run), RowKey::LogRemoval(*run)]);
                 runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
+            }
+            TasksRetired { tasks, specs, runs, users } => {
+                let rows = tasks.iter().map(|task| RowKey::Task(*task));
+                rows.chain(runs.iter().map(|run| RowKey::Run(*run)))
+                    .chain(specs.iter().map(|spec| RowKey::Spec(*spec)))
+                    .chain(users.iter().map(|user| RowKey::PastWork(*user)))
+                    .collect()
+            }
+            TaskRecalled { task, owner, spec, runs } => {
+                let rows = [RowKey::Ledger, RowKey::Task(*task), RowKey::PastWork(*owner)];
+                rows.into_iter()
+                    .chain(runs.iter().map(|run| RowKey::Run(*run)))
+                    .chain(spec.iter().map(|spec| RowKey::Spec(*spec)))
+                    .collect()
             }
             RunLaunched { run, task, owner, .. } => {
                 let user = RowKey::User(*owner);

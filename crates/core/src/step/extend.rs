@@ -19,7 +19,7 @@ pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> 
     }
     let limit = task.time_limit().ok_or(Refusal::NoTimeLimit(id))? + more;
     let most = turn.state.settings().max_extension;
-    if task.extra_time + more > most && require_admin(turn.state, by).is_err() {
+    if task.trail().extra_time + more > most && require_admin(turn.state, by).is_err() {
         return Err(Refusal::ExtendedTooFar(most));
     }
     if more == Span::ZERO || limit > limits::LONGEST {
@@ -32,7 +32,7 @@ pub(crate) fn extend(turn: &mut Turn<'_>, by: Actor, id: TaskId, more: Span) -> 
         | TaskState::Queued { .. }
         | TaskState::Finished { .. } => (None, true),
     };
-    turn.state.change_task(id, |task| task.extra_time += more);
+    turn.state.change_task(id, |task| task.trail_mut().extra_time += more);
     if let Some(run) = run.filter(|_| !known) {
         turn.state.change_run(run, |run| {
             run.expected_end_at = run.expected_end_at.map(|at| at + more);
@@ -59,6 +59,6 @@ pub(crate) fn send_limit(turn: &mut Turn<'_>, node: NodeId, run: RunId) {
 /// A run that was sent no new limit has the one it was started with.
 pub(crate) fn has_heard(turn: &Turn<'_>, run: RunId, told: Option<Span>) -> bool {
     let task = &turn.state.tasks[&turn.state.runs[&run].task];
-    let never_changed = task.extra_time == Span::ZERO;
+    let never_changed = task.trail().extra_time == Span::ZERO;
     never_changed || told == task.time_limit()
 }

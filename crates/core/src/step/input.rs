@@ -9,6 +9,7 @@ use crate::model::task::TaskSpec;
 use crate::model::time::{Span, Time};
 use crate::model::trouble::Trouble;
 use crate::model::user::UserChange;
+use crate::state::Retired;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +67,9 @@ pub enum Input {
     Configure { by: Actor, settings: Settings },
     /// All that concerns one node arrives here in the order in which it happened on that connection.
     Node { node: NodeId, session: SessionId, message: NodeMessage },
+    /// An ended task that has left the state is named by the next input. In memory only: the engine has it from the store.
+    #[serde(skip)]
+    Recall(Box<Retired>),
     /// Decide what starts. The engine sends it once after each batch of other inputs.
     Schedule,
 }

@@ -10,13 +10,15 @@ use crate::step::effect::Effect;
 use crate::step::event::Event;
 use crate::step::nodes::ignore_late;
 use crate::step::{Answer, Reply, Turn};
+use std::sync::Arc;
 
 /// Orders that are sent after one report; the confirmation of the last one asks for the next report.
 const AT_ONCE: usize = 1_000;
 
 /// Their task was removed.
-pub(crate) fn remove(turn: &mut Turn<'_>, owner: UserId, runs: &[Run]) {
-    for Run { id: run, parts, .. } in runs {
+pub(crate) fn remove(turn: &mut Turn<'_>, owner: UserId, runs: &[Arc<Run>]) {
+    for run in runs {
+        let Run { id: run, parts, .. } = &**run;
         let known = |node: &NodeId| turn.state.nodes.contains_key(node);
         let nodes = parts.iter().map(|part| part.node).filter(known).collect();
         let removal = LogRemoval { run: *run, owner, nodes };

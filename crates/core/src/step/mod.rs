@@ -15,6 +15,7 @@ pub(crate) mod nodes;
 pub(crate) mod permission;
 pub mod refusal;
 pub(crate) mod report;
+pub mod retire;
 pub(crate) mod run_end;
 pub(crate) mod runs;
 pub(crate) mod schedule;
@@ -92,6 +93,7 @@ fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
         Input::ManageGpus { by, node, change } => gpus::manage(turn, by, node, change),
         Input::EndUnknownRuns { by, node } => unknown_runs::end(turn, by, node),
         Input::Node { node, session, message } => hear(turn, node, session, message),
+        Input::Recall(retired) => retire::recall(turn, *retired),
         Input::Schedule => schedule::schedule(turn),
     }
 }

@@ -126,7 +126,7 @@ fn take_run(turn: &mut Turn<'_>, node: NodeId, report: &RunReport) -> bool {
 /// It was launched before the store was restored.
 fn is_of_lost_time(state: &State, run: RunId) -> bool {
     let task = state.runs.get(&run).and_then(|run| state.tasks.get(&run.task));
-    task.is_some_and(|task| task.doubt == Some(Doubt::Restored))
+    task.is_some_and(|task| task.trail().doubt == Some(Doubt::Restored))
 }
 
 fn part_state(state: &State, node: NodeId, run: RunId) -> Option<&PartState> {

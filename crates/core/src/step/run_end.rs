@@ -33,13 +33,13 @@ pub(crate) fn end_run(turn: &mut Turn<'_>, id: RunId) {
     let restart_cost = turn.state.settings().restart_cost(gpus);
     turn.state.change_task(task, |task| {
         if matches!(exit, Exit::NeverStarted | Exit::Trouble(_)) {
-            task.attempts -= 1;
+            task.trail_mut().attempts -= 1;
         } else {
-            task.attained += ran;
+            task.trail_mut().attained += ran;
         }
         if preempted {
-            task.progress += ran;
-            task.restart_cost += restart_cost;
+            task.trail_mut().progress += ran;
+            task.trail_mut().restart_cost += restart_cost;
         }
     });
     turn.event(Event::RunEnded { run: id, task, owner, exit: exit.clone() });
@@ -118,9 +118,9 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
     let settings = turn.state.settings();
     let (requeue_lost, max_losses) = (settings.requeue_lost, settings.max_losses);
     let task = &turn.state.tasks[&id];
-    let (retries, attempts) = (task.spec.retries, task.attempts);
+    let (retries, attempts) = (task.spec.retries, task.trail().attempts);
     match exit {
-        Exit::Code(0) if mutated(Mutant::RetryAfterSuccess) && task.attempts <= retries => {
+        Exit::Code(0) if mutated(Mutant::RetryAfterSuccess) && task.trail().attempts <= retries => {
             requeue(turn, id, RequeueReason::Failed, Span::ZERO);
         }
         Exit::Code(0) => finish(turn, id, Outcome::Succeeded),
@@ -133,10 +133,10 @@ fn conclude(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure
         Exit::NoRecord if mutated(Mutant::NoRecordRunsAgain) => {
             requeue(turn, id, RequeueReason::Lost, Span::ZERO);
         }
-        Exit::NoRecord => hold_in_doubt(turn, id, task.doubt.unwrap_or(Doubt::NoRecord)),
+        Exit::NoRecord => hold_in_doubt(turn, id, task.trail().doubt.unwrap_or(Doubt::NoRecord)),
         Exit::Vanished { .. } | Exit::Abandoned if requeue_lost => {
-            turn.state.change_task(id, |task| task.losses += 1);
-            if turn.state.tasks[&id].losses <= max_losses {
+            turn.state.change_task(id, |task| task.trail_mut().losses += 1);
+            if turn.state.tasks[&id].trail().losses <= max_losses {
                 requeue(turn, id, RequeueReason::Lost, Span::ZERO);
             } else {
                 finish(turn, id, Outcome::GaveUp { attempts });
@@ -160,13 +160,14 @@ fn fail(turn: &mut Turn<'_>, run: RunId, exit: Exit, failure: Option<Failure>) {
     let out_of_memory = class == FailureClass::CudaOom;
     let too_small = if out_of_memory { smallest_memory(turn.state, run) } else { None };
     turn.state.change_task(id, |task| {
-        task.failures += 1;
-        task.wants_more_memory_than = task.wants_more_memory_than.max(too_small);
+        task.trail_mut().failures += 1;
+        task.trail_mut().wants_more_memory_than =
+            task.trail().wants_more_memory_than.max(too_small);
     });
     let (task, settings) = (&turn.state.tasks[&id], turn.state.settings());
-    let left = task.failures <= task.spec.retries || mutated(Mutant::RetriesForEver);
+    let left = task.trail().failures <= task.spec.retries || mutated(Mutant::RetriesForEver);
     if left && is_retried(&task.spec, settings, class) {
-        let wait = settings.backoff(task.failures);
+        let wait = settings.backoff(task.trail().failures);
         return requeue(turn, id, RequeueReason::Failed, wait);
     }
     finish(turn, id, own_outcome(exit));

@@ -1,4 +1,4 @@
-//! `Schedule`: get a plan from the policy, verify it, carry it out. `Start`: an administrator starts one task.
+//! `Schedule`: get a plan from the policy, verify it, carry it out; ended tasks leave the state. `Start`: an administrator starts one task.
 
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::TaskId;
@@ -13,6 +13,7 @@ use crate::step::input::Actor;
 use crate::step::lost;
 use crate::step::permission::require_admin;
 use crate::step::refusal::{Refusal, TaskAct};
+use crate::step::retire;
 use crate::step::tasks::wrong_state;
 use crate::step::{Answer, Reply, Turn};
 use std::collections::BTreeSet;
@@ -21,18 +22,18 @@ pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
     lost::declare_gone(turn);
     wake(turn);
     gpus::ripen(turn);
-    if turn.state.settings().queue_paused && !mutated(Mutant::PauseIgnored) {
-        return Ok(Reply::Done);
+    if !turn.state.settings().queue_paused || mutated(Mutant::PauseIgnored) {
+        let plan = schedule::plan(turn.state, turn.now);
+        plan::apply(turn, plan);
     }
-    let plan = schedule::plan(turn.state, turn.now);
-    plan::apply(turn, plan);
+    retire::retire(turn);
     Ok(Reply::Done)
 }
 
 /// Tasks whose time has come join the queue.
 fn wake(turn: &mut Turn<'_>) {
     for id in due(turn.state, turn.now) {
-        turn.state.change_task(id, |task| task.not_before = None);
+        turn.state.change_task(id, |task| task.trail_mut().not_before = None);
         turn.event(Event::TaskDue { task: id });
     }
 }

@@ -5,6 +5,7 @@ use crate::model::ids::{SpecId, TaskId, UserId};
 use crate::model::limits;
 use crate::model::task::{ArrayElement, DEFAULT_PRIORITY, Task, TaskSpec, TaskState};
 use crate::model::time::{Span, Time};
+use crate::model::trail::Trail;
 use crate::schedule::quota;
 use crate::state::State;
 use crate::step::dependencies;
@@ -36,11 +37,11 @@ pub(crate) fn submit(
     check_new(state, by, &spec, key.as_ref(), turn.now)?;
     let first = state.ledger.next_task;
     let spec = turn.state.new_spec(spec);
+    let mut key: Option<Arc<str>> = key.map(Arc::from);
     match &spec.1.array {
         None => add(turn, by, &spec, key, None),
         Some(array) => {
             // The first carries the key: it stands for all of them.
-            let mut key = key;
             for &index in &array.indices {
                 let element = ArrayElement { first, index };
                 add(turn, by, &spec, key.take(), Some(element));
@@ -54,13 +55,13 @@ fn add(
     turn: &mut Turn<'_>,
     owner: UserId,
     (spec_id, spec): &(SpecId, Arc<TaskSpec>),
-    key: Option<String>,
+    key: Option<Arc<str>>,
     array: Option<ArrayElement>,
 ) {
     let task = Task { key, array, ..new_task(turn.state, owner, spec, turn.now) };
     let id = task.id;
     turn.state.ledger.next_task = TaskId(id.0 + 1);
-    turn.state.insert_task(Task { spec_id: *spec_id, ..task });
+    turn.state.insert_task(Arc::new(Task { spec_id: *spec_id, ..task }));
     turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
     if !spec.hold {
         dependencies::settle(turn, id);
@@ -70,6 +71,7 @@ fn add(
 /// The task as it would be created now.
 pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: Time) -> Task {
     let id = state.ledger.next_task;
+    let not_before = spec.begin.filter(|begin| *begin > now);
     Task {
         id,
         owner,
@@ -82,19 +84,8 @@ pub(crate) fn new_task(state: &State, owner: UserId, spec: &Arc<TaskSpec>, now: 
         place: id.0,
         own_claims: require_admin(state, Actor::User(owner)).is_err(),
         state: TaskState::Held,
-        attempts: 0,
-        failures: 0,
-        losses: 0,
-        attained: Span::ZERO,
-        progress: Span::ZERO,
-        restart_cost: Span::ZERO,
-        last_run: None,
-        not_before: spec.begin.filter(|begin| *begin > now),
-        extra_time: Span::ZERO,
-        wants_more_memory_than: None,
         predicted: None,
-        predicted_start: None,
-        doubt: None,
+        trail: Trail { not_before, ..Trail::default() }.kept(),
     }
 }
 
@@ -124,10 +115,10 @@ pub(crate) fn edit(turn: &mut Turn<'_>, by: Actor, id: TaskId, spec: TaskSpec) -
         task.spec_id = spec_id;
         task.edited = true;
         if task.spec.time_limit != limit_before {
-            task.extra_time = Span::ZERO;
+            task.trail_mut().extra_time = Span::ZERO;
         }
         if let Some(begin) = begins {
-            task.not_before = begin.filter(|begin| *begin > now);
+            task.trail_mut().not_before = begin.filter(|begin| *begin > now);
         }
         task.own_claims = claims;
         // Out of the queue and off its old dependencies, until they are settled anew.
@@ -195,8 +186,8 @@ fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
 
 fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> Option<&'a Task> {
     let key = key.filter(|_| !mutated(Mutant::KeyIgnored))?;
-    let id = state.index.keys.get(&(by, key.clone()))?;
-    state.tasks.get(id)
+    let id = state.index.keys.get(&(by, Arc::from(key.as_str())))?;
+    state.tasks.get(id).map(Arc::as_ref)
 }
 
 fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Refusal> {

@@ -11,6 +11,7 @@ use crate::step::permission::{canceller, own_task};
 use crate::step::refusal::{Refusal, TaskAct, TaskStage};
 use crate::step::{Answer, Reply, Turn};
 use crate::step::{dependencies, logs, runs, unknown_runs};
+use std::sync::Arc;
 
 /// A waiting task ends at once, a running one when its processes have ended.
 pub(crate) fn cancel(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
@@ -62,8 +63,8 @@ pub(crate) fn release(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
         return Err(wrong_state(task, TaskAct::Release));
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
-    if task.doubt.is_some() {
-        turn.state.change_task(id, |task| task.doubt = None);
+    if task.trail().doubt.is_some() {
+        turn.state.change_task(id, |task| task.trail_mut().doubt = None);
     }
     turn.event(Event::TaskReleased { task: id });
     dependencies::settle(turn, id);
@@ -78,16 +79,19 @@ pub(crate) fn retry(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     }
     unknown_runs::refuse_second_run(turn.state, id)?;
     let now = turn.now;
+    if turn.state.waits_for_itself(id) {
+        return Err(Refusal::Circle(id));
+    }
     // It waits like a new one.
     quota::admit(turn.state, task.owner, &task.spec, 1, now)?;
     turn.state.change_task(id, |task| {
         task.state = TaskState::Held;
-        task.not_before = task.spec.begin.filter(|begin| *begin > now);
-        task.failures = 0;
-        task.losses = 0;
-        task.attained = Span::ZERO;
-        task.progress = Span::ZERO;
-        task.restart_cost = Span::ZERO;
+        task.trail_mut().not_before = task.spec.begin.filter(|begin| *begin > now);
+        task.trail_mut().failures = 0;
+        task.trail_mut().losses = 0;
+        task.trail_mut().attained = Span::ZERO;
+        task.trail_mut().progress = Span::ZERO;
+        task.trail_mut().restart_cost = Span::ZERO;
     });
     turn.event(Event::TaskRetried { task: id });
     dependencies::settle(turn, id);
@@ -116,7 +120,7 @@ pub(crate) fn move_to(turn: &mut Turn<'_>, by: Actor, id: TaskId, position: usiz
     if !task.is_queued() {
         return Err(wrong_state(task, TaskAct::Move));
     }
-    let peers = |other: &&Task| {
+    let peers = |other: &&Arc<Task>| {
         (other.owner, other.spec.urgent, other.spec.priority)
             == (task.owner, task.spec.urgent, task.spec.priority)
     };

@@ -96,7 +96,7 @@ fn the_tasks_of_a_removed_user_are_cancelled_and_the_history_stays() {
     lab.schedule();
     lab.act(Input::RemoveUser { by: Actor::User(ADMIN), user: ANN });
     let outcome = |task: &Task| match &task.state {
-        TaskState::Finished { outcome, .. } => Some(outcome.clone()),
+        TaskState::Finished { outcome, .. } => Some((**outcome).clone()),
         _ => None,
     };
     assert!(matches!(outcome(&lab.state.tasks[&waiting]), Some(Outcome::Cancelled { .. })));

@@ -82,7 +82,7 @@ impl Lifted {
         for row in &mut rows {
             match row {
                 Row::Ledger(ledger) => ledger.next_spec = SpecId(new.0 + 1),
-                Row::Task(task) if task.id == self.task => task.spec_id = new,
+                Row::Task(task) if task.id == self.task => Arc::make_mut(task).spec_id = new,
                 _ => {}
             }
         }
@@ -104,7 +104,9 @@ impl Lifted {
             }
             Constraint::Begins { .. } | Constraint::RetryAt { .. } => {
                 self.rewrite(|row| match row {
-                    Row::Task(row) if row.id == task => row.not_before = None,
+                    Row::Task(row) if row.id == task => {
+                        Arc::make_mut(row).trail_mut().not_before = None
+                    }
                     _ => {}
                 });
             }

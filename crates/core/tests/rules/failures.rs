@@ -181,10 +181,10 @@ fn a_gpu_that_was_too_small_is_remembered() {
     lab.submit(retrying(1, &[]));
     lab.schedule();
     lab.ended_with(1, failed(FailureClass::Nccl));
-    assert_eq!(lab.state.tasks[&TaskId(1)].wants_more_memory_than, None);
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().wants_more_memory_than, None);
     lab.schedule();
     lab.ended_with(1, failed(FailureClass::CudaOom));
-    assert_eq!(lab.state.tasks[&TaskId(1)].wants_more_memory_than, Some(80 << 30));
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().wants_more_memory_than, Some(80 << 30));
 }
 
 /// One node whose first GPU has half the memory of its second one.
@@ -264,7 +264,7 @@ fn a_preempted_run_says_so_and_is_no_failure_of_its_task() {
     lab.schedule();
     lab.ended_with(1, ending(Exit::Signal(15), true));
     assert_eq!(failure_of(&lab, 1).map(|it| it.class), Some(FailureClass::Preempted));
-    assert_eq!(lab.state.tasks[&TaskId(1)].failures, 0);
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().failures, 0);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_task_begins_at_its_time_and_not_before() {
     assert_eq!(lab.task(1), "starting n1[1]");
     // A time that has passed is none.
     lab.submit(TaskSpec { begin: Some(at), ..wants(1) });
-    assert_eq!(lab.state.tasks[&TaskId(3)].not_before, None);
+    assert_eq!(lab.state.tasks[&TaskId(3)].trail().not_before, None);
 }
 
 #[test]

@@ -169,7 +169,7 @@ impl Lab {
     }
 
     pub(crate) fn run_of(&self, task: u64) -> RunId {
-        self.state.tasks[&TaskId(task)].last_run.unwrap()
+        self.state.tasks[&TaskId(task)].trail().last_run.unwrap()
     }
 
     /// The task that runs, where it is one.
@@ -250,7 +250,7 @@ impl Lab {
             }
             TaskState::Queued { .. } => "queued".into(),
             TaskState::Active { run } => self.show_run(&self.state.runs[run]),
-            TaskState::Finished { outcome, .. } => match outcome {
+            TaskState::Finished { outcome, .. } => match &**outcome {
                 Outcome::Failed { exit } => format!("failed {exit:?}"),
                 Outcome::Cancelled { .. } => "cancelled".into(),
                 Outcome::DependencyFailed { on } => format!("dependency {on} failed"),

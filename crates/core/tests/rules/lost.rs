@@ -14,7 +14,7 @@ fn declare(force: bool) -> Input {
 }
 
 fn class_of(state: &State, task: u64) -> Option<FailureClass> {
-    let run = &state.runs[&state.tasks[&TaskId(task)].last_run.unwrap()];
+    let run = &state.runs[&state.tasks[&TaskId(task)].trail().last_run.unwrap()];
     match &run.state {
         danlu_core::run::RunState::Ended { failure, .. } => failure.as_ref().map(|it| it.class),
         _ => None,
@@ -68,7 +68,7 @@ fn after_lost_after_a_run_has_failed_and_its_task_waits_again() {
     lab.report(1, healthy(1, 1), vec![]);
     lab.schedule();
     assert_eq!(lab.task(1), "starting n1[0]");
-    assert_eq!(lab.state.tasks[&TaskId(1)].attempts, 2);
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().attempts, 2);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_running_task_goes_back_to_its_place_with_the_next_attempt() {
     assert_eq!(lab.task(1), "queued");
     lab.schedule();
     assert_eq!(lab.tasks(), ["starting n1[0]", "queued"]);
-    assert_eq!(lab.state.tasks[&TaskId(1)].attempts, 2);
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().attempts, 2);
 }
 
 #[test]

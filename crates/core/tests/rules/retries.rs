@@ -12,7 +12,7 @@ fn after_exits(spec: TaskSpec, exits: &[Exit]) -> String {
         lab.schedule();
         lab.ended(1, exit.clone());
     }
-    format!("{} after {}", lab.task(1), lab.state.tasks[&TaskId(1)].attempts)
+    format!("{} after {}", lab.task(1), lab.state.tasks[&TaskId(1)].trail().attempts)
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_task_that_its_machine_could_not_start_stays_queued_and_the_machine_gets_not
     lab.schedule();
     assert_eq!(lab.task(1), "queued");
     let task = &lab.state.tasks[&TaskId(1)];
-    assert_eq!((task.attempts, task.failures, task.losses), (0, 0, 0));
+    assert_eq!((task.trail().attempts, task.trail().failures, task.trail().losses), (0, 0, 0));
     assert_eq!(lab.why(1), WaitReason::NodesUnfit { nodes: vec![NodeId(1)], trouble: full() });
     assert!(lab.events.contains(&Event::NodeUnfit { node: NodeId(1), trouble: full() }));
     lab.hear(1, NodeMessage::Fitness { trouble: None });
@@ -121,7 +121,7 @@ fn a_run_whose_record_is_gone_may_have_ended_and_is_not_run_again_unasked() {
     lab.act(release(ANN));
     lab.schedule();
     assert_eq!(lab.task(1), "starting n1[0]");
-    assert_eq!(lab.state.tasks[&TaskId(1)].doubt, None);
+    assert_eq!(lab.state.tasks[&TaskId(1)].trail().doubt, None);
 }
 
 #[test]

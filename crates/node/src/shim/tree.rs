@@ -86,7 +86,7 @@ pub(super) fn reap() -> Result<Option<Reaped>, NoChildren> {
         pid if pid > 0 => Ok(Some(Reaped {
             pid: Pid::from_raw(pid),
             ended: Ended::from_status(status),
-            cpu_time: Span(milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime)),
+            cpu_time: cpu_time(&usage),
             // In kilobytes there.
             largest: u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(1024),
         })),
@@ -94,8 +94,11 @@ pub(super) fn reap() -> Result<Option<Reaped>, NoChildren> {
     }
 }
 
-fn milliseconds(time: libc::timeval) -> u64 {
-    u64::try_from(time.tv_sec * 1000 + time.tv_usec / 1000).unwrap_or(0)
+/// Rounded up: a process that was shorter than a millisecond has used some time all the same.
+fn cpu_time(usage: &libc::rusage) -> Span {
+    let micros = |time: libc::timeval| time.tv_sec * 1_000_000 + time.tv_usec;
+    let micros = micros(usage.ru_utime) + micros(usage.ru_stime);
+    Span(u64::try_from(micros).unwrap_or(0).div_ceil(1_000))
 }
 
 #[derive(Debug)]

@@ -126,8 +126,12 @@ fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, Str
     told.collect()
 }
 
-/// `{"type": "run_ended", "at": …, "task": 12, …}`.
+/// `{"type": "run_ended", "at": …, "task": 12, …}`; `None` for what is internal.
 fn encoded(at: Time, event: &danlu_core::Event) -> Option<String> {
+    use danlu_core::Event::{TaskRecalled, TasksRetired};
+    if matches!(event, TasksRetired { .. } | TaskRecalled { .. }) {
+        return None;
+    }
     let (kind, mut fields) = match serde_json::to_value(event).ok()? {
         Value::String(kind) => (kind, Map::new()),
         Value::Object(tagged) => {

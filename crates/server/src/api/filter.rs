@@ -119,10 +119,10 @@ impl TaskSelection<'_> {
             BriefState::Waiting(name) | BriefState::Ended(name) => states.contains(&name),
             BriefState::Active => states.contains(&view::active_state(self.model, id)),
         };
-        let array = brief.array.map(|element| element.first.0);
+        let of = |first: u64| self.model.element(id).is_some_and(|it| it.first.0 == first);
         self.owner.is_none_or(|owner| owner == Some(brief.owner))
-            && (self.filter.array.is_none() || self.filter.array == array)
             && self.filter.only.is_none_or(|only| only == brief.owner)
+            && self.filter.array.is_none_or(of)
             && self.states.as_ref().is_none_or(state)
             && (!self.filter.looks_inside()
                 || self.model.tasks.get(&id).is_some_and(|task| self.inside(task)))
@@ -134,7 +134,7 @@ impl TaskSelection<'_> {
             None => task.spec.labels.contains_key(wanted),
         };
         let node = |name: &String| {
-            let run = task.last_run.and_then(|run| self.model.runs.get(&run));
+            let run = task.trail().last_run.and_then(|run| self.model.runs.get(&run));
             let mut nodes = run.into_iter().flat_map(|run| &run.parts).map(|part| part.node);
             nodes.any(|id| self.model.nodes.get(&id).is_some_and(|node| node.name == *name))
         };

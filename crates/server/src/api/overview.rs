@@ -127,7 +127,7 @@ fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Ve
             break;
         }
         let Some(brief) = model.briefs.get(id) else { continue };
-        let first = brief.array.map(|element| element.first);
+        let first = model.element(*id).map(|element| element.first);
         let has_line =
             |first: TaskId| digest.open_arrays.contains(&first) || arrays.contains(&first);
         if !first.is_some_and(has_line) && wanted.lets_through(*id, brief) {
@@ -152,7 +152,7 @@ fn line(model: &ReadModel, id: TaskId) -> OverviewLine {
         let state = view::active_state(model, *id);
         *counts.entry(state).or_default() += 1;
         if state == TaskStateName::Running {
-            let run = model.tasks.get(id).and_then(|task| model.runs.get(&task.last_run?));
+            let run = model.tasks.get(id).and_then(|task| model.runs.get(&task.trail().last_run?));
             since = since.into_iter().chain(run.and_then(|run| view::started_at(run))).min();
         }
     }
@@ -175,7 +175,7 @@ fn indices(model: &ReadModel, array: &ArrayDigest) -> Vec<(u32, u32)> {
         Some(spec) if spec.indices.len() == array.size() => ranges(spec.indices.iter().copied()),
         _ => {
             let ids = array.waiting.iter().chain(&array.active).chain(&array.ended);
-            ranges(ids.filter_map(|id| Some(model.briefs.get(id)?.array?.index)))
+            ranges(ids.filter_map(|id| Some(model.element(*id)?.index)))
         }
     }
 }

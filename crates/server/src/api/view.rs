@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One row of a list.
 pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> TaskView {
-    let run = task.last_run.and_then(|id| model.runs.get(&id));
+    let run = task.trail().last_run.and_then(|id| model.runs.get(&id));
     let run = run.map(|run| &**run);
     let spec = &task.spec;
     let over = task.is_finished();
@@ -48,7 +48,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
         },
         exit_code: run.filter(|_| over).and_then(exit_code),
         failure: task.outcome().and_then(|outcome| failure(outcome, run)),
-        attempt: task.attempts.max(1),
+        attempt: task.trail().attempts.max(1),
         array: task.array.map(|element| element.first.0),
         index: task.array.map(|element| element.index),
         grid: task.values().into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
@@ -107,7 +107,7 @@ pub(crate) fn state_name(model: &ReadModel, id: TaskId) -> TaskStateName {
 
 /// Of a task that has a run.
 pub(crate) fn active_state(model: &ReadModel, id: TaskId) -> TaskStateName {
-    let run = model.tasks.get(&id).and_then(|task| model.runs.get(&task.last_run?));
+    let run = model.tasks.get(&id).and_then(|task| model.runs.get(&task.trail().last_run?));
     match run {
         Some(run) if is_lost(model, run) => TaskStateName::Lost,
         Some(run) => match run.state {

@@ -211,6 +211,8 @@ impl Visible<'_> {
             | UnknownRunsEnded { .. }
             | LateMessageIgnored { .. }
             | ProjectCharged { .. }
+            | TasksRetired { .. }
+            | TaskRecalled { .. }
             | LogDropped { .. } => None,
             UserAdded { user } | UserChanged { user } => self.user(user).then_some(event),
             TaskSubmitted { task, .. }

@@ -75,7 +75,9 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         Input::Configure { settings, .. } => {
             (Act::Change, String::from("settings"), difference(state.settings(), settings))
         }
-        Input::Boot { .. } | Input::Node { .. } | Input::Schedule => return None,
+        Input::Boot { .. } | Input::Node { .. } | Input::Recall(_) | Input::Schedule => {
+            return None;
+        }
     };
     Some(Deed { user: by.name, origin: by.origin, act, target, detail })
 }

@@ -1,13 +1,12 @@
 //! The few bytes of a task that most lists need.
 
-use danlu_core::task::{ArrayElement, Outcome, TaskState};
+use danlu_core::task::{Outcome, TaskState};
 use danlu_core::{Task, UserId};
 use danlu_wire::api::TaskStateName;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Brief {
     pub owner: UserId,
-    pub array: Option<ArrayElement>,
     pub state: BriefState,
 }
 
@@ -26,7 +25,7 @@ impl Brief {
             TaskState::Blocked { .. } => BriefState::Waiting(TaskStateName::Blocked),
             TaskState::Queued { .. } => BriefState::Waiting(TaskStateName::Queued),
             TaskState::Active { .. } => BriefState::Active,
-            TaskState::Finished { outcome, .. } => BriefState::Ended(match outcome {
+            TaskState::Finished { outcome, .. } => BriefState::Ended(match &**outcome {
                 Outcome::Succeeded => TaskStateName::Succeeded,
                 Outcome::Failed { .. } | Outcome::GaveUp { .. } | Outcome::LaunchError { .. } => {
                     TaskStateName::Failed
@@ -37,7 +36,7 @@ impl Brief {
                 Outcome::TimedOut => TaskStateName::TimedOut,
             }),
         };
-        Brief { owner: task.owner, array: task.array, state }
+        Brief { owner: task.owner, state }
     }
 
     pub fn is_over(&self) -> bool {

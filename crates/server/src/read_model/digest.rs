@@ -1,7 +1,8 @@
 //! Counts and ids for the overview, updated with every change, so that it need not go through all tasks.
 
 use super::brief::{Brief, BriefState};
-use danlu_core::{TaskId, UserId};
+use danlu_core::task::ArrayElement;
+use danlu_core::{Task, TaskId, UserId};
 use danlu_wire::api::TaskStateName;
 use imbl::{OrdMap, OrdSet};
 
@@ -33,26 +34,28 @@ impl Digest {
     }
 
     /// A task has appeared, changed or gone.
-    pub(super) fn change(&mut self, id: TaskId, before: Option<Brief>, after: Option<Brief>) {
+    pub(super) fn change(&mut self, id: TaskId, before: Option<&Task>, after: Option<&Task>) {
+        let listed = |task: &Task| (Brief::of(task), task.array);
+        let (before, after) = (before.map(listed), after.map(listed));
         if before == after {
             return;
         }
-        if let Some(before) = before {
-            self.remove(id, &before);
+        if let Some((brief, array)) = before {
+            self.remove(id, &brief, array);
         }
-        if let Some(after) = after {
-            self.add(id, after);
+        if let Some((brief, array)) = after {
+            self.add(id, brief, array);
         }
     }
 
-    fn add(&mut self, id: TaskId, brief: Brief) {
+    fn add(&mut self, id: TaskId, brief: Brief, array: Option<ArrayElement>) {
         if brief.is_waiting() {
             *self.waiting_of.entry(brief.owner).or_insert(0) += 1;
         }
         if brief.is_over() {
             self.ended.insert(id);
         }
-        match brief.array {
+        match array {
             None if brief.is_over() => {}
             None => drop(self.open_singles.insert(id, brief)),
             Some(element) => {
@@ -65,7 +68,7 @@ impl Digest {
         }
     }
 
-    fn remove(&mut self, id: TaskId, brief: &Brief) {
+    fn remove(&mut self, id: TaskId, brief: &Brief, array: Option<ArrayElement>) {
         if brief.is_waiting()
             && let Some(count) = self.waiting_of.get_mut(&brief.owner)
         {
@@ -74,7 +77,7 @@ impl Digest {
         if brief.is_over() {
             self.ended.remove(&id);
         }
-        let Some(first) = brief.array.map(|element| element.first) else {
+        let Some(first) = array.map(|element| element.first) else {
             self.open_singles.remove(&id);
             return;
         };

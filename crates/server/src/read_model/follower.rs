@@ -60,10 +60,22 @@ fn catch_up(followed: Option<Followed>, model: Arc<ReadModel>) -> Followed {
 
 fn difference<'a>(old: &'a ReadModel, new: &'a ReadModel) -> Changes<'a> {
     let mut changes = Changes { ledger: Some(&new.ledger), ..Changes::default() };
-    each(&old.users, &new.users, |id, _, user| changes.users.push((*id, user)));
-    each(&old.nodes, &new.nodes, |id, _, node| changes.nodes.push((*id, node)));
+    each(&old.users, &new.users, |id, _, user| {
+        changes.users.push((*id, user.map(Arc::as_ref)));
+    });
+    each(&old.nodes, &new.nodes, |id, _, node| {
+        changes.nodes.push((*id, node.map(Arc::as_ref)));
+    });
     each(&old.tasks, &new.tasks, |id, old, task| changes.tasks.push((*id, old, task)));
     each(&old.runs, &new.runs, |id, _, run| changes.runs.push((*id, run)));
+    for item in old.past_work.diff(&new.past_work) {
+        changes.past_work.push(match item {
+            DiffItem::Add(user, past) | DiffItem::Update { new: (user, past), .. } => {
+                (*user, Some(past))
+            }
+            DiffItem::Remove(user, _) => (*user, None),
+        });
+    }
     changes
 }
 
@@ -71,7 +83,7 @@ fn difference<'a>(old: &'a ReadModel, new: &'a ReadModel) -> Changes<'a> {
 fn each<'a, K: Ord, V: Eq>(
     old: &'a OrdMap<K, Arc<V>>,
     new: &'a OrdMap<K, Arc<V>>,
-    mut change: impl FnMut(&K, Option<&'a V>, Option<&'a V>),
+    mut change: impl FnMut(&K, Option<&'a Arc<V>>, Option<&'a Arc<V>>),
 ) {
     for item in old.diff(new) {
         match item {

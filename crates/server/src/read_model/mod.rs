@@ -13,9 +13,10 @@ use crate::store::Batch;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
 use danlu_core::state::Retired;
+use danlu_core::task::ArrayElement;
 use danlu_core::{
-    Epoch, Event, GpuId, Node, NodeId, Row, RowKey, Run, RunId, State, Task, TaskId, Time, User,
-    UserId,
+    Epoch, Event, GpuId, Node, NodeId, PastWork, Row, RowKey, Run, RunId, State, Task, TaskId,
+    Time, User, UserId,
 };
 use follower::Follower;
 use imbl::{OrdMap, OrdSet};
@@ -35,6 +36,8 @@ pub struct ReadModel {
     /// Runs that have not ended.
     pub active: OrdSet<RunId>,
     pub runs_of: OrdSet<(TaskId, RunId)>,
+    /// What is remembered of ended tasks that have left the rows.
+    pub past_work: OrdMap<UserId, Arc<PastWork>>,
     /// Which nodes list a GPU: more than one where a machine has two names.
     listed: OrdSet<(GpuId, NodeId)>,
 }
@@ -148,6 +151,11 @@ impl ReadModel {
         model
     }
 
+    /// Which element of which array it is.
+    pub fn element(&self, task: TaskId) -> Option<ArrayElement> {
+        self.tasks.get(&task)?.array
+    }
+
     fn put(&mut self, row: Row) {
         match row {
             Row::Ledger(ledger) => self.ledger = Arc::new(ledger),
@@ -158,6 +166,7 @@ impl ReadModel {
             Row::Task(task) => self.put_task(task),
             Row::Run(run) => self.put_run(run),
             Row::LogRemoval(_) => {}
+            Row::PastWork(past) => drop(self.past_work.insert(past.user, past)),
         }
     }
 
@@ -186,21 +195,20 @@ impl ReadModel {
         of_gpu.filter(move |id| *id != node).filter_map(|id| Some(&**self.nodes.get(&id)?))
     }
 
-    fn put_task(&mut self, task: Task) {
-        let brief = Brief::of(&task);
-        let before = self.briefs.insert(task.id, brief);
-        self.digest.change(task.id, before, Some(brief));
-        self.tasks.insert(task.id, Arc::new(task));
+    fn put_task(&mut self, task: Arc<Task>) {
+        self.briefs.insert(task.id, Brief::of(&task));
+        let before = self.tasks.insert(task.id, Arc::clone(&task));
+        self.digest.change(task.id, before.as_deref(), Some(&task));
     }
 
-    fn put_run(&mut self, run: Run) {
+    fn put_run(&mut self, run: Arc<Run>) {
         if run.is_ended() {
             self.active.remove(&run.id);
         } else {
             self.active.insert(run.id);
         }
         self.runs_of.insert((run.task, run.id));
-        self.runs.insert(run.id, Arc::new(run));
+        self.runs.insert(run.id, run);
     }
 
     pub fn active_runs(&self) -> impl Iterator<Item = &Run> {
@@ -217,15 +225,16 @@ impl ReadModel {
         match key {
             RowKey::Ledger | RowKey::Spec(_) | RowKey::LogRemoval(_) => {}
             RowKey::User(id) => drop(self.users.remove(&id)),
+            RowKey::PastWork(id) => drop(self.past_work.remove(&id)),
             RowKey::Node(id) => {
                 if let Some(node) = self.nodes.remove(&id) {
                     self.unlist(id, node.gpus.iter().map(|gpu| gpu.id.clone()).collect());
                 }
             }
             RowKey::Task(id) => {
-                self.tasks.remove(&id);
-                let before = self.briefs.remove(&id);
-                self.digest.change(id, before, None);
+                self.briefs.remove(&id);
+                let before = self.tasks.remove(&id);
+                self.digest.change(id, before.as_deref(), None);
             }
             RowKey::Run(id) => {
                 if let Some(run) = self.runs.remove(&id) {

@@ -102,6 +102,9 @@ const MIGRATIONS: &[&str] = &["
 ", "
     -- Logs of removed tasks that machines have not deleted yet.
     CREATE TABLE log_removals (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
+", "
+    -- What is remembered of users' ended tasks that have left the rows.
+    CREATE TABLE past_work (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
 "];
 
 const NEWEST: usize = MIGRATIONS.len();
@@ -147,8 +150,8 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
 }
 
 /// The tables of rows.
-pub(super) const TABLES: [&str; 7] =
-    ["ledger", "users", "nodes", "specs", "tasks", "runs", "log_removals"];
+pub(super) const TABLES: [&str; 8] =
+    ["ledger", "users", "nodes", "specs", "tasks", "runs", "log_removals", "past_work"];
 
 /// The table of a row, and its number there.
 pub(super) fn filed(key: RowKey) -> (&'static str, i64) {
@@ -164,5 +167,6 @@ pub(super) fn filed(key: RowKey) -> (&'static str, i64) {
         RowKey::Task(id) => ("tasks", number(id.0)),
         RowKey::Run(id) => ("runs", of_run(id)),
         RowKey::LogRemoval(id) => ("log_removals", of_run(id)),
+        RowKey::PastWork(id) => ("past_work", i64::from(id.0)),
     }
 }

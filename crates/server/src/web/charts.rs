@@ -37,7 +37,7 @@ pub(super) async fn usage(
         model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
     let task = task.ok_or(Refusal::NoSuchTask(TaskId(id)));
     let task = task.map_err(visit.no())?;
-    let run = task.last_run.and_then(|run| model.runs.get(&run));
+    let run = task.trail().last_run.and_then(|run| model.runs.get(&run));
     let since = run.and_then(|run| crate::api::view::started_at(run)).map_or(0, |time| time.0);
     let mut gpus = Vec::new();
     for part in run.into_iter().flat_map(|run| &run.parts) {

@@ -73,6 +73,7 @@ impl fmt::Display for InputText<'_> {
                 write!(f, "node {node} session {session}: ")?;
                 message_words(message, f)
             }
+            Input::Recall(retired) => write!(f, "recall task {}", retired.task.id),
             Input::Schedule => write!(f, "schedule"),
         }?;
         match self.1 {
@@ -167,6 +168,11 @@ impl fmt::Display for EventText<'_> {
             Event::TasksMoved { tasks } => write!(f, "{} tasks moved", tasks.len()),
             Event::TaskFinished { task, outcome } => write!(f, "task {task} finished: {outcome:?}"),
             Event::TaskRemoved { task, .. } => write!(f, "task {task} removed"),
+            Event::TasksRetired { tasks, .. } => {
+                write!(f, "only the history has")?;
+                tasks.iter().try_for_each(|task| write!(f, " {task}"))
+            }
+            Event::TaskRecalled { task, .. } => write!(f, "task {task} is out of the history"),
             Event::RunLaunched { run, task, nodes, .. } => {
                 write!(f, "run {run} (task {task}) launched on")?;
                 nodes.iter().try_for_each(|node| write!(f, " {node}"))

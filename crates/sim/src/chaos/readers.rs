@@ -61,6 +61,13 @@ fn changes<'a>(
                 };
                 changes.tasks.push((id, task(before), task(after)));
             }
+            (RowKey::PastWork(user), _, after) => {
+                let past = match after {
+                    Some(Row::PastWork(past)) => Some(past),
+                    _ => None,
+                };
+                changes.past_work.push((user, past));
+            }
             (RowKey::Ledger | RowKey::Spec(_) | RowKey::LogRemoval(_), _, _) => {}
         }
     }

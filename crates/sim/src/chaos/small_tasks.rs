@@ -36,7 +36,7 @@ impl World {
 
     pub(super) fn submit_small_tasks(&mut self) {
         let tasks = self.disk.rows.values().filter_map(|row| match row {
-            Row::Task(task) if is_small_task(task) => Some(task),
+            Row::Task(task) if is_small_task(task) => Some(&**task),
             _ => None,
         });
         let (ended, open): (Vec<&Task>, Vec<&Task>) = tasks.partition(|task| task.is_finished());

@@ -6,6 +6,7 @@ use danlu_core::settings::{Backfill, Order};
 use danlu_core::task::TaskState;
 use danlu_core::view::View;
 use danlu_core::{Event, Span, State, Task, Time, User};
+use std::sync::Arc;
 
 /// In strict order, no task of a worse class has started while the first task of a better one would still fit.
 pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Verdict {
@@ -18,7 +19,7 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     let unlimited = settings.quota == QuotaSettings::default();
     // Under `auto_inside` another task of a user may be the first.
     let plain = strict && patient && unlimited && !settings.auto_inside;
-    if !plain || after.tasks.values().any(named) {
+    if !plain || after.tasks.values().any(|task| named(task)) {
         return Ok(());
     }
     let started = events.iter().filter_map(|event| match event {
@@ -35,7 +36,7 @@ pub(super) fn classes_are_kept(after: &State, events: &[Event], now: Time) -> Ve
     };
     let view = View::new(after, now);
     for user in after.users.values().filter(|user| class(user) < class(worst)) {
-        let due = |task: &&Task| task.is_queued() && task.not_before.is_none();
+        let due = |task: &&Arc<Task>| task.is_queued() && task.trail().not_before.is_none();
         let queued = after.tasks.values().filter(|task| task.owner == user.id).filter(due);
         let first = queued.min_by_key(|it| (!it.spec.urgent, it.spec.priority, it.place));
         let Some(first) = first.filter(|task| task.spec.array.is_none()) else { continue };
@@ -75,7 +76,8 @@ fn within(
 ) -> Verdict {
     let Some(quota) = quota else { return Ok(()) };
     let active = |task: &&Task| matches!(task.state, TaskState::Active { .. });
-    let running: Vec<&Task> = state.tasks.values().filter(active).filter(counts).collect();
+    let running: Vec<&Task> =
+        state.tasks.values().map(Arc::as_ref).filter(active).filter(counts).collect();
     let (tasks, id) = (running.len() as u64, started.id);
     let most = quota.running_tasks.unwrap_or(u64::MAX);
     ensure!(tasks <= most, "task {id} is started as number {tasks} of {most}");

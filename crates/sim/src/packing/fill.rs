@@ -148,7 +148,7 @@ impl PackedCluster {
     }
 
     fn waits(&self, task: TaskId) -> bool {
-        self.state.tasks.get(&task).is_some_and(danlu_core::Task::is_queued)
+        self.state.tasks.get(&task).is_some_and(|task| task.is_queued())
     }
 
     fn ask(&mut self, input: Input) -> Result<Reply, PackingError> {

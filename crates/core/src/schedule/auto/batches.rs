@@ -80,11 +80,11 @@ impl BatchId {
 
 impl Record {
     fn of(task: &Task) -> Record {
-        let ended = task.is_finished() && task.attained > Span::ZERO;
+        let ended = task.is_finished() && task.trail().attained > Span::ZERO;
         Record {
-            started: u64::from(task.attempts > 0),
+            started: u64::from(task.trail().attempts > 0),
             ended: u64::from(ended),
-            sum: if ended { Logarithm::of(task.attained).0 } else { 0 },
+            sum: if ended { Logarithm::of(task.trail().attained).0 } else { 0 },
         }
     }
 }

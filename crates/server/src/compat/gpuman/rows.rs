@@ -52,7 +52,7 @@ fn row(api: &Api, model: &ReadModel, task: &Task) -> Value {
     };
     let output = &launch.output;
     let limit = task.time_limit().map(|span| format!("{:.1}", span.0 as f64 / 1000.0));
-    let run = task.last_run.and_then(|id| model.runs.get(&id));
+    let run = task.trail().last_run.and_then(|id| model.runs.get(&id));
     // Of a run on another machine it would mean nothing here.
     let pid = run.filter(|run| !run.is_ended()).and_then(|run| api.files.leader(run.id));
     json!([

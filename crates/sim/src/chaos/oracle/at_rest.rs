@@ -21,7 +21,7 @@ impl Oracle {
         counts: impl Fn(&Task) -> bool,
     ) -> Verdict {
         let open = disk.rows.values().filter_map(|row| match row {
-            Row::Task(task) if counts(task) && !task.is_finished() => Some(task),
+            Row::Task(task) if counts(task) && !task.is_finished() => Some(&**task),
             _ => None,
         });
         let mut open: Vec<&Task> = open.collect();

@@ -153,8 +153,9 @@ impl Record {
                     Some(Row::Spec { spec, .. }) => Some(spec),
                     _ => None,
                 };
-                let same =
-                    spec == Some(&fact.spec) && fact.key == task.key && fact.owner == task.owner;
+                let same = spec == Some(&fact.spec)
+                    && fact.key.as_deref() == task.key.as_deref()
+                    && fact.owner == task.owner;
                 ensure!(same, "task {id} on disk is not what was submitted");
                 let (said, found) = (fact.outcome.as_ref(), task.outcome());
                 ensure!(said == found, "task {id} was said to be {said:?}, on disk is {found:?}");

@@ -7,7 +7,7 @@ use crate::trace::read::Job;
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
-use danlu_core::settings::{RestartCost, Settings};
+use danlu_core::settings::{HistorySettings, RestartCost, Settings};
 use danlu_core::{
     Actor, Epoch, GpuId, Input, NodeMessage, Refusal, Reply, Span, State, Time, UserId,
 };
@@ -80,6 +80,8 @@ fn settings(cluster: &Cluster, policy: Policy) -> Settings {
         las_threshold: Span::from_secs(18_000),
         reserve_after: Span::ZERO,
         predictions: policy.estimates == Estimates::History,
+        // What has become of each job is read from the state at the end.
+        history: HistorySettings { recent: u64::MAX, ..HistorySettings::default() },
         ..Settings::default()
     }
 }
