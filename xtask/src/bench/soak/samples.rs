@@ -73,8 +73,11 @@ impl Series {
     /// What comes and goes with the tasks of a moment: so many pieces are no growth.
     pub(super) fn slack(self) -> f64 {
         match self {
-            Series::Memory | Series::Database | Series::MemoryOfProcesses => 0.0,
-            Series::Threads => 1.0,
+            Series::Memory | Series::Database => 0.0,
+            // Those that read files for a request end when they are idle.
+            Series::Threads => 4.0,
+            // Some shims more or less.
+            Series::MemoryOfProcesses => 20.0,
             Series::Descriptors | Series::Processes | Series::ControlGroups => 8.0,
             Series::RunDirectories | Series::SpareDirectories => 16.0,
             // Four of each run.
