@@ -528,5 +528,7 @@ messages! {
     database_of_newer_release(path, version, known) =
         "{path} was written by a newer release (format {version}; this release supports up to {known})",
         "{path} 由较新的版本写入（格式 {version}；此版本最高支持 {known}）";
+    history_too_slow = "the history of ended tasks takes too long to answer", "查询历史任务耗时过长";
+    narrow_the_search = "narrow it down with a user, a state or a time, or try again in a moment", "请用用户、状态或时间缩小范围，或稍后再试";
     path_is_in_use_by_another_process(path) = "{path} is in use by another process", "{path} 正被另一个进程使用";
 }

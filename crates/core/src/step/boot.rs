@@ -6,6 +6,9 @@ use crate::model::node::Link;
 use crate::model::task::Doubt;
 use crate::step::dependencies;
 use crate::step::event::Event;
+use crate::step::growth;
+use crate::step::input::Actor;
+use crate::step::permission::require_admin;
 use crate::step::refusal::Refusal;
 use crate::step::{Answer, Reply, Turn};
 
@@ -29,6 +32,8 @@ pub(crate) fn boot(turn: &mut Turn<'_>, epoch: Epoch, restored: bool, ids_from: 
     ledger.epoch = epoch;
     ledger.booted_at = turn.now;
     turn.event(Event::Booted { epoch, restored });
+    // Nobody waits yet, and what follows may concern all of them.
+    growth::complete(turn, None);
     if restored && !mutated(Mutant::RestoredRunsAgain) {
         doubt_all(turn);
     }
@@ -41,6 +46,15 @@ pub(crate) fn boot(turn: &mut Turn<'_>, epoch: Epoch, restored: bool, ids_from: 
     for node in connected {
         turn.state.change_node(node, |node| node.link = Link::Down { since });
         turn.event(Event::NodeLost { node });
+    }
+    Ok(Reply::Done)
+}
+
+pub(crate) fn skip_ids(turn: &mut Turn<'_>, by: Actor, below: TaskId) -> Answer {
+    require_admin(turn.state, by)?;
+    if below > turn.state.ledger.next_task {
+        turn.state.ledger.next_task = below.min(TaskId(HIGHEST_ID));
+        turn.event(Event::IdsSkipped);
     }
     Ok(Reply::Done)
 }

@@ -22,6 +22,8 @@ pub enum Input {
     /// `restored`: what was acknowledged since is not in it; what had not ended may have run since. No task gets an id
     /// below `ids_from`.
     Boot { epoch: Epoch, #[serde(default)] restored: bool, #[serde(default)] ids_from: u64 },
+    /// No new task gets an id below this: those are in the history, of another store.
+    SkipIds { by: Actor, below: TaskId },
     AddUser { by: Actor, name: String, admin: bool },
     SetUser { by: Actor, user: UserId, change: UserChange },
     /// Their tasks are cancelled; their history stays.

@@ -8,6 +8,7 @@ pub mod event;
 pub(crate) mod extend;
 pub(crate) mod feasibility;
 pub(crate) mod gpus;
+pub(crate) mod growth;
 pub mod input;
 pub(crate) mod logs;
 pub(crate) mod lost;
@@ -40,7 +41,7 @@ pub struct Step {
     pub effects: Vec<Effect>,
     /// Ended tasks that have left the state. The store keeps them with the rows of the same commit.
     pub retired: Vec<Retired>,
-    /// The answer to the caller. A refusal has changed nothing.
+    /// The answer to the caller. A refusal has changed nothing, but what it names of an array may have been added.
     pub reply: Result<Reply, Refusal>,
 }
 
@@ -56,6 +57,7 @@ pub enum Reply {
 /// out the effects: in this order, and nothing of it before the commit.
 pub fn step(state: &mut State, input: Input, now: Time) -> Step {
     let mut turn = Turn::new(state, now);
+    growth::reach(&mut turn, &input);
     let reply = decide(&mut turn, input);
     turn.end(reply)
 }
@@ -63,6 +65,7 @@ pub fn step(state: &mut State, input: Input, now: Time) -> Step {
 fn decide(turn: &mut Turn<'_>, input: Input) -> Answer {
     match input {
         Input::Boot { epoch, restored, ids_from } => boot::boot(turn, epoch, restored, ids_from),
+        Input::SkipIds { by, below } => boot::skip_ids(turn, by, below),
         Input::AddUser { by, name, admin } => users::add_user(turn, by, name, admin),
         Input::SetUser { by, user, change } => users::set_user(turn, by, user, &change),
         Input::RemoveUser { by, user } => users::remove_user(turn, by, user),

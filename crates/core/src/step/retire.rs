@@ -116,6 +116,7 @@ impl Input {
                 absent(state, tasks_of_unknown_runs(state, report))
             }
             Input::Boot { .. }
+            | Input::SkipIds { .. }
             | Input::AddUser { .. }
             | Input::SetUser { .. }
             | Input::RemoveUser { .. }

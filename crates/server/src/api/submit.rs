@@ -56,7 +56,10 @@ pub(crate) async fn accept(
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
-        Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
+        Reply::Task(id) => {
+            api.handle.all_there(id).await;
+            Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered })
+        }
         Reply::Done | Reply::Node(_) | Reply::User(_) => Err(ApiError::new(
             ErrorCode::Internal,
             errors::unexpected_reply(),

@@ -6,7 +6,8 @@ use super::encoding::{ContentNegotiation, EncodedBody};
 use super::filter::Filter;
 use super::submit::described;
 use super::{Api, ApiError, task_paths, view};
-use crate::read_model::Brief;
+use crate::daemon::handle::Asked;
+use crate::read_model::{Brief, ReadModel};
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
@@ -20,13 +21,15 @@ use danlu_wire::api::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
+/// Of these, how many the engine has before it has answered the first.
+const AT_ONCE: usize = 500;
 /// Timeout of reads from the store; details are left out of the response then.
 pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 
@@ -200,7 +203,7 @@ pub(super) async fn act_on_many(
 }
 
 /// Machines on which a task still runs as far as is known, and that cannot be reached now.
-fn away(model: &crate::read_model::ReadModel, task: TaskId) -> Vec<String> {
+fn away(model: &ReadModel, task: TaskId) -> Vec<String> {
     let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
     let nodes =
         parts.filter(|part| !part.is_ended()).filter_map(|part| model.nodes.get(&part.node));
@@ -228,24 +231,36 @@ pub(crate) async fn act_on_all(
     let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
-    // All are sent before the first reply is awaited, so that they share commits.
-    let asked: Vec<_> = ids
-        .iter()
-        .map(|(id, act)| {
-            let asked = caller.look_for(&model, TaskId(*id));
-            let input = || input(*act, caller.actor(), TaskId(*id), with);
-            (*id, asked.map(|()| caller.begin(api, input())))
-        })
-        .collect();
-    let mut results = Vec::with_capacity(asked.len());
-    for (id, asked) in asked {
-        let error = match asked {
-            Err(error) => Some(error),
-            Ok(asked) => asked.wait().await.err().map(|error| caller.refusal(&model, error)),
-        };
-        results.push((id, error));
+    // Many are on their way at once, so that they share commits; not all, so that others' requests get in between.
+    let mut asked = VecDeque::with_capacity(AT_ONCE);
+    let mut results = Vec::with_capacity(ids.len());
+    for (id, act) in ids {
+        if asked.len() == AT_ONCE {
+            results.extend(answered(caller, &model, asked.pop_front()).await);
+        }
+        let input = || input(act, caller.actor(), TaskId(id), with);
+        let seen = caller.look_for(&model, TaskId(id));
+        asked.push_back((id, seen.map(|()| caller.begin(api, input()))));
+    }
+    while !asked.is_empty() {
+        results.extend(answered(caller, &model, asked.pop_front()).await);
     }
     Ok(results)
+}
+
+type AskedOf = (u64, Result<Asked, ApiError>);
+
+async fn answered(
+    caller: &Caller,
+    model: &ReadModel,
+    asked: Option<AskedOf>,
+) -> Option<(u64, Option<ApiError>)> {
+    let (id, asked) = asked?;
+    let error = match asked {
+        Err(error) => Some(error),
+        Ok(asked) => asked.wait().await.err().map(|error| caller.refusal(model, error)),
+    };
+    Some((id, error))
 }
 
 /// Dependents before their dependencies.

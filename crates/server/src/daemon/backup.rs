@@ -4,7 +4,7 @@ use crate::daemon::clock;
 use crate::daemon::config::Config;
 use crate::daemon::handle::{Handle, NotNow};
 use crate::store::restore_guard;
-use crate::store::{Contents, Store, StoreError};
+use crate::store::{Contents, Snapshot, Store, StoreError};
 use danlu_messages::errors;
 use danlu_node::private;
 use nix::libc;
@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tar::{Builder, EntryType, Header};
 use thiserror::Error;
 
@@ -28,6 +29,9 @@ pub(crate) const FILES: [&str; 5] =
     ["epoch.json", "tls-key.pem", "tls-certificate.pem", "archive.jsonl", "known_hosts"];
 /// Free space that a backup leaves on that disk.
 const KEPT_FREE: u64 = 64 << 20;
+/// How often, and how soon, it is tried to get hold of the database.
+const FREEZES: u32 = 100;
+const BETWEEN_FREEZES: Duration = Duration::from_millis(20);
 /// Copies that a killed server has left behind begin with this.
 const SPOOL: &str = "backup-";
 
@@ -85,7 +89,7 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
     let (handle, data) = (handle.clone(), data.to_owned());
     let made = tokio::spawn(async move {
         let at = crate::api::rfc3339(clock::now());
-        let snapshot = handle.read(Store::freeze).await??.ok_or(BackupError::Busy)?;
+        let snapshot = freeze(&handle).await?;
         let copied = tokio::task::spawn_blocking(move || {
             let free = crate::store::disk::free(&data).unwrap_or(u64::MAX);
             if free < snapshot.bytes + KEPT_FREE {
@@ -102,6 +106,17 @@ pub(crate) async fn spool(handle: &Handle, data: &Path) -> Result<Spool, BackupE
         copied.map_err(io::Error::other)?
     });
     made.await.map_err(io::Error::other)?
+}
+
+/// Readers of the database are done within moments; another copy may take longer.
+async fn freeze(handle: &Handle) -> Result<Snapshot, BackupError> {
+    for _ in 0..FREEZES {
+        if let Some(snapshot) = handle.read(Store::freeze).await?? {
+            return Ok(snapshot);
+        }
+        tokio::time::sleep(BETWEEN_FREEZES).await;
+    }
+    Err(BackupError::Busy)
 }
 
 /// Removes copies that a killed server left.

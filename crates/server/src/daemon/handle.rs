@@ -3,19 +3,27 @@
 use crate::daemon::clock;
 use crate::daemon::notices::Notices;
 use crate::read_model::{ReadModel, Reader};
+use crate::store::history::History;
 use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
-use danlu_core::{Input, Refusal, Reply, State, Time};
+use danlu_core::{Input, Refusal, Reply, State, TaskId, Time};
 use danlu_messages::refusals::refusal;
 use danlu_messages::{Language, errors};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How often a caller looks whether an array is complete: usually once for each slice of it.
+const MOST_LOOKS: usize = 10_000;
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
 pub struct Handle {
     inbox: Sender<Message>,
     reader: Reader,
+    history: History,
     notices: Notices,
 }
 
@@ -77,8 +85,18 @@ pub struct NotNow {
 }
 
 impl Handle {
-    pub(crate) fn new(inbox: Sender<Message>, reader: Reader, notices: Notices) -> Handle {
-        Handle { inbox, reader, notices }
+    pub(crate) fn new(
+        inbox: Sender<Message>,
+        (reader, history): (Reader, History),
+        notices: Notices,
+    ) -> Handle {
+        Handle { inbox, reader, history, notices }
+    }
+
+    /// Ended tasks that the read model does not have any more. Take the model before you ask it: what is live counts
+    /// more, and nothing is missed.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// What people have to know about the server itself.
@@ -103,6 +121,19 @@ impl Handle {
         // If the engine has ended, the reply is dropped and the answer says so.
         let _ = self.send(Message::Ask { input, environment, by, reply });
         Asked { answer }
+    }
+
+    /// Returns when all elements of an array that was accepted are there, for callers who look for them. They come
+    /// also after it has given up waiting.
+    pub(crate) async fn all_there(&self, first: TaskId) {
+        let mut news = self.reader.news();
+        for _ in 0..MOST_LOOKS {
+            if !self.model().ledger.growing.contains_key(&first) {
+                return;
+            }
+            // A new state after a failed commit comes without news.
+            let _ = timeout(LOOK_AGAIN, news.recv()).await;
+        }
     }
 
     pub(crate) async fn keep(

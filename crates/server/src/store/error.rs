@@ -20,6 +20,10 @@ pub enum StoreError {
     InUse { path: PathBuf },
     #[error("{}", errors::disk_full(&path.display()))]
     Full { path: PathBuf },
+    #[error("{}", errors::history_too_slow())]
+    Slow { path: PathBuf },
+    #[error("{}", errors::stopping())]
+    Closed { path: PathBuf },
     #[error("{path}: {error}")]
     File { path: PathBuf, error: io::Error },
     #[error("{path}: {source}")]
@@ -38,6 +42,7 @@ impl StoreError {
                 StoreError::Full { path }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::InUse { path },
+            Some(ErrorCode::OperationInterrupted) => StoreError::Slow { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 StoreError::Damaged { path, what: error.to_string() }
             }
@@ -69,6 +74,8 @@ impl StoreError {
             StoreError::Behind { .. } => errors::database_behind_hint(),
             StoreError::InUse { .. } => errors::stop_other_server(),
             StoreError::Full { .. } => errors::free_space_then_retry(),
+            StoreError::Slow { .. } => errors::narrow_the_search(),
+            StoreError::Closed { .. } => errors::start_again(),
             StoreError::File { .. } | StoreError::Other { .. } => errors::check_owner_of_file(),
         }
     }

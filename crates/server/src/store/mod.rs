@@ -16,13 +16,17 @@ pub use error::StoreError;
 pub(crate) use records::ARCHIVED;
 pub use records::RecordChange;
 pub use snapshot::Contents;
+pub(crate) use snapshot::Snapshot;
 
+use self::history::HistoryWriter;
 use danlu_core::rows::Ledger;
-use danlu_core::{Event, Row, Time};
+use danlu_core::state::Retired;
+use danlu_core::{Event, Row, RowKey, TaskId, Time};
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::cell::Cell;
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,6 +50,10 @@ pub struct Extras {
     pub environments: Vec<Environment>,
     pub records: Vec<RecordChange>,
     pub deeds: Vec<(Time, Deed)>,
+    /// Ended tasks from an archive: those whose ids are free become history.
+    pub imported: Vec<Retired>,
+    /// These of the history are in the archive now.
+    pub archived: Vec<TaskId>,
 }
 
 impl danlu_engine::Extras for Extras {
@@ -53,11 +61,17 @@ impl danlu_engine::Extras for Extras {
         self.environments.append(&mut other.environments);
         self.records.append(&mut other.records);
         self.deeds.append(&mut other.deeds);
+        self.imported.append(&mut other.imported);
+        self.archived.append(&mut other.archived);
     }
 
     fn is_empty(&self) -> bool {
-        let Extras { environments, records, deeds } = self;
-        environments.is_empty() && records.is_empty() && deeds.is_empty()
+        let Extras { environments, records, deeds, imported, archived } = self;
+        environments.is_empty()
+            && records.is_empty()
+            && deeds.is_empty()
+            && imported.is_empty()
+            && archived.is_empty()
     }
 }
 
@@ -89,16 +103,17 @@ impl Store {
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
+        // Others read it while it is written: the lock on the file keeps other servers away.
         connection
             .execute_batch(
-                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
                  PRAGMA journal_size_limit = 16777216;",
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;
         log_room::make(path);
         // Two for each table of rows, and the others.
-        connection.set_prepared_statement_cache_capacity(32);
+        connection.set_prepared_statement_cache_capacity(64);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
         let frozen = Cell::new(false);
@@ -136,6 +151,9 @@ impl Store {
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<i64> {
         let mut newest_event = self.newest_event;
         let transaction = self.connection.transaction()?;
+        let mut history = HistoryWriter::new(&transaction);
+        let retired: BTreeMap<TaskId, &Retired> =
+            batch.retired.iter().map(|retired| (retired.task.id, retired)).collect();
         {
             let mut log =
                 transaction.prepare_cached("INSERT INTO events (at, json) VALUES (?1, ?2)")?;
@@ -154,7 +172,20 @@ impl Store {
                         .prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?
                         .execute([id])?,
                 };
+                if let RowKey::Task(task) = *key {
+                    match (row, retired.get(&task)) {
+                        // What is live counts more.
+                        (Some(_), _) => {
+                            history.hide(task)?;
+                        }
+                        (None, Some(retired)) => history.put(retired)?,
+                        (None, None) => history.delete(task)?,
+                    }
+                }
             }
+            history.import(&batch.extras.imported)?;
+            history.mark_archived(&batch.extras.archived)?;
+            history.finish()?;
             for (at, event) in &batch.events {
                 newest_event = log.insert(params![at.0, to_json(event)?])?;
             }
@@ -199,20 +230,18 @@ impl Store {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    /// Everything that is in the log goes to the database itself: a copy of that alone is whole.
-    pub(crate) fn settle(&self) -> Result<(), StoreError> {
+    /// Everything that is in the log goes to the database itself: a copy of that alone is whole. Not while somebody
+    /// still reads what was there before, or copies the file: whether it is done.
+    pub(crate) fn settle(&self) -> Result<bool, StoreError> {
         if self.frozen.get() {
-            return Ok(());
+            return Ok(false);
         }
         let failed = |error| StoreError::from_sqlite(&self.path, error);
-        // Busy, pages in the log, and how many of them are in the database now.
-        let counts = self.connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        // Pages in the log, and how many of them are in the database now.
+        let counts = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
         });
-        match counts.map_err(failed)? {
-            (0, log, moved) if log == moved => Ok(()),
-            _ => Err(StoreError::InUse { path: self.path.clone() }),
-        }
+        counts.map(|(log, moved)| log == moved).map_err(failed)
     }
 
     /// The error for a database that lacks acknowledged events.
@@ -244,10 +273,15 @@ impl Store {
     }
 }
 
-/// It holds people's environments. What SQLite puts beside it gets the same permissions.
+/// It holds people's environments: for us alone, and locked. What SQLite puts beside it gets the same permissions.
 fn keep_private(path: &Path) -> Result<File, StoreError> {
     let failed = |error| StoreError::from_file(path, error);
     let file = private::append(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
     // An older version, or a copy, may have left these open to others.
     for ending in ["-wal", "-shm"] {
         let beside = beside(path, ending);

@@ -105,6 +105,64 @@ const MIGRATIONS: &[&str] = &["
 ", "
     -- What is remembered of users' ended tasks that have left the rows.
     CREATE TABLE past_work (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
+", "
+    -- Ended tasks that have left the rows. This table has what lists go by and nothing else, so that a walk over all
+    -- of it is fast; the rest is in `history_rows`, under the same id.
+    CREATE TABLE history (
+        id INTEGER PRIMARY KEY,
+        user INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        submitted INTEGER NOT NULL,
+        started INTEGER,
+        ended INTEGER NOT NULL,
+        ran INTEGER NOT NULL,
+        spec INTEGER NOT NULL,
+        project TEXT,
+        array INTEGER,
+        element INTEGER,
+        key TEXT,
+        log_bytes INTEGER NOT NULL,
+        archived INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX history_user ON history (user);
+    CREATE INDEX history_user_state ON history (user, state);
+    CREATE INDEX history_user_ended ON history (user, ended);
+    CREATE INDEX history_state ON history (state);
+    CREATE INDEX history_ended ON history (ended);
+    CREATE INDEX history_ran ON history (ran);
+    CREATE INDEX history_spec ON history (spec);
+    CREATE INDEX history_array ON history (array) WHERE array IS NOT NULL;
+    CREATE INDEX history_project ON history (project) WHERE project IS NOT NULL;
+    CREATE INDEX history_key ON history (user, key) WHERE key IS NOT NULL;
+    CREATE INDEX history_not_archived ON history (user) WHERE archived = 0;
+    CREATE TABLE history_rows (id INTEGER PRIMARY KEY, spec INTEGER NOT NULL, task TEXT NOT NULL, runs TEXT NOT NULL);
+    CREATE TABLE history_labels (
+        key TEXT NOT NULL,
+        id INTEGER NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (key, id)
+    ) WITHOUT ROWID;
+    CREATE INDEX history_label_values ON history_labels (key, value, id);
+    CREATE TABLE history_nodes (node INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (node, id)) WITHOUT ROWID;
+    -- What they were to do, once for all elements of an array. `block`: where its text is, for searches.
+    CREATE TABLE history_specs (id INTEGER PRIMARY KEY, environment TEXT, block INTEGER, json TEXT NOT NULL);
+    CREATE INDEX history_spec_environments ON history_specs (environment) WHERE environment IS NOT NULL;
+    CREATE INDEX history_spec_blocks ON history_specs (block);
+    CREATE TABLE history_texts (
+        id INTEGER PRIMARY KEY,
+        specs INTEGER NOT NULL,
+        gone INTEGER NOT NULL,
+        spans BLOB NOT NULL,
+        text BLOB NOT NULL
+    );
+    -- Totals, so that nobody has to count.
+    CREATE TABLE history_counts (
+        user INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        tasks INTEGER NOT NULL,
+        log_bytes INTEGER NOT NULL,
+        PRIMARY KEY (user, state)
+    ) WITHOUT ROWID;
 "];
 
 const NEWEST: usize = MIGRATIONS.len();
@@ -125,9 +183,20 @@ pub(super) fn check_is_ours(path: &Path, connection: &Connection) -> Result<(), 
     if usize::try_from(version).is_ok_and(|version| version > NEWEST) {
         return Err(StoreError::Newer { path: path.to_owned(), version, known: NEWEST });
     }
-    let verdict: String =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
-    if verdict == "ok" { Ok(()) } else { Err(StoreError::damaged(path, verdict)) }
+    // What only grows with time is not read at every start: `danlu db check` does that.
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+        AND name NOT LIKE 'history%' AND name NOT IN ('events', 'audit')";
+    let mut statement = connection.prepare(sql).map_err(failed)?;
+    let names = statement.query_map([], |row| row.get(0)).map_err(failed)?;
+    let names: Vec<String> = names.collect::<Result<_, _>>().map_err(failed)?;
+    for name in names {
+        let sql = format!("PRAGMA quick_check('{name}')");
+        let verdict: String = connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        if verdict != "ok" {
+            return Err(StoreError::damaged(path, verdict));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), StoreError> {

@@ -34,12 +34,12 @@ pub struct Contents {
 }
 
 impl Store {
-    /// The file does not change until `thaw`. `None` while another copy has it frozen.
+    /// The file does not change until `thaw`. `None` while another copy has it frozen, and for the moment in which
+    /// somebody reads what the last changes have replaced.
     pub(crate) fn freeze(&self) -> Result<Option<Snapshot>, StoreError> {
-        if self.frozen.get() {
+        if !self.settle()? {
             return Ok(None);
         }
-        self.settle()?;
         self.checkpoint_after(0)?;
         self.frozen.set(true);
         let facts = self.file.metadata();

@@ -8,6 +8,7 @@ use crate::daemon::panic_reports::{self, on_purpose};
 use crate::fleet::Backends;
 use crate::read_model::Publisher;
 use crate::store::disk::Disk;
+use crate::store::history::History;
 use crate::store::restore_guard::RestoreGuard;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
 use danlu_core::state::Retired;
@@ -26,6 +27,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct EngineAdapters {
     store: Store,
+    history: History,
     pub(super) disk: Disk,
     guard: RestoreGuard,
     publisher: Publisher,
@@ -46,7 +48,7 @@ pub(super) struct ReplyTo {
 
 impl EngineAdapters {
     pub(super) fn new(
-        store: Store,
+        (store, history): (Store, History),
         mut disk: Disk,
         guard: RestoreGuard,
         publisher: Publisher,
@@ -55,7 +57,17 @@ impl EngineAdapters {
     ) -> EngineAdapters {
         disk.set_space_aside();
         let (started, unsettled) = (Instant::now(), None);
-        EngineAdapters { store, disk, guard, publisher, notices, backends, started, unsettled }
+        EngineAdapters {
+            store,
+            history,
+            disk,
+            guard,
+            publisher,
+            notices,
+            backends,
+            started,
+            unsettled,
+        }
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
@@ -76,10 +88,24 @@ impl EngineAdapters {
 
     /// Makes a checkpoint: the database file alone is complete afterwards.
     pub(super) fn settle(&mut self) {
-        self.unsettled = None;
-        if let Err(cause) = self.store.settle() {
-            warn!(%cause, "the database could not be brought up to date; its log has everything");
+        match self.store.settle() {
+            Ok(true) => self.unsettled = None,
+            // Somebody reads what was there before; again soon.
+            Ok(false) => {
+                let now = Instant::now();
+                self.unsettled = self.unsettled.map(|_| (now, now));
+            }
+            Err(cause) => {
+                self.unsettled = None;
+                warn!(%cause, "the database could not be brought up to date; its log has everything");
+            }
         }
+    }
+
+    /// For the last time: nobody reads any more.
+    pub(super) fn close(&mut self) {
+        self.history.stop();
+        self.settle();
     }
 
     fn has_notice(&self, is_it: impl Fn(&NoticeKind) -> bool) -> bool {

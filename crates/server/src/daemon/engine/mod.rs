@@ -15,11 +15,16 @@ use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
+/// Elements of an array that are added by one commit.
+const ARRAY_SLICE: usize = danlu_core::state::growing::SLICE;
 /// Inputs that are decided and committed together, at most.
 const MOST_IN_A_BATCH: usize = 1_000;
+/// And so long at most, without the commit: who comes next waits for all of it.
+const LONGEST_BATCH: Duration = Duration::from_millis(4);
 
 #[derive(Debug)]
 pub struct Engine {
@@ -39,7 +44,8 @@ impl Engine {
         let (notices, over) = Notices::load(&store)?;
         let (sender, inbox) = mpsc::channel();
         let (publisher, reader) = Publisher::new();
-        let handle = Handle::new(sender, reader, notices.clone());
+        let history = store.history();
+        let handle = Handle::new(sender, (reader, history.clone()), notices.clone());
         let Life { epoch, ids_from, loss, guard } = life;
         let mut extras = Extras { records: over, ..Extras::default() };
         if let Some(loss) = &loss {
@@ -49,9 +55,16 @@ impl Engine {
             extras.records.push(record);
             extras.deeds.push((now, deed));
         }
-        let mut shell =
-            EngineAdapters::new(store, disk, guard, publisher, notices, backends(&handle));
-        let life = danlu_engine::Life { epoch, restored: loss.is_some(), ids_from };
+        let mut shell = EngineAdapters::new(
+            (store, history),
+            disk,
+            guard,
+            publisher,
+            notices,
+            backends(&handle),
+        );
+        let (restored, slice) = (loss.is_some(), ARRAY_SLICE);
+        let life = danlu_engine::Life { epoch, restored, ids_from, slice };
         let engine = danlu_engine::Engine::start(&mut shell, life, extras)?;
         shell.settle();
         let engine = Engine { engine, shell, inbox };
@@ -66,6 +79,7 @@ impl Engine {
         while let Ok(first) = self.next_message() {
             let mut stop = None;
             let mut next = first;
+            let since = Instant::now();
             for _ in 0..MOST_IN_A_BATCH {
                 match next.take().or_else(|| self.inbox.try_recv().ok()) {
                     None => break,
@@ -74,6 +88,9 @@ impl Engine {
                         break;
                     }
                     Some(message) => self.take(message),
+                }
+                if since.elapsed() >= LONGEST_BATCH {
+                    break;
                 }
             }
             self.engine.turn(&mut self.shell, stop.is_some());
@@ -84,7 +101,7 @@ impl Engine {
     }
 
     fn end(mut self, done: oneshot::Sender<()>) {
-        self.shell.settle();
+        self.shell.close();
         info!("engine stopped");
         let _ = done.send(());
     }
@@ -130,5 +147,6 @@ impl Engine {
             Message::Stop(_) => return,
         };
         self.engine.take(&mut self.shell, message);
+        self.engine.decide(&mut self.shell);
     }
 }

@@ -1,13 +1,32 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
+mod blocks;
+mod entry;
+mod page;
+mod plan;
+mod put;
+mod read;
+mod readers;
+mod text;
+
+pub(super) use put::HistoryWriter;
+pub use text::{needle, searched_text};
+
+use self::read::{HistoryLoader, number};
+use self::readers::Readers;
 use super::{Store, StoreError};
 use danlu_core::state::Retired;
 use danlu_core::{NodeId, TaskId, Time, UserId};
 use danlu_wire::api::TaskStateName;
+use rusqlite::OptionalExtension as _;
+use std::sync::Arc;
 
 /// Reads the history. Cheap to clone; queries run on threads of their own and never wait for the engine.
 #[derive(Debug, Clone, Default)]
-pub struct History {}
+pub struct History {
+    /// Without them it is empty.
+    readers: Option<Arc<Readers>>,
+}
 
 /// Which ended tasks, in which order. Everything that is `None` lets all through.
 #[derive(Debug, Clone, Default)]
@@ -51,38 +70,68 @@ pub struct HistoryPage {
     pub tasks: Vec<Retired>,
     /// There are more after the last one.
     pub more: bool,
-    /// If it was asked for.
+    /// If it was asked for, and can be known soon: not of a common word, nor of a great many by several conditions.
     pub total: Option<u64>,
 }
 
 impl History {
-    #[allow(clippy::unused_async, reason = "queries run elsewhere")]
-    pub async fn task(&self, _task: TaskId) -> Result<Option<Retired>, StoreError> {
-        Ok(None)
+    pub async fn task(&self, task: TaskId) -> Result<Option<Retired>, StoreError> {
+        Ok(self.tasks(vec![task]).await?.pop())
     }
 
     /// Those of them that it has, in the order of their ids.
-    #[allow(clippy::unused_async, reason = "queries run elsewhere")]
-    pub async fn tasks(&self, _tasks: Vec<TaskId>) -> Result<Vec<Retired>, StoreError> {
-        Ok(Vec::new())
+    pub async fn tasks(&self, mut tasks: Vec<TaskId>) -> Result<Vec<Retired>, StoreError> {
+        let Some(readers) = &self.readers else { return Ok(Vec::new()) };
+        tasks.sort_unstable();
+        tasks.dedup();
+        let question = move |reader: &readers::HistoryReader| {
+            let mut loader = HistoryLoader::new(&reader.connection);
+            let mut found = Vec::with_capacity(tasks.len());
+            for task in tasks {
+                let loaded = loader.load(number(task)).map_err(|error| reader.failed(error))?;
+                let loaded = loaded.transpose().map_err(|bad| reader.damaged(bad.to_string()))?;
+                found.extend(loaded);
+                reader.in_time().map_err(|error| reader.failed(error))?;
+            }
+            Ok(found)
+        };
+        readers.ask(question).await
     }
 
-    #[allow(clippy::unused_async, reason = "queries run elsewhere")]
-    pub async fn page(&self, _query: HistoryQuery) -> Result<HistoryPage, StoreError> {
-        Ok(HistoryPage::default())
+    pub async fn page(&self, query: HistoryQuery) -> Result<HistoryPage, StoreError> {
+        let Some(readers) = &self.readers else { return Ok(HistoryPage::default()) };
+        let question = move |reader: &readers::HistoryReader| {
+            let made = page::page(&reader.connection, &query, &|| reader.is_in_time());
+            made.map_err(|error| reader.failed(error))
+        };
+        readers.ask(question).await
+    }
+
+    /// Returns when nothing is read any more. Questions are refused from now on.
+    pub(crate) fn stop(&self) {
+        self.readers.iter().for_each(|readers| readers.stop());
     }
 }
 
 impl Store {
-    pub fn retired(&self, _task: TaskId) -> Result<Option<Retired>, StoreError> {
-        Ok(None)
+    /// Readers of what has left the rows.
+    pub fn history(&self) -> History {
+        History { readers: Some(Arc::new(Readers::start(&self.path, &self.file))) }
     }
 
-    pub fn retired_with_key(
-        &self,
-        _user: UserId,
-        _key: &str,
-    ) -> Result<Option<TaskId>, StoreError> {
-        Ok(None)
+    /// For the engine: an ended task that has left the rows.
+    pub fn retired(&self, task: TaskId) -> Result<Option<Retired>, StoreError> {
+        let loaded = HistoryLoader::new(&self.connection).load(number(task));
+        let loaded = loaded.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        loaded.transpose().map_err(|bad| self.damaged(bad.to_string()))
+    }
+
+    pub fn retired_with_key(&self, user: UserId, key: &str) -> Result<Option<TaskId>, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let sql = "SELECT id FROM history INDEXED BY history_key WHERE user = ?1 AND key = ?2 AND key IS NOT NULL
+            ORDER BY id DESC LIMIT 1";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let found = statement.query_row((user.0, key), |row| row.get::<_, i64>(0)).optional();
+        Ok(found.map_err(failed)?.map(|id| TaskId(u64::try_from(id).unwrap_or_default())))
     }
 }

@@ -1,0 +1,341 @@
+//! How a question about the history is answered: through which index, and in which order.
+
+use super::entry::state_code;
+use super::read::number;
+use super::{HistoryQuery, HistorySort};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+/// What is found through an index up to this many is read whole and sorted. Beyond this, a walk in the wanted order
+/// soon meets enough of them.
+pub(super) const FEW: usize = 20_000;
+
+/// One condition, in SQL.
+#[derive(Debug, Clone)]
+struct Condition {
+    sql: String,
+    values: Vec<Value>,
+}
+
+/// An index that finds what fulfils some of the conditions.
+#[derive(Debug, Clone)]
+pub(super) struct AccessPath {
+    from: String,
+    /// Needed where the index is not one of the table itself.
+    join: &'static str,
+    /// The task's id there.
+    id: &'static str,
+    own: Condition,
+    /// How many of the conditions that fulfils.
+    fulfils: usize,
+    /// It finds them in this order.
+    order: Option<HistorySort>,
+}
+
+/// A question, with all that is known about how to answer it.
+#[derive(Debug)]
+pub(super) struct HistoryPlan {
+    conditions: Vec<Condition>,
+    paths: Vec<AccessPath>,
+    sort: HistorySort,
+    ascending: bool,
+    after: Option<(i64, i64)>,
+    /// Only users and states: the counters know how many there are.
+    pub(super) is_counted: bool,
+    states: Option<Vec<i64>>,
+    user: Option<u32>,
+}
+
+/// Gets one after the other for as long as it answers with `true`.
+pub(super) type Take<'a> = &'a mut dyn FnMut(ListedTask) -> rusqlite::Result<bool>;
+
+/// What a list is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ListedTask {
+    pub(super) id: i64,
+    pub(super) key: i64,
+    pub(super) spec: i64,
+    pub(super) element: Option<u32>,
+}
+
+impl HistoryPlan {
+    pub(super) fn new(query: &HistoryQuery) -> HistoryPlan {
+        let states = query.states.as_ref().map(|names| {
+            let mut codes: Vec<i64> = names.iter().filter_map(|name| state_code(*name)).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            codes
+        });
+        let user = query.owner.map(|user| user.0);
+        let after = query.after.map(|(key, id)| (key, number(id)));
+        let (conditions, paths) = conditions(query, states.as_deref());
+        let is_counted = query.node.is_none()
+            && query.label.is_none()
+            && query.project.is_none()
+            && query.array.is_none()
+            && query.ended_from.is_none()
+            && query.ended_before.is_none();
+        let (sort, ascending) = (query.sort, query.ascending);
+        HistoryPlan { conditions, paths, sort, ascending, after, is_counted, states, user }
+    }
+
+    /// No ended task is in such a state.
+    pub(super) fn is_empty(&self) -> bool {
+        self.states.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// From the counters.
+    pub(super) fn counted(&self, connection: &Connection) -> rusqlite::Result<u64> {
+        let sql = "SELECT user, state, tasks FROM history_counts";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        let mut sum = 0_i64;
+        while let Some(row) = rows.next()? {
+            let (user, state): (u32, i64) = (row.get(0)?, row.get(1)?);
+            let wanted = self.user.is_none_or(|it| it == user)
+                && self.states.as_ref().is_none_or(|them| them.contains(&state));
+            sum += if wanted { row.get::<_, i64>(2)? } else { 0 };
+        }
+        Ok(u64::try_from(sum).unwrap_or_default())
+    }
+
+    /// The index that finds the fewest, if those are few.
+    pub(super) fn selective(
+        &self,
+        connection: &Connection,
+        most: usize,
+    ) -> rusqlite::Result<Option<AccessPath>> {
+        let mut best: Option<(usize, &AccessPath)> = None;
+        for path in &self.paths {
+            let limit = best.map_or(most + 1, |(count, _)| count);
+            let AccessPath { from, own, .. } = path;
+            let sql = format!(
+                "SELECT count(*) FROM (SELECT 1 FROM {from} WHERE {} LIMIT {limit})",
+                own.sql
+            );
+            let values = params_from_iter(&own.values);
+            let count: i64 =
+                connection.prepare_cached(&sql)?.query_row(values, |row| row.get(0))?;
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            if count < limit {
+                best = Some((count, path));
+            }
+        }
+        Ok(best.map(|(_, path)| path.clone()))
+    }
+
+    /// In the wanted order; what is most specific comes first among the paths.
+    pub(super) fn ordered(&self) -> AccessPath {
+        let natural = self.paths.iter().find(|path| path.order == Some(self.sort));
+        natural.cloned().unwrap_or_else(|| everything(self.sort))
+    }
+
+    /// In the wanted order, and nothing else has to be looked at.
+    pub(super) fn exact(&self) -> Option<AccessPath> {
+        let all = self.conditions.len();
+        let is_exact = |path: &&AccessPath| path.order == Some(self.sort) && path.fulfils == all;
+        let all = (all == 0).then(|| everything(self.sort));
+        all.or_else(|| self.paths.iter().find(is_exact).cloned())
+    }
+
+    /// How many a path finds by itself.
+    pub(super) fn size(connection: &Connection, path: &AccessPath) -> rusqlite::Result<u64> {
+        let sql = format!("SELECT count(*) FROM {} WHERE {}", path.from, path.own.sql);
+        let values = params_from_iter(&path.own.values);
+        let count: i64 = connection.prepare_cached(&sql)?.query_row(values, |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    /// Those of one spec.
+    pub(super) fn of_spec(spec: i64) -> AccessPath {
+        path("history h INDEXED BY history_spec", "h.spec = ?", vec![spec.into()], None)
+    }
+
+    pub(super) fn begins_later(&self) -> bool {
+        self.after.is_some()
+    }
+
+    /// All that it lets through, in the wanted order and from where the page begins, until `take` has had enough.
+    pub(super) fn walk(
+        &self,
+        connection: &Connection,
+        path: &AccessPath,
+        take: Take<'_>,
+    ) -> rusqlite::Result<()> {
+        self.read(connection, path, true, take)
+    }
+
+    /// All that it lets through, on every page and in any order.
+    pub(super) fn collect(
+        &self,
+        connection: &Connection,
+        path: &AccessPath,
+        take: Take<'_>,
+    ) -> rusqlite::Result<()> {
+        self.read(connection, path, false, take)
+    }
+
+    /// The same, through the first path there is.
+    pub(super) fn count(&self, connection: &Connection, take: Take<'_>) -> rusqlite::Result<()> {
+        let everything = || everything(HistorySort::Id);
+        let path = self.paths.first().cloned().unwrap_or_else(everything);
+        self.read(connection, &path, false, take)
+    }
+
+    fn read(
+        &self,
+        connection: &Connection,
+        path: &AccessPath,
+        ordered: bool,
+        take: Take<'_>,
+    ) -> rusqlite::Result<()> {
+        let AccessPath { from, join, id, own, .. } = path;
+        let key = match self.sort {
+            HistorySort::Id => *id,
+            HistorySort::Ended => "h.ended",
+            HistorySort::Ran => "h.ran",
+        };
+        let mut sql = format!("SELECT {id}, {key}, h.spec, h.element FROM {from} {join} WHERE 1");
+        let mut values = Vec::new();
+        for condition in std::iter::once(own).chain(&self.conditions) {
+            sql.push_str(" AND ");
+            sql.push_str(&condition.sql);
+            values.extend(condition.values.iter().cloned());
+        }
+        if ordered {
+            let (than, direction) = if self.ascending { (">", "ASC") } else { ("<", "DESC") };
+            if let Some((after, after_id)) = self.after {
+                if self.sort == HistorySort::Id {
+                    sql.push_str(&format!(" AND {id} {than} ?"));
+                } else {
+                    sql.push_str(&format!(" AND ({key}, {id}) {than} (?, ?)"));
+                    values.push(after.into());
+                }
+                values.push(after_id.into());
+            }
+            sql.push_str(&match self.sort {
+                HistorySort::Id => format!(" ORDER BY {id} {direction}"),
+                HistorySort::Ended | HistorySort::Ran => {
+                    format!(" ORDER BY {key} {direction}, {id} {direction}")
+                }
+            });
+        }
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            let element = row.get::<_, Option<u32>>(3)?;
+            let task = ListedTask { id: row.get(0)?, key: row.get(1)?, spec: row.get(2)?, element };
+            if !take(task)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// In the wanted order, and after the place where the page begins.
+    pub(super) fn sorted(&self, mut found: Vec<ListedTask>) -> Vec<ListedTask> {
+        let place = |task: &ListedTask| (task.key, task.id);
+        let after = match (self.sort, self.after) {
+            (HistorySort::Id, Some((_, id))) => Some((id, id)),
+            (HistorySort::Ended | HistorySort::Ran, after) => after,
+            (HistorySort::Id, None) => None,
+        };
+        if self.ascending {
+            found.retain(|task| after.is_none_or(|after| place(task) > after));
+            found.sort_unstable_by_key(place);
+        } else {
+            found.retain(|task| after.is_none_or(|after| place(task) < after));
+            found.sort_unstable_by_key(|task| std::cmp::Reverse(place(task)));
+        }
+        found
+    }
+}
+
+/// Every condition as such, and the paths that fulfil one or two of them, the most specific first.
+fn conditions(query: &HistoryQuery, states: Option<&[i64]>) -> (Vec<Condition>, Vec<AccessPath>) {
+    let (mut all, mut paths) = (Vec::new(), Vec::new());
+    let condition = |sql: &str, values: Vec<Value>| Condition { sql: sql.to_owned(), values };
+    let by_id = Some(HistorySort::Id);
+    if let Some(array) = query.array {
+        let value = vec![number(array).into()];
+        all.push(condition("h.array = ?", value.clone()));
+        paths.push(path("history h INDEXED BY history_array", "h.array = ?", value, by_id));
+    }
+    if let Some((key, value)) = &query.label {
+        let (mut sql, mut values) = (String::from("l.key = ?"), vec![key.clone().into()]);
+        let mut from = "history_labels l";
+        if let Some(value) = value {
+            sql.push_str(" AND l.value = ?");
+            values.push(value.clone().into());
+            from = "history_labels l INDEXED BY history_label_values";
+        }
+        let exists = format!("EXISTS (SELECT 1 FROM history_labels l WHERE {sql} AND l.id = h.id)");
+        all.push(condition(&exists, values.clone()));
+        let join = "CROSS JOIN history h ON h.id = l.id";
+        paths.push(AccessPath { join, id: "l.id", ..path(from, &sql, values, by_id) });
+    }
+    if let Some(project) = &query.project {
+        let value = vec![project.clone().into()];
+        all.push(condition("h.project = ?", value.clone()));
+        paths.push(path("history h INDEXED BY history_project", "h.project = ?", value, by_id));
+    }
+    if let Some(node) = query.node {
+        let value = vec![i64::from(node.0).into()];
+        let exists = "EXISTS (SELECT 1 FROM history_nodes n WHERE n.node = ? AND n.id = h.id)";
+        all.push(condition(exists, value.clone()));
+        let join = "CROSS JOIN history h ON h.id = n.id";
+        let own = path("history_nodes n", "n.node = ?", value, by_id);
+        paths.push(AccessPath { join, id: "n.id", ..own });
+    }
+    let user = query.owner.map(|user| i64::from(user.0));
+    if let Some(codes) = states {
+        let list: Vec<String> = codes.iter().map(ToString::to_string).collect();
+        let sql = format!("h.state IN ({})", list.join(", "));
+        all.push(condition(&sql, Vec::new()));
+        let order = by_id.filter(|_| codes.len() == 1);
+        paths.push(match user {
+            Some(user) => {
+                let from = "history h INDEXED BY history_user_state";
+                let both = format!("h.user = ? AND {sql}");
+                AccessPath { fulfils: 2, ..path(from, &both, vec![user.into()], order) }
+            }
+            None => path("history h INDEXED BY history_state", &sql, Vec::new(), order),
+        });
+    }
+    if let Some(user) = user {
+        all.push(condition("h.user = ?", vec![user.into()]));
+        for (index, order) in
+            [("history_user", by_id), ("history_user_ended", Some(HistorySort::Ended))]
+        {
+            let from = format!("history h INDEXED BY {index}");
+            paths.push(path(&from, "h.user = ?", vec![user.into()], order));
+        }
+    }
+    let from = query.ended_from.map(|time| condition("h.ended >= ?", vec![time.0.into()]));
+    let before = query.ended_before.map(|time| condition("h.ended < ?", vec![time.0.into()]));
+    let times: Vec<Condition> = from.into_iter().chain(before).collect();
+    if !times.is_empty() {
+        let sql: Vec<&str> = times.iter().map(|it| it.sql.as_str()).collect();
+        let values = times.iter().flat_map(|it| it.values.clone()).collect();
+        let order = Some(HistorySort::Ended);
+        let index = "history h INDEXED BY history_ended";
+        let own = path(index, &sql.join(" AND "), values, order);
+        paths.push(AccessPath { fulfils: times.len(), ..own });
+        all.extend(times);
+    }
+    (all, paths)
+}
+
+fn everything(sort: HistorySort) -> AccessPath {
+    let from = match sort {
+        HistorySort::Id => "history h NOT INDEXED",
+        HistorySort::Ended => "history h INDEXED BY history_ended",
+        HistorySort::Ran => "history h INDEXED BY history_ran",
+    };
+    AccessPath { fulfils: 0, ..path(from, "1", Vec::new(), Some(sort)) }
+}
+
+fn path(from: &str, sql: &str, values: Vec<Value>, order: Option<HistorySort>) -> AccessPath {
+    let own = Condition { sql: sql.to_owned(), values };
+    AccessPath { from: from.to_owned(), join: "", id: "h.id", own, fulfils: 1, order }
+}
