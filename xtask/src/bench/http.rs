@@ -147,6 +147,11 @@ impl Connection {
         answer(&mut self.stream, &mut self.body)
     }
 
+    pub(super) fn get(&mut self, path: &str, token: &str) -> Result<(), String> {
+        let head = format!("authorization: Bearer {token}\r\nhost: danlu\r\n");
+        self.ask(format!("GET {path} HTTP/1.1\r\n{head}\r\n").as_bytes())
+    }
+
     pub(super) fn post(&mut self, path: &str, token: &str, body: &str) -> Result<(), String> {
         let length = body.len();
         let request = format!(
