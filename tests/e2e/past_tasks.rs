@@ -192,6 +192,18 @@ fn an_array_of_which_some_have_ended_is_still_one_line() {
 }
 
 #[test]
+fn a_large_array_does_not_hide_what_ended_before_it() {
+    let daemon = forgetful();
+    ended(&daemon, "-J before", "true");
+    ended(&daemon, "-g 0 -a 0-299 -J large", "true");
+    ended(&daemon, "-J after", "true");
+    let shown = daemon.say(&["ls"]);
+    for words in ["before", "large[0-299]", "300 succeeded", "after"] {
+        assert!(shown.contains(words), "`{words}` is missing:\n{shown}");
+    }
+}
+
+#[test]
 fn pages_show_past_tasks_and_search_them() {
     let daemon = forgetful();
     let id = ended(&daemon, "-J 训练模型 --label k=v", "echo printed");
