@@ -264,10 +264,10 @@ fn lets_through(query: &HistoryQuery, Retired { task, runs }: &Retired) -> bool 
         && query.project.as_ref().is_none_or(|it| task.spec.project.as_ref() == Some(it))
         && query.ended_from.is_none_or(|it| ended >= it)
         && query.ended_before.is_none_or(|it| ended < it)
-        && query
-            .text
-            .as_ref()
-            .is_none_or(|it| text.iter().any(|text| text.contains(&it.to_lowercase())))
+        && query.text.as_ref().is_none_or(|it| {
+            let mut words = it.split_whitespace().map(str::to_lowercase);
+            words.all(|word| text.iter().any(|text| text.contains(&word)))
+        })
 }
 
 #[test]
