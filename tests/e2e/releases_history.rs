@@ -58,7 +58,7 @@ fn listed(daemon: &Daemon, query: &str) -> BTreeMap<u64, Recorded> {
     let mut all = BTreeMap::new();
     let mut cursor = String::new();
     loop {
-        let request = format!("GET /api/v1/tasks?limit=97{query}{cursor}");
+        let request = format!("GET /api/v1/tasks?limit=499{query}{cursor}");
         let reply = connection.ask(&request, "", b"");
         assert_eq!(reply.status, 200, "{request}: {reply:?}");
         for task in reply.body["tasks"].as_array().expect("a list") {
