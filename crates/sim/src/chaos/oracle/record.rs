@@ -8,7 +8,7 @@ use crate::chaos::disk::Disk;
 use crate::chaos::verdict::{Verdict, ensure};
 use danlu_core::run::Exit;
 use danlu_core::task::{DependencyKind, Outcome, TaskSpec};
-use danlu_core::{Event, NodeId, RowKey, RunId, Settings, Span, TaskId, UserId};
+use danlu_core::{Event, NodeId, Row, RowKey, RunId, Settings, Span, TaskId, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -145,7 +145,7 @@ impl Record {
         match (self.tasks.get(&id), stored) {
             (None, None) => {}
             (Some(_), None) => {
-                let to_come = match disk.rows.get(&RowKey::Ledger) {
+                let to_come = match disk.tables.rows.get(&RowKey::Ledger) {
                     Some(Row::Ledger(ledger)) => ledger.to_come(id).is_some(),
                     _ => false,
                 };
