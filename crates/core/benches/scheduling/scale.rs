@@ -17,8 +17,11 @@ const POLICIES: [(&str, Order, Backfill); 4] = [
     ("auto", Order::Auto, Backfill::None),
 ];
 
+/// A name, and how it is filled.
+type Queue = (&'static str, fn(&mut Cluster));
+
 /// What waits, in two ways.
-const QUEUES: [(&str, fn(&mut Cluster)); 2] = [
+const QUEUES: [Queue; 2] = [
     ("single tasks", |cluster| cluster.submit_single(QUEUED)),
     ("arrays of 1,000", |cluster| cluster.submit_arrays(QUEUED, ARRAY)),
 ];
