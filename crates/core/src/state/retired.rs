@@ -19,10 +19,12 @@ pub struct Retired {
 }
 
 impl State {
-    /// The tasks that are to leave now, the oldest first. What unfinished tasks depend on stays.
+    /// The tasks that are to leave now, the oldest first. What unfinished tasks depend on stays, also while they are
+    /// still to be added.
     pub(crate) fn to_retire(&self) -> Vec<TaskId> {
         let slice = self.no_longer_recent().min(SLICE) as usize;
-        self.index.ended.iter().take(slice).map(|(_, id)| *id).collect()
+        let oldest = self.index.ended.iter().take(slice).map(|(_, id)| *id);
+        oldest.filter(|id| self.is_awaited(*id).is_none()).collect()
     }
 
     /// How many ended tasks are to leave. There is some slack, so that the record of what they did is not written anew
