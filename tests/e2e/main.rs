@@ -41,6 +41,7 @@ mod nodes_file;
 mod other_os_users;
 mod own_ssh_keys;
 mod pam;
+mod past_tasks;
 mod peer_system_bugs;
 mod preemption;
 mod process_cleanup;

@@ -224,6 +224,8 @@ fn every_filter_and_order_gives_every_task_once() {
         HistoryQuery { text: Some("特别".into()), owner: Some(UserId(1)), ..query() },
         HistoryQuery { text: Some("run 3".into()), node: Some(NodeId(3)), ..query() },
         HistoryQuery { text: Some("nowhere".into()), ..query() },
+        HistoryQuery { folded: true, ..query() },
+        HistoryQuery { folded: true, owner: Some(UserId(1)), ..query() },
     ];
     for filter in filters {
         for sort in [HistorySort::Id, HistorySort::Ended, HistorySort::Ran] {
@@ -262,6 +264,7 @@ fn lets_through(query: &HistoryQuery, Retired { task, runs }: &Retired) -> bool 
             found.is_some_and(|it| value.as_ref().is_none_or(|value| value == it))
         })
         && query.project.as_ref().is_none_or(|it| task.spec.project.as_ref() == Some(it))
+        && (!query.folded || task.array.is_none_or(|element| element.first == task.id))
         && query.ended_from.is_none_or(|it| ended >= it)
         && query.ended_before.is_none_or(|it| ended < it)
         && query.text.as_ref().is_none_or(|it| {

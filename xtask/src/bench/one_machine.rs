@@ -1,6 +1,5 @@
 //! `cargo xtask bench one-machine`: the real binary on this machine, measured from outside.
 
-mod bystander;
 mod idle;
 mod queue;
 mod tasks;

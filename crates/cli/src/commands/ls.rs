@@ -7,7 +7,7 @@ use std::io;
 
 use clap::Args;
 use danlu_messages::cli::ls as msg;
-use danlu_wire::api::{Line, ME, Overview, TaskSort, TaskView};
+use danlu_wire::api::{Line, ME, Overview, TaskSort, Tasks};
 use jiff::Timestamp;
 
 use super::notices;
@@ -71,9 +71,12 @@ pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failur
         return screen::print_document(&client.list_document(&query)?);
     }
     let mut overview = client.overview(&query)?;
+    let mut has_many_more = false;
     if arguments.is_list() {
         let is_folded = !arguments.unfold && query.sort == TaskSort::Id;
-        let (tasks, not_shown) = listed(client, query)?;
+        let Tasks { tasks, total, more_than_total, .. } = listed(client, query)?;
+        has_many_more = more_than_total;
+        let not_shown = total.saturating_sub(tasks.len());
         overview.lines = match is_folded {
             true => fold::folded(tasks),
             false => tasks.into_iter().map(|task| Line { task, array: None }).collect(),
@@ -83,7 +86,14 @@ pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failur
     let others = |user| user != overview.user;
     let with_user =
         arguments.all || arguments.names_ids() || arguments.filters.user().is_some_and(others);
-    show(&overview, with_user)
+    let mut out = shown(&overview, arguments.is_list(), with_user);
+    let more = overview.not_shown;
+    if has_many_more {
+        out += msg::and_many_more();
+    } else if more > 0 {
+        out += &msg::and_more(&more);
+    }
+    screen::print(&out)
 }
 
 impl LsArguments {
@@ -163,29 +173,28 @@ fn written(client: &Client, name: TaskName) -> Result<String, Failure> {
     }
 }
 
-/// And how many more there are.
-fn listed(client: &Client, query: Query) -> Result<(Vec<TaskView>, usize), Failure> {
+/// As many as are asked for, or the first ones and how many there are.
+fn listed(client: &Client, query: Query) -> Result<Tasks, Failure> {
     if query.limit.is_some() {
-        return Ok((client.list(&query)?, 0));
+        let tasks = client.list(&query)?;
+        let total = tasks.len();
+        return Ok(Tasks { tasks, total, more_than_total: false, next: None, next_cursor: None });
     }
-    let page = client.page(&Query { limit: Some(LOOKED_AT), ..query })?;
-    let not_shown = page.total.saturating_sub(page.tasks.len());
-    Ok((page.tasks, not_shown))
+    Ok(client.page(&Query { limit: Some(LOOKED_AT), ..query })?)
 }
 
-fn show(overview: &Overview, with_user: bool) -> Result<(), Failure> {
+fn shown(overview: &Overview, is_list: bool, with_user: bool) -> String {
     let (columns, colour) = (width::of_stdout(), colour::wanted(&io::stdout()));
     let mut out = notices::lines(&overview.notices);
     out += &summary::line(overview, columns);
     if overview.lines.is_empty() {
-        out += msg::no_tasks_danlu_submit_command();
+        out += match is_list {
+            true => msg::no_matching_tasks(),
+            false => msg::no_tasks_danlu_submit_command(),
+        };
     } else {
         let table = fold::table(&overview.lines, with_user, Timestamp::now());
         out += &format!("\n{}", table.render(columns, colour));
     }
-    let more = overview.not_shown;
-    if more > 0 {
-        out += &msg::and_more(&more);
-    }
-    screen::print(&out)
+    out
 }

@@ -21,6 +21,8 @@ messages! {
     newest_n = "The first N tasks, whatever their state", "前 N 个任务，不论状态";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     no_tasks_danlu_submit_command = "\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n";
+    no_matching_tasks = "\nno matching tasks\n", "\n没有符合条件的任务\n";
+    and_many_more = "… and many more: danlu ls -n N, or --json\n", "……还有很多：danlu ls -n N，或 --json\n";
     and_more(more) =
         "… and {more} more: danlu ls -n {more}, or --json\n",
         "……另有 {more} 个：danlu ls -n {more}，或 --json\n";

@@ -24,7 +24,7 @@ pub(crate) struct MostLines {
     pub(crate) ended: usize,
 }
 
-/// Read from the history at once, and how often: elements of large arrays may stand before others.
+/// Read from the history at once, and how often: arrays that have a line already may stand before others.
 const AT_ONCE: usize = 20;
 const MOST_PAGES: usize = 5;
 
@@ -127,7 +127,8 @@ async fn past_lines(
     query: HistoryQuery,
     most: usize,
 ) -> Result<Vec<Retired>, ApiError> {
-    let mut query = HistoryQuery { sort: HistorySort::Ended, limit: AT_ONCE, ..query };
+    let (sort, limit) = (HistorySort::Ended, AT_ONCE);
+    let mut query = HistoryQuery { folded: true, sort, limit, ..query };
     let (mut lines, mut arrays) = (Vec::new(), BTreeSet::new());
     for _ in 0..MOST_PAGES {
         let page = api.handle.history().page(query.clone()).await?;

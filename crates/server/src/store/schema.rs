@@ -163,6 +163,10 @@ const MIGRATIONS: &[&str] = &["
         log_bytes INTEGER NOT NULL,
         PRIMARY KEY (user, state)
     ) WITHOUT ROWID;
+", "
+    -- What ended last, with one line for each array however large it is.
+    CREATE INDEX history_user_folded ON history (user, ended) WHERE array IS NULL OR id = array;
+    CREATE INDEX history_folded ON history (ended) WHERE array IS NULL OR id = array;
 "];
 
 const NEWEST: usize = MIGRATIONS.len();

@@ -6,12 +6,11 @@ use std::{
 };
 
 use super::{
-    Size,
-    bystander::longest_wait,
-    go_on, progress,
+    Size, go_on, progress,
     tasks::{submit_array, total},
 };
 use crate::bench::{
+    bystander::longest_wait,
     figure::{Figure, Target, Unit, median},
     server::{Gpus, Programs, Server},
 };

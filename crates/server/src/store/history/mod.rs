@@ -39,6 +39,8 @@ pub struct HistoryQuery {
     pub label: Option<(String, Option<String>)>,
     pub project: Option<String>,
     pub array: Option<TaskId>,
+    /// Of every array only its first element.
+    pub folded: bool,
     /// Words that all occur in the name, the command, the description or the values of a sweep, in any case.
     pub text: Option<String>,
     /// Ended at this time or later …

@@ -73,6 +73,7 @@ impl HistoryPlan {
             && query.label.is_none()
             && query.project.is_none()
             && query.array.is_none()
+            && !query.folded
             && query.ended_from.is_none()
             && query.ended_before.is_none();
         let (sort, ascending) = (query.sort, query.ascending);
@@ -288,6 +289,18 @@ fn conditions(query: &HistoryQuery, states: Option<&[i64]>) -> (Vec<Condition>, 
         paths.push(AccessPath { join, id: "n.id", ..own });
     }
     let user = query.owner.map(|user| i64::from(user.0));
+    if query.folded {
+        let (sql, order) = ("(h.array IS NULL OR h.id = h.array)", Some(HistorySort::Ended));
+        all.push(condition(sql, Vec::new()));
+        paths.push(match user {
+            Some(user) => {
+                let from = "history h INDEXED BY history_user_folded";
+                let both = format!("h.user = ? AND {sql}");
+                AccessPath { fulfils: 2, ..path(from, &both, vec![user.into()], order) }
+            }
+            None => path("history h INDEXED BY history_folded", sql, Vec::new(), order),
+        });
+    }
     if let Some(codes) = states {
         let list: Vec<String> = codes.iter().map(ToString::to_string).collect();
         let sql = format!("h.state IN ({})", list.join(", "));

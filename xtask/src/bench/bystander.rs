@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::bench::{http::Connection, server::Server};
+use super::{http::Connection, server::Server};
 
 /// A held task, a list and one task, over and over, while `act` is done. The longest answer.
 pub(super) fn longest_wait<T>(
