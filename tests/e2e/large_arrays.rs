@@ -19,7 +19,8 @@ fn others_get_in_between_while_an_array_is_submitted_and_cancelled() {
 
     let range = format!("0-{}", ELEMENTS - 1);
     let submit = ["submit", "-q", "--hold", "--array", &range, "--", "true"];
-    let first: usize = while_others_submit(&daemon, || daemon.say(&submit)).parse().expect("an id");
+    let said = while_others_submit(&daemon, || daemon.say(&submit));
+    let first: usize = said.trim().parse().expect("an id");
     // Whoever was told about it finds all of it.
     let last = first + ELEMENTS - 1;
     assert_eq!(daemon.state(&last.to_string()), "held");
@@ -29,7 +30,7 @@ fn others_get_in_between_while_an_array_is_submitted_and_cancelled() {
     assert_eq!(daemon.state(&first.to_string()), "cancelled");
     assert_eq!(daemon.state(&last.to_string()), "cancelled");
 
-    let end = daemon.say(&["submit", "-q", "--hold", "--", "true"]).parse().expect("an id");
+    let end = daemon.say(&["submit", "-q", "--hold", "--", "true"]).trim().parse().expect("an id");
     let events = events_until(&daemon, end);
     assert_eq!(events.iter().filter(|event| **event == TaskNews::Finished).count(), ELEMENTS);
     is_between(&events, TaskNews::Elements, "elements were added");

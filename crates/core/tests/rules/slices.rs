@@ -141,6 +141,27 @@ fn a_predecessor_stays_until_all_have_asked_it() {
 }
 
 #[test]
+fn a_predecessor_does_not_leave_the_state_before_all_have_asked_it() {
+    let mut lab = lab_of_twos(&[1]);
+    lab.submit(wants(1));
+    lab.schedule();
+    lab.submit(array(7, after(DependencyKind::AfterOk, &[1])));
+    lab.ended(1, Exit::Code(1));
+    lab.configure(|settings| settings.history.recent = 0);
+    for _ in 0..4 {
+        lab.schedule();
+    }
+    assert_eq!(ids(&lab), [0_u64; 0], "all have left");
+    let failed = lab.events.iter().filter(|event| match event {
+        Event::TaskFinished { outcome, .. } => {
+            *outcome == task::Outcome::DependencyFailed { on: TaskId(1) }
+        }
+        _ => false,
+    });
+    assert_eq!(failed.count(), 7);
+}
+
+#[test]
 fn what_is_to_come_of_a_removed_user_is_cancelled() {
     let mut lab = lab_of_twos(&[1]);
     lab.submit(array(5, wants(1)));
