@@ -27,6 +27,7 @@ mod hostile_input;
 mod http_responses;
 mod impossible_tasks;
 mod installation;
+mod large_arrays;
 mod launch_paths;
 mod left_overs;
 mod logs;

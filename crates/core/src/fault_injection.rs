@@ -38,6 +38,7 @@ mutants! {
     LogKeptWhereAway: "the log of a removed task stays on a node that was away",
     NoForget: "ended runs are never removed from nodes",
     EpochIgnored: "run ids do not carry the epoch of the store",
+    ArrayCutShort: "elements of an array that are added later are not",
     LedgerNotNamed: "a submit does not name the row that counts task ids",
     TaskRowNotNamed: "the end of a run does not name its task's row",
     KeyIgnored: "a repeated submit makes a second task",
@@ -96,6 +97,16 @@ mutants! {
     DistrustedStillHeard: "a machine whose message was left out is believed as before",
     LostOrderForgotten: "a machine is not asked again when an order for it was lost",
     NewsForgotten: "events that waited for the next commit are not in it",
+    RetiredDropped: "an ended task that leaves the state is kept nowhere",
+    RetiredStaysInRows: "an ended task that leaves the state keeps its row",
+    RetiredThoughNeeded: "an ended task leaves the state although another one depends on it",
+    PastWorkNotNamed: "what is remembered of tasks that left the state is not stored",
+    PastLogsKept: "the logs of a task that is back in the state are counted twice",
+    RecallForgetsRuns: "a task comes back into the state without its runs",
+    RecalledSpecNotNamed: "what a task is to do that is back in the state is not stored",
+    RemovedIsFound: "a task that was removed is found in the history before that is committed",
+    OldKeyForgotten: "a repeated submit makes a second task once the first has left the state",
+    OldDependencyIgnored: "a retried task does not look at what it depends on and has left the state",
 }
 
 #[cfg(feature = "mutants")]

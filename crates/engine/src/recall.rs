@@ -3,7 +3,7 @@
 use crate::outside::Outside;
 use crate::pending::Outcome;
 use danlu_core::state::Retired;
-use danlu_core::{Input, Missing, RowKey, State, TaskId, UserId};
+use danlu_core::{Input, Missing, Mutant, RowKey, State, TaskId, UserId, mutated};
 use std::collections::BTreeSet;
 
 impl<X> Outcome<X> {
@@ -62,7 +62,11 @@ impl<X> Outcome<X> {
         match self.retired.get(&id) {
             Some(retired) => Ok(Some(retired.clone())),
             // It was removed, and the store does not know yet.
-            None if self.changed.contains(&RowKey::Task(id)) => Ok(None),
+            None if self.changed.contains(&RowKey::Task(id))
+                && !mutated(Mutant::RemovedIsFound) =>
+            {
+                Ok(None)
+            }
             None => outside.retired(id),
         }
     }

@@ -1,6 +1,5 @@
 //! `cargo xtask bench history`: what hundreds of thousands of tasks cost those who come later, ended ones and queued ones.
 
-mod bystander;
 mod ended;
 mod lines;
 mod queued;

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: how fast it is.
 
 mod abuse;
+mod bystander;
 mod figure;
 mod history;
 mod http;

@@ -143,17 +143,20 @@ impl Event {
                 runs.chain([RowKey::Task(*task), RowKey::Spec(*spec)]).collect()
             }
             TasksRetired { tasks, specs, runs, users } => {
-                let rows = tasks.iter().map(|task| RowKey::Task(*task));
+                let tasks = tasks.iter().filter(|_| !mutated(Mutant::RetiredStaysInRows));
+                let users = users.iter().filter(|_| !mutated(Mutant::PastWorkNotNamed));
+                let rows = tasks.map(|task| RowKey::Task(*task));
                 rows.chain(runs.iter().map(|run| RowKey::Run(*run)))
                     .chain(specs.iter().map(|spec| RowKey::Spec(*spec)))
-                    .chain(users.iter().map(|user| RowKey::PastWork(*user)))
+                    .chain(users.map(|user| RowKey::PastWork(*user)))
                     .collect()
             }
             TaskRecalled { task, owner, spec, runs } => {
+                let spec = spec.filter(|_| !mutated(Mutant::RecalledSpecNotNamed));
                 let rows = [RowKey::Ledger, RowKey::Task(*task), RowKey::PastWork(*owner)];
                 rows.into_iter()
                     .chain(runs.iter().map(|run| RowKey::Run(*run)))
-                    .chain(spec.iter().map(|spec| RowKey::Spec(*spec)))
+                    .chain(spec.map(RowKey::Spec))
                     .collect()
             }
             RunLaunched { run, task, owner, .. } => {

@@ -3,6 +3,7 @@
 //! The submit reserves all ids and is durable as a whole. An input that names an element which is not there yet has it
 //! added first, so that nobody can tell.
 
+use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{TaskId, UserId};
 use crate::model::task::{ArrayElement, TaskSpec};
 use crate::state::State;
@@ -117,6 +118,7 @@ fn add(turn: &mut Turn<'_>, first: TaskId, most: usize, mut key: Option<Arc<str>
     let new = NewTasks::alike(turn.state, owner, (spec_id, &spec), submitted_at, turn.now);
     let indices = spec.array.iter().flat_map(|array| &array.indices);
     let wanted = indices.skip(added as usize).take(count as usize);
+    let wanted = wanted.filter(|_| added == 0 || !mutated(Mutant::ArrayCutShort));
     for (id, index) in (from.0..).zip(wanted) {
         let element = ArrayElement { first, index: *index };
         new.add(turn, TaskId(id), key.take(), Some(element));

@@ -1,5 +1,6 @@
 //! Ended tasks leave the state, and `Recall` brings one back before an input that names it.
 
+use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{NodeId, RunId, TaskId, UserId};
 use crate::model::limits;
 use crate::model::node::Link;
@@ -37,13 +38,18 @@ pub(crate) fn retire(turn: &mut Turn<'_>) {
         specs.extend(spec);
         runs.extend(retired.runs.iter().map(|run| run.id));
         users.insert(retired.task.owner);
-        turn.retired.push(retired);
+        if !mutated(Mutant::RetiredDropped) {
+            turn.retired.push(retired);
+        }
     }
     turn.event(Event::TasksRetired { tasks, specs, runs, users: users.into_iter().collect() });
 }
 
 /// It is an ended task of the state again, until it is no longer recent.
-pub(crate) fn recall(turn: &mut Turn<'_>, retired: Retired) -> Answer {
+pub(crate) fn recall(turn: &mut Turn<'_>, mut retired: Retired) -> Answer {
+    if mutated(Mutant::RecallForgetsRuns) {
+        retired.runs.clear();
+    }
     let (task, owner) = (retired.task.id, retired.task.owner);
     if !turn.state.may_recall(&retired) {
         return Err(Refusal::NoSuchTask(task));
@@ -95,7 +101,9 @@ impl Input {
             | Input::Start { task, .. }
             | Input::Remove { task, .. } => absent(state, [*task]),
             Input::Retry { task, .. } => {
-                let after = state.tasks.get(task).map_or(&[][..], |task| &task.spec.after);
+                let after =
+                    state.tasks.get(task).filter(|_| !mutated(Mutant::OldDependencyIgnored));
+                let after = after.map_or(&[][..], |task| &task.spec.after);
                 absent(state, [*task].into_iter().chain(named(after)))
             }
             Input::Edit { task, spec, .. } => {
@@ -106,7 +114,8 @@ impl Input {
                     Vec::new()
                 }
                 key => {
-                    let key = key.iter().map(|key| Missing::Key(*by, key.clone()));
+                    let key = key.iter().filter(|_| !mutated(Mutant::OldKeyForgotten));
+                    let key = key.map(|key| Missing::Key(*by, key.clone()));
                     key.chain(absent(state, named(&spec.after))).collect()
                 }
             },

@@ -5,6 +5,7 @@ use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::run::{Ending, Exit, PartState, ReportedState, RunReport, RunState};
 use danlu_core::settings::{Backfill, Order};
+use danlu_core::state::Retired;
 use danlu_core::task::{Dependency, DependencyKind, Outcome, TaskSpec, TaskState};
 use danlu_core::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,8 @@ pub(crate) struct Lab {
     pub(crate) now: Time,
     pub(crate) effects: Vec<Effect>,
     pub(crate) events: Vec<Event>,
+    /// Ended tasks that have left the state.
+    pub(crate) history: BTreeMap<TaskId, Retired>,
     sessions: u64,
 }
 
@@ -28,6 +31,7 @@ pub(crate) fn lab(gpus: &[u32]) -> Lab {
         now: Time::from_secs(1_000),
         effects: Vec::new(),
         events: Vec::new(),
+        history: BTreeMap::new(),
         sessions: 0,
     };
     lab.act(Input::Boot { epoch: Epoch(1), restored: false, ids_from: 0 });
@@ -94,7 +98,33 @@ impl Lab {
         }
         self.effects.extend(step.effects);
         self.events.extend(step.events);
+        self.history.extend(step.retired.into_iter().map(|it| (it.task.id, it)));
         step.reply
+    }
+
+    /// One step, after what it names has been recalled, as the engine does it.
+    pub(crate) fn ask(&mut self, input: Input) -> Result<Reply, Refusal> {
+        let mut looked_for = BTreeSet::new();
+        loop {
+            let missing = input.missing(&self.state).into_iter();
+            let missing: Vec<Missing> =
+                missing.filter(|it| looked_for.insert(it.clone())).collect();
+            if missing.is_empty() {
+                return self.try_act(input);
+            }
+            for it in missing {
+                let wanted = |retired: &&Retired| match &it {
+                    Missing::Task(id) => retired.task.id == *id,
+                    Missing::Key(user, key) => {
+                        retired.task.owner == *user && retired.task.key.as_deref() == Some(key)
+                    }
+                };
+                if let Some(id) = self.history.values().find(wanted).map(|it| it.task.id) {
+                    let retired = self.history.remove(&id).unwrap();
+                    self.act(Input::Recall(Box::new(retired)));
+                }
+            }
+        }
     }
 
     pub(crate) fn act(&mut self, input: Input) -> Reply {

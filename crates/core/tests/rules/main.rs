@@ -19,6 +19,7 @@ mod fair_turns;
 mod forecast;
 mod gangs;
 mod gpus;
+mod history;
 mod lab;
 mod labels;
 mod logs;

@@ -10,13 +10,13 @@ use crate::read_model::ReadModel;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Dependents, Document, Failure, OneTask, Scope, TaskStateName,
-    TaskView,
+    Act, ActName, ActResult, Acted, Dependents, Document, ErrorCode, Failure, OneTask, Scope,
+    TaskStateName, TaskView,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -151,17 +151,21 @@ pub(super) async fn act_on_many(
     State(api): State<Api>,
     caller: Caller,
     body: Result<Json<Act>, ApiError>,
-) -> Result<Json<Document<Acted>>, ApiError> {
+) -> Result<Response, ApiError> {
     let Json(act) = body?;
     let is_cancel = act.act == ActName::Cancel;
     let results = act_on_all(&api, &caller, act).await?.into_iter();
     let model = api.handle.model();
-    let results = results.map(|(id, error)| {
+    let results = results.map(move |(id, error)| {
         let is_done = is_cancel && error.is_none();
         let waits_for = if is_done { away(&model, TaskId(id)) } else { Vec::new() };
         ActResult { id, error: error.map(|error| error.0), waits_for }
     });
-    Ok(Json(Document::new(Acted { results: results.collect() })))
+    let encode = || Json(Document::new(Acted { results: results.collect() })).into_response();
+    // With many ids that takes long, and this thread answers everybody.
+    tokio::task::spawn_blocking(encode).await.map_err(|_| {
+        ApiError::new(ErrorCode::Internal, errors::internal(), errors::see_the_servers_log())
+    })
 }
 
 /// Machines on which a task still runs as far as is known, and that cannot be reached now.
@@ -200,6 +204,9 @@ pub(crate) async fn act_on_all(
     for (id, act) in ids {
         if asked.len() == AT_ONCE {
             results.extend(answered(caller, &model, asked.pop_front()).await);
+            if results.len() % AT_ONCE == 0 {
+                api.handle.follow();
+            }
         }
         let input = || input(act, caller.actor(), TaskId(id), with);
         let seen = caller.look_for(&model, TaskId(id));

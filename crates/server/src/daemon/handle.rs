@@ -131,6 +131,7 @@ impl Handle {
             if !self.model().ledger.growing.contains_key(&first) {
                 return;
             }
+            self.follow();
             // A new state after a failed commit comes without news.
             let _ = timeout(LOOK_AGAIN, news.recv()).await;
         }
@@ -165,6 +166,11 @@ impl Handle {
         self.reader.consider(|state| question(state, now)).ok_or_else(|| {
             NotNow::new(|| (errors::internal().to_owned(), errors::see_the_servers_log()))
         })
+    }
+
+    /// In the midst of many changes: what follows them need not do so all at once for who asks next.
+    pub(crate) fn follow(&self) {
+        let _ = self.reader.consider(|_| ());
     }
 
     /// Ask the engine itself. For single questions; lists come from the read model.

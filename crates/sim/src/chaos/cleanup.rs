@@ -46,7 +46,7 @@ impl World {
         let by = Actor::Daemon;
         let mut inputs = Vec::new();
         let mut known = Vec::new();
-        for row in self.disk.rows.values() {
+        for row in self.disk.tables.rows.values() {
             match row {
                 Row::Node(node) => {
                     known.push(&node.name);

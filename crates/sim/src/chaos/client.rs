@@ -17,6 +17,8 @@ pub(super) struct Client {
     asked: u64,
     /// Tasks that it knows from answers.
     pub(super) known: Vec<TaskId>,
+    /// Its submits with a key that were answered.
+    pub(super) submits: Vec<Input>,
 }
 
 #[derive(Debug)]
@@ -34,7 +36,8 @@ pub(super) struct Ticket {
 
 impl Client {
     pub(super) fn new(name: String, admin: bool) -> Client {
-        Client { name, admin, user: None, pending: None, asked: 0, known: Vec::new() }
+        let (known, submits) = (Vec::new(), Vec::new());
+        Client { name, admin, user: None, pending: None, asked: 0, known, submits }
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -82,7 +85,15 @@ impl World {
     }
 
     pub(super) fn request_arrives(&mut self, ticket: Ticket, input: Input) {
+        // Now and then somebody else wants the task at the same moment.
+        let wanted = match input {
+            Input::Remove { task, .. } if self.faults_on && self.dice.chance(200) => Some(task),
+            _ => None,
+        };
         self.post(input, Some(ticket));
+        if let Some(task) = wanted {
+            self.post(Input::Retry { by: Actor::Daemon, task }, None);
+        }
     }
 
     pub(super) fn answer(&mut self, ticket: Ticket, answer: Answer) {
@@ -102,11 +113,19 @@ impl World {
             // A client without an answer asks again, as does one that is told that nothing was done.
             return;
         };
-        it.pending = None;
+        let asked = it.pending.take().map(|pending| pending.input);
         match decision {
             Ok(Reply::Task(task)) => {
-                it.known.push(*task);
-                self.everybodys.push(*task);
+                let again = it.known.contains(task);
+                if let Some(submit @ Input::Submit { key: Some(_), .. }) = asked
+                    && !again
+                {
+                    it.submits.push(submit);
+                }
+                if !again {
+                    it.known.push(*task);
+                    self.everybodys.push(*task);
+                }
             }
             Ok(Reply::User(user)) => it.user = Some(*user),
             Err(Refusal::NoSuchTask(gone)) => {

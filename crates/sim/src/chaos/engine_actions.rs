@@ -3,6 +3,7 @@
 use super::agenda::Happening;
 use super::client::Ticket;
 use super::connection::End;
+use super::disk::Written;
 use super::engine_driver::{Decision, InboxMessage, Turn};
 use super::fake_outside::{Notes, Order};
 use super::faults::Fault;
@@ -26,7 +27,7 @@ pub(super) enum EngineAction {
 
 #[derive(Debug)]
 pub(super) struct Commit {
-    pub(super) rows: BTreeMap<RowKey, Option<Row>>,
+    pub(super) written: Written,
     pub(super) events: Vec<Event>,
     pub(super) turns: Vec<Turn>,
     pub(super) notes: Notes,
@@ -99,11 +100,12 @@ impl World {
     }
 
     fn committed(&mut self, commit: Commit) -> Verdict {
-        let Commit { rows, events, turns, notes } = commit;
-        self.disk.commit(rows);
+        let Commit { written, events, turns, notes } = commit;
+        self.tally.retired += written.retired.len() as u64;
+        self.disk.commit(written);
         self.tally.commits += 1;
         self.daemon.restored = false;
-        if let Some(Row::Ledger(ledger)) = self.disk.rows.get(&RowKey::Ledger) {
+        if let Some(Row::Ledger(ledger)) = self.disk.tables.rows.get(&RowKey::Ledger) {
             self.daemon.ids_from = self.daemon.ids_from.max(ledger.next_task.0);
         }
         self.oracle.decided_as_committed(&turns, &events)?;

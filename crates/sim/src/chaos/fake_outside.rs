@@ -1,7 +1,7 @@
 //! A fake store, fleet and clock for the real engine. The engine's actions are recorded and carried out later.
 
 use super::client::Ticket;
-use super::disk::{Disk, apply};
+use super::disk::{Disk, Tables, Written};
 use super::engine_actions::{Answer, Commit, EngineAction};
 use super::engine_driver::Turn;
 use super::faults::Fault;
@@ -88,9 +88,11 @@ impl Order {
 
     /// What it has to be, by what is durable.
     pub(super) fn expected(launch: &Launch, disk: &Disk) -> Option<Order> {
-        let Some(Row::Task(task)) = disk.rows.get(&RowKey::Task(launch.task)) else { return None };
-        let Some(Row::Ledger(ledger)) = disk.rows.get(&RowKey::Ledger) else { return None };
-        let name = |node: &NodeId| match disk.rows.get(&RowKey::Node(*node)) {
+        let Some(Row::Task(task)) = disk.tables.rows.get(&RowKey::Task(launch.task)) else {
+            return None;
+        };
+        let Some(Row::Ledger(ledger)) = disk.tables.rows.get(&RowKey::Ledger) else { return None };
+        let name = |node: &NodeId| match disk.tables.rows.get(&RowKey::Node(*node)) {
             Some(Row::Node(node)) => Some(node.name.clone()),
             _ => None,
         };
@@ -104,6 +106,29 @@ impl Order {
 }
 
 impl World {
+    /// With what is committed and has not happened yet.
+    fn stored(&self) -> Tables {
+        let mut tables = self.disk.tables.clone();
+        for act in &self.daemon.acts {
+            if let EngineAction::Commit(commit) = act {
+                tables.write(commit.written.clone());
+            }
+        }
+        tables
+    }
+
+    /// Now and then the store cannot be read either.
+    fn strike_look_up(&mut self) -> Result<(), StoreError> {
+        self.tally.look_ups += 1;
+        let broken = self.faults_on && self.now < self.daemon.hooks.broken_until;
+        if broken || self.strikes(Fault::CommitFailure) {
+            self.tally.look_ups_failed += 1;
+            self.note("daemon", format_args!("the history cannot be read"));
+            return Err(StoreError::CannotWrite);
+        }
+        Ok(())
+    }
+
     fn note_violation(&mut self, verdict: Verdict) {
         if let Err(violation) = verdict {
             self.daemon.hooks.violation.get_or_insert(violation);
@@ -164,13 +189,7 @@ impl Store for World {
     /// Whatever was decided since the last commit is void.
     fn rows(&mut self) -> Result<Vec<Row>, StoreError> {
         self.daemon.turns.clear();
-        let mut rows = self.disk.rows.clone();
-        for act in &self.daemon.acts {
-            if let EngineAction::Commit(commit) = act {
-                apply(&mut rows, commit.rows.clone());
-            }
-        }
-        Ok(rows.into_values().collect())
+        Ok(self.stored().rows.into_values().collect())
     }
 
     fn commit(&mut self, batch: &Batch<Notes>) -> Result<(), StoreError> {
@@ -195,7 +214,7 @@ impl Store for World {
         let events = batch.events.iter().map(|(_, event)| event.clone()).collect();
         let notes = Notes(batch.extras.0.clone());
         self.daemon.acts.push(EngineAction::Commit(Commit {
-            rows: batch.rows.clone(),
+            written: Written { rows: batch.rows.clone(), retired: batch.retired.clone() },
             events,
             turns,
             notes,
@@ -203,12 +222,15 @@ impl Store for World {
         Ok(())
     }
 
-    fn retired(&mut self, _: TaskId) -> Result<Option<Retired>, StoreError> {
-        Ok(None)
+    fn retired(&mut self, task: TaskId) -> Result<Option<Retired>, StoreError> {
+        self.strike_look_up()?;
+        let stored = self.stored();
+        Ok(stored.retired(task).cloned())
     }
 
-    fn retired_with_key(&mut self, _: UserId, _: &str) -> Result<Option<TaskId>, StoreError> {
-        Ok(None)
+    fn retired_with_key(&mut self, user: UserId, key: &str) -> Result<Option<TaskId>, StoreError> {
+        self.strike_look_up()?;
+        Ok(self.stored().retired_with_key(user, key))
     }
 
     fn damaged(&mut self, what: String) -> StoreError {

@@ -23,7 +23,7 @@ impl World {
         let Some(state) = self.daemon.state() else {
             return Ok(());
         };
-        let on_disk = rows_of(state) == self.disk.rows;
+        let on_disk = rows_of(state) == self.disk.tables.rows;
         ensure!(on_disk, "what is on disk is not what the daemon believes");
         match State::from_rows(state.rows()) {
             Ok(mut read) => {
@@ -44,7 +44,28 @@ impl World {
         }
     }
 
+    /// What recalled tasks were wanted for.
+    fn count_recalls(&mut self, turns: &[Turn]) {
+        for pair in turns.windows(2) {
+            let [Turn { input: Input::Recall(_), .. }, wanted] = pair else { continue };
+            if wanted.step.reply.is_err() {
+                continue;
+            }
+            let new = |event: &Event| matches!(event, Event::TaskSubmitted { .. });
+            match &wanted.input {
+                Input::Retry { .. } => self.tally.retried_from_history += 1,
+                Input::Remove { .. } => self.tally.removed_from_history += 1,
+                Input::Submit { .. } if wanted.step.events.iter().any(new) => {
+                    self.tally.named_in_history += 1;
+                }
+                Input::Submit { .. } => self.tally.repeated_from_history += 1,
+                _ => {}
+            }
+        }
+    }
+
     pub(super) fn count(&mut self, turns: &[Turn]) {
+        self.count_recalls(turns);
         for turn in turns {
             self.tally.refusals += u64::from(turn.from.is_some() && turn.step.reply.is_err());
             self.tally.cancels +=
@@ -74,6 +95,7 @@ impl World {
                         self.tally.unknown_runs += runs.len() as u64;
                     }
                     Event::TaskInDoubt { .. } => self.tally.in_doubt += 1,
+                    Event::TaskRecalled { .. } => self.tally.recalled += 1,
                     Event::RunStopping { why, .. } => {
                         let preempted = *why == StopReason::Preempted;
                         self.tally.preemptions += u64::from(preempted);

@@ -165,7 +165,8 @@ impl World {
         }
         let count = self.dice.between(1, 3);
         let kinds = [DependencyKind::AfterOk, DependencyKind::AfterAny, DependencyKind::AfterNotOk];
-        let recent = self.everybodys.len().saturating_sub(12);
+        let most = if self.dice.chance(300) { self.everybodys.len() } else { 12 };
+        let recent = self.everybodys.len().saturating_sub(most);
         let recent = self.everybodys[recent..].to_vec();
         let mut after = Vec::new();
         for _ in 0..count {

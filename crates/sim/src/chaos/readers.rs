@@ -82,8 +82,8 @@ impl World {
             return Ok(());
         };
         self.tally.reads += 1;
-        ensure!(*model == self.disk.rows, "readers do not see what is durable");
-        Ok(())
+        ensure!(*model == self.disk.tables.rows, "readers do not see what is durable");
+        self.oracle.readers_find_all(model, &self.disk)
     }
 
     /// Readers are told the same reasons as the engine would tell.

@@ -35,10 +35,12 @@ impl World {
     }
 
     pub(super) fn submit_small_tasks(&mut self) {
-        let tasks = self.disk.rows.values().filter_map(|row| match row {
-            Row::Task(task) if is_small_task(task) => Some(&**task),
+        let tasks = self.disk.tables.rows.values().filter_map(|row| match row {
+            Row::Task(task) => Some(&**task),
             _ => None,
         });
+        let old = self.disk.tables.all_retired().map(|retired| &*retired.task);
+        let tasks = tasks.chain(old).filter(|task| is_small_task(task));
         let (ended, open): (Vec<&Task>, Vec<&Task>) = tasks.partition(|task| task.is_finished());
         let ended: Vec<TaskId> = ended.into_iter().map(|task| task.id).collect();
         let open = open.len();
@@ -53,7 +55,7 @@ impl World {
         };
         let at = self.now + Span(self.dice.scale(100, 1000));
         self.agenda.at(at, Happening::SubmitSmallTasks);
-        let Some(Row::Ledger(ledger)) = self.disk.rows.get(&RowKey::Ledger) else {
+        let Some(Row::Ledger(ledger)) = self.disk.tables.rows.get(&RowKey::Ledger) else {
             return;
         };
         if ledger.settings != settings {

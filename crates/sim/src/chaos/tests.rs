@@ -131,13 +131,13 @@ fn the_backend_drops_what_was_decided_for_another_connection() {
 #[test]
 fn a_crashed_daemon_comes_back_with_what_was_committed() {
     let mut world = quiet_world();
-    let known: Vec<RowKey> = world.disk.rows.keys().copied().collect();
+    let known: Vec<RowKey> = world.disk.tables.rows.keys().copied().collect();
     world.daemon_crashes("for a test");
     assert!(world.daemon.state().is_none() && world.network.open_at(End::Daemon).is_empty());
     while world.daemon.state().is_none() {
         advance(&mut world);
     }
-    assert!(world.disk.rows.keys().eq(&known));
+    assert!(world.disk.tables.rows.keys().eq(&known));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use danlu_core::input::GpuChange;
 use danlu_core::quota::{OverQuota, Quota, QuotaSettings};
 use danlu_core::run::RunState;
 use danlu_core::settings::{
-    Backfill, FairSettings, Limits, Order, PlacementRule, RestartCost, Settings,
+    Backfill, FairSettings, HistorySettings, Limits, Order, PlacementRule, RestartCost, Settings,
 };
 use danlu_core::task::TaskState;
 use danlu_core::user::UserChange;
@@ -84,6 +84,13 @@ impl World {
 
     /// `None` when there is nothing to ask about.
     pub(super) fn draw_input(&mut self, client: usize) -> Option<Input> {
+        if self.dice.chance(40)
+            && let Some(submit) = self.dice.pick(&self.clients[client].submits)
+        {
+            // It forgot that it was answered long ago.
+            self.tally.repeated_submits += 1;
+            return Some(submit);
+        }
         let meddles = self.dice.chance(self.workload.meddling);
         match (meddles, self.clients[client].admin) {
             (false, _) => self.draw_submit(client),
@@ -97,7 +104,8 @@ impl World {
         // Now and then another user's task, which only an admin may touch.
         let own =
             if self.dice.chance(100) { &self.everybodys } else { &self.clients[client].known };
-        let mut recent: Vec<TaskId> = own[own.len().saturating_sub(10)..].to_vec();
+        let most = if self.dice.chance(300) { own.len() } else { 10 };
+        let mut recent: Vec<TaskId> = own[own.len().saturating_sub(most)..].to_vec();
         // An admin sees tasks that were not acknowledged yet.
         if self.clients[client].admin {
             let state = self.daemon.state();
@@ -106,9 +114,11 @@ impl World {
         }
         let task = self.dice.pick(&recent)?;
         // People look before they ask, mostly.
-        let state = self.daemon.state().filter(|_| self.dice.chance(850));
-        let state = state.and_then(|state| state.tasks.get(&task)).map(|task| &task.state);
-        let verbs: &[Verb] = match state {
+        let looks = self.dice.chance(850);
+        let state = self.daemon.state().filter(|_| looks);
+        let live = state.and_then(|state| state.tasks.get(&task)).map(|task| &task.state);
+        let old = self.disk.tables.retired(task).filter(|_| looks).map(|it| &it.task.state);
+        let verbs: &[Verb] = match live.or(old) {
             Some(TaskState::Held) => &[Verb::Release, Verb::Release, Verb::Cancel],
             Some(TaskState::Blocked { .. }) => &[Verb::Hold, Verb::Cancel, Verb::Edit],
             Some(TaskState::Queued { .. }) => {
@@ -274,6 +284,10 @@ impl World {
             },
             predictions: dice.chance(700),
             auto_inside: dice.chance(100),
+            history: HistorySettings {
+                recent: if dice.chance(850) { dice.scale(1, 21) - 1 } else { 1_000 },
+                ..HistorySettings::default()
+            },
             ..Settings::default()
         };
         match dice.chance(200) {

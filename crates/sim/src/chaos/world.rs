@@ -189,7 +189,7 @@ impl World {
     }
 
     pub(super) fn machine_of(&self, node: NodeId) -> Option<usize> {
-        let Some(Row::Node(node)) = self.disk.rows.get(&RowKey::Node(node)) else {
+        let Some(Row::Node(node)) = self.disk.tables.rows.get(&RowKey::Node(node)) else {
             return None;
         };
         self.machines.iter().position(|machine| machine.name == node.name)

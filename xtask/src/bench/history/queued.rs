@@ -1,9 +1,13 @@
 //! Queued tasks: what they weigh, and an array that is submitted and cancelled while others work.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
-use super::{Size, bystander::Bystander};
+use super::Size;
 use crate::bench::{
+    bystander::longest_wait,
     figure::{Figure, Target, Unit},
     measuring::go_on,
     server::{Gpus, Programs, Server},
@@ -85,25 +89,30 @@ fn weigh(programs: &Programs, count: usize) -> Result<f64, String> {
 fn array(programs: &Programs, size: Size, all: &mut Rounds) -> Result<(), String> {
     let server = busy(programs)?;
     let token = server.say(&["token", "new", "bench", "-q"])?;
-    let quiet = Bystander::start(&server, &token)?;
-    thread::sleep(QUIET);
-    let quiet = quiet.end()?;
-    all.quiet.push(quiet.submit.max(quiet.list));
-
-    let other = Bystander::start(&server, &token)?;
-    let since = std::time::Instant::now();
-    let first = submit(&server, size.very_long)?;
-    all.submit.push(since.elapsed().as_secs_f64());
-    let waits = other.end()?;
-    all.while_submitting.push(waits.submit.max(waits.list));
-
-    go_on()?;
+    let timed = |act: &dyn Fn() -> Result<u64, String>| {
+        go_on()?;
+        let since = Instant::now();
+        let mut took = Duration::ZERO;
+        let (id, longest) = longest_wait(&server, &token, || {
+            let id = act()?;
+            took = since.elapsed();
+            Ok(id)
+        })?;
+        Ok::<_, String>((id, took.as_secs_f64(), longest.as_secs_f64() * 1e3))
+    };
+    let (_, _, quiet) = timed(&|| {
+        thread::sleep(QUIET);
+        Ok(0)
+    })?;
+    let (first, submit, while_submitting) = timed(&|| submit(&server, size.very_long))?;
     let range = format!("{first}-{}", first + size.very_long as u64 - 1);
-    let other = Bystander::start(&server, &token)?;
-    let cancel = server.time(&["cancel", "--yes", &range])?;
-    all.cancel.push(cancel.as_secs_f64());
-    let waits = other.end()?;
-    all.while_cancelling.push(waits.submit.max(waits.list));
+    let (_, cancel, while_cancelling) =
+        timed(&|| server.say(&["cancel", "--yes", &range]).map(|_| first))?;
+    all.quiet.push(quiet);
+    all.submit.push(submit);
+    all.while_submitting.push(while_submitting);
+    all.cancel.push(cancel);
+    all.while_cancelling.push(while_cancelling);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ impl Oracle {
         clock: Time,
         counts: impl Fn(&Task) -> bool,
     ) -> Verdict {
-        let open = disk.rows.values().filter_map(|row| match row {
+        let open = disk.tables.rows.values().filter_map(|row| match row {
             Row::Task(task) if counts(task) && !task.is_finished() => Some(&**task),
             _ => None,
         });

@@ -6,6 +6,7 @@
 
 mod answers;
 mod at_rest;
+mod border;
 mod doubt;
 mod engine;
 mod events;

@@ -1,6 +1,7 @@
 //! What the daemon has durably recorded and answered. A restored backup rewinds it.
 
 use super::Oracle;
+use super::border::{StoredTask, past_work_is_counted};
 use super::retries::Wait;
 use super::sharing::GpuFacts;
 use crate::chaos::disk::Disk;
@@ -136,35 +137,29 @@ impl Record {
                 self.task_agrees(disk, id)?;
             }
         }
-        Ok(())
+        past_work_is_counted(disk)
     }
 
-    fn task_agrees(&self, disk: &Disk, id: TaskId) -> Verdict {
-        let row = match disk.rows.get(&RowKey::Task(id)) {
-            Some(Row::Task(task)) => Some(task),
-            _ => None,
-        };
-        match (self.tasks.get(&id), row) {
+    pub(super) fn task_agrees(&self, disk: &Disk, id: TaskId) -> Verdict {
+        let stored = StoredTask::find(disk, id);
+        match (self.tasks.get(&id), stored) {
             (None, None) => {}
             (Some(_), None) => {
-                let to_come = match disk.rows.get(&RowKey::Ledger) {
+                let to_come = match disk.tables.rows.get(&RowKey::Ledger) {
                     Some(Row::Ledger(ledger)) => ledger.to_come(id).is_some(),
                     _ => false,
                 };
                 ensure!(to_come, "task {id} was acknowledged and is gone");
             }
             (None, Some(_)) => ensure!(false, "task {id} is on disk and nobody submitted it"),
-            (Some(fact), Some(task)) => {
-                let spec = match disk.rows.get(&RowKey::Spec(task.spec_id)) {
-                    Some(Row::Spec { spec, .. }) => Some(spec),
-                    _ => None,
-                };
+            (Some(fact), Some(StoredTask { task, spec, runs })) => {
                 let same = spec == Some(&fact.spec)
                     && fact.key.as_deref() == task.key.as_deref()
                     && fact.owner == task.owner;
                 ensure!(same, "task {id} on disk is not what was submitted");
                 let (said, found) = (fact.outcome.as_ref(), task.outcome());
                 ensure!(said == found, "task {id} was said to be {said:?}, on disk is {found:?}");
+                self.runs_agree(id, &runs)?;
             }
         }
         Ok(())
@@ -181,12 +176,14 @@ impl Oracle {
         for id in self.record.tasks.keys() {
             self.record.task_agrees(disk, *id)?;
         }
-        for key in disk.rows.keys() {
-            if let RowKey::Task(id) = key {
-                self.record.task_agrees(disk, *id)?;
-            }
+        let live = disk.tables.rows.keys().filter_map(|key| match key {
+            RowKey::Task(id) => Some(*id),
+            _ => None,
+        });
+        for id in live.chain(disk.tables.history.keys().copied()) {
+            self.record.task_agrees(disk, id)?;
         }
-        Ok(())
+        past_work_is_counted(disk)
     }
 }
 
