@@ -119,6 +119,8 @@ fn lists_are_filtered_searched_and_sorted_over_the_border() {
     ] {
         assert_eq!(ls(&daemon, options), expect, "{options}");
     }
+    assert_eq!(ids(&daemon.json(&["ls", "--json", "Alpha beta"])), [2]);
+    assert_eq!(ids(&daemon.json(&["ls", "--json", "beta Alpha"])), [0_u64; 0]);
     let shown = daemon.say(&["ls", "训练"]);
     assert!(shown.contains("训练模型") && shown.contains("训练更大的模型"), "{shown}");
     let none = daemon.say(&["ls", "nothing-has-this"]);
@@ -195,7 +197,8 @@ fn an_array_of_which_some_have_ended_is_still_one_line() {
 fn a_large_array_does_not_hide_what_ended_before_it() {
     let daemon = forgetful();
     ended(&daemon, "-J before", "true");
-    ended(&daemon, "-g 0 -a 0-299 -J large", "true");
+    daemon.submit("-g 0 -a 0-299 -J large", "true");
+    daemon.say(&["wait", "2-301"]);
     ended(&daemon, "-J after", "true");
     let shown = daemon.say(&["ls"]);
     for words in ["before", "large[0-299]", "300 succeeded", "after"] {

@@ -139,6 +139,8 @@ fn seen_by(daemon: &Daemon, before: &BTreeMap<u64, Recorded>) {
     assert_eq!(text("Finetune-2"), named("finetune-2"));
     assert_eq!(text("--seed%201234"), 1);
     assert_eq!(text("%E7%AC%AC%201239%20%E6%AC%A1"), 1);
+    // In quotes as it stands there.
+    assert_eq!(text("%22%E7%AC%AC%20999%20%E6%AC%A1%22"), 1);
     assert_eq!(text("nowhere-to-be-found"), 0);
 }
 

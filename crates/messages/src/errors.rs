@@ -392,6 +392,7 @@ messages! {
     cascade_not_allowed = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";
     leave_cascade_out = "leave `cascade` out", "请去掉 `cascade`";
     search_too_long(most) = "a search has at most {most} letters", "搜索内容最多 {most} 个字";
+    too_many_words(most) = "a search has at most {most} words", "搜索最多 {most} 个词";
     search_fewer_words = "search for fewer words", "请减少搜索词";
     not_a_moment(given) = "`{given}` is neither a time nor a length of time", "`{given}` 不是时间，也不是时长";
     moment_examples = "7d, 12h or 2026-11-18T09:00:00Z", "例如 7d、12h 或 2026-11-18T09:00:00Z";

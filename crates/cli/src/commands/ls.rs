@@ -99,10 +99,10 @@ pub(crate) fn run(client: &Client, arguments: &LsArguments) -> Result<(), Failur
 impl LsArguments {
     fn query(&self, client: &Client) -> Result<Query, Failure> {
         let mut ids = Vec::new();
-        let mut words: Vec<&str> = self.text.iter().map(String::as_str).collect();
+        let mut words: Vec<String> = self.text.iter().map(|text| quoted(text)).collect();
         for named in &self.named {
             match named {
-                Named::Word(word) => words.push(word),
+                Named::Word(word) => words.push(quoted(word)),
                 Named::Tasks(TaskNames(names)) => {
                     for name in names {
                         ids.push(written(client, *name)?);
@@ -114,11 +114,11 @@ impl LsArguments {
         if query.user.is_none() && !self.all && ids.is_empty() {
             query.user = Some(ME.to_owned());
         }
-        let joined = |parts: &[&str], by: &str| (!parts.is_empty()).then(|| parts.join(by));
+        let joined = |parts: &[String], by: &str| (!parts.is_empty()).then(|| parts.join(by));
         let time = |past: Past| past.0.to_string();
         Ok(Query {
             text: joined(&words, " "),
-            ids: (!ids.is_empty()).then(|| ids.join(",")),
+            ids: joined(&ids, ","),
             since: self.since.map(time),
             until: self.until.map(time),
             sort: self.sort.unwrap_or_default(),
@@ -149,6 +149,14 @@ impl LsArguments {
 enum Named {
     Tasks(TaskNames),
     Word(String),
+}
+
+/// One argument with spaces in it is looked for as it stands there.
+fn quoted(word: &str) -> String {
+    match word.contains(char::is_whitespace) && !word.contains('"') {
+        true => format!("\"{word}\""),
+        false => word.to_owned(),
+    }
 }
 
 fn parse_named(given: &str) -> Result<Named, String> {

@@ -4,7 +4,7 @@ use super::ApiError;
 use super::caller::Caller;
 use crate::parse::duration::parse_span;
 use crate::read_model::ReadModel;
-use crate::store::history::needle;
+use crate::store::history::needles;
 use danlu_core::settings::Visibility;
 use danlu_core::{TaskId, Time, UserId};
 use danlu_messages::errors;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Ids in one filter.
 const MOST_NAMED: u64 = 10_000;
-/// Words of a search; further ones do not count.
+/// Words of a search.
 const MOST_WORDS: usize = 8;
 /// Letters of a search.
 pub(crate) const LONGEST_TEXT: usize = 200;
@@ -35,7 +35,7 @@ pub(crate) struct Filter {
     pub(crate) project: Option<String>,
     /// The first id of an array: its elements.
     pub(crate) array: Option<u64>,
-    /// Words that all occur in the name, the command or the description, in any case.
+    /// Words that all occur in the name, the command or the description, in any case; in double quotes as they stand there.
     #[schemars(length(max = 200))]
     pub(crate) text: Option<String>,
     /// Ids and ranges of ids, separated by commas.
@@ -119,7 +119,14 @@ impl Filter {
                 errors::search_fewer_words(),
             ));
         }
-        Ok(text.split_whitespace().filter_map(needle).take(MOST_WORDS).collect())
+        let words = needles(text);
+        if words.len() > MOST_WORDS {
+            return Err(ApiError::refused(
+                errors::too_many_words(&MOST_WORDS),
+                errors::search_fewer_words(),
+            ));
+        }
+        Ok(words)
     }
 
     /// The ids that are named, if any are.

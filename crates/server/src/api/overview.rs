@@ -128,7 +128,7 @@ async fn past_lines(
     most: usize,
 ) -> Result<Vec<Retired>, ApiError> {
     let (sort, limit) = (HistorySort::Ended, AT_ONCE);
-    let mut query = HistoryQuery { folded: true, sort, limit, ..query };
+    let mut query = HistoryQuery { sort, limit, ..query };
     let (mut lines, mut arrays) = (Vec::new(), BTreeSet::new());
     for _ in 0..MOST_PAGES {
         let page = api.handle.history().page(query.clone()).await?;
@@ -143,6 +143,8 @@ async fn past_lines(
         }
         let Some(last) = last.filter(|_| page.more && lines.len() < most) else { break };
         query.after = Some((last.key, last.id));
+        // The first page has arrays whose first element was removed, too; on the others they could hide the rest.
+        query.folded = true;
     }
     lines.truncate(most);
     Ok(lines)

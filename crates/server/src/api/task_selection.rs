@@ -155,7 +155,7 @@ impl<'a> TaskSelection<'a> {
             label: self.filter.label.as_ref().map(label),
             project: self.filter.project.clone(),
             array: self.filter.array.map(TaskId),
-            text: (!self.words.is_empty()).then(|| self.words.join(" ")),
+            text: self.filter.text.clone(),
             ended_from: self.ended.from,
             ended_before: self.ended.before,
             sort: match self.filter.sort {

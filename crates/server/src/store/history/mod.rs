@@ -10,7 +10,7 @@ mod readers;
 mod text;
 
 pub(super) use put::HistoryWriter;
-pub use text::{needle, searched_text};
+pub use text::{needles, searched_text};
 
 use self::read::{HistoryLoader, number};
 use self::readers::Readers;
@@ -41,7 +41,7 @@ pub struct HistoryQuery {
     pub array: Option<TaskId>,
     /// Of every array only its first element.
     pub folded: bool,
-    /// Words that all occur in the name, the command, the description or the values of a sweep, in any case.
+    /// Words that all occur, those in double quotes as they stand there, in the name, the command, the description or the values of a sweep, in any case.
     pub text: Option<String>,
     /// Ended at this time or later …
     pub ended_from: Option<Time>,

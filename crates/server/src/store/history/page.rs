@@ -4,7 +4,7 @@ use super::blocks::{self, FoundSpecs, interrupted};
 use super::entry::state_of;
 use super::plan::{AccessPath, FEW, HistoryPlan, ListedTask, Take};
 use super::read::{HistoryLoader, number};
-use super::text::{needle, spec_text, values_contain};
+use super::text::{needles, spec_text, values_contain};
 use super::{HistoryPage, HistoryQuery, RetiredElements};
 use danlu_core::TaskId;
 use danlu_core::task::TaskSpec;
@@ -29,8 +29,7 @@ pub(super) fn page(
         return Ok(HistoryPage { total: query.count.then_some(0), ..HistoryPage::default() });
     }
     let pager = Pager { connection, plan: &plan, most: query.limit + 1, go_on };
-    let words = query.text.as_deref().unwrap_or_default().split_whitespace();
-    let needles: Vec<String> = words.filter_map(needle).collect();
+    let needles = needles(query.text.as_deref().unwrap_or_default());
     let (mut found, total) = match needles.is_empty() {
         false => pager.searched(&needles, query.count)?,
         true => pager.listed(query.count)?,

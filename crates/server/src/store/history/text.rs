@@ -18,8 +18,20 @@ pub fn searched_text(task: &Task) -> String {
     text
 }
 
+/// What to look for in such texts: words, and what stands in double quotes as a whole.
+pub fn needles(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (number, part) in text.split('"').enumerate() {
+        match number % 2 {
+            0 => all.extend(part.split_whitespace().filter_map(needle)),
+            _ => all.extend(needle(part)),
+        }
+    }
+    all
+}
+
 /// What to look for in such a text; `None` where everything would be found.
-pub fn needle(words: &str) -> Option<String> {
+fn needle(words: &str) -> Option<String> {
     let mut needle = String::with_capacity(words.len());
     push_lower(&mut needle, words);
     let needle = needle.trim();
@@ -104,6 +116,15 @@ mod tests {
         }
         assert!(!text.contains(&needle("baseline python").unwrap()));
         assert_eq!(needle(" \n"), None);
+    }
+
+    #[test]
+    fn quotes_keep_words_together() {
+        let check = |text, expect: &[&str]| assert_eq!(needles(text), expect, "{text}");
+        check("Run  3", &["run", "3"]);
+        check("a \"Run 3\" b", &["a", "run 3", "b"]);
+        check("\"open end", &["open end"]);
+        check(" \"\" ", &[]);
     }
 
     #[test]
