@@ -26,7 +26,7 @@ fn template() -> Task {
     for input in [boot, user, submit] {
         step(&mut state, input, Time(1)).reply.unwrap();
     }
-    state.tasks[&TaskId(1)].clone()
+    Task::clone(&state.tasks[&TaskId(1)])
 }
 
 /// Ended tasks with one run each; all that lists go by differs between them.
@@ -67,16 +67,15 @@ impl Made {
                 at: ended,
             },
         };
-        let task = Task {
-            id: TaskId(id),
-            owner: UserId(u32::try_from(id % 2).unwrap() + 1),
-            spec,
-            spec_id: SpecId(spec_id),
-            key: Some(format!("key-{id}")),
-            state: TaskState::Finished { outcome, at: ended },
-            last_run: Some(run),
-            ..self.template.clone()
-        };
+        let mut task = self.template.clone();
+        task.id = TaskId(id);
+        task.place = id;
+        task.owner = UserId(u32::try_from(id % 2).unwrap() + 1);
+        task.spec = spec;
+        task.spec_id = SpecId(spec_id);
+        task.key = Some(format!("key-{id}").into());
+        task.state = TaskState::Finished { outcome: Box::new(outcome), at: ended };
+        task.trail_mut().last_run = Some(run);
         let run = Run {
             id: run,
             task: TaskId(id),
@@ -88,7 +87,7 @@ impl Made {
             peak_gpu_memory: None,
             used: RunUsage { log_bytes: id, ..RunUsage::default() },
         };
-        Retired { task, runs: vec![run] }
+        Retired { task: Arc::new(task), runs: vec![Arc::new(run)] }
     }
 }
 
@@ -312,7 +311,7 @@ fn elements_of_a_sweep_are_found_by_their_own_values() {
         Arc::new(TaskSpec { name: "sweep".into(), array: Some(array), ..TaskSpec::default() });
     let element = |index: u32| {
         let mut made = scratch.made.with(700 + u64::from(index), 700, Arc::clone(&spec));
-        made.task.array = Some(ArrayElement { first: TaskId(700), index });
+        Arc::make_mut(&mut made.task).array = Some(ArrayElement { first: TaskId(700), index });
         made
     };
     let elements: Vec<Retired> = (0..4).map(element).collect();
@@ -348,7 +347,7 @@ fn what_is_live_counts_more() {
     assert!(scratch.task(40).unwrap().is_some());
     // It leaves again, with another end.
     let mut again = scratch.made.task(40);
-    again.task.attempts += 1;
+    Arc::make_mut(&mut again.task).trail_mut().attempts += 1;
     retire(&mut scratch.store, std::slice::from_ref(&again));
     assert_eq!(scratch.task(40).unwrap(), Some(again));
     assert_eq!(scratch.page(all).2, Some(100));

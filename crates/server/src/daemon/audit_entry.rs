@@ -75,7 +75,11 @@ pub(crate) fn deed(state: &State, by: Asker, input: &Input) -> Option<Deed> {
         Input::Configure { settings, .. } => {
             (Act::Change, String::from("settings"), difference(state.settings(), settings))
         }
-        Input::Boot { .. } | Input::SkipIds { .. } | Input::Node { .. } | Input::Recall(_) | Input::Schedule => {
+        Input::Boot { .. }
+        | Input::SkipIds { .. }
+        | Input::Node { .. }
+        | Input::Recall(_)
+        | Input::Schedule => {
             return None;
         }
     };

@@ -33,7 +33,11 @@ pub(super) struct HistoryColumns {
 
 impl HistoryColumns {
     pub(super) fn of(Retired { task, runs }: &Retired) -> HistoryColumns {
-        let last = task.last_run.and_then(|id| runs.iter().find(|run| run.id == id));
+        let last = task
+            .trail()
+            .last_run
+            .and_then(|id| runs.iter().find(|run| run.id == id))
+            .map(|run| &**run);
         let started = last.and_then(started_at);
         let ran = started.zip(last.and_then(ended_at)).map_or(0, |(from, to)| to.0 - from.0);
         let log_bytes = runs.iter().map(|run| run.used.log_bytes).fold(0, u64::saturating_add);

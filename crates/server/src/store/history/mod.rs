@@ -1,6 +1,7 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
 mod blocks;
+mod check;
 mod entry;
 mod page;
 mod plan;
@@ -8,9 +9,11 @@ mod put;
 mod read;
 mod readers;
 mod text;
+mod upkeep;
 
 pub(super) use put::HistoryWriter;
 pub use text::{needle, searched_text};
+pub(crate) use upkeep::HistoryFacts;
 
 use self::read::{HistoryLoader, number};
 use self::readers::Readers;

@@ -166,7 +166,7 @@ impl<'a> HistoryWriter<'a> {
             let spec = numbers.entry(Arc::as_ptr(&retired.task.spec)).or_insert(next);
             next = next.max(*spec + 1);
             let mut retired = retired.clone();
-            retired.task.spec_id = SpecId(*spec);
+            Arc::make_mut(&mut retired.task).spec_id = SpecId(*spec);
             self.put(&retired)?;
         }
         Ok(())

@@ -54,7 +54,11 @@ impl<'a> HistoryLoader<'a> {
             serde_json::from_slice::<Vec<Run>>(row.get_ref(1)?.as_bytes()?),
         );
         match parsed {
-            (Ok(task), Ok(runs)) => Ok(Some(Ok(Retired { task: Task { spec, ..task }, runs }))),
+            (Ok(mut task), Ok(runs)) => {
+                task.spec = spec;
+                let runs = runs.into_iter().map(Arc::new).collect();
+                Ok(Some(Ok(Retired { task: Arc::new(task), runs })))
+            }
             (Err(why), _) | (_, Err(why)) => bad(why.to_string()),
         }
     }
