@@ -79,7 +79,7 @@ fn start_of(pid: u32) -> u64 {
 }
 
 /// The data directory that a release left behind, as if it had always been here.
-fn unpack(version: &str, directory: &Path) {
+pub(crate) fn unpack(version: &str, directory: &Path) {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/releases");
     let status = Command::new("tar")
         .args(["--no-same-owner", "-xpzf"])
@@ -108,7 +108,7 @@ fn unpack(version: &str, directory: &Path) {
     fs::write(directory.join("danlu.toml"), "node_name = \"lab1\"\n").expect("it can be written");
 }
 
-fn setup(directory: &Path) -> Setup {
+pub(crate) fn setup(directory: &Path) -> Setup {
     let config = directory.join("danlu.toml").display().to_string();
     let mut setup = Setup::simulated(4);
     setup.arguments.extend(["--config".to_owned(), config]);

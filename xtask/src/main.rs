@@ -23,13 +23,18 @@ Usage:
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
   cargo xtask test --quick                   formatting, lints, unit tests, 200 chaos seeds
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (default: 0)
-  cargo xtask bench [core] [--json]          measure the scheduler; medians with spread
+  cargo xtask bench [core [NAME]] [--json]   measure the scheduler, or one policy of it; `scale` is a site of
+                                             80,000 GPUs and 1,000,000 queued tasks
   cargo xtask bench one-machine [--json] [--quick]
                                              measure the real binary on this machine
   cargo xtask bench http [--json] [--quick]  measure its answers over HTTP
   cargo xtask bench nodes [--json] [--quick] measure it with hundreds of machines that dial in
   cargo xtask bench abuse [--json] [--quick] measure what others notice of 24,000 half-sent requests,
-                                             endless logins and hundreds of event streams";
+                                             endless logins and hundreds of event streams
+  cargo xtask bench history [--json] [--quick]
+                                             measure it with a million ended and 100,000 queued tasks
+  cargo xtask bench soak [--plot FILE] [--json] [--quick]
+                                             200,000 tasks, and whether memory, descriptors or files grow";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -41,11 +41,19 @@ pub(crate) struct Filters {
 
     #[arg(long, value_name = "K=V", help = msg::only_tasks_with_this_label())]
     label: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = msg::only_tasks_of_this_project())]
+    project: Option<String>,
 }
 
 impl Filters {
     pub(crate) fn is_empty(&self) -> bool {
-        self.state.is_empty() && self.user.is_none() && self.node.is_none() && self.label.is_none()
+        let texts = [&self.user, &self.node, &self.label, &self.project];
+        self.state.is_empty() && texts.iter().all(|text| text.is_none())
+    }
+
+    pub(crate) fn has_states(&self) -> bool {
+        !self.state.is_empty()
     }
 
     pub(crate) fn user(&self) -> Option<&str> {
@@ -58,6 +66,7 @@ impl Filters {
             user: self.user.clone(),
             node: self.node.clone(),
             label: self.label.clone(),
+            project: self.project.clone(),
             ..Query::default()
         }
     }

@@ -38,6 +38,7 @@ mutants! {
     LogKeptWhereAway: "the log of a removed task stays on a node that was away",
     NoForget: "ended runs are never removed from nodes",
     EpochIgnored: "run ids do not carry the epoch of the store",
+    ArrayCutShort: "elements of an array that are added later are not",
     LedgerNotNamed: "a submit does not name the row that counts task ids",
     TaskRowNotNamed: "the end of a run does not name its task's row",
     KeyIgnored: "a repeated submit makes a second task",

@@ -20,7 +20,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 pub struct Engine<O: Outside> {
     pub(crate) mode: Mode<O::Error>,
-    life: Life,
+    pub(crate) life: Life,
     pub(crate) pending: Pending<O>,
     pub(crate) trouble: Trouble,
     /// No more tasks are started: the daemon is shutting down.
@@ -44,6 +44,8 @@ pub struct Life {
     pub restored: bool,
     /// The lowest id for new tasks, whatever the store says.
     pub ids_from: u64,
+    /// How many elements of an array are added at once.
+    pub slice: usize,
 }
 
 pub enum Message<O: Outside> {
@@ -111,6 +113,11 @@ impl<O: Outside> Engine<O> {
                 },
             },
         }
+    }
+
+    /// Decide what has been taken so far, so that the driver knows how long that takes. The commit comes with the turn.
+    pub fn decide(&mut self, outside: &mut O) {
+        self.decide_all(outside);
     }
 
     /// Decide all messages and what starts; commit, unless the commit may wait a little. `last`: there is no next
@@ -253,10 +260,12 @@ impl<O: Outside> Engine<O> {
 }
 
 /// The state as the store holds it.
-pub(crate) fn load<O: Outside>(outside: &mut O) -> Result<State, O::Error> {
+pub(crate) fn load<O: Outside>(outside: &mut O, slice: usize) -> Result<State, O::Error> {
     let rows = outside.rows()?;
     let state = guarded(|| State::from_rows(rows)).map_err(|panic| panic.message);
-    state.and_then(|state| state).map_err(|what| outside.damaged(what))
+    let mut state = state.and_then(|state| state).map_err(|what| outside.damaged(what))?;
+    state.set_slice(slice);
+    Ok(state)
 }
 
 /// The first step after a start: every node counts as lost until it reports.
@@ -265,9 +274,9 @@ fn boot<O: Outside>(
     life: &mut Life,
     extras: O::Extras,
 ) -> Result<(State, Batch<O::Extras>), O::Error> {
-    let mut state = load(outside)?;
+    let mut state = load(outside, life.slice)?;
     let mut pending: Pending<O> = Pending::default();
-    let Life { epoch, restored, ids_from } = *life;
+    let Life { epoch, restored, ids_from, .. } = *life;
     pending.push(Job::Keep { extras, caller: None });
     pending.push(Job::Boot(Input::Boot { epoch, restored, ids_from }));
     while pending.has_more() {

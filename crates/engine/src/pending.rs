@@ -10,8 +10,8 @@ use danlu_core::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Events wait for a shared commit unless so many tasks have left the state with them: a commit is to be short.
-const RETIRED_AT_ONCE: usize = 64;
+/// Rows that may wait for a shared commit. With more of them that would take long, and others would wait for it.
+const MOST_NEWS: usize = 128;
 
 pub(crate) struct Pending<O: Outside> {
     jobs: Vec<Job<O>>,
@@ -196,7 +196,7 @@ impl<O: Outside> Pending<O> {
         self.outcome = Outcome::default();
     }
 
-    /// Only events without replies and effects are pending, such as the start of a task.
+    /// Only a few events without replies and effects are pending, such as the start of a task.
     pub(crate) fn is_only_news(&self) -> bool {
         let news = |job: &Job<O>| match job {
             Job::Node { .. } | Job::Schedule { .. } | Job::Nothing => true,
@@ -204,7 +204,7 @@ impl<O: Outside> Pending<O> {
         };
         !self.outcome.events.is_empty()
             && self.outcome.effects.is_empty()
-            && self.outcome.retired.len() < RETIRED_AT_ONCE
+            && self.outcome.changed.len() <= MOST_NEWS
             && self.jobs.iter().all(news)
     }
 

@@ -183,7 +183,7 @@ impl<O: Outside> Engine<O> {
             return true;
         }
         let loaded = match self.pending.reloads {
-            ..=MOST_RELOADS => load(outside),
+            ..=MOST_RELOADS => load(outside, self.life.slice),
             _ => Err(outside.damaged("its state makes the server panic".into())),
         };
         match loaded {

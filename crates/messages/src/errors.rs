@@ -399,6 +399,14 @@ messages! {
     ask_for_fewer_at_once = "send fewer at once", "请减少单次请求的数量";
     cascade_not_allowed = "only `cancel` and `remove` can cascade", "只有 `cancel` 和 `remove` 可以级联";
     leave_cascade_out = "leave `cascade` out", "请去掉 `cascade`";
+    search_too_long(most) = "a search has at most {most} letters", "搜索内容最多 {most} 个字";
+    search_fewer_words = "search for fewer words", "请减少搜索词";
+    not_a_moment(given) = "`{given}` is neither a time nor a length of time", "`{given}` 不是时间，也不是时长";
+    moment_examples = "7d, 12h or 2026-11-18T09:00:00Z", "例如 7d、12h 或 2026-11-18T09:00:00Z";
+    not_a_cursor(given) = "`{given}` is no place in this list", "`{given}` 不是此列表中的位置";
+    cursor_of_an_answer =
+        "give `next_cursor` of an answer with the same `sort`, or none",
+        "请使用相同 `sort` 的回复中的 `next_cursor`，或不填";
     ids_is_a_list_of_numbers = "`ids` must be a list of numbers", "`ids` 须为数字列表";
     name_token_purpose =
         "say what it is for, in at most 100 bytes: danlu token new ci",

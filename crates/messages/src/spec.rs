@@ -32,6 +32,9 @@ messages! {
     expected_time =
         "expected a time such as 22:00, 2026-11-20 08:00, now+2h, tomorrow, midnight, noon",
         "应为时间，例如 22:00、2026-11-20 08:00、now+2h、tomorrow、midnight、noon";
+    expected_past =
+        "expected a time such as 7d (so long ago), 2026-11-18, \"2026-11-18 08:00\" or 08:00",
+        "应为时间，例如 7d（7 天前）、2026-11-18、\"2026-11-18 08:00\" 或 08:00";
     expected_dependency =
         "expected afterok:12,13, afterany:14 or afternotok:15",
         "应为 afterok:12,13、afterany:14 或 afternotok:15";

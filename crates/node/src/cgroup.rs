@@ -52,7 +52,27 @@ impl Cgroups {
             .find(|home| enter(&home.join("shims")).is_ok());
         let unified_memory = unified.as_ref().is_some_and(|home| has_memory(home));
         let memory = if unified_memory { None } else { memory_tree(&mounts, &groups) };
-        Cgroups { unified, unified_memory, memory, tag: tag(root) }
+        let cgroups = Cgroups { unified, unified_memory, memory, tag: tag(root) };
+        cgroups.remove_left_over(&root.join("runs"));
+        cgroups
+    }
+
+    /// A shim that was killed before it could write down its groups leaves them behind, empty. A run that is about to get its first
+    /// process has a directory; one whose directory was deleted has processes.
+    fn remove_left_over(&self, runs: &Path) {
+        let trees = [(&self.unified, String::new()), (&self.memory, String::from("danlu-"))];
+        for (tree, prefix) in trees {
+            let Some(tree) = tree else { continue };
+            let prefix = format!("{prefix}{}-", self.tag);
+            for entry in fs::read_dir(tree).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let run = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+                if run.is_some_and(|run| !runs.join(run).exists()) && has_no_process(&entry.path())
+                {
+                    remove_group(&entry.path());
+                }
+            }
+        }
     }
 
     /// A group that cannot be made is left out: the run is then held by its tree of processes alone.
@@ -248,6 +268,16 @@ fn field(group: &Path, file: &str, name: &str) -> Option<u64> {
     let content = fs::read_to_string(group.join(file)).ok()?;
     let line = content.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     line.parse().ok()
+}
+
+/// Neither in it nor in a group below it.
+fn has_no_process(group: &Path) -> bool {
+    let none = |group: &Path| {
+        fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|members| members.is_empty())
+    };
+    let inner = fs::read_dir(group).into_iter().flatten().flatten();
+    let mut inner = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    none(group) && inner.all(|entry| has_no_process(&entry.path()))
 }
 
 /// Groups that the run made inside go first.

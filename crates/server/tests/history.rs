@@ -71,8 +71,7 @@ impl Made {
         task.id = TaskId(id);
         task.place = id;
         task.owner = UserId(u32::try_from(id % 2).unwrap() + 1);
-        task.spec = spec;
-        task.spec_id = SpecId(spec_id);
+        (task.spec, task.spec_id) = (spec, SpecId(spec_id));
         task.key = Some(format!("key-{id}").into());
         task.state = TaskState::Finished { outcome: Box::new(outcome), at: ended };
         task.trail_mut().last_run = Some(run);
@@ -266,10 +265,10 @@ fn lets_through(query: &HistoryQuery, Retired { task, runs }: &Retired) -> bool 
         && query.project.as_ref().is_none_or(|it| task.spec.project.as_ref() == Some(it))
         && query.ended_from.is_none_or(|it| ended >= it)
         && query.ended_before.is_none_or(|it| ended < it)
-        && query
-            .text
-            .as_ref()
-            .is_none_or(|it| text.iter().any(|text| text.contains(&it.to_lowercase())))
+        && query.text.as_ref().is_none_or(|it| {
+            let mut words = it.split_whitespace().map(str::to_lowercase);
+            words.all(|word| text.iter().any(|text| text.contains(&word)))
+        })
 }
 
 #[test]

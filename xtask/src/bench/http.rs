@@ -147,6 +147,18 @@ impl Connection {
         answer(&mut self.stream, &mut self.body)
     }
 
+    /// What it answers is in `body` then.
+    pub(super) fn get(&mut self, path: &str, token: &str) -> Result<(), String> {
+        let request =
+            format!("GET {path} HTTP/1.1\r\nauthorization: Bearer {token}\r\nhost: danlu\r\n\r\n");
+        self.ask(request.as_bytes())
+    }
+
+    /// Of the last answer.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     pub(super) fn post(&mut self, path: &str, token: &str, body: &str) -> Result<(), String> {
         let length = body.len();
         let request = format!(

@@ -2,13 +2,16 @@
 
 mod abuse;
 mod figure;
+mod history;
 mod http;
 mod measuring;
 mod nodes;
 mod one_machine;
 mod peers;
+mod plain;
 mod process;
 mod server;
+mod soak;
 
 use crate::shell;
 
@@ -18,6 +21,8 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
         ["http", options @ ..] => http::run(options),
         ["nodes", options @ ..] => nodes::run(options),
         ["abuse", options @ ..] => abuse::run(options),
+        ["history", options @ ..] => history::run(options),
+        ["soak", options @ ..] => soak::run(options),
         ["core", options @ ..] | options => core(options),
     }
 }

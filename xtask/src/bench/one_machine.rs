@@ -1,5 +1,6 @@
 //! `cargo xtask bench one-machine`: the real binary on this machine, measured from outside.
 
+mod bystander;
 mod idle;
 mod queue;
 mod tasks;
@@ -9,6 +10,7 @@ use std::{thread, time::Duration};
 use super::{
     figure::Figure,
     measuring::{self, Peers, go_on},
+    plain,
     server::Programs,
 };
 
@@ -61,7 +63,7 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {
-    let mut figures = tasks::plain(size)?;
+    let mut figures = vec![plain::processes(size.rounds, size.plain)?];
     figures.extend(tasks::rate(programs, size)?);
     figures.extend(tasks::gap(programs, size)?);
     figures.extend(queue::short(programs, size)?);

@@ -70,44 +70,40 @@ impl Server {
     pub(super) fn start(programs: &Programs, gpus: Gpus) -> Result<Self, String> {
         let directory = tempfile::Builder::new().prefix("danlu-bench-").tempdir();
         let directory = directory.map_err(|error| format!("no temporary directory: {error}"))?;
-        let mut command = clean(&programs.danlu);
-        command
-            .args(["up", "--listen", "127.0.0.1:0", "--data"])
-            .arg(directory.path().join("data"));
-        let config = directory.path().join("danlu.toml");
-        write(&config, "")?;
-        command.arg("--config").arg(config);
-        let expected = match gpus {
-            Gpus::Simulated(count) => {
-                command.args(["--sim-gpus", &count.to_string()]);
-                count
-            }
-            Gpus::FakeNvml => {
-                let world = directory.path().join("gpus.json");
-                write(&world, EIGHT_GPUS)?;
-                command.env("DANLU_NVML_PATH", &programs.nvml).env("DANLU_FAKE_NVML", world);
-                8
-            }
-        };
-        let errors =
-            fs::File::create(directory.path().join("errors")).map_err(|error| error.to_string())?;
-        // Ctrl-C is for us: we stop it.
-        command.stdout(Stdio::piped()).stderr(errors).process_group(0);
-        let mut child =
-            command.spawn().map_err(|error| format!("danlu does not start: {error}"))?;
-        let said = child.stdout.take();
+        write(&directory.path().join("danlu.toml"), "")?;
+        let child = spawn(programs, gpus, directory.path())?;
         let danlu = programs.danlu.clone();
         let mut server = Self { child, danlu, directory, address: String::new() };
-        server.wait_until_ready(said)?;
-        server.wait_for("the GPUs", || {
-            let gpus = server.json(&["gpus", "--json"])?;
-            Ok(gpus["gpus"].as_array().is_some_and(|gpus| gpus.len() == expected as usize))
-        })?;
+        server.wait_until_ready()?;
+        server.wait_for_gpus(gpus)?;
         Ok(server)
     }
 
-    fn wait_until_ready(&mut self, said: Option<impl std::io::Read>) -> Result<(), String> {
-        let lines = said.map(|said| BufReader::new(said).lines());
+    /// Stops it and starts it on the same data: the time from its start until it can be reached.
+    pub(super) fn restart(&mut self, programs: &Programs, gpus: Gpus) -> Result<Duration, String> {
+        self.say(&["down"])?;
+        self.child.wait().map_err(|error| error.to_string())?;
+        let since = Instant::now();
+        self.child = spawn(programs, gpus, self.directory.path())?;
+        self.wait_until_ready()?;
+        let took = since.elapsed();
+        self.wait_for_gpus(gpus)?;
+        Ok(took)
+    }
+
+    fn wait_for_gpus(&self, gpus: Gpus) -> Result<(), String> {
+        let expected = match gpus {
+            Gpus::Simulated(count) => count,
+            Gpus::FakeNvml => 8,
+        };
+        self.wait_for("the GPUs", || {
+            let gpus = self.json(&["gpus", "--json"])?;
+            Ok(gpus["gpus"].as_array().is_some_and(|gpus| gpus.len() == expected as usize))
+        })
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), String> {
+        let lines = self.child.stdout.take().map(|said| BufReader::new(said).lines());
         let ready = lines.and_then(|mut lines| {
             lines.find_map(|line| {
                 let line = line.ok()?;
@@ -235,6 +231,26 @@ impl Drop for Server {
             thread::sleep(PAUSE);
         }
     }
+}
+
+fn spawn(programs: &Programs, gpus: Gpus, directory: &Path) -> Result<Child, String> {
+    let mut command = clean(&programs.danlu);
+    command.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(directory.join("data"));
+    command.arg("--config").arg(directory.join("danlu.toml"));
+    match gpus {
+        Gpus::Simulated(count) => {
+            command.args(["--sim-gpus", &count.to_string()]);
+        }
+        Gpus::FakeNvml => {
+            let world = directory.join("gpus.json");
+            write(&world, EIGHT_GPUS)?;
+            command.env("DANLU_NVML_PATH", &programs.nvml).env("DANLU_FAKE_NVML", world);
+        }
+    }
+    let errors = fs::File::create(directory.join("errors")).map_err(|error| error.to_string())?;
+    // Ctrl-C is for us: we stop it.
+    command.stdout(Stdio::piped()).stderr(errors).process_group(0);
+    command.spawn().map_err(|error| format!("danlu does not start: {error}"))
 }
 
 /// Tasks take the environment of their client along: a long search path or many variables would be measured as well.

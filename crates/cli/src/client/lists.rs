@@ -1,6 +1,6 @@
 //! Task lists: the query, and reading all pages of the response.
 
-use danlu_wire::api::{Document, MOST_ROWS, Overview, TaskStateName, TaskView, Tasks};
+use danlu_wire::api::{Document, MOST_ROWS, Overview, TaskSort, TaskStateName, TaskView, Tasks};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -14,6 +14,14 @@ pub(crate) struct Query {
     pub(crate) user: Option<String>,
     pub(crate) node: Option<String>,
     pub(crate) label: Option<String>,
+    pub(crate) project: Option<String>,
+    /// Words that all occur.
+    pub(crate) text: Option<String>,
+    /// Ids and ranges.
+    pub(crate) ids: Option<String>,
+    pub(crate) since: Option<String>,
+    pub(crate) until: Option<String>,
+    pub(crate) sort: TaskSort,
     pub(crate) oldest_first: bool,
     /// All of them when it is not given.
     pub(crate) limit: Option<usize>,
@@ -26,6 +34,15 @@ struct Rows {
     tasks: Vec<Box<RawValue>>,
     total: usize,
     next: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Rows {
+    fn cursor(&self) -> Option<String> {
+        // Servers of earlier releases know the id only.
+        self.next_cursor.clone().or_else(|| self.next.map(|id| id.to_string()))
+    }
 }
 
 impl Client {
@@ -44,11 +61,11 @@ impl Client {
         if all.next.is_none() || all.tasks.len() >= wanted {
             return Ok(first);
         }
-        while let Some(cursor) = all.next.filter(|_| all.tasks.len() < wanted) {
+        while let Some(cursor) = all.cursor().filter(|_| all.tasks.len() < wanted) {
             let rest = (wanted - all.tasks.len()).min(MOST_ROWS);
-            let page: Rows = self.get(&query.path(rest, Some(cursor)))?;
+            let page: Rows = self.get(&query.path(rest, Some(&cursor)))?;
             all.tasks.extend(page.tasks);
-            all.next = page.next;
+            (all.next, all.next_cursor) = (page.next, page.next_cursor);
         }
         serde_json::to_string(&all).map_err(|error| Problem::Odd(error.to_string()))
     }
@@ -65,7 +82,7 @@ impl Client {
 }
 
 impl Query {
-    fn path(&self, limit: usize, cursor: Option<u64>) -> String {
+    fn path(&self, limit: usize, cursor: Option<&str>) -> String {
         let mut path = self.path_of("/tasks", &format!("limit={limit}"));
         let mut add = |name: &str, value: &str| {
             path += &format!("&{name}={}", query_value(value));
@@ -74,11 +91,23 @@ impl Query {
             let names: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
             add("state", &names.join(","));
         }
+        let more = [
+            ("text", &self.text),
+            ("ids", &self.ids),
+            ("since", &self.since),
+            ("until", &self.until),
+        ];
+        for (name, value) in more {
+            value.iter().for_each(|value| add(name, value));
+        }
+        if self.sort != TaskSort::Id {
+            add("sort", self.sort.as_str());
+        }
         if self.oldest_first {
             add("oldest_first", "true");
         }
         if let Some(cursor) = cursor {
-            add("cursor", &cursor.to_string());
+            add("cursor", cursor);
         }
         path
     }
@@ -87,7 +116,13 @@ impl Query {
     fn path_of(&self, path: &str, first: &str) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend((!first.is_empty()).then(|| first.to_owned()));
-        for (name, value) in [("user", &self.user), ("node", &self.node), ("label", &self.label)] {
+        let filters = [
+            ("user", &self.user),
+            ("node", &self.node),
+            ("label", &self.label),
+            ("project", &self.project),
+        ];
+        for (name, value) in filters {
             parts.extend(value.iter().map(|value| format!("{name}={}", query_value(value))));
         }
         format!("{path}?{}", parts.join("&"))
@@ -108,9 +143,17 @@ mod tests {
             ..Query::default()
         };
         assert_eq!(
-            query.path(5, Some(7)),
+            query.path(5, Some("7")),
             "/tasks?limit=5&user=a%26b%3Dc%20d&label=k%3D%E5%80%BC&state=running,lost&oldest_first=true&cursor=7"
         );
         assert_eq!(Query::default().path(1, None), "/tasks?limit=1");
+        let found = Query {
+            text: Some("lr 0.1".into()),
+            since: Some("7d".into()),
+            sort: TaskSort::Ran,
+            ..Query::default()
+        };
+        let expect = "/tasks?limit=2&text=lr%200.1&since=7d&sort=ran&cursor=9-7";
+        assert_eq!(found.path(2, Some("9-7")), expect);
     }
 }

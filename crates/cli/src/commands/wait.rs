@@ -81,7 +81,13 @@ pub(crate) fn run(client: &Client, arguments: &WaitArguments) -> Result<ExitCode
     let code = tasks.iter().map(|task| wish.exit_code(task)).find(|code| *code != 0).unwrap_or(0);
     if arguments.json {
         let total = tasks.len();
-        let document = Document::new(Tasks { tasks, total, next: None });
+        let document = Document::new(Tasks {
+            tasks,
+            total,
+            more_than_total: false,
+            next: None,
+            next_cursor: None,
+        });
         screen::print_document(&serde_json::to_string(&document).expect("a document of the API"))?;
     }
     Ok(ExitCode::from(code))

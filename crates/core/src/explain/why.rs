@@ -127,7 +127,7 @@ impl Scene {
 
     /// As if no other task waited.
     fn alone(&self, task: &Task) -> State {
-        let mut alone = copy(&self.state, |other| concerns(task, other)).unwrap_or_default();
+        let mut alone = copy(&self.state, |other| concerns(task, other)).unwrap_or_else(State::new);
         for after in &task.spec.after {
             if alone.tasks.get(&after.task).is_some_and(|task| task.is_queued()) {
                 alone.change_task(after.task, |other| other.state = TaskState::Held);
@@ -328,6 +328,8 @@ fn concerns(task: &Task, other: &Task) -> bool {
 /// What runs, and of the other tasks those that are wanted; `None` with too many of them.
 pub(crate) fn copy(state: &State, wanted: impl Fn(&Task) -> bool) -> Option<State> {
     let mut copy = State { ledger: state.ledger.clone(), ..State::new() };
+    // They come later than what is looked at.
+    copy.ledger.growing.clear();
     state.users.values().for_each(|user| copy.insert_user(user.clone()));
     state.nodes.values().for_each(|node| copy.insert_node(crate::state::stored(node)));
     let active = |task: &Task| matches!(task.state, TaskState::Active { .. });

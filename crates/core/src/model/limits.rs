@@ -16,7 +16,9 @@ pub const GPUS_PER_TASK: u32 = 4096;
 /// Nodes that one task runs on at once.
 pub const NODES_PER_TASK: u32 = 1024;
 /// Tasks that have not ended, over all users.
-pub const OPEN_TASKS: usize = 1_000_000;
+pub const OPEN_TASKS: usize = 2_000_000;
+/// Of one user, where nothing else is set.
+pub const OPEN_TASKS_PER_USER: usize = 100_000;
 /// Of the log of one run, where nothing else is set.
 pub const LOG_BYTES: u64 = 10 << 30;
 /// Of the logs of all runs of one user, where nothing else is set.

@@ -136,7 +136,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             max_tasks_per_gpu: None,
-            open_tasks_per_user: limits::OPEN_TASKS / 10,
+            open_tasks_per_user: limits::OPEN_TASKS_PER_USER,
             log_size: Some(limits::LOG_BYTES),
             log_bytes_per_user: Some(limits::LOG_BYTES_PER_USER),
         }

@@ -321,8 +321,8 @@ impl ArraySpec {
 }
 
 impl Dependency {
-    /// Whether an outcome releases the waiting task (`Some(true)`) or ends it (`Some(false)`).
-    pub(crate) fn allows(self, outcome: &Outcome) -> bool {
+    /// Whether an outcome releases the waiting task, or ends it.
+    pub fn allows(self, outcome: &Outcome) -> bool {
         let ok = matches!(outcome, Outcome::Succeeded);
         match self.kind {
             DependencyKind::AfterOk => ok,

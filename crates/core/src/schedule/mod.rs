@@ -6,6 +6,7 @@ pub(crate) mod duration_estimate;
 mod expected_ends;
 pub(crate) mod memory_estimate;
 pub(crate) mod order;
+pub(crate) mod packed_set;
 pub mod plan;
 pub mod pool;
 mod preempt;

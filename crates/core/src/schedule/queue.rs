@@ -10,7 +10,8 @@ use crate::model::task::{DEFAULT_PRIORITY, Task, TaskState};
 use crate::model::time::{Span, Time};
 use crate::schedule;
 use crate::schedule::auto::batches::Batches;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::schedule::packed_set::PackedSet;
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// A place in a lane; smaller is earlier.
@@ -58,10 +59,10 @@ pub struct Queue {
 /// One lane, which is never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct LaneQueue {
-    ranked: BTreeSet<Rank>,
+    ranked: PackedSet<Rank>,
     /// By submission, whatever their ranks are.
-    ids: BTreeSet<TaskId>,
-    by_kind: BTreeMap<Kind, BTreeMap<Estimate, BTreeSet<Rank>>>,
+    ids: PackedSet<TaskId>,
+    by_kind: BTreeMap<Kind, BTreeMap<Estimate, PackedSet<Rank>>>,
 }
 
 /// Queued tasks of one kind.
@@ -69,7 +70,7 @@ struct LaneQueue {
 pub(crate) struct Alike {
     by_estimate: BTreeMap<Estimate, usize>,
     /// By how long they have been queued.
-    by_age: BTreeSet<(Time, TaskId)>,
+    by_age: PackedSet<(Time, TaskId)>,
 }
 
 impl Lane {
@@ -110,7 +111,8 @@ impl Estimate {
 impl Alike {
     /// The task that has waited longest. A task queued in the future was queued before the clock was set back.
     pub(crate) fn oldest(&self, now: Time) -> Option<(Time, TaskId)> {
-        let mut set_back = self.by_age.range((now + Span(1), TaskId(0))..);
+        let later = (now + Span(1), TaskId(0));
+        let mut set_back = self.by_age.from(Bound::Included(&later));
         set_back.next().or_else(|| self.by_age.first()).copied()
     }
 
@@ -156,13 +158,13 @@ impl Queue {
 
     /// The tasks of a lane in the order of submission, from `since` on.
     pub(crate) fn submitted_from(&self, lane: Lane, since: TaskId) -> impl Iterator<Item = TaskId> {
-        let ids = self.lanes.get(&lane).map(|waiting| waiting.ids.range(since..));
-        ids.into_iter().flatten().copied()
+        let lane = self.lanes.get(&lane).into_iter();
+        lane.flat_map(move |waiting| waiting.ids.from(Bound::Included(&since)).copied())
     }
 
     /// The first of a lane that comes after `last`.
     pub(crate) fn first_after(&self, lane: Lane, last: Option<Rank>) -> Option<Rank> {
-        self.lanes.get(&lane)?.ranked.range(after(last)).next().copied()
+        self.lanes.get(&lane)?.ranked.from(after(last.as_ref())).next().copied()
     }
 
     /// … of those of a kind that is `wanted`.
@@ -175,7 +177,7 @@ impl Queue {
         let by_kind = self.lanes.get(&lane)?.by_kind.iter();
         let lists = by_kind.filter(|(kind, _)| wanted(kind));
         let lists = lists.flat_map(|(_, by_estimate)| by_estimate.values());
-        lists.filter_map(|ranks| ranks.range(after(last)).next()).min().copied()
+        lists.filter_map(|ranks| ranks.from(after(last.as_ref())).next()).min().copied()
     }
 
     /// … of those of this kind that are expected to take at most `longest`.
@@ -187,7 +189,7 @@ impl Queue {
         longest: Estimate,
     ) -> Option<Rank> {
         let lists = self.lanes.get(&lane)?.by_kind.get(kind)?.range(..=longest);
-        lists.filter_map(|(_, ranks)| ranks.range(after(last)).next()).min().copied()
+        lists.filter_map(|(_, ranks)| ranks.from(after(last.as_ref())).next()).min().copied()
     }
 
     pub(crate) fn batches(&self) -> &Batches {
@@ -211,7 +213,9 @@ impl Queue {
         }
         let alike = entry(&mut self.kinds, &kind);
         *alike.by_estimate.entry(estimate).or_default() += 1;
-        alike.by_age.extend(age(task));
+        if let Some(age) = age(task) {
+            alike.by_age.insert(age);
+        }
         waiting.by_kind.entry(kind).or_default().entry(estimate).or_default().insert(rank);
         self.len += 1;
     }
@@ -264,8 +268,8 @@ fn age(task: &Task) -> Option<(Time, TaskId)> {
     }
 }
 
-fn after(last: Option<Rank>) -> (Bound<Rank>, Bound<Rank>) {
-    (last.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)
+fn after(last: Option<&Rank>) -> Bound<&Rank> {
+    last.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
 /// As `entry().or_default()`, without a copy of the key where there is one.

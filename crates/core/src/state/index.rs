@@ -166,14 +166,25 @@ impl Index {
         shared.or_insert_with(|| (Arc::clone(&task.spec), 0)).1 += 1;
     }
 
-    pub(crate) fn unshare_spec(&mut self, id: SpecId) {
-        if let Some((spec, sharers)) = self.specs.get_mut(&id) {
-            self.demand_mix.remove(&spec.request);
+    /// For what is still to be added.
+    pub(crate) fn keep_spec(&mut self, id: SpecId, spec: &Arc<TaskSpec>) {
+        self.specs.entry(id).or_insert_with(|| (Arc::clone(spec), 0)).1 += 1;
+    }
+
+    pub(crate) fn drop_spec(&mut self, id: SpecId) {
+        if let Some((_, sharers)) = self.specs.get_mut(&id) {
             *sharers -= 1;
             if *sharers == 0 {
                 self.specs.remove(&id);
             }
         }
+    }
+
+    pub(crate) fn unshare_spec(&mut self, id: SpecId) {
+        if let Some((spec, _)) = self.specs.get(&id) {
+            self.demand_mix.remove(&spec.request);
+        }
+        self.drop_spec(id);
     }
 
     /// The order has changed.

@@ -6,6 +6,7 @@
 mod follow;
 pub(crate) mod gpu_claims;
 mod gpus;
+pub mod growing;
 pub(crate) mod index;
 mod invariants;
 mod logs;
@@ -15,6 +16,7 @@ mod users;
 
 pub use self::follow::Changes;
 use self::gpus::hold;
+use self::growing::SLICE;
 pub use self::retired::Retired;
 use crate::explain::accuracy::StartPrediction;
 use crate::explain::forecast;
@@ -36,7 +38,7 @@ use crate::state::rows::{Ledger, Row, RowKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     pub ledger: Ledger,
     pub users: BTreeMap<UserId, User>,
@@ -48,12 +50,24 @@ pub struct State {
     pub log_removals: BTreeMap<RunId, LogRemoval>,
     /// What is remembered of ended tasks that have left the state.
     pub past_work: BTreeMap<UserId, Arc<PastWork>>,
+    /// How many elements of an array are added by one step.
+    pub slice: usize,
     pub(crate) index: Index,
 }
 
 impl State {
     pub fn new() -> State {
-        let mut state = State::default();
+        let mut state = State {
+            ledger: Ledger::default(),
+            users: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            log_removals: BTreeMap::new(),
+            past_work: BTreeMap::new(),
+            slice: SLICE,
+            index: Index::default(),
+        };
         state.index.idle_pool = Pool::when_idle();
         state
     }
@@ -74,6 +88,11 @@ impl State {
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
                 Row::PastWork(past) => state.insert_past_work(past),
             }
+        }
+        for (first, growing) in &state.ledger.growing {
+            let spec = specs.get(&growing.spec);
+            let spec = spec.ok_or_else(|| format!("nobody knows what array {first} is to do"))?;
+            state.index.keep_spec(growing.spec, spec);
         }
         state.refile_all();
         for mut task in tasks {
@@ -97,7 +116,12 @@ impl State {
 
     /// The same state with every index made anew.
     pub(crate) fn rebuilt(&self) -> State {
-        let mut state = State { ledger: self.ledger.clone(), ..State::new() };
+        let mut state = State { ledger: self.ledger.clone(), slice: self.slice, ..State::new() };
+        for growing in self.ledger.growing.values() {
+            if let Some((spec, _)) = self.index.specs.get(&growing.spec) {
+                state.index.keep_spec(growing.spec, spec);
+            }
+        }
         self.users.values().for_each(|user| state.insert_user(user.clone()));
         for node in self.nodes.values() {
             state.insert_node(stored(node));
@@ -186,6 +210,9 @@ impl State {
         let set_back = self.index.retried.last().is_some_and(|(failed_at, _)| *failed_at > now);
         let due = self.index.later.first().map(|(at, _)| (*at).max(now));
         let due = if set_back { Some(now) } else { due };
+        if !self.ledger.growing.is_empty() {
+            return Some(now);
+        }
         let ripens = self.index.ripens_at.values().min().copied();
         let ripens = ripens.filter(|_| !self.queue().is_empty());
         let ripens = ripens.map(|at| at.min(now + self.settings().longest_ripening()));

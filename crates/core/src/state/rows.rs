@@ -9,6 +9,7 @@ use crate::model::task::{Task, TaskSpec};
 use crate::model::time::Time;
 use crate::model::user::User;
 use crate::schedule::quota::Spent;
+use crate::state::growing::Growing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,6 +52,9 @@ pub struct Ledger {
     /// GPU time of projects that may have only so much of it.
     #[serde(default)]
     pub projects: BTreeMap<String, Spent>,
+    /// Arrays whose elements are not all there yet, by the id of the first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub growing: BTreeMap<TaskId, Growing>,
     /// Since when nodes can be heard.
     #[serde(default)]
     pub booted_at: Time,
@@ -67,6 +71,7 @@ impl Default for Ledger {
             next_user: UserId(1),
             settings: Settings::default(),
             projects: BTreeMap::new(),
+            growing: BTreeMap::new(),
             booted_at: Time::default(),
         }
     }

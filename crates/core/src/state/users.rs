@@ -58,13 +58,14 @@ impl State {
 
     /// What a user has that does not run yet.
     pub fn waiting_of(&self, user: UserId) -> Load {
-        self.index.of_users.get(&user).map(|loads| loads.waiting).unwrap_or_default()
+        let there = self.index.of_users.get(&user).map(|loads| loads.waiting).unwrap_or_default();
+        there.plus(self.to_come_of(user))
     }
 
     /// What a project has running and waiting.
     pub fn load_of_project(&self, project: &str) -> (Load, Load) {
         let loads = self.index.of_projects.get(project).copied().unwrap_or_default();
-        (loads.running, loads.waiting)
+        (loads.running, loads.waiting.plus(self.to_come_of_project(project)))
     }
 
     /// GPU time of a user in this period, in millionths of a second.

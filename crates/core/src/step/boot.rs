@@ -6,6 +6,7 @@ use crate::model::node::Link;
 use crate::model::task::Doubt;
 use crate::step::dependencies;
 use crate::step::event::Event;
+use crate::step::growth;
 use crate::step::input::Actor;
 use crate::step::permission::require_admin;
 use crate::step::refusal::Refusal;
@@ -31,6 +32,8 @@ pub(crate) fn boot(turn: &mut Turn<'_>, epoch: Epoch, restored: bool, ids_from: 
     ledger.epoch = epoch;
     ledger.booted_at = turn.now;
     turn.event(Event::Booted { epoch, restored });
+    // Nobody waits yet, and what follows may concern all of them.
+    growth::complete(turn, None);
     if restored && !mutated(Mutant::RestoredRunsAgain) {
         doubt_all(turn);
     }

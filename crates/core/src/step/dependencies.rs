@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Queue the task, or block it on what has not ended yet, or end it if it can no longer run.
 pub(crate) fn settle(turn: &mut Turn<'_>, id: TaskId) {
-    match verdict(turn.state, id) {
+    match verdict(turn.state, &turn.state.tasks[&id].spec.after) {
         DependencyVerdict::Wait { on } => {
             turn.state.change_task(id, |task| task.state = TaskState::Blocked { on });
         }
@@ -57,7 +57,7 @@ pub(crate) fn finish(turn: &mut Turn<'_>, id: TaskId, outcome: Outcome) {
             continue;
         }
         for waiting in blocked_on(turn.state, id) {
-            match verdict(turn.state, waiting) {
+            match verdict(turn.state, &turn.state.tasks[&waiting].spec.after) {
                 DependencyVerdict::Wait { on } => {
                     let change = |task: &mut crate::Task| task.state = TaskState::Blocked { on };
                     turn.state.change_task(waiting, change);
@@ -148,16 +148,16 @@ impl State {
     }
 }
 
-enum DependencyVerdict {
+pub(crate) enum DependencyVerdict {
     Queue,
     Wait { on: BTreeSet<TaskId> },
     Fail { on: TaskId },
 }
 
 /// A removed predecessor has released its dependents before, and blocks no task.
-fn verdict(state: &State, id: TaskId) -> DependencyVerdict {
+pub(crate) fn verdict(state: &State, named: &[Dependency]) -> DependencyVerdict {
     let mut on = BTreeSet::new();
-    for after in &state.tasks[&id].spec.after {
+    for after in named {
         let Some(predecessor) = state.tasks.get(&after.task) else {
             continue;
         };

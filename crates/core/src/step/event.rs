@@ -22,6 +22,8 @@ pub enum Event {
     IdsSkipped,
 
     TaskSubmitted { task: TaskId, spec: SpecId },
+    /// So many elements of an array, with ids one after the other.
+    TasksSubmitted { first: TaskId, count: u32, spec: SpecId },
     TaskHeld { task: TaskId },
     /// It may have run to its end without a record: held until it is released.
     TaskInDoubt { task: TaskId, why: Doubt },
@@ -115,6 +117,10 @@ impl Event {
             UserChanged { user } => vec![RowKey::User(*user)],
             TaskSubmitted { task, spec } => {
                 vec![RowKey::Spec(*spec), RowKey::Task(*task), RowKey::Ledger]
+            }
+            TasksSubmitted { first, count, spec } => {
+                let tasks = (first.0..).take(*count as usize).map(|id| RowKey::Task(TaskId(id)));
+                tasks.chain([RowKey::Spec(*spec), RowKey::Ledger]).collect()
             }
             TaskEdited { task, spec, was } => {
                 vec![RowKey::Spec(*spec), RowKey::Spec(*was), RowKey::Task(*task), RowKey::Ledger]

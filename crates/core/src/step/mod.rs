@@ -8,6 +8,7 @@ pub mod event;
 pub(crate) mod extend;
 pub(crate) mod feasibility;
 pub(crate) mod gpus;
+pub(crate) mod growth;
 pub mod input;
 pub(crate) mod logs;
 pub(crate) mod lost;
@@ -40,7 +41,7 @@ pub struct Step {
     pub effects: Vec<Effect>,
     /// Ended tasks that have left the state. The store keeps them with the rows of the same commit.
     pub retired: Vec<Retired>,
-    /// The answer to the caller. A refusal has changed nothing.
+    /// The answer to the caller. A refusal has changed nothing, but what it names of an array may have been added.
     pub reply: Result<Reply, Refusal>,
 }
 
@@ -56,6 +57,7 @@ pub enum Reply {
 /// out the effects: in this order, and nothing of it before the commit.
 pub fn step(state: &mut State, input: Input, now: Time) -> Step {
     let mut turn = Turn::new(state, now);
+    growth::reach(&mut turn, &input);
     let reply = decide(&mut turn, input);
     turn.end(reply)
 }

@@ -9,6 +9,7 @@ use crate::schedule::view::View;
 use crate::state::State;
 use crate::step::event::Event;
 use crate::step::gpus;
+use crate::step::growth;
 use crate::step::input::Actor;
 use crate::step::lost;
 use crate::step::permission::require_admin;
@@ -19,6 +20,7 @@ use crate::step::{Answer, Reply, Turn};
 use std::collections::BTreeSet;
 
 pub(crate) fn schedule(turn: &mut Turn<'_>) -> Answer {
+    growth::grow(turn);
     lost::declare_gone(turn);
     wake(turn);
     gpus::ripen(turn);

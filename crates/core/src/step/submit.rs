@@ -3,14 +3,15 @@
 use crate::fault_injection::{Mutant, mutated};
 use crate::model::ids::{SpecId, TaskId, UserId};
 use crate::model::limits;
-use crate::model::task::{ArrayElement, DEFAULT_PRIORITY, Task, TaskSpec, TaskState};
+use crate::model::task::{ArrayElement, DEFAULT_PRIORITY, Outcome, Task, TaskSpec, TaskState};
 use crate::model::time::{Span, Time};
 use crate::model::trail::Trail;
 use crate::schedule::quota;
 use crate::state::State;
-use crate::step::dependencies;
+use crate::step::dependencies::{self, DependencyVerdict};
 use crate::step::event::Event;
 use crate::step::feasibility;
+use crate::step::growth;
 use crate::step::input::Actor;
 use crate::step::permission::{own_task, require_admin};
 use crate::step::refusal::{Counted, Refusal, TaskAct, TextField};
@@ -36,35 +37,65 @@ pub(crate) fn submit(
     }
     check_new(state, by, &spec, key.as_ref(), turn.now)?;
     let first = state.ledger.next_task;
-    let spec = turn.state.new_spec(spec);
-    let mut key: Option<Arc<str>> = key.map(Arc::from);
-    match &spec.1.array {
-        None => add(turn, by, &spec, key, None),
-        Some(array) => {
-            // The first carries the key: it stands for all of them.
-            for &index in &array.indices {
-                let element = ArrayElement { first, index };
-                add(turn, by, &spec, key.take(), Some(element));
-            }
-        }
+    let key = key.map(Arc::from);
+    if spec.array.is_some() {
+        growth::begin(turn, by, spec, key);
+    } else {
+        let (spec_id, spec) = turn.state.new_spec(spec);
+        turn.state.ledger.next_task = TaskId(first.0 + 1);
+        turn.event(Event::TaskSubmitted { task: first, spec: spec_id });
+        let new = NewTasks::alike(turn.state, by, (spec_id, &spec), turn.now, turn.now);
+        new.add(turn, first, key, None);
     }
     Ok(Reply::Task(first))
 }
 
-fn add(
-    turn: &mut Turn<'_>,
-    owner: UserId,
-    (spec_id, spec): &(SpecId, Arc<TaskSpec>),
-    key: Option<Arc<str>>,
-    array: Option<ArrayElement>,
-) {
-    let task = Task { key, array, ..new_task(turn.state, owner, spec, turn.now) };
-    let id = task.id;
-    turn.state.ledger.next_task = TaskId(id.0 + 1);
-    turn.state.insert_task(Arc::new(Task { spec_id: *spec_id, ..task }));
-    turn.event(Event::TaskSubmitted { task: id, spec: *spec_id });
-    if !spec.hold {
-        dependencies::settle(turn, id);
+/// Tasks that differ in their ids only: what they have in common is decided once.
+pub(crate) struct NewTasks {
+    model: Task,
+    /// They can never run: their predecessor has ended otherwise.
+    fail: Option<Outcome>,
+}
+
+impl NewTasks {
+    pub(crate) fn alike(
+        state: &State,
+        owner: UserId,
+        (spec_id, spec): (SpecId, &Arc<TaskSpec>),
+        submitted_at: Time,
+        now: Time,
+    ) -> NewTasks {
+        let mut model = Task { spec_id, submitted_at, ..new_task(state, owner, spec, now) };
+        let mut fail = None;
+        if !spec.hold {
+            match dependencies::verdict(state, &spec.after) {
+                DependencyVerdict::Wait { on } => model.state = TaskState::Blocked { on },
+                DependencyVerdict::Queue => {
+                    model.predicted = state.predict(&model);
+                    model.state = TaskState::Queued { since: now };
+                }
+                DependencyVerdict::Fail { on } => fail = Some(Outcome::DependencyFailed { on }),
+            }
+        }
+        NewTasks { model, fail }
+    }
+
+    pub(crate) fn add(
+        &self,
+        turn: &mut Turn<'_>,
+        id: TaskId,
+        key: Option<Arc<str>>,
+        array: Option<ArrayElement>,
+    ) {
+        let task = Task { id, key, array, place: id.0, ..self.model.clone() };
+        let predicts = task.is_queued() && turn.state.settings().predictions;
+        turn.state.insert_task(Arc::new(task));
+        if predicts {
+            turn.state.predict_start(id, turn.now);
+        }
+        if let Some(outcome) = &self.fail {
+            dependencies::finish(turn, id, outcome.clone());
+        }
     }
 }
 
@@ -178,7 +209,7 @@ fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Resu
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
     let Some(array) = &spec.array else { return Ok(()) };
     at_most(Counted::ArrayTasks, array.indices.len(), limits::TASKS_PER_ARRAY)?;
-    at_most(Counted::OpenTasks, state.index.open_tasks + array.indices.len(), limits::OPEN_TASKS)?;
+    at_most(Counted::OpenTasks, state.open_tasks() + array.indices.len(), limits::OPEN_TASKS)?;
     let distinct: BTreeSet<u32> = array.indices.iter().copied().collect();
     let sound = !distinct.is_empty() && distinct.len() == array.indices.len();
     if sound && array.at_once != Some(0) { Ok(()) } else { Err(Refusal::BadArray) }
@@ -191,7 +222,7 @@ fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> O
 }
 
 fn check(state: &State, spec: &TaskSpec, key: Option<&String>) -> Result<(), Refusal> {
-    at_most(Counted::OpenTasks, state.index.open_tasks + 1, limits::OPEN_TASKS)?;
+    at_most(Counted::OpenTasks, state.open_tasks() + 1, limits::OPEN_TASKS)?;
     validate::check(spec)?;
     if let Some(key) = key {
         validate::check_text(TextField::Key, key)?;

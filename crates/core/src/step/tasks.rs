@@ -106,6 +106,9 @@ pub(crate) fn remove(turn: &mut Turn<'_>, by: Actor, id: TaskId) -> Answer {
     if let Some(waiting) = turn.state.index.dependents.get(&id).and_then(|tasks| tasks.first()) {
         return Err(Refusal::StillNeeded { task: id, by: *waiting });
     }
+    if let Some(array) = turn.state.is_awaited(id) {
+        return Err(Refusal::StillNeeded { task: id, by: array });
+    }
     let (spec, owner) = (task.spec_id, task.owner);
     let removed = turn.state.remove_task(id);
     logs::remove(turn, owner, &removed);

@@ -6,6 +6,7 @@ use crate::model::number::thousandths::Thousandths;
 use crate::model::user::{User, UserChange};
 use crate::step::configure::check_name;
 use crate::step::event::Event;
+use crate::step::growth;
 use crate::step::input::Actor;
 use crate::step::permission::require_admin;
 use crate::step::refusal::{Counted, Refusal, Share, TextField};
@@ -116,6 +117,7 @@ pub(crate) fn remove_user(turn: &mut Turn<'_>, by: Actor, id: UserId) -> Answer 
     if by.person() == Some(id) {
         return Err(Refusal::Oneself);
     }
+    growth::complete(turn, Some(id));
     let open = turn.state.tasks.values().filter(|task| task.owner == id && !task.is_finished());
     let open: Vec<TaskId> = open.map(|task| task.id).collect();
     for task in open {

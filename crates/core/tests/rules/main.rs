@@ -39,6 +39,7 @@ mod restart;
 mod retries;
 mod seed_bugs;
 mod sharing;
+mod slices;
 mod starvation;
 mod submit;
 mod trouble;

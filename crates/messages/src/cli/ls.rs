@@ -2,12 +2,23 @@
 
 messages! {
     list_my_tasks_and_say_why_they_wait = "List my tasks, and why they wait", "列出我的任务，并说明为何等待";
-    danlu_ls_options = "danlu ls [OPTIONS]", "danlu ls [选项]";
+    danlu_ls_options = "danlu ls [OPTIONS] [ID|TEXT]…", "danlu ls [选项] [编号|文字]…";
     help =
-        "Shows running, waiting and recently ended tasks. Arrays are folded into one line.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls --state failed            all failed tasks\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
-        "显示正在运行、等待和最近结束的任务。数组折叠为一行。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls --state failed            所有失败的任务\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
+        "Shows running, waiting and recently ended tasks; with words, ids or a time, all that match, however long ago they\nended. Arrays are folded into one line.\n\nTIME is 7d (so long ago), 2026-11-18, \"2026-11-18 08:00\" or 08:00 (today). A task that has not ended counts as\nending now.\n\nExamples:\n  danlu ls -a                        tasks of all users\n  danlu ls resnet lr=0.1             tasks whose name, command or description has both\n  danlu ls 3-9                       these tasks\n  danlu ls --state failed --since 7d  what failed in the last week\n  danlu ls --sort ran -n 10          my ten longest tasks\n  danlu ls --label sweep=a --json    for programs: every task, never folded",
+        "显示正在运行、等待和最近结束的任务；给出文字、编号或时间时，显示所有符合的任务，不论何时结束。数组折叠为一行。\n\n时间可写为 7d（7 天前）、2026-11-18、\"2026-11-18 08:00\" 或 08:00（今天）。未结束的任务视为现在结束。\n\n示例：\n  danlu ls -a                        所有人的任务\n  danlu ls resnet lr=0.1             名称、命令或说明中同时含有这两个词的任务\n  danlu ls 3-9                       这些任务\n  danlu ls --state failed --since 7d  最近一周失败的任务\n  danlu ls --sort ran -n 10          我运行最久的十个任务\n  danlu ls --label sweep=a --json    供程序使用：列出每个任务，不折叠";
+    ids_or_words =
+        "Ids and ranges (12, 3-9, @), or words that all occur in the name, the command or the description",
+        "编号和范围（12、3-9、@），或在名称、命令、说明中都要出现的词";
+    with_text = "The same for words that look like ids", "同上，用于看起来像编号的词";
+    ended_since = "Ended at this time or later", "在此时间或之后结束";
+    ended_before = "Ended before this time", "在此时间之前结束";
+    sorted_by =
+        "Order: id (newest first), ended (last ended first) or ran (longest first)",
+        "排序：id（最新提交在前）、ended（最近结束在前）或 ran（运行最久在前）";
+    each_element = "One line for each element of an array", "数组的每个元素各占一行";
+    one_of(known) = "expected one of {known}", "应为以下之一：{known}";
     everybodys_tasks = "Tasks of all users", "所有人的任务";
-    newest_n = "The newest N tasks, whatever their state", "最新的 N 个任务，不论状态";
+    newest_n = "The first N tasks, whatever their state", "前 N 个任务，不论状态";
     print_one_json_document = "Print one JSON document", "输出一个 JSON 文档";
     no_tasks_danlu_submit_command = "\nno tasks: danlu submit -- COMMAND\n", "\n没有任务：danlu submit -- 命令\n";
     and_more(more) =

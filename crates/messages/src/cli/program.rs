@@ -49,6 +49,7 @@ messages! {
     only_tasks_of_this_user = "Only tasks of this user", "仅该用户的任务";
     on_machine = "Only tasks that run or ran on this machine", "仅在该机器上运行过的任务";
     only_tasks_with_this_label = "Only tasks with this label", "仅带有该标签的任务";
+    only_tasks_of_this_project = "Only tasks of this project", "仅该项目的任务";
     too_few_tasks_back(count, back) =
         "there is no `@~{back}`: you have only {count} tasks",
         "没有 `@~{back}`：只有 {count} 个任务";

@@ -390,7 +390,14 @@ messages! {
     no_matching_tasks = "No matching tasks.", "没有符合条件的任务。";
     show_all = "Show all", "查看全部";
     tasks_count = "tasks", "个任务";
-    older_tasks = "Older tasks", "更早的任务";
+    search_tasks = "Search", "搜索";
+    search_placeholder = "Name, command or description", "名称、命令或说明";
+    ended_within = "Ended", "结束时间";
+    sorted_by = "Sorted by", "排序";
+    pages_of_list = "Pages", "翻页";
+    first_page = "First page", "首页";
+    previous_page = "← Previous page", "← 上一页";
+    next_page = "Next page →", "下一页 →";
     chosen_tasks = "Selected tasks:", "所选任务：";
     retry = "Retry", "重试";
     needs(needs) = "Needs {needs}.", "需要：{needs}。";

@@ -12,7 +12,9 @@ use danlu_core::state::Retired;
 use danlu_core::{Input, Refusal, TaskId};
 use danlu_messages::acts::Act;
 use danlu_messages::errors;
-use danlu_wire::api::{Archive, ArchiveImport, ArchiveLines, Archived, Document, Imported};
+use danlu_wire::api::{
+    Archive, ArchiveImport, ArchiveLines, Archived, Document, ErrorCode, Imported,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// Committed together.
@@ -113,8 +115,8 @@ pub(super) async fn import(
     };
     let tasks = tokio::task::spawn_blocking(read).await;
     let tasks = tasks.map_err(|error| error.to_string()).and_then(|tasks| tasks);
-    let mut tasks =
-        tasks.map_err(|what| ApiError::bad_request(what, errors::correct_archive_line()))?;
+    let wrong = |what| ApiError::new(ErrorCode::Refused, what, errors::correct_archive_line());
+    let mut tasks = tasks.map_err(wrong)?;
     let given = tasks.len();
     let ids: Vec<TaskId> = tasks.iter().map(|retired| retired.task.id).collect();
     let highest = ids.iter().max().copied();

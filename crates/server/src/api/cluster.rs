@@ -4,6 +4,7 @@ use super::body::Json;
 use super::caller::Caller;
 use super::{Api, ApiError, view};
 use crate::fleet::LiveGpus;
+use crate::parse::task_state::ENDED;
 use axum::extract::State;
 use danlu_core::input::GpuChange;
 use danlu_core::{GpuId, Input, NodeId, TaskId};
@@ -107,6 +108,12 @@ pub(super) async fn status(
     let mut tasks = BTreeMap::new();
     for id in model.briefs.keys() {
         *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
+    }
+    for state in ENDED {
+        let retired = api.handle.history().count(None, state).await?;
+        if retired > 0 {
+            *tasks.entry(state).or_default() += retired;
+        }
     }
     let visibility = caller.visibility(&model);
     let running = model.active_runs().map(|run| run.task).filter(|task| visibility.task(*task));

@@ -4,18 +4,20 @@ use super::caller::Caller;
 use super::streams::StreamPermit;
 use super::view::rfc3339;
 use super::{Api, ApiError};
-use crate::read_model::News;
+use crate::read_model::{News, ReadModel};
 use crate::store::{Store, StoredEvent};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use danlu_core::Time;
+use danlu_core::{RowKey, TaskId, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::pin::pin;
+use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Read from the store at once.
@@ -66,10 +68,9 @@ fn follow(
                 if !caller.is_still_in(&api) {
                     return;
                 }
-                for stored in events {
-                    if let Some(event) = of_store(&api, &caller, stored) {
-                        yield Ok(event);
-                    }
+                let Ok(told) = of_store(&api, &caller, events).await else { return };
+                for event in told {
+                    yield Ok(event);
                 }
             }
             // New events come from the read model's publisher, so that not every stream asks the engine.
@@ -89,7 +90,8 @@ fn follow(
                 if !caller.is_still_in(&api) {
                     return;
                 }
-                for (number, data) in of_news(&api, &caller, &piece, after) {
+                let Ok(told) = of_news(&api, &caller, &piece, after).await else { return };
+                for (number, data) in told {
                     yield Ok(Event::default().id(number.to_string()).data(data));
                 }
                 after = after.max(piece.first() + piece.events.len() as i64 - 1);
@@ -102,16 +104,49 @@ fn follow(
     }
 }
 
-fn of_store(api: &Api, caller: &Caller, stored: StoredEvent) -> Option<Event> {
-    let model = api.handle.model();
-    let event = caller.visibility(&model).event(stored.event)?;
-    let data = encoded(stored.at, &event)?;
-    Some(Event::default().id(stored.number.to_string()).data(data))
+/// What the caller may see of them.
+async fn of_store(
+    api: &Api,
+    caller: &Caller,
+    stored: Vec<StoredEvent>,
+) -> Result<Vec<Event>, ApiError> {
+    let model = model_of(api, caller, stored.iter().map(|stored| &stored.event)).await?;
+    let visibility = caller.visibility(&model);
+    let told = stored.into_iter().filter_map(|StoredEvent { number, at, event }| {
+        let data = encoded(at, &visibility.event(event)?)?;
+        Some(Event::default().id(number.to_string()).data(data))
+    });
+    Ok(told.collect())
+}
+
+/// A read model that tells whose tasks the events are about, for callers who do not see them all.
+async fn model_of(
+    api: &Api,
+    caller: &Caller,
+    events: impl Iterator<Item = &danlu_core::Event>,
+) -> Result<Arc<ReadModel>, ApiError> {
+    let task = |key| match key {
+        RowKey::Task(id) => Some(id),
+        _ => None,
+    };
+    // What has to do with the history only is told to nobody.
+    let told = events.filter(|event| !is_internal(event));
+    let rows = told.flat_map(danlu_core::Event::rows);
+    let tasks: BTreeSet<TaskId> = match caller.visibility(&api.handle.model()).is_whole() {
+        true => BTreeSet::new(),
+        false => rows.filter_map(task).collect(),
+    };
+    api.model_with(&tasks.into_iter().collect::<Vec<_>>()).await
 }
 
 /// The events after the number that the caller may see.
-fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, String)> {
-    let model = api.handle.model();
+async fn of_news(
+    api: &Api,
+    caller: &Caller,
+    news: &News,
+    after: i64,
+) -> Result<Vec<(i64, String)>, ApiError> {
+    let model = model_of(api, caller, news.events.iter().map(|(_, event)| event)).await?;
     let visibility = caller.visibility(&model);
     let numbered = (news.first()..).zip(&news.events).enumerate();
     let new = numbered.filter(|(_, (number, _))| *number > after);
@@ -123,13 +158,18 @@ fn of_news(api: &Api, caller: &Caller, news: &News, after: i64) -> Vec<(i64, Str
         };
         Some((number, data?))
     });
-    told.collect()
+    Ok(told.collect())
+}
+
+/// A task is the same whether it is live or in the history.
+fn is_internal(event: &danlu_core::Event) -> bool {
+    use danlu_core::Event::{TaskRecalled, TasksRetired};
+    matches!(event, TasksRetired { .. } | TaskRecalled { .. })
 }
 
 /// `{"type": "run_ended", "at": …, "task": 12, …}`; `None` for what is internal.
 fn encoded(at: Time, event: &danlu_core::Event) -> Option<String> {
-    use danlu_core::Event::{TaskRecalled, TasksRetired};
-    if matches!(event, TasksRetired { .. } | TaskRecalled { .. }) {
+    if is_internal(event) {
         return None;
     }
     let (kind, mut fields) = match serde_json::to_value(event).ok()? {

@@ -5,7 +5,7 @@ use super::streams::StreamPermit;
 use super::{Api, ApiError};
 use crate::fleet::remote::LastOutput;
 use crate::fleet::run_logs::{self as store, RunLog, Which};
-use crate::read_model::News;
+use crate::read_model::{News, ReadModel};
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -55,8 +55,9 @@ pub(super) async fn logs(
     // A reconnecting browser says where it stopped.
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     query.offset = last.or(query.offset);
-    let run = find_run(&api, &caller, TaskId(id), query.run)?;
-    let part = query.node.as_deref().map(|name| find_part(&api, run, name)).transpose()?;
+    let run = find_run(&api, &caller, TaskId(id), query.run).await?;
+    let model = api.model_with(&[TaskId(id)]).await?;
+    let part = query.node.as_deref().map(|name| find_part(&model, run, name)).transpose()?;
     let which = (query.stream.unwrap_or_default(), part);
     let follow = headers.get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
     let log = open_part(&api, TaskId(id), run, which).await?;
@@ -150,13 +151,13 @@ impl LogQuery {
     }
 }
 
-pub(crate) fn find_run(
+pub(crate) async fn find_run(
     api: &Api,
     caller: &Caller,
     id: TaskId,
     attempt: Option<u32>,
 ) -> Result<RunId, ApiError> {
-    let model = api.handle.model();
+    let model = api.model_with(&[id]).await?;
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     caller.may_see_inside(&model, task)?;
     let query = |run: &&Run| attempt.is_none_or(|attempt| run.attempt == attempt);
@@ -173,8 +174,7 @@ pub(crate) fn find_run(
     })
 }
 
-fn find_part(api: &Api, run: RunId, name: &str) -> Result<NodeId, ApiError> {
-    let model = api.handle.model();
+fn find_part(model: &ReadModel, run: RunId, name: &str) -> Result<NodeId, ApiError> {
     let parts = model.runs.get(&run).into_iter().flat_map(|run| &run.parts);
     let mut nodes = parts.filter_map(|part| model.nodes.get(&part.node));
     let node = nodes.find(|node| node.name == name).map(|node| node.id);
@@ -202,23 +202,25 @@ async fn open_part(
     run: RunId,
     (which, part): (Which, Option<NodeId>),
 ) -> Result<RunLog, ApiError> {
-    let (node, place, shared) = {
-        let model = api.handle.model();
+    let model = api.model_with(&[task]).await?;
+    let (node, place, shared, owner) = {
         let task = model.tasks.get(&task).ok_or(Refusal::NoSuchTask(task))?;
         let first = || model.runs.get(&run).and_then(|run| Some(run.parts.first()?.node));
         let node = part.or_else(first);
         let there = node.filter(|node| api.nodes.is_remote(&model, *node));
         let place = store::place_of(&model, &api.logins, task, run, node, which);
         let name = node.and_then(|node| Some(&model.nodes.get(&node)?.name));
-        (there, place, there.and(name).and_then(|name| api.nodes.shared_logs(name)))
+        let shared = there.and(name).and_then(|name| api.nodes.shared_logs(name));
+        (there, place, shared, task.owner)
     };
+    drop(model);
     if let Some(directory) = shared.filter(|_| place.sink == Sink::Log) {
         let shared = LogPlace { sink: store::shared(&directory, run), ..place.clone() };
         if let Ok(log) = open_theirs(api, shared.clone()).await {
             return Ok(log);
         }
         // The run's user may be another one here. One that began before the directory was shared is on its machine.
-        if let Some(log) = node.map(|node| api.nodes.log(node, shared)) {
+        if let Some(log) = node.map(|node| api.nodes.log(node, shared, owner)) {
             match log.read(LogStart::Offset(0), 0).await {
                 Ok(_) => return Ok(RunLog::There(log)),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -229,7 +231,7 @@ async fn open_part(
         }
     }
     match (node, &place.sink) {
-        (Some(node), _) => Ok(RunLog::There(api.nodes.log(node, place))),
+        (Some(node), _) => Ok(RunLog::There(api.nodes.log(node, place, owner))),
         (None, Sink::File { .. }) => open_theirs(api, place).await.map_err(unreadable),
         (None, Sink::Log | Sink::Discard) => {
             RunLog::here(&api.files, &place).await.map_err(unreadable)
@@ -308,6 +310,7 @@ async fn news_of(news: &mut broadcast::Receiver<Arc<News>>, task: TaskId) {
     }
 }
 
+/// One that has left the read model has ended.
 fn is_over(api: &Api, run: RunId) -> bool {
     api.handle.model().runs.get(&run).is_none_or(|run| run.is_ended())
 }

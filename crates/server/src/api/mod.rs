@@ -1,6 +1,7 @@
 //! `/api/v1` over HTTP. Reads are served from the read model; changes go to the engine and are answered once committed.
 
 pub(crate) mod archive;
+mod array_line;
 pub(crate) mod audit;
 mod backup;
 mod body;
@@ -13,6 +14,7 @@ mod error;
 mod events;
 mod filter;
 mod guard;
+mod history;
 pub(crate) mod language;
 pub(crate) mod logs;
 pub(crate) mod me;
@@ -32,7 +34,9 @@ pub(crate) mod setup;
 mod state_text;
 mod streams;
 pub(crate) mod submit;
+mod task_list;
 mod task_paths;
+mod task_selection;
 pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
@@ -49,7 +53,8 @@ pub(crate) use error::ApiError;
 pub(crate) use filter::Filter;
 pub use os_users::Accounts;
 pub use streams::Streams;
-pub(crate) use tasks::{act_on_all, one_task, select, waiting_for};
+pub(crate) use task_list::select;
+pub(crate) use tasks::{act_on_all, one_task, waiting_for};
 pub(crate) use view::{part_gpu_ids, rfc3339};
 
 use crate::api::response_cache::ResponseCache;

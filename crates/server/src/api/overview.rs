@@ -1,16 +1,21 @@
 //! `danlu ls`: tasks that run, wait or ended recently, with arrays folded into one line.
 
+use super::array_line::array_lines;
 use super::body::Json;
 use super::caller::Caller;
-use super::filter::{Filter, TaskSelection};
-use super::tasks::views;
+use super::filter::Filter;
+use super::task_selection::{Position, TaskSelection};
+use super::tasks::views_in;
 use super::{Api, ApiError, view};
 use crate::read_model::{ArrayDigest, ReadModel};
+use crate::store::history::{HistoryQuery, HistorySort};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use danlu_core::{TaskId, Time};
-use danlu_wire::api::{ArrayLine, Document, Line, Overview, TaskStateName, ranges};
-use std::collections::{BTreeMap, BTreeSet};
+use danlu_core::state::Retired;
+use danlu_core::{Task, TaskId};
+use danlu_wire::api::{Document, Line, Overview, TaskSort};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How many lines of what waits, and of what has ended.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +23,10 @@ pub(crate) struct MostLines {
     pub(crate) waiting: usize,
     pub(crate) ended: usize,
 }
+
+/// Read from the history at once, and how often: elements of large arrays may stand before others.
+const AT_ONCE: usize = 20;
+const MOST_PAGES: usize = 5;
 
 const FOR_PROGRAMS: MostLines = MostLines { waiting: 200, ended: 10 };
 
@@ -55,31 +64,87 @@ pub(crate) async fn gather(
             overview.running_gpus += task.spec.request.gpus;
         }
     }
-    let wanted = filter.wanted(&model)?;
-    let mut found = open_lines(&wanted, &model, most.waiting);
     overview.waiting = model.digest.waiting_of(caller.id);
+    let (found, query) = live_lines(&filter, &model, most)?;
     overview.not_shown = found.not_shown;
-    found.lines.extend(ended_lines(&wanted, &model, most.ended));
-    drop(wanted);
-    let shown = found.lines.iter().map(|line| line.shown).collect();
-    let tasks = views(api, caller, shown).await?;
-    let mut arrays: BTreeMap<TaskId, ArrayLine> =
-        found.lines.into_iter().filter_map(|line| Some((line.shown, line.array?))).collect();
-    let with_array =
-        |task: danlu_wire::api::TaskView| Line { array: arrays.remove(&TaskId(task.id)), task };
-    overview.lines = tasks.into_iter().map(with_array).collect();
+    let (mut lines, mut with_past) = (found.lines, Arc::clone(&model));
+    let more = most.ended - found.ended;
+    if let Some(query) = query.filter(|_| more > 0) {
+        let past = past_lines(api, &model, query, more).await?;
+        lines.extend(past.iter().map(|Retired { task, .. }| OverviewLine::of(task)));
+        with_past = Arc::new(model.with_retired(past));
+    }
+    let arrays = lines.iter().filter_map(|line| Some((line.array?, line.shown)));
+    let mut arrays = array_lines(api, (&model, &with_past), arrays.collect()).await?;
+    let shown: Vec<TaskId> = lines.iter().map(|line| line.shown).collect();
+    let tasks = views_in(api, caller, &with_past, &shown)?;
+    let line = |task: danlu_wire::api::TaskView| {
+        let array = task.array.and_then(|first| arrays.remove(&TaskId(first)));
+        Line { array, task }
+    };
+    overview.lines = tasks.into_iter().map(line).collect();
     Ok(overview)
 }
 
 struct OverviewLines {
     lines: Vec<OverviewLine>,
+    /// How many of them have ended.
+    ended: usize,
     not_shown: usize,
 }
 
 struct OverviewLine {
     /// The task that stands for the line.
     shown: TaskId,
-    array: Option<ArrayLine>,
+    /// The array of which it is an element.
+    array: Option<TaskId>,
+}
+
+impl OverviewLine {
+    fn of(task: &Task) -> OverviewLine {
+        OverviewLine { shown: task.id, array: task.array.map(|element| element.first) }
+    }
+}
+
+/// And the question that the history is to answer.
+fn live_lines(
+    filter: &Filter,
+    model: &ReadModel,
+    most: MostLines,
+) -> Result<(OverviewLines, Option<HistoryQuery>), ApiError> {
+    let wanted = TaskSelection::new(filter, model)?;
+    let mut found = open_lines(&wanted, model, most.waiting);
+    let ended = ended_lines(&wanted, model, most.ended);
+    found.ended = ended.len();
+    found.lines.extend(ended);
+    Ok((found, wanted.of_history()))
+}
+
+/// What ended last of what has left the read model; one element for each array that has no line yet.
+async fn past_lines(
+    api: &Api,
+    model: &ReadModel,
+    query: HistoryQuery,
+    most: usize,
+) -> Result<Vec<Retired>, ApiError> {
+    let mut query = HistoryQuery { sort: HistorySort::Ended, limit: AT_ONCE, ..query };
+    let (mut lines, mut arrays) = (Vec::new(), BTreeSet::new());
+    for _ in 0..MOST_PAGES {
+        let page = api.handle.history().page(query.clone()).await?;
+        let last = page.tasks.last().map(|it| Position::of_retired(it, TaskSort::Ended));
+        for retired in page.tasks {
+            let array = retired.task.array.map(|element| element.first);
+            let has_live = |first| model.digest.arrays.contains_key(&first);
+            let is_new = array.is_none_or(|first| !has_live(first) && arrays.insert(first));
+            if is_new && !model.tasks.contains_key(&retired.task.id) {
+                lines.push(retired);
+            }
+        }
+        let Some(last) = last.filter(|_| page.more && lines.len() < most) else { break };
+        query.after = Some((last.key, last.id));
+    }
+    lines.truncate(most);
+    Ok(lines)
 }
 
 /// What runs before what waits, each in the order of submission.
@@ -108,7 +173,7 @@ fn open_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most_waiting: usize
     }
     arrays.for_each(|(first, array)| put(*first, !array.active.is_empty(), array.size()));
     let lines = active.into_iter().chain(waiting).map(|id| line(model, id));
-    OverviewLines { lines: lines.collect(), not_shown }
+    OverviewLines { lines: lines.collect(), ended: 0, not_shown }
 }
 
 fn is_wanted(wanted: &TaskSelection<'_>, model: &ReadModel, array: &ArrayDigest) -> bool {
@@ -140,42 +205,8 @@ fn ended_lines(wanted: &TaskSelection<'_>, model: &ReadModel, most: usize) -> Ve
 
 /// Of a task, or of the array whose first element it is.
 fn line(model: &ReadModel, id: TaskId) -> OverviewLine {
-    let array = model.digest.arrays.get(&id).filter(|array| array.size() > 1);
-    let Some(array) = array else {
-        let alone = model.digest.arrays.get(&id).and_then(ArrayDigest::spokesman);
-        return OverviewLine { shown: alone.unwrap_or(id), array: None };
-    };
-    let mut counts: BTreeMap<TaskStateName, usize> =
-        array.counts.iter().map(|(state, count)| (*state, *count)).collect();
-    let mut since: Option<Time> = None;
-    for id in &array.active {
-        let state = view::active_state(model, *id);
-        *counts.entry(state).or_default() += 1;
-        if state == TaskStateName::Running {
-            let run = model.tasks.get(id).and_then(|task| model.runs.get(&task.trail().last_run?));
-            since = since.into_iter().chain(run.and_then(|run| view::started_at(run))).min();
-        }
-    }
-    let (first, last) = array.first_and_last().unwrap_or((id, id));
-    let summary = ArrayLine {
-        first: first.0,
-        last: last.0,
-        indices: indices(model, array),
-        counts,
-        running_since: since.map(view::rfc3339),
-    };
-    OverviewLine { shown: array.spokesman().unwrap_or(id), array: Some(summary) }
-}
-
-/// As they were submitted, while none has been removed; then of those that are left.
-fn indices(model: &ReadModel, array: &ArrayDigest) -> Vec<(u32, u32)> {
-    let task = array.spokesman().and_then(|id| model.tasks.get(&id));
-    let submitted = task.and_then(|task| task.spec.array.as_ref());
-    match submitted {
-        Some(spec) if spec.indices.len() == array.size() => ranges(spec.indices.iter().copied()),
-        _ => {
-            let ids = array.waiting.iter().chain(&array.active).chain(&array.ended);
-            ranges(ids.filter_map(|id| Some(model.element(*id)?.index)))
-        }
+    match model.digest.arrays.get(&id) {
+        Some(array) => OverviewLine { shown: array.spokesman().unwrap_or(id), array: Some(id) },
+        None => OverviewLine { shown: id, array: None },
     }
 }

@@ -14,11 +14,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use danlu_core::refusal::Counted;
 use danlu_core::resources::Sharing;
-use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, LaunchSpec, TaskSpec};
+use danlu_core::task::{ArraySpec, DEFAULT_PRIORITY, Dependency, LaunchSpec, TaskSpec};
 use danlu_core::{Forecast, Input, Refusal, Reply, Request, Span, Task, TaskId, Time, limits};
 use danlu_messages::errors;
 use danlu_spec::{Change, Patch, patch};
 use danlu_wire::api::{Array, Document, DryRun, ErrorCode, OneTask, Submitted, WouldStart};
+use std::sync::Arc;
 
 pub(super) async fn submit(
     State(api): State<Api>,
@@ -46,7 +47,7 @@ pub(crate) async fn accept(
     copy_of: Option<&Task>,
 ) -> Result<Submitted, ApiError> {
     check_runs_as(api, caller).await?;
-    look_for_dependencies(api, caller, &body)?;
+    look_for_dependencies(api, caller, &body).await?;
     resolve_archived(api, &mut body).await?;
     let paths_answered = task_paths::check(api, caller.id, &body).await?;
     let (mut spec, environment) = spec(api, body)?;
@@ -56,7 +57,10 @@ pub(crate) async fn accept(
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
     match caller.ask_with(api, input, environment).await? {
-        Reply::Task(id) => Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered }),
+        Reply::Task(id) => {
+            api.handle.all_there(id).await;
+            Ok(Submitted { id: id.0, count, paths_unanswered: !paths_answered })
+        }
         Reply::Done | Reply::Node(_) | Reply::User(_) => Err(ApiError::new(
             ErrorCode::Internal,
             errors::unexpected_reply(),
@@ -66,17 +70,37 @@ pub(crate) async fn accept(
 }
 
 /// A task that the caller may not see cannot be a dependency either.
-fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(), ApiError> {
-    let model = api.handle.model();
-    let there = |id| model.tasks.contains_key(&id);
-    let mut ids = body.dependencies().map(|dependency| dependency.task);
-    ids.try_for_each(|id| if there(id) { caller.look_for(&model, id) } else { Ok(()) })
+async fn look_for_dependencies(api: &Api, caller: &Caller, body: &Patch) -> Result<(), ApiError> {
+    let ids: Vec<TaskId> = body.dependencies().map(|dependency| dependency.task).collect();
+    let model = api.model_with(&ids).await?;
+    let there = |id: &TaskId| model.tasks.contains_key(id);
+    ids.iter().filter(|id| there(id)).try_for_each(|id| caller.look_for(&model, *id))
 }
 
 /// Dependencies on archived tasks are resolved here.
 async fn resolve_archived(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
     let after = archive::resolve(api, body.dependencies().collect()).await?;
     body.after = Change::Set(after.into_iter().map(Into::into).collect());
+    Ok(())
+}
+
+/// The state has no retired tasks, and a question brings none back: what they decide is decided here.
+async fn resolve_retired(api: &Api, body: &mut Patch) -> Result<(), ApiError> {
+    let after: Vec<Dependency> = body.dependencies().collect();
+    let ids: Vec<TaskId> = after.iter().map(|dependency| dependency.task).collect();
+    let live = api.handle.model();
+    let model = api.with_retired(Arc::clone(&live), &ids).await?;
+    let retired = |dependency: &Dependency| {
+        let task = model.tasks.get(&dependency.task);
+        task.filter(|task| !live.tasks.contains_key(&task.id)).and_then(|task| task.outcome())
+    };
+    let released = |dependency: &Dependency| Some(dependency.allows(retired(dependency)?));
+    // It would never start: as one that is held, it is told no time.
+    if after.iter().any(|dependency| released(dependency) == Some(false)) {
+        body.hold = Change::Set(true);
+    }
+    let left = after.iter().filter(|dependency| released(dependency).is_none());
+    body.after = Change::Set(left.map(|dependency| (*dependency).into()).collect());
     Ok(())
 }
 
@@ -111,8 +135,9 @@ pub(crate) async fn dry_run(
     caller: &Caller,
     mut body: Patch,
 ) -> Result<WouldStart, ApiError> {
-    look_for_dependencies(api, caller, &body)?;
+    look_for_dependencies(api, caller, &body).await?;
     resolve_archived(api, &mut body).await?;
+    resolve_retired(api, &mut body).await?;
     task_paths::check(api, caller.id, &body).await?;
     let (spec, _) = spec(api, body)?;
     let by = caller.id;
@@ -151,7 +176,7 @@ pub(super) async fn edit(
     let Path(id) = path?;
     let TaskBody(changes) = body?;
     let id = TaskId(id);
-    let model = api.handle.model();
+    let model = api.model_with(&[id]).await?;
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     // Before any error about the task reveals something of it.
     caller.may_see_inside(&model, task)?;

@@ -3,30 +3,32 @@
 use super::body::{Json, with_whole_numbers};
 use super::caller::Caller;
 use super::encoding::{ContentNegotiation, EncodedBody};
-use super::filter::Filter;
 use super::submit::described;
-use super::{Api, ApiError, task_paths, view};
-use crate::read_model::Brief;
+use super::{Api, ApiError, select, task_paths, view};
+use crate::daemon::handle::Asked;
+use crate::read_model::ReadModel;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use danlu_core::{Actor, Input, Span, Task, TaskId, WaitReason, explain};
 use danlu_messages::Language;
 use danlu_messages::errors;
 use danlu_wire::api::{
-    Act, ActName, ActResult, Acted, Dependents, Document, Failure, MOST_ROWS, OneTask, Scope,
-    TaskStateName, TaskView, Tasks,
+    Act, ActName, ActResult, Acted, Dependents, Document, ErrorCode, Failure, OneTask, Scope,
+    TaskStateName, TaskView,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
+/// Of these, how many the engine has before it has answered the first.
+const AT_ONCE: usize = 500;
 /// Timeout of reads from the store; details are left out of the response then.
 pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 
@@ -43,7 +45,7 @@ pub(super) async fn list(
         Some(list) => list,
         None => {
             let Query(filter) = Query::try_from_uri(uri)?;
-            let tasks = Document::new(select(&api, &caller, filter).await?);
+            let tasks = Document::new(select(&api, &caller, filter).await?.tasks);
             // Texts and numbers only: they can be written.
             let list = Arc::new(EncodedBody::json(serde_json::to_vec(&tasks).unwrap_or_default()));
             api.lists.put(key, &model, Arc::clone(&list));
@@ -51,47 +53,6 @@ pub(super) async fn list(
         }
     };
     Ok(list.answer(&ContentNegotiation::of(request.headers())).await)
-}
-
-/// A part of the tasks that a filter lets through, and how many there are.
-pub(crate) async fn select(api: &Api, caller: &Caller, filter: Filter) -> Result<Tasks, ApiError> {
-    let model = api.handle.model();
-    let filter = filter.of(caller, &model);
-    let wanted = filter.wanted(&model)?;
-    let limit = filter.limit.clamp(1, MOST_ROWS);
-    let mut found = Vec::new();
-    let mut total = 0;
-    let all: Box<dyn Iterator<Item = (&TaskId, &Brief)> + Send> = if wanted.only_active() {
-        let tasks: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
-        let briefs: Vec<_> = tasks.iter().filter_map(|id| model.briefs.get_key_value(id)).collect();
-        if filter.oldest_first {
-            Box::new(briefs.into_iter())
-        } else {
-            Box::new(briefs.into_iter().rev())
-        }
-    } else if filter.oldest_first {
-        Box::new(model.briefs.iter())
-    } else {
-        Box::new(model.briefs.iter().rev())
-    };
-    let mut next = None;
-    for (id, _) in all.filter(|(id, brief)| wanted.lets_through(**id, brief)) {
-        total += 1;
-        let before = filter
-            .cursor
-            .is_some_and(|cursor| if filter.oldest_first { id.0 < cursor } else { id.0 > cursor });
-        if before {
-            continue;
-        }
-        if found.len() == limit {
-            next = next.or(Some(id.0));
-        } else {
-            found.push(*id);
-        }
-    }
-    drop(wanted);
-    let tasks = views(api, caller, found).await?;
-    Ok(Tasks { tasks, total, next })
 }
 
 pub(super) async fn one(
@@ -106,8 +67,8 @@ pub(super) async fn one(
 
 /// With its details, as far as the caller may see them.
 pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
-    let mut task = visible(api, caller, id).await?;
-    let model = api.handle.model();
+    let model = api.model_with(&[id]).await?;
+    let mut task = visible(api, caller, &model, id).await?;
     if let Some(row) = model.tasks.get(&id) {
         // Read-only tokens are for programs that show lists.
         let inside = match caller.sees_inside(row) && caller.scope != Scope::Read {
@@ -124,10 +85,14 @@ pub(crate) async fn one_task(api: &Api, caller: &Caller, id: TaskId) -> Result<T
 }
 
 /// A task that the caller may not see is answered as one that does not exist.
-pub(super) async fn visible(api: &Api, caller: &Caller, id: TaskId) -> Result<TaskView, ApiError> {
-    let model = api.handle.model();
-    let hidden = !caller.visibility(&model).task(id);
-    let task = if hidden { None } else { views(api, caller, vec![id]).await?.pop() };
+pub(super) async fn visible(
+    api: &Api,
+    caller: &Caller,
+    model: &ReadModel,
+    id: TaskId,
+) -> Result<TaskView, ApiError> {
+    let hidden = !caller.visibility(model).task(id);
+    let task = if hidden { None } else { views_in(api, caller, model, &[id])?.pop() };
     let mut task = task.ok_or(danlu_core::Refusal::NoSuchTask(id))?;
     let row = model.tasks.get(&id).filter(|row| caller.sees_inside(row));
     if let Some(row) = row.filter(|row| waits(row) || task.state == TaskStateName::Starting) {
@@ -152,7 +117,7 @@ pub(super) async fn act(
         ));
     };
     let with = ActArguments { position: body.position, more: Span::from_secs(body.more) };
-    caller.look_for(&api.handle.model(), TaskId(id))?;
+    caller.look_for(&*api.model_with(&[TaskId(id)]).await?, TaskId(id))?;
     let asked = caller.ask(&api, input(act, caller.actor(), TaskId(id), with)).await;
     asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
     let task = views(&api, &caller, vec![TaskId(id)]).await?.pop();
@@ -186,21 +151,25 @@ pub(super) async fn act_on_many(
     State(api): State<Api>,
     caller: Caller,
     body: Result<Json<Act>, ApiError>,
-) -> Result<Json<Document<Acted>>, ApiError> {
+) -> Result<Response, ApiError> {
     let Json(act) = body?;
     let is_cancel = act.act == ActName::Cancel;
     let results = act_on_all(&api, &caller, act).await?.into_iter();
     let model = api.handle.model();
-    let results = results.map(|(id, error)| {
+    let results = results.map(move |(id, error)| {
         let is_done = is_cancel && error.is_none();
         let waits_for = if is_done { away(&model, TaskId(id)) } else { Vec::new() };
         ActResult { id, error: error.map(|error| error.0), waits_for }
     });
-    Ok(Json(Document::new(Acted { results: results.collect() })))
+    let encode = || Json(Document::new(Acted { results: results.collect() })).into_response();
+    // With many ids that takes long, and this thread answers everybody.
+    tokio::task::spawn_blocking(encode).await.map_err(|_| {
+        ApiError::new(ErrorCode::Internal, errors::internal(), errors::see_the_servers_log())
+    })
 }
 
 /// Machines on which a task still runs as far as is known, and that cannot be reached now.
-fn away(model: &crate::read_model::ReadModel, task: TaskId) -> Vec<String> {
+fn away(model: &ReadModel, task: TaskId) -> Vec<String> {
     let parts = model.runs_of(task).filter(|run| !run.is_ended()).flat_map(|run| &run.parts);
     let nodes =
         parts.filter(|part| !part.is_ended()).filter_map(|part| model.nodes.get(&part.node));
@@ -222,30 +191,46 @@ pub(crate) async fn act_on_all(
     if cascade && !matches!(act, ActName::Cancel | ActName::Remove) {
         return Err(ApiError::refused(errors::cascade_not_allowed(), errors::leave_cascade_out()));
     }
-    let model = api.handle.model();
+    let named: Vec<TaskId> = ids.iter().copied().map(TaskId).collect();
+    let model = api.model_for(caller, &named).await?;
     let seen = |id: &u64| caller.look_for(&model, TaskId(*id)).is_ok();
     let waiting = if cascade { waiting_for(api, &ids)? } else { Vec::new() };
     let waiting: Vec<u64> = waiting.into_iter().filter(seen).collect();
     let before = waiting.iter().map(|id| (*id, ActName::Cancel));
     let ids: Vec<(u64, ActName)> = before.chain(ids.iter().map(|id| (*id, act))).collect();
-    // All are sent before the first reply is awaited, so that they share commits.
-    let asked: Vec<_> = ids
-        .iter()
-        .map(|(id, act)| {
-            let asked = caller.look_for(&model, TaskId(*id));
-            let input = || input(*act, caller.actor(), TaskId(*id), with);
-            (*id, asked.map(|()| caller.begin(api, input())))
-        })
-        .collect();
-    let mut results = Vec::with_capacity(asked.len());
-    for (id, asked) in asked {
-        let error = match asked {
-            Err(error) => Some(error),
-            Ok(asked) => asked.wait().await.err().map(|error| caller.refusal(&model, error)),
-        };
-        results.push((id, error));
+    // Many are on their way at once, so that they share commits; not all, so that others' requests get in between.
+    let mut asked = VecDeque::with_capacity(AT_ONCE);
+    let mut results = Vec::with_capacity(ids.len());
+    for (id, act) in ids {
+        if asked.len() == AT_ONCE {
+            results.extend(answered(caller, &model, asked.pop_front()).await);
+            if results.len() % AT_ONCE == 0 {
+                api.handle.follow();
+            }
+        }
+        let input = || input(act, caller.actor(), TaskId(id), with);
+        let seen = caller.look_for(&model, TaskId(id));
+        asked.push_back((id, seen.map(|()| caller.begin(api, input()))));
+    }
+    while !asked.is_empty() {
+        results.extend(answered(caller, &model, asked.pop_front()).await);
     }
     Ok(results)
+}
+
+type AskedOf = (u64, Result<Asked, ApiError>);
+
+async fn answered(
+    caller: &Caller,
+    model: &ReadModel,
+    asked: Option<AskedOf>,
+) -> Option<(u64, Option<ApiError>)> {
+    let (id, asked) = asked?;
+    let error = match asked {
+        Err(error) => Some(error),
+        Ok(asked) => asked.wait().await.err().map(|error| caller.refusal(model, error)),
+    };
+    Some((id, error))
 }
 
 /// Dependents before their dependencies.
@@ -287,7 +272,7 @@ pub(super) async fn remove(
 ) -> Result<Json<Document<Acted>>, ApiError> {
     let Path(id) = path?;
     let task = TaskId(id);
-    caller.look_for(&api.handle.model(), task)?;
+    caller.look_for(&*api.model_with(&[task]).await?, task)?;
     let asked = caller.ask(&api, Input::Remove { by: caller.actor(), task }).await;
     asked.map_err(|error| caller.refusal(&api.handle.model(), error))?;
     Ok(Json(Document::new(Acted {
@@ -301,8 +286,18 @@ pub(super) async fn views(
     caller: &Caller,
     ids: Vec<TaskId>,
 ) -> Result<Vec<TaskView>, ApiError> {
-    let model = api.handle.model();
-    let visibility = caller.visibility(&model);
+    let model = api.model_with(&ids).await?;
+    views_in(api, caller, &model, &ids)
+}
+
+/// The same of tasks that are in the model.
+pub(super) fn views_in(
+    api: &Api,
+    caller: &Caller,
+    model: &ReadModel,
+    ids: &[TaskId],
+) -> Result<Vec<TaskView>, ApiError> {
+    let visibility = caller.visibility(model);
     let waiting: Vec<TaskId> = ids
         .iter()
         .copied()
@@ -318,7 +313,7 @@ pub(super) async fn views(
     let rows = ids.iter().filter_map(|id| model.tasks.get(id));
     let mut wait = |id| reasons.remove(&id).map(|wait| visibility.wait(wait));
     let view = |task: &Arc<Task>| {
-        let mut view = view::task(&model, task, wait(task.id));
+        let mut view = view::task(model, task, wait(task.id));
         if !caller.sees_inside(task) {
             view.failure.iter_mut().for_each(hide_evidence);
         }

@@ -339,7 +339,7 @@ pub(crate) fn started_at(run: &Run) -> Option<Time> {
     run.parts.iter().filter_map(|part| part.started_at).min()
 }
 
-fn ended_at(run: &Run) -> Option<Time> {
+pub(crate) fn ended_at(run: &Run) -> Option<Time> {
     let end = |part: &RunPart| match part.state {
         PartState::Ended { at, .. } => Some(at),
         PartState::Launching { .. } | PartState::Alive { .. } => None,

@@ -216,6 +216,7 @@ impl Visible<'_> {
             | LogDropped { .. } => None,
             UserAdded { user } | UserChanged { user } => self.user(user).then_some(event),
             TaskSubmitted { task, .. }
+            | TasksSubmitted { first: task, .. }
             | TaskHeld { task }
             | TaskInDoubt { task, .. }
             | TaskReleased { task }

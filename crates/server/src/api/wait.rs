@@ -2,9 +2,10 @@
 
 use super::body::Json;
 use super::caller::Caller;
-use super::tasks::{numbers, views};
+use super::tasks::{numbers, views_in};
 use super::{Api, ApiError, view};
 use crate::parse::task_state::{States, parse_state};
+use crate::read_model::ReadModel;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use danlu_core::TaskId;
@@ -60,6 +61,7 @@ pub(super) async fn wait(
     let states = states(&until)?;
     let ids: Vec<TaskId> = numbers(&ids)?.into_iter().map(TaskId).collect();
     let mut pending: BTreeSet<TaskId> = ids.iter().copied().collect();
+    let named = pending.clone();
     let open = api.streams.open(&caller)?;
     let mut thrown_out = pin!(caller.thrown_out(&api));
     let mut news = api.handle.reader().news();
@@ -67,12 +69,10 @@ pub(super) async fn wait(
     let deadline = tokio::time::sleep(longest);
     tokio::pin!(deadline);
     loop {
-        let model = api.handle.model();
-        let visibility = caller.visibility(&model);
-        let there = |id: &TaskId| model.tasks.contains_key(id) && visibility.task(*id);
-        if let Some(missing) = ids.iter().find(|id| !there(id)) {
-            return Err(danlu_core::Refusal::NoSuchTask(*missing).into());
-        }
+        // Those that have ended are not looked for again, and may have left the read model.
+        let left: Vec<TaskId> = pending.iter().copied().collect();
+        let model = api.model_with(&left).await?;
+        look_for_all(&caller, &model, &pending)?;
         pending.retain(|id| {
             let state = view::state_name(&model, *id);
             !state.is_over() && !states.contains(&state)
@@ -92,8 +92,23 @@ pub(super) async fn wait(
         }
     }
     let total = ids.len();
-    let tasks = views(&api, &caller, ids).await?;
+    let model = api.model_with(&ids).await?;
+    look_for_all(&caller, &model, &named)?;
+    let tasks = views_in(&api, &caller, &model, &ids)?;
     let pending = Some(pending.into_iter().map(|id| id.0).collect());
-    let tasks = Tasks { tasks, total, next: None };
+    let tasks = Tasks { tasks, total, more_than_total: false, next: None, next_cursor: None };
     Ok(Json(Document::new(Waited { tasks, pending })))
+}
+
+fn look_for_all(
+    caller: &Caller,
+    model: &ReadModel,
+    ids: &BTreeSet<TaskId>,
+) -> Result<(), ApiError> {
+    let visibility = caller.visibility(model);
+    let there = |id: &TaskId| model.tasks.contains_key(id) && visibility.task(*id);
+    match ids.iter().find(|id| !there(id)) {
+        Some(missing) => Err(danlu_core::Refusal::NoSuchTask(*missing).into()),
+        None => Ok(()),
+    }
 }

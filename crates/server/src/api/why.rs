@@ -43,7 +43,8 @@ pub(super) async fn why(
     path: Result<Path<u64>, PathRejection>,
 ) -> Result<super::body::Json<Document<WhyAnswer>>, ApiError> {
     let Path(id) = path?;
-    let task = visible(&api, &caller, TaskId(id)).await?;
+    let model = api.model_with(&[TaskId(id)]).await?;
+    let task = visible(&api, &caller, &model, TaskId(id)).await?;
     let more = explained(&api, &caller, TaskId(id)).await?;
     let starts_at = more.as_ref().and_then(|more| more.starts_at);
     let (words, expected_start_at) = (task.why.clone(), starts_at.map(view::rfc3339));

@@ -5,13 +5,19 @@ use crate::daemon::notices::Notices;
 use crate::read_model::{ReadModel, Reader};
 use crate::store::history::History;
 use crate::store::{Deed, Environment, Extras, RecordChange, Store, StoreError};
-use danlu_core::{Input, Refusal, Reply, State, Time};
+use danlu_core::{Input, Refusal, Reply, State, TaskId, Time};
 use danlu_messages::refusals::refusal;
 use danlu_messages::{Language, errors};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How often a caller looks whether an array is complete: usually once for each slice of it.
+const MOST_LOOKS: usize = 10_000;
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
 pub struct Handle {
@@ -117,6 +123,20 @@ impl Handle {
         Asked { answer }
     }
 
+    /// Returns when all elements of an array that was accepted are there, for callers who look for them. They come
+    /// also after it has given up waiting.
+    pub(crate) async fn all_there(&self, first: TaskId) {
+        let mut news = self.reader.news();
+        for _ in 0..MOST_LOOKS {
+            if !self.model().ledger.growing.contains_key(&first) {
+                return;
+            }
+            self.follow();
+            // A new state after a failed commit comes without news.
+            let _ = timeout(LOOK_AGAIN, news.recv()).await;
+        }
+    }
+
     pub(crate) async fn keep(
         &self,
         changes: Vec<RecordChange>,
@@ -152,6 +172,11 @@ impl Handle {
         self.reader.consider(|state| question(state, now)).ok_or_else(|| {
             NotNow::new(|| (errors::internal().to_owned(), errors::see_the_servers_log()))
         })
+    }
+
+    /// In the midst of many changes: what follows them need not do so all at once for who asks next.
+    pub(crate) fn follow(&self) {
+        let _ = self.reader.consider(|_| ());
     }
 
     /// Ask the engine itself. For single questions; lists come from the read model.

@@ -32,7 +32,7 @@ pub(super) async fn usage(
     visit: Visit,
     Path(id): Path<u64>,
 ) -> Result<Json<Usage>, PageError> {
-    let model = api.handle.model();
+    let model = api.model_with(&[TaskId(id)]).await.map_err(visit.no())?;
     let task =
         model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
     let task = task.ok_or(Refusal::NoSuchTask(TaskId(id)));

@@ -45,7 +45,7 @@ async fn open(
     id: TaskId,
     run: Option<u32>,
 ) -> Result<RunLog, ApiError> {
-    let run = logs::find_run(api, caller, id, run)?;
+    let run = logs::find_run(api, caller, id, run).await?;
     logs::open(api, id, run, Which::default()).await
 }
 

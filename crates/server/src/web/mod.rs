@@ -27,6 +27,7 @@ mod security;
 mod setup;
 mod states;
 mod task;
+mod task_query;
 mod tasks;
 
 use crate::api::{Api, ApiError};

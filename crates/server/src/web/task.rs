@@ -64,7 +64,7 @@ pub(super) async fn task(
     Query(query): Query<TaskPageQuery>,
 ) -> PageResult {
     let mut task = one_task(&api, &visit.caller, TaskId(id)).await.map_err(visit.no())?;
-    let model = api.handle.model();
+    let model = api.model_with(&[TaskId(id)]).await.map_err(visit.no())?;
     let no_such = || danlu_core::Refusal::NoSuchTask(TaskId(id));
     let details = task.details.take().ok_or_else(no_such).map_err(visit.no())?;
     let explained = match task.state.is_waiting() {

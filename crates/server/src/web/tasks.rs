@@ -4,33 +4,12 @@ use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use super::rows::{TaskRow, row};
 use super::states;
-use crate::api::{Api, Filter, select};
+use super::task_query::TaskListQuery;
+use crate::api::{Api, select};
 use askama::Template;
 use axum::extract::{Query, State};
 use danlu_messages::web::{pages, tasks as msg};
-use danlu_wire::api::{Line, ME, TaskStateName};
-
-const ROWS: usize = 50;
-
-/// The filters in the address. Empty means absent: forms send both.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TaskListQuery {
-    state: String,
-    user: String,
-    node: String,
-    project: String,
-    label: String,
-    array: String,
-    cursor: String,
-}
-
-/// One name for several states, as people think of them.
-const GROUPS: [(&str, &str); 4] = [
-    ("active", "running,starting,paused,stopping,lost"),
-    ("waiting", "queued,blocked,held"),
-    ("unsuccessful", "failed,timed_out"),
-    ("over", "succeeded,failed,cancelled,timed_out"),
-];
+use danlu_wire::api::{Line, ME, TaskSort, TaskStateName};
 
 #[derive(Template)]
 #[template(path = "tasks.html")]
@@ -40,9 +19,14 @@ struct TasksPage<'a> {
     tabs: Vec<Tab>,
     states: Vec<(&'static str, &'static str)>,
     users: Vec<String>,
+    times: Vec<(&'static str, &'static str)>,
+    sorts: Vec<(&'static str, &'static str)>,
     rows: Vec<TaskRow>,
-    total: usize,
+    total: String,
+    /// The pages before and after, and the first one.
+    previous: Option<String>,
     next: Option<String>,
+    first: Option<String>,
 }
 
 struct Tab {
@@ -58,8 +42,8 @@ pub(super) async fn tasks(
 ) -> PageResult {
     let query = TaskListQuery::read(given);
     let found = select(&api, &visit.caller, query.filter()).await.map_err(visit.no())?;
-    let model = api.handle.model();
-    let line = |task| Line { task, array: None };
+    let (model, line) = (found.model, |task| Line { task, array: None });
+    let (previous, found) = (found.previous, found.tasks);
     let rows = found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None));
     let visibility = visit.caller.visibility(&model);
     let users = model.users.values().filter(|user| !user.removed && visibility.user(user.id));
@@ -71,84 +55,56 @@ pub(super) async fn tasks(
         states: TaskStateName::ALL.map(|state| (state.as_str(), states::word(state))).to_vec(),
         users,
         rows: rows.collect(),
-        total: found.total,
-        next: found
-            .next
-            .map(|id| TaskListQuery { cursor: id.to_string(), ..query.clone() }.address()),
+        times: times(),
+        sorts: sorts(),
+        total: match found.more_than_total {
+            true => msg::more_than(&found.total),
+            false => found.total.to_string(),
+        },
+        first: previous.as_ref().map(|_| query.first_page().address()),
+        previous: previous.map(|before| query.up_to(before)),
+        next: found.next_cursor.map(|cursor| query.from(cursor)),
         query,
     }))
-}
-
-impl TaskListQuery {
-    fn read(given: Vec<(String, String)>) -> TaskListQuery {
-        let mut query = TaskListQuery::default();
-        for (name, value) in given {
-            let field = match name.as_str() {
-                "state" => &mut query.state,
-                "user" => &mut query.user,
-                "node" => &mut query.node,
-                "project" => &mut query.project,
-                "label" => &mut query.label,
-                "array" => &mut query.array,
-                "cursor" => &mut query.cursor,
-                _ => continue,
-            };
-            value.trim().clone_into(field);
-        }
-        query
-    }
-
-    fn filter(&self) -> Filter {
-        let group = GROUPS.iter().find(|(name, _)| *name == self.state);
-        let state = group.map_or_else(|| self.state.clone(), |(_, states)| (*states).to_owned());
-        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        Filter {
-            state: given(&state),
-            user: given(&self.user),
-            node: given(&self.node),
-            label: given(&self.label),
-            project: given(&self.project),
-            array: self.array.parse().ok(),
-            cursor: self.cursor.parse().ok(),
-            limit: ROWS,
-            ..Filter::default()
-        }
-    }
-
-    fn address(&self) -> String {
-        let all = [
-            ("state", &self.state),
-            ("user", &self.user),
-            ("node", &self.node),
-            ("project", &self.project),
-            ("label", &self.label),
-            ("array", &self.array),
-            ("cursor", &self.cursor),
-        ];
-        let given = all.iter().filter(|(_, value)| !value.is_empty());
-        let pairs: Vec<String> =
-            given.map(|(name, value)| format!("{name}={}", super::form::encode(value))).collect();
-        if pairs.is_empty() { "/tasks".to_owned() } else { format!("/tasks?{}", pairs.join("&")) }
-    }
-
-    /// More than the tabs say.
-    fn is_special(&self) -> bool {
-        [&self.node, &self.project, &self.label, &self.array].iter().any(|it| !it.is_empty())
-    }
 }
 
 fn tabs(query: &TaskListQuery) -> Vec<Tab> {
     let all = ["", "active", "waiting", "unsuccessful", "over"];
     let words = [msg::all(), msg::running(), msg::waiting(), msg::failed(), msg::ended()];
     let tab = |(name, words): (&str, _)| {
-        let tab = TaskListQuery { state: name.to_owned(), cursor: String::new(), ..query.clone() };
+        let tab = TaskListQuery { state: name.to_owned(), ..query.first_page() };
         Tab { address: tab.address(), words, chosen: query.state == name }
     };
     all.into_iter().zip(words).map(tab).collect()
 }
 
+/// As `since` in the address.
+fn times() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("", msg::any_time()),
+        ("1d", msg::last_day()),
+        ("7d", msg::last_week()),
+        ("30d", msg::last_month()),
+        ("365d", msg::last_year()),
+    ]
+}
+
+fn sorts() -> Vec<(&'static str, &'static str)> {
+    let words = |sort| match sort {
+        TaskSort::Id => msg::newest_first(),
+        TaskSort::Ended => msg::ended_last_first(),
+        TaskSort::Ran => msg::longest_first(),
+    };
+    TaskSort::ALL.map(|sort| (sort.as_str(), words(sort))).to_vec()
+}
+
 impl TasksPage<'_> {
     fn me(&self) -> &'static str {
         ME
+    }
+
+    /// A time in the address that none of the choices is.
+    fn other_time(&self) -> bool {
+        self.times.iter().all(|(value, _)| *value != self.query.since)
     }
 }

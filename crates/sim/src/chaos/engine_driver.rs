@@ -19,6 +19,9 @@ use danlu_core::{
 use danlu_engine::{Engine, Life, Message};
 use std::collections::{BTreeMap, VecDeque};
 
+/// So small that most arrays are added in several slices.
+const ARRAY_SLICE: usize = 2;
+
 pub(super) type Decision = Result<Reply, Refusal>;
 
 #[derive(Debug)]
@@ -169,7 +172,7 @@ impl World {
         self.note("daemon", format_args!("starts in epoch {epoch}"));
         self.oracle.disk_is_complete(&self.disk)?;
         let (restored, ids_from) = (self.daemon.restored, self.daemon.ids_from);
-        let life = Life { epoch, restored, ids_from };
+        let life = Life { epoch, restored, ids_from, slice: ARRAY_SLICE };
         match Engine::start(self, life, Notes::default()) {
             Ok(engine) => {
                 self.daemon.engine = Some(engine);

@@ -158,6 +158,9 @@ impl fmt::Display for EventText<'_> {
             Event::UserChanged { user } => write!(f, "user {user} changed"),
             Event::SettingsChanged => write!(f, "settings changed"),
             Event::TaskSubmitted { task, .. } => write!(f, "task {task} submitted"),
+            Event::TasksSubmitted { first, count, .. } => {
+                write!(f, "{count} tasks from {first} on submitted")
+            }
             Event::TaskHeld { task } => write!(f, "task {task} held"),
             Event::TaskReleased { task } => write!(f, "task {task} released"),
             Event::TaskUnblocked { task } => write!(f, "task {task} unblocked"),

@@ -26,7 +26,10 @@ impl World {
         let on_disk = rows_of(state) == self.disk.rows;
         ensure!(on_disk, "what is on disk is not what the daemon believes");
         match State::from_rows(state.rows()) {
-            Ok(read) => ensure!(read == *state, "a state read back from its rows is different"),
+            Ok(mut read) => {
+                read.set_slice(state.slice);
+                ensure!(read == *state, "a state read back from its rows is different");
+            }
             Err(error) => return Err(Violation(format!("its own rows cannot be read: {error}"))),
         }
         Ok(())
@@ -54,6 +57,9 @@ impl World {
                 match event {
                     Event::TaskEdited { .. } => self.tally.edits += 1,
                     Event::TaskSubmitted { .. } => self.tally.submits += 1,
+                    Event::TasksSubmitted { count, .. } => {
+                        self.tally.submits += u64::from(*count);
+                    }
                     Event::RunLaunched { nodes, task, .. } => {
                         self.tally.launches += 1;
                         self.tally.spanning += u64::from(nodes.len() > 1);

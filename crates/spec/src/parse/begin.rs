@@ -78,7 +78,7 @@ fn next(time: Time, now: &Zoned) -> Option<Timestamp> {
     if today > now.timestamp() { Some(today) } else { at(now.date().tomorrow().ok()?, time, now) }
 }
 
-fn at(date: Date, time: Time, now: &Zoned) -> Option<Timestamp> {
+pub(super) fn at(date: Date, time: Time, now: &Zoned) -> Option<Timestamp> {
     let zoned = date.to_datetime(time).to_zoned(now.time_zone().clone());
     zoned.ok().map(|zoned| zoned.timestamp())
 }

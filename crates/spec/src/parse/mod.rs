@@ -8,6 +8,7 @@ pub mod duration;
 pub mod gpus;
 pub mod grid;
 pub mod pair;
+pub mod past;
 pub mod resource;
 pub mod retries;
 pub mod stream;

@@ -12,8 +12,38 @@ pub struct Tasks {
     pub tasks: Vec<TaskView>,
     /// How many there are in all that the filters let through.
     pub total: usize,
-    /// To be given as `cursor` for the rows that follow.
+    /// There are more than that: so many that counting them would take too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_than_total: bool,
+    /// The id of the first row that follows.
     pub next: Option<u64>,
+    /// To be given as `cursor` for the rows that follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// What a list of tasks is sorted by: the newest, latest or longest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskSort {
+    #[default]
+    Id,
+    /// When they ended; those that have not ended come before the latest.
+    Ended,
+    /// How long they ran.
+    Ran,
+}
+
+impl TaskSort {
+    pub const ALL: [TaskSort; 3] = [TaskSort::Id, TaskSort::Ended, TaskSort::Ran];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskSort::Id => "id",
+            TaskSort::Ended => "ended",
+            TaskSort::Ran => "ran",
+        }
+    }
 }
 
 /// `GET /overview`: what runs, what waits and what has ended of late, arrays folded.

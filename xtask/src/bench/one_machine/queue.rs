@@ -6,7 +6,9 @@ use std::{
 };
 
 use super::{
-    Size, go_on, progress,
+    Size,
+    bystander::longest_wait,
+    go_on, progress,
     tasks::{submit_array, total},
 };
 use crate::bench::{
@@ -51,7 +53,7 @@ pub(super) fn short(programs: &Programs, size: Size) -> Result<Vec<Figure>, Stri
             name: "memory_long_queue",
             what: format!("memory of the daemon, {queued} queued"),
             unit: Unit::Megabytes,
-            target: Target::AtMost(60.0),
+            target: Target::AtMost(30.0),
             rounds: long,
         },
     ])
@@ -66,7 +68,7 @@ pub(super) fn very_long(programs: &Programs, size: Size) -> Result<Vec<Figure>, 
     server.say(&["set", "limits.open_tasks_per_user", "1000000"])?;
     server.hold_gpus(4)?;
     let since = Instant::now();
-    submit_array(&server, queued, &["true"])?;
+    let first = submit_array(&server, queued, &["true"])?;
     let array = since.elapsed().as_secs_f64();
     see_queue(&server, queued)?;
     let memory = server.daemon().memory()?;
@@ -76,6 +78,12 @@ pub(super) fn very_long(programs: &Programs, size: Size) -> Result<Vec<Figure>, 
         submit.push(typical(&server, &SUBMIT, size.samples, Duration::ZERO)?);
         list.push(typical(&server, &["ls"], size.samples, Duration::ZERO)?);
     }
+    let cancel = server.time(&["cancel", "--yes", &range(first, queued)])?.as_secs_f64();
+    let token = server.say(&["token", "new", "bystander", "-q"])?;
+    let submitted = longest_wait(&server, &token, || submit_array(&server, queued, &["true"]))?;
+    let all = range(submitted.0, queued);
+    let cancelled = longest_wait(&server, &token, || server.say(&["cancel", "--yes", &all]))?;
+    let waited = submitted.1.max(cancelled.1).as_secs_f64() * 1e3;
     Ok(vec![
         Figure {
             name: "submit_very_long_queue",
@@ -95,17 +103,36 @@ pub(super) fn very_long(programs: &Programs, size: Size) -> Result<Vec<Figure>, 
             name: "submit_array",
             what: format!("submit of an array of {queued}, once"),
             unit: Unit::Seconds,
-            target: Target::None,
+            target: Target::AtMost(0.5),
             rounds: vec![array],
+        },
+        Figure {
+            name: "cancel_array",
+            what: format!("cancel of an array of {queued}, once"),
+            unit: Unit::Seconds,
+            target: Target::AtMost(1.0),
+            rounds: vec![cancel],
+        },
+        Figure {
+            name: "longest_wait",
+            what: String::from("  longest answer to another client meanwhile"),
+            unit: Unit::Milliseconds,
+            target: Target::AtMost(20.0),
+            rounds: vec![waited],
         },
         Figure {
             name: "memory_very_long_queue",
             what: format!("memory of the daemon, {queued} queued, once"),
             unit: Unit::Megabytes,
-            target: Target::None,
+            target: Target::AtMost(90.0),
             rounds: vec![memory],
         },
     ])
+}
+
+/// The ids of an array.
+fn range(first: u64, count: usize) -> String {
+    format!("{first}-{}", first + count as u64 - 1)
 }
 
 /// The median of many, in milliseconds.

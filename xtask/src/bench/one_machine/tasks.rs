@@ -3,8 +3,8 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
-    time::{Instant, SystemTime, UNIX_EPOCH},
+    process::Stdio,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::Value;
@@ -14,29 +14,6 @@ use crate::bench::{
     figure::{Figure, Target, Unit, median},
     server::{Gpus, Programs, Server},
 };
-
-/// What the machine can do at this moment without any server: on a quiet one it is far more than tasks can be.
-pub(super) fn plain(size: Size) -> Result<Vec<Figure>, String> {
-    let mut rounds = Vec::new();
-    progress(&format!("{} plain processes, {} rounds", size.plain, size.rounds));
-    for _ in 0..size.rounds {
-        go_on()?;
-        let since = Instant::now();
-        for _ in 0..size.plain {
-            let mut command = Command::new("true");
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-            command.status().map_err(|error| format!("true: {error}"))?;
-        }
-        rounds.push(size.plain as f64 / since.elapsed().as_secs_f64());
-    }
-    Ok(vec![Figure {
-        name: "plain_processes",
-        what: "true without any server, one at a time".to_owned(),
-        unit: Unit::PerSecond,
-        target: Target::None,
-        rounds,
-    }])
-}
 
 /// From the start of `submit` to the last end that the server has recorded.
 pub(super) fn rate(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

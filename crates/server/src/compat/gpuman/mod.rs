@@ -71,8 +71,8 @@ async fn answer(api: &Api, peer: Peer, (act, about): (&str, Option<&str>), body:
         "update" => tasks::update(api, &caller, &body).await,
         "cancel" => tasks::cancel(api, &caller, &body).await,
         "dump" => commands::dump_own(api, &caller, text(&body, "cmd")).await,
-        "status" => Ok(rows::everything(api, &caller, None)),
-        "query" => Ok(rows::everything(api, &caller, Some(about.unwrap_or(&caller.name)))),
+        "status" => rows::everything(api, &caller, None).await,
+        "query" => rows::everything(api, &caller, Some(about.unwrap_or(&caller.name))).await,
         "userinfo" => Ok(rows::users(api, &caller)),
         "setting" => setting(api, &caller, about, &body).await,
         "admin" => {

@@ -2,7 +2,8 @@
 
 use super::tasks::{email, file_name};
 use crate::api::caller::Caller;
-use crate::api::{Api, view};
+use crate::api::{Api, ApiError, Filter, select, view};
+use crate::parse::task_state::ENDED;
 use crate::read_model::ReadModel;
 use danlu_core::task::Outcome;
 use danlu_core::{Task, Thousandths, Time, User};
@@ -13,8 +14,18 @@ use serde_json::{Value, json};
 const MOST_ENDED: usize = 1_000;
 
 /// `{"done_tasks": …, "run_tasks": …, "wait_tasks": …}`; of one user, lists that are empty are left out.
-pub(super) fn everything(api: &Api, caller: &Caller, user: Option<&str>) -> Value {
-    let model = api.handle.model();
+pub(super) async fn everything(
+    api: &Api,
+    caller: &Caller,
+    user: Option<&str>,
+) -> Result<Value, ApiError> {
+    let ended = Filter {
+        user: user.map(str::to_owned),
+        state: Some(ENDED.map(TaskStateName::as_str).join(",")),
+        limit: MOST_ENDED,
+        ..Filter::default()
+    };
+    let model = select(api, caller, ended).await?.model;
     let visibility = caller.visibility(&model);
     let (mut done, mut running, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     for (_, task) in model.tasks.iter().rev() {
@@ -39,7 +50,7 @@ pub(super) fn everything(api: &Api, caller: &Caller, user: Option<&str>) -> Valu
             answer[name] = Value::Array(rows);
         }
     }
-    answer
+    Ok(answer)
 }
 
 /// gpuman's eighteen columns.

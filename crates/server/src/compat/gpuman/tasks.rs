@@ -47,7 +47,7 @@ pub(super) async fn update(
     body: &GpumanBody,
 ) -> Result<Value, ApiError> {
     let id = task_id(body)?;
-    let model = api.handle.model();
+    let model = api.model_with(&[id]).await?;
     let task = model.tasks.get(&id).ok_or(Refusal::NoSuchTask(id))?;
     caller.may_see_inside(&model, task)?;
     let mut changed = submit::described(task);

@@ -15,11 +15,16 @@ use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
+/// Elements of an array that are added by one commit.
+const ARRAY_SLICE: usize = danlu_core::state::growing::SLICE;
 /// Inputs that are decided and committed together, at most.
 const MOST_IN_A_BATCH: usize = 1_000;
+/// And so long at most, without the commit: who comes next waits for all of it.
+const LONGEST_BATCH: Duration = Duration::from_millis(4);
 
 #[derive(Debug)]
 pub struct Engine {
@@ -58,7 +63,8 @@ impl Engine {
             notices,
             backends(&handle),
         );
-        let life = danlu_engine::Life { epoch, restored: loss.is_some(), ids_from };
+        let (restored, slice) = (loss.is_some(), ARRAY_SLICE);
+        let life = danlu_engine::Life { epoch, restored, ids_from, slice };
         let engine = danlu_engine::Engine::start(&mut shell, life, extras)?;
         shell.settle();
         let engine = Engine { engine, shell, inbox };
@@ -73,6 +79,7 @@ impl Engine {
         while let Ok(first) = self.next_message() {
             let mut stop = None;
             let mut next = first;
+            let since = Instant::now();
             for _ in 0..MOST_IN_A_BATCH {
                 match next.take().or_else(|| self.inbox.try_recv().ok()) {
                     None => break,
@@ -81,6 +88,9 @@ impl Engine {
                         break;
                     }
                     Some(message) => self.take(message),
+                }
+                if since.elapsed() >= LONGEST_BATCH {
+                    break;
                 }
             }
             self.engine.turn(&mut self.shell, stop.is_some());
@@ -135,5 +145,6 @@ impl Engine {
             Message::Stop(_) => return,
         };
         self.engine.take(&mut self.shell, message);
+        self.engine.decide(&mut self.shell);
     }
 }

@@ -31,6 +31,7 @@ type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 const UNDERWAY: usize = 64 << 10;
 /// Of one piece of the stream; messages have a limit of their own.
 const MOST_BYTES: usize = 1 << 20;
+const READ_BUFFER: usize = 8 << 10;
 
 /// `GET /agent`, with the token of a node.
 pub(crate) async fn connect(
@@ -63,7 +64,9 @@ pub(crate) async fn connect(
         let Ok(stream) = upgrade.await else { return };
         let limits = WebSocketConfig::default()
             .max_message_size(Some(MOST_BYTES))
-            .max_frame_size(Some(MOST_BYTES));
+            .max_frame_size(Some(MOST_BYTES))
+            // Thousands of machines, each of which has little to say.
+            .read_buffer_size(READ_BUFFER);
         let stream = TokioIo::new(stream);
         let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(limits)).await;
         nodes.welcome(name, socket, peer.address());

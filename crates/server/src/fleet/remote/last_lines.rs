@@ -5,7 +5,7 @@ use crate::daemon::clock;
 use crate::daemon::handle::Handle;
 use crate::fleet::run_logs::{Which, place_of};
 use crate::read_model::ReadModel;
-use danlu_core::{NodeId, RunId, Time};
+use danlu_core::{NodeId, RunId, Time, UserId};
 use danlu_node::private;
 use danlu_wire::agent::{LogPlace, LogStart};
 use std::collections::BTreeMap;
@@ -126,11 +126,12 @@ impl Nodes {
     pub(super) fn ask_for_last_lines(&self, handle: &Handle, node: NodeId) {
         let model = handle.model();
         self.0.last_lines.forget_ended(&model);
-        let places: Vec<LogPlace> = running_on(&model, node)
+        let places: Vec<(LogPlace, UserId)> = running_on(&model, node)
             .filter_map(|run| {
                 let task = model.tasks.get(&run.task)?;
                 let logins = &self.0.logins;
-                Some(place_of(&model, logins, task, run.id, Some(node), Which::Stdout))
+                let place = place_of(&model, logins, task, run.id, Some(node), Which::Stdout);
+                Some((place, task.owner))
             })
             .take(RUNS)
             .collect();
@@ -139,10 +140,10 @@ impl Nodes {
         }
         let nodes = self.clone();
         tokio::spawn(async move {
-            for place in places {
+            for (place, owner) in places {
                 let run = place.run;
-                let Ok(piece) = nodes.log(node, place).read(LogStart::Tail(LINES), BYTES).await
-                else {
+                let log = nodes.log(node, place, owner);
+                let Ok(piece) = log.read(LogStart::Tail(LINES), BYTES).await else {
                     return;
                 };
                 let kept =

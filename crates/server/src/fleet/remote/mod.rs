@@ -216,8 +216,9 @@ impl Nodes {
         self.known().get(name)?.record.logs.as_ref().map(PathBuf::from)
     }
 
-    pub(crate) fn log(&self, node: NodeId, place: LogPlace) -> RemoteLog {
-        RemoteLog::new(self.clone(), node, place)
+    /// `owner` is the one of its task.
+    pub(crate) fn log(&self, node: NodeId, place: LogPlace, owner: UserId) -> RemoteLog {
+        RemoteLog::new(self.clone(), node, place, owner)
     }
 
     pub(crate) fn status(&self, name: &str) -> Option<(NodeRecord, Status)> {
@@ -262,12 +263,6 @@ impl Nodes {
             let tries = known.status.tries;
             known.tries.send_if_modified(|before| std::mem::replace(before, tries) != tries);
         }
-    }
-
-    fn owner_of(&self, run: RunId) -> Option<UserId> {
-        let model = self.0.handle.get()?.model();
-        let task = model.runs.get(&run)?.task;
-        model.tasks.get(&task).map(|task| task.owner)
     }
 
     fn connection(&self, node: NodeId) -> Option<Connection> {

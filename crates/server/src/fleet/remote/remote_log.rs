@@ -4,7 +4,7 @@ use super::Nodes;
 use super::user_agents::UserAgent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use danlu_core::NodeId;
+use danlu_core::{NodeId, UserId};
 use danlu_wire::ToAgent;
 use danlu_wire::agent::{
     LogContent, LogPiece, LogPlace, LogProblem, LogStart, PathsChecked, PathsSeen, ReadLog,
@@ -77,6 +77,7 @@ pub(crate) struct RemoteLog {
     nodes: Nodes,
     node: NodeId,
     place: LogPlace,
+    owner: UserId,
 }
 
 pub(crate) struct LogSlice {
@@ -86,8 +87,8 @@ pub(crate) struct LogSlice {
 }
 
 impl RemoteLog {
-    pub(super) fn new(nodes: Nodes, node: NodeId, place: LogPlace) -> RemoteLog {
-        RemoteLog { nodes, node, place }
+    pub(super) fn new(nodes: Nodes, node: NodeId, place: LogPlace, owner: UserId) -> RemoteLog {
+        RemoteLog { nodes, node, place, owner }
     }
 
     pub(crate) async fn read(&self, from: LogStart, limit: u64) -> io::Result<LogSlice> {
@@ -111,8 +112,7 @@ impl RemoteLog {
     ) -> io::Result<LogSlice> {
         let away = || io::Error::from(io::ErrorKind::NotConnected);
         let connection = self.nodes.connection(self.node).ok_or_else(away)?;
-        let owner = self.nodes.owner_of(self.place.run);
-        let theirs = owner.and_then(|owner| connection.user_agents.of(owner));
+        let theirs = connection.user_agents.of(self.owner);
         let mut log = self.place.clone();
         let (orders, asks) = match theirs {
             Some(UserAgent { orders, asks, login }) => {

@@ -131,10 +131,41 @@ pub(super) struct FoundSpecs {
 }
 
 impl FoundSpecs {
+    /// What is in both. One that is found only in values by one of the two is looked at element by element.
+    fn both(mut self, mut other: FoundSpecs) -> FoundSpecs {
+        self.whole.sort_unstable();
+        other.whole.sort_unstable();
+        other.in_values.sort_unstable();
+        let has = |sorted: &[i64], spec: &i64| sorted.binary_search(spec).is_ok();
+        let mut in_values = std::mem::take(&mut self.in_values);
+        in_values.retain(|it| has(&other.whole, it) || has(&other.in_values, it));
+        let in_other = other.in_values.into_iter().filter(|it| has(&self.whole, it));
+        in_values.extend(in_other.collect::<Vec<_>>());
+        self.whole.retain(|it| has(&other.whole, it));
+        FoundSpecs { whole: self.whole, in_values }
+    }
+
     fn add(&mut self, spec: i64, text: &[u8], at: usize) {
         let in_values = text[..at].contains(&(VALUES as u8));
         if in_values { self.in_values.push(spec) } else { self.whole.push(spec) }
     }
+}
+
+/// Every spec whose text contains all of them.
+pub(super) fn search_all(
+    connection: &Connection,
+    needles: &[String],
+    go_on: &dyn Fn() -> bool,
+) -> rusqlite::Result<FoundSpecs> {
+    let mut found: Option<FoundSpecs> = None;
+    for needle in needles {
+        let these = search(connection, needle, go_on)?;
+        found = Some(match found {
+            None => these,
+            Some(others) => others.both(these),
+        });
+    }
+    Ok(found.unwrap_or_default())
 }
 
 /// Every spec whose text contains it. `go_on` is asked now and then.

@@ -20,6 +20,10 @@ pub(super) fn state_code(name: TaskStateName) -> Option<i64> {
     STATES.iter().position(|it| *it == name).and_then(|at| i64::try_from(at).ok())
 }
 
+pub(super) fn state_of(code: i64) -> Option<TaskStateName> {
+    usize::try_from(code).ok().and_then(|at| STATES.get(at).copied())
+}
+
 #[derive(Debug)]
 pub(super) struct HistoryColumns {
     pub(super) state: i64,

@@ -42,7 +42,7 @@ pub struct HistoryQuery {
     pub label: Option<(String, Option<String>)>,
     pub project: Option<String>,
     pub array: Option<TaskId>,
-    /// Part of the name, the command or the description, in any case.
+    /// Words that all occur in the name, the command, the description or the values of a sweep, in any case.
     pub text: Option<String>,
     /// Ended at this time or later …
     pub ended_from: Option<Time>,
@@ -77,7 +77,35 @@ pub struct HistoryPage {
     pub total: Option<u64>,
 }
 
+/// Elements of an array that ended in the same state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetiredElements {
+    /// Its first element.
+    pub array: TaskId,
+    pub state: TaskStateName,
+    pub count: usize,
+    pub first: TaskId,
+    pub last: TaskId,
+}
+
 impl History {
+    /// How many elements of these arrays it has.
+    pub async fn elements(&self, arrays: Vec<TaskId>) -> Result<Vec<RetiredElements>, StoreError> {
+        let Some(readers) = self.readers.as_ref().filter(|_| !arrays.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let question = move |reader: &readers::HistoryReader| {
+            let mut found = Vec::new();
+            for array in arrays {
+                let of_array = page::elements(&reader.connection, array);
+                found.extend(of_array.map_err(|error| reader.failed(error))?);
+                reader.in_time().map_err(|error| reader.failed(error))?;
+            }
+            Ok(found)
+        };
+        readers.ask(question).await
+    }
+
     pub async fn task(&self, task: TaskId) -> Result<Option<Retired>, StoreError> {
         Ok(self.tasks(vec![task]).await?.pop())
     }

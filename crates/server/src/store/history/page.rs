@@ -1,10 +1,12 @@
 //! One page of the history: which tasks are on it, and how many there are in all.
 
 use super::blocks::{self, FoundSpecs, interrupted};
+use super::entry::state_of;
 use super::plan::{AccessPath, FEW, HistoryPlan, ListedTask, Take};
-use super::read::HistoryLoader;
+use super::read::{HistoryLoader, number};
 use super::text::{needle, spec_text, values_contain};
-use super::{HistoryPage, HistoryQuery};
+use super::{HistoryPage, HistoryQuery, RetiredElements};
+use danlu_core::TaskId;
 use danlu_core::task::TaskSpec;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,9 +29,11 @@ pub(super) fn page(
         return Ok(HistoryPage { total: query.count.then_some(0), ..HistoryPage::default() });
     }
     let pager = Pager { connection, plan: &plan, most: query.limit + 1, go_on };
-    let (mut found, total) = match query.text.as_deref().and_then(needle) {
-        Some(needle) => pager.searched(&needle, query.count)?,
-        None => pager.listed(query.count)?,
+    let words = query.text.as_deref().unwrap_or_default().split_whitespace();
+    let needles: Vec<String> = words.filter_map(needle).collect();
+    let (mut found, total) = match needles.is_empty() {
+        false => pager.searched(&needles, query.count)?,
+        true => pager.listed(query.count)?,
     };
     let more = found.len() > query.limit;
     found.truncate(query.limit);
@@ -76,12 +80,12 @@ impl Pager<'_> {
         Ok((found, total))
     }
 
-    fn searched(&self, needle: &str, count: bool) -> rusqlite::Result<Listed> {
+    fn searched(&self, needles: &[String], count: bool) -> rusqlite::Result<Listed> {
         let Pager { connection, plan, .. } = self;
         let mut loader = HistoryLoader::new(connection);
         let mut contains = |task: ListedTask| {
             Ok(match loader.spec(task.spec)? {
-                Some(Ok(spec)) => contains(&spec, task.element, needle),
+                Some(Ok(spec)) => contains(&spec, task.element, needles),
                 Some(Err(_)) | None => false,
             })
         };
@@ -95,8 +99,8 @@ impl Pager<'_> {
         if whole && !plan.begins_later() {
             return Ok(self.cut(found));
         }
-        let specs = blocks::search(connection, needle, self.go_on)?;
-        let mut matches = SpecMatches::new(&specs, needle, HistoryLoader::new(connection))?;
+        let specs = blocks::search_all(connection, needles, self.go_on)?;
+        let mut matches = SpecMatches::new(&specs, needles, HistoryLoader::new(connection))?;
         if specs.whole.len() + specs.in_values.len() <= FEW_SPECS {
             let mut all = Vec::new();
             for spec in specs.whole.iter().chain(&specs.in_values) {
@@ -180,14 +184,34 @@ impl Pager<'_> {
     }
 }
 
-fn contains(spec: &TaskSpec, element: Option<u32>, needle: &str) -> bool {
+fn contains(spec: &TaskSpec, element: Option<u32>, needles: &[String]) -> bool {
     let text = spec_text(spec);
     let common = text.split(super::text::VALUES).next().unwrap_or_default();
-    let in_values = || {
+    let in_values = |needle: &str| {
         let array = spec.array.as_ref().zip(element);
         array.is_some_and(|(array, index)| values_contain(array, index, needle))
     };
-    common.contains(needle) || in_values()
+    needles.iter().all(|needle| common.contains(needle) || in_values(needle))
+}
+
+/// How many elements of an array ended in each state.
+pub(super) fn elements(
+    connection: &Connection,
+    array: TaskId,
+) -> rusqlite::Result<Vec<RetiredElements>> {
+    let sql = "SELECT state, count(*), min(id), max(id) FROM history INDEXED BY history_array
+        WHERE array = ?1 GROUP BY state";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([number(array)])?;
+    let mut found = Vec::new();
+    let task = |id: i64| TaskId(u64::try_from(id).unwrap_or_default());
+    while let Some(row) = rows.next()? {
+        let Some(state) = state_of(row.get(0)?) else { continue };
+        let count = usize::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
+        let (first, last) = (task(row.get(2)?), task(row.get(3)?));
+        found.push(RetiredElements { array, state, count, first, last });
+    }
+    Ok(found)
 }
 
 /// Which tasks contain it, by their specs.
@@ -198,7 +222,7 @@ struct SpecMatches<'a> {
     /// Where the numbers are too far apart for that.
     others: BTreeSet<i64>,
     sweeps: BTreeMap<i64, std::sync::Arc<TaskSpec>>,
-    needle: &'a str,
+    needles: &'a [String],
 }
 
 /// 8 MB of them.
@@ -207,7 +231,7 @@ const MOST_BITS: i64 = 64 << 20;
 impl<'a> SpecMatches<'a> {
     fn new(
         specs: &FoundSpecs,
-        needle: &'a str,
+        needles: &'a [String],
         mut loader: HistoryLoader<'_>,
     ) -> rusqlite::Result<Self> {
         let mut sweeps = BTreeMap::new();
@@ -228,7 +252,7 @@ impl<'a> SpecMatches<'a> {
         } else {
             others.extend(&specs.whole);
         }
-        Ok(SpecMatches { from, bits, others, sweeps, needle })
+        Ok(SpecMatches { from, bits, others, sweeps, needles })
     }
 
     fn contain(&mut self, task: ListedTask) -> bool {
@@ -236,9 +260,8 @@ impl<'a> SpecMatches<'a> {
         let whole = task.spec >= self.from
             && self.bits.get(word).is_some_and(|word| word & (1 << bit) != 0);
         let in_values = || {
-            let array = self.sweeps.get(&task.spec).and_then(|spec| spec.array.as_ref());
-            let element = array.zip(task.element);
-            element.is_some_and(|(array, index)| values_contain(array, index, self.needle))
+            let spec = self.sweeps.get(&task.spec);
+            spec.is_some_and(|spec| contains(spec, task.element, self.needles))
         };
         whole || self.others.contains(&task.spec) || in_values()
     }

@@ -51,12 +51,11 @@ impl<'a> HistoryLoader<'a> {
         };
         let parsed = (
             serde_json::from_slice::<Task>(row.get_ref(0)?.as_bytes()?),
-            serde_json::from_slice::<Vec<Run>>(row.get_ref(1)?.as_bytes()?),
+            serde_json::from_slice::<Vec<Arc<Run>>>(row.get_ref(1)?.as_bytes()?),
         );
         match parsed {
             (Ok(mut task), Ok(runs)) => {
                 task.spec = spec;
-                let runs = runs.into_iter().map(Arc::new).collect();
                 Ok(Some(Ok(Retired { task: Arc::new(task), runs })))
             }
             (Err(why), _) | (_, Err(why)) => bad(why.to_string()),

@@ -67,7 +67,7 @@ pub(super) async fn form(
     Query(about): Query<About>,
     Query(filled): Query<Filled>,
 ) -> PageResult {
-    let mut draft = match source(&api, &visit, about)? {
+    let mut draft = match source(&api, &visit, about).await? {
         Some(task) => Draft::of(&described(&task)),
         None => first_draft(&api, &visit),
     };
@@ -88,7 +88,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
     let about =
         About { clone: sent.field("clone").parse().ok(), edit: sent.field("edit").parse().ok() };
     let visit = &sent.visit;
-    let source = source(&api, visit, about)?;
+    let source = source(&api, visit, about).await?;
     let mut draft = Draft::sent(&sent);
     let base = source.as_deref().map(described).unwrap_or_default();
     let base = Patch { array: Change::Reset, ..base };
@@ -100,7 +100,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
         Some(task) => Draft::of(&described(task)),
         None => first_draft(&api, visit),
     };
-    let (body, filled) = match read(&api, visit, &draft, &first, base) {
+    let (body, filled) = match read(&api, visit, &draft, &first, base).await {
         Ok(read) => read,
         Err(error) => {
             return Ok(shown(&api, visit, draft, about, Some(DryRunAnswer::no(&error))));
@@ -138,7 +138,7 @@ pub(super) async fn send(State(api): State<Api>, sent: Sent) -> PageResult {
 }
 
 /// What is typed, over what the script says.
-fn read(
+async fn read(
     api: &Api,
     visit: &Visit,
     draft: &Draft,
@@ -149,17 +149,18 @@ fn read(
     if !draft.has("script") {
         return Ok((body, Vec::new()));
     }
-    let said = script::said(api, visit, draft)?;
+    let said = script::said(api, visit, draft).await?;
     let filled = script::lay_under(said, draft, first, &mut body);
     Ok((body, filled))
 }
 
 /// The task that is copied or edited: for its owner and admins, as its variables are.
-fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, PageError> {
+async fn source(api: &Api, visit: &Visit, about: About) -> Result<Option<Arc<Task>>, PageError> {
     let Some(id) = about.edit.or(about.clone).map(TaskId) else { return Ok(None) };
-    let task = api.handle.model().tasks.get(&id).cloned().ok_or(Refusal::NoSuchTask(id));
+    let model = api.model_with(&[id]).await.map_err(visit.no())?;
+    let task = model.tasks.get(&id).cloned().ok_or(Refusal::NoSuchTask(id));
     let task = task.map_err(visit.no())?;
-    visit.caller.may_see_inside(&api.handle.model(), &task).map_err(visit.no())?;
+    visit.caller.may_see_inside(&model, &task).map_err(visit.no())?;
     Ok(Some(task))
 }
 

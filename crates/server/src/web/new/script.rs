@@ -5,6 +5,7 @@ use crate::api::{Api, ApiError};
 use crate::input_error::{InputError, InputErrorKind};
 use crate::script;
 use crate::web::page_context::Visit;
+use danlu_core::TaskId;
 use danlu_messages::web::new as msg;
 use danlu_spec::{Field, Patch, Place};
 
@@ -20,24 +21,29 @@ impl From<InputError> for ApiError {
 }
 
 /// What its lines say. Relative paths begin in the directory that the form names.
-pub(super) fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, ApiError> {
-    visit.context.language.within(|| {
+pub(super) async fn said(api: &Api, visit: &Visit, draft: &Draft) -> Result<Patch, ApiError> {
+    let read = async {
         let home = super::home(api, visit);
         let typed = draft.form.get(Field::Dir);
         let directory = if typed.starts_with('/') { typed.to_owned() } else { home.clone() };
         let place = Place { directory: Ok(directory), home };
         let mut lines = script::read(msg::in_script(), draft.get("script"), &place)?;
+        let mine = match lines.patch.names_own_tasks() {
+            true => api.newest_of(visit.caller.id, MOST_BACK).await?,
+            false => Vec::new(),
+        };
         let at = lines.after_at.clone();
-        lines.patch.resolve_own(|back| own_task(api, visit, back, &at))?;
+        lines.patch.resolve_own(|back| own_task(&mine, back, &at))?;
         Ok(lines.patch(draft.has_any(&["array", "grid"])))
-    })
+    };
+    visit.context.language.speaking(read).await
 }
 
-fn own_task(api: &Api, visit: &Visit, back: u32, at: &str) -> Result<u64, ApiError> {
-    let model = api.handle.model();
-    let mut mine = model.tasks.values().rev().filter(|it| it.owner == visit.caller.id);
-    let found = mine.nth(back as usize).map(|task| task.id.0);
-    found.ok_or_else(|| {
+/// `@~N` reaches so far back.
+const MOST_BACK: usize = 1_000;
+
+fn own_task(mine: &[TaskId], back: u32, at: &str) -> Result<u64, ApiError> {
+    mine.get(back as usize).map(|id| id.0).ok_or_else(|| {
         let message = msg::no_task_back(&at, &back);
         ApiError::bad_request(message, msg::name_it_by_its_id())
     })

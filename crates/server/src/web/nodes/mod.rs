@@ -145,17 +145,17 @@ pub(super) async fn one(
         ..Filter::default()
     };
     let found = select(&api, &visit.caller, filter).await.map_err(visit.no())?;
-    let model = api.handle.model();
-    let line = |task| Line { task, array: None };
+    let (total, line) = (found.tasks.total, |task| Line { task, array: None });
+    let rows = found.tasks.tasks.into_iter();
     let rows: Vec<TaskRow> =
-        found.tasks.into_iter().map(|task| row(&line(task), &model, &visit, None)).collect();
+        rows.map(|task| row(&line(task), &found.model, &visit, None)).collect();
     let node = machine(view, context);
     Ok(page(&NodePage {
         context,
         facts: facts(&node),
         node,
         cells,
-        rows_not_shown: found.total.saturating_sub(rows.len()),
+        rows_not_shown: total.saturating_sub(rows.len()),
         rows,
         is_here: nodes::is_here(&api, &name),
     }))

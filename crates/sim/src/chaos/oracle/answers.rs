@@ -135,12 +135,13 @@ impl Oracle {
         {
             ensure!(before == first, "key {key} has made two tasks, {before} and {first}");
         }
-        let new = events.iter().filter_map(|event| match event {
-            Event::TaskSubmitted { task, .. } => Some(*task),
-            _ => None,
-        });
-        let new: Vec<TaskId> = new.collect();
-        if new.is_empty() {
+        // Elements of an array may be added later, but have their ids.
+        let is_new = |event: &Event| match event {
+            Event::TaskSubmitted { task, .. } => *task == first,
+            Event::TasksSubmitted { first: from, .. } => *from == first,
+            _ => false,
+        };
+        if !events.iter().any(is_new) {
             let fact = tasks.get(&first);
             let same = fact.is_some_and(|it| *it.submitted == *spec && it.key.as_ref() == key);
             ensure!(same && key.is_some(), "task {first} is not what was submitted");
@@ -148,8 +149,7 @@ impl Oracle {
         }
         let spec = Arc::new(spec.clone());
         let count = spec.array.as_ref().map_or(1, |array| array.indices.len());
-        ensure!(new.len() == count && new[0] == first, "{first} is answered, {new:?} are made");
-        for id in new {
+        for id in (first.0..).take(count).map(TaskId) {
             let tasks = &mut self.record.tasks;
             let known = tasks.contains_key(&id);
             let again = self.truth.newest_task.is_some_and(|newest| id <= newest);

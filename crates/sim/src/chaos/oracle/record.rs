@@ -146,7 +146,13 @@ impl Record {
         };
         match (self.tasks.get(&id), row) {
             (None, None) => {}
-            (Some(_), None) => ensure!(false, "task {id} was acknowledged and is gone"),
+            (Some(_), None) => {
+                let to_come = match disk.rows.get(&RowKey::Ledger) {
+                    Some(Row::Ledger(ledger)) => ledger.to_come(id).is_some(),
+                    _ => false,
+                };
+                ensure!(to_come, "task {id} was acknowledged and is gone");
+            }
             (None, Some(_)) => ensure!(false, "task {id} is on disk and nobody submitted it"),
             (Some(fact), Some(task)) => {
                 let spec = match disk.rows.get(&RowKey::Spec(task.spec_id)) {
