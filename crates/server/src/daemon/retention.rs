@@ -195,7 +195,10 @@ impl PruneBounds {
         self.tasks == 0
             && self.log_bytes == 0
             && !oldest.is_some_and(is_late)
-            && (self.before.is_none() || !ended(model).filter_map(Task::ended_at).any(is_late))
+            // Those in memory have ended later than all others.
+            && (self.before.is_none()
+                || oldest.is_some()
+                || !ended(model).filter_map(Task::ended_at).any(is_late))
     }
 
     /// Why the next one goes, if it does.
