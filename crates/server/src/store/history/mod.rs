@@ -1,5 +1,6 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
+mod access_path;
 mod blocks;
 mod check;
 mod entry;
