@@ -23,6 +23,7 @@ mod gpu_sharing;
 mod gpuman;
 mod gpuman_cli;
 mod help;
+mod history_upkeep;
 mod hostile_input;
 mod http_responses;
 mod impossible_tasks;

@@ -57,6 +57,7 @@ acts! {
     Extend = "extend", "延长";
     GiveTokenTo = "give token to", "发放令牌";
     Hold = "hold", "扣住";
+    Import = "import", "导入";
     Label = "label", "修改标签";
     LogIn = "log in", "登录";
     LogOut = "log out", "退出";
@@ -65,6 +66,7 @@ acts! {
     NameOsUserOf = "name OS user of", "指定系统用户";
     Note = "note", "记录";
     Pause = "pause", "暂停";
+    Prune = "prune", "清理";
     Release = "release", "放行";
     Remove = "remove", "删除";
     RemoveSshLoginOn = "remove SSH login on", "删除 SSH 登录";

@@ -58,6 +58,14 @@ messages! {
     is_a_directory(path) = "{path} is a directory", "{path} 是目录";
     directory_on(path, node) = "{path} is a directory on {node}", "{node} 上的 {path} 是目录";
     still_not_reached(name, problem) = "{name} still cannot be reached: {problem}", "仍然无法连接 {name}：{problem}";
+    no_user_of_line(name) =
+        "there is no user `{name}` here; add them first: danlu user add {name}",
+        "没有用户 `{name}`；请先添加：danlu user add {name}";
+    not_an_ended_task = "this is not an ended task", "这不是已结束的任务";
+    bad_archive_line(number, what) = "line {number}: {what}", "第 {number} 行：{what}";
+    correct_archive_line =
+        "correct or delete that line; lines before it are imported already and will be skipped",
+        "请修正或删除该行；之前的行已导入，再次导入时会跳过";
     archive_not_written(error) = "the archive cannot be written: {error}", "无法写入归档：{error}";
     see_that_there_is_room_on_the_disk = "check the free space on the disk", "请检查磁盘剩余空间";
     try_again_in_a_moment = "try again in a moment", "请稍后重试";

@@ -69,6 +69,7 @@ impl Made {
         };
         let mut task = self.template.clone();
         task.id = TaskId(id);
+        task.place = id;
         task.owner = UserId(u32::try_from(id % 2).unwrap() + 1);
         (task.spec, task.spec_id) = (spec, SpecId(spec_id));
         task.key = Some(format!("key-{id}").into());

@@ -1,8 +1,15 @@
-//! `danlu archive`: moves ended tasks from the database to a file of JSON lines.
+//! `danlu archive`: writes ended tasks as JSON lines, and reads such lines again.
+
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader, BufWriter, IsTerminal as _, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use danlu_messages::cli::archive as msg;
-use danlu_wire::api::{Archive, Archived, Document};
+use danlu_node::private;
+use danlu_wire::api::{Archive, ArchiveImport, ArchiveLines, Archived, Document, Imported};
 
 use crate::{
     client::{Client, read},
@@ -14,6 +21,12 @@ use crate::{
     screen::{self, confirm::confirm},
     selection::resolve_names,
 };
+
+/// Sent together.
+const LINES: usize = 1_000;
+const BYTES: usize = 1 << 20;
+/// A longer line is no task.
+const LONGEST_LINE: u64 = 4 << 20;
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,6 +50,17 @@ pub(crate) struct ArchiveArguments {
     #[arg(long, conflicts_with = "ids", help = msg::all_of_mine())]
     all: bool,
 
+    #[arg(short, long, value_name = "FILE", help = msg::output_file())]
+    output: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["ids", "older_than", "keep", "user", "all", "output"],
+        help = msg::import_file()
+    )]
+    import: Option<PathBuf>,
+
     #[arg(short, long, help = msg::do_not_ask())]
     yes: bool,
 
@@ -45,13 +69,16 @@ pub(crate) struct ArchiveArguments {
 }
 
 pub(crate) fn run(client: &Client, arguments: &ArchiveArguments) -> Result<(), Failure> {
-    let ArchiveArguments { ids, older_than, keep, user, all, yes, json } = arguments;
+    let ArchiveArguments { ids, older_than, keep, user, all, output, import, yes, json } =
+        arguments;
+    if let Some(file) = import {
+        return import_lines(client, file, *json);
+    }
     if ids.is_empty() && older_than.is_none() && keep.is_none() && user.is_none() && !all {
         let message = msg::which_tasks();
         return Err(Failure::new(Exit::Usage, message).hint("danlu archive --older-than 30d"));
     }
-    let question = msg::confirm();
-    if ids.is_empty() && !yes && !confirm(question)? {
+    if ids.is_empty() && output.is_none() && !yes && !confirm(msg::confirm())? {
         return Ok(());
     }
     let body = Archive {
@@ -60,11 +87,95 @@ pub(crate) fn run(client: &Client, arguments: &ArchiveArguments) -> Result<(), F
         older_than: older_than.and_then(TimeLimit::seconds),
         keep: *keep,
         first: None,
+        after: None,
     };
-    let document = client.send("POST", "/archive", &body)?;
+    let archived = match output {
+        Some(file) => write_lines(client, body, file)?,
+        None => {
+            let document = client.send("POST", "/archive", &body)?;
+            read::<Document<Archived>>(&document)?.content.archived
+        }
+    };
     if *json {
-        return screen::print_document(&document);
+        return screen::print_document(&document(&Archived { archived }));
     }
-    let count = read::<Document<Archived>>(&document)?.content.archived;
-    screen::print(&msg::archived_count_tasks(&count))
+    screen::print(&msg::archived_count_tasks(&archived))
+}
+
+fn document<T: serde::Serialize + Clone>(content: &T) -> String {
+    serde_json::to_string(&Document::new(content.clone())).unwrap_or_default()
+}
+
+/// As the caller, who names the file.
+fn write_lines(client: &Client, mut body: Archive, file: &Path) -> Result<usize, Failure> {
+    let unwritable = |error: io::Error| {
+        let message = msg::could_not_write(&file.display(), &error);
+        Failure::new(Exit::Refused, message).hint(msg::give_another_file())
+    };
+    let created = private::create_new(file).map_err(unwritable)?;
+    let mut out = BufWriter::with_capacity(1 << 20, created);
+    let mut count = 0;
+    loop {
+        let document = client.send("POST", "/archive/lines", &body)?;
+        let ArchiveLines { lines, next } = read::<Document<ArchiveLines>>(&document)?.content;
+        for line in &lines {
+            writeln!(out, "{line}").map_err(unwritable)?;
+        }
+        count += lines.len();
+        if next.is_none() {
+            break;
+        }
+        body.after = next;
+    }
+    out.into_inner()
+        .map_err(|error| unwritable(error.into_error()))?
+        .sync_all()
+        .map_err(unwritable)?;
+    Ok(count)
+}
+
+fn import_lines(client: &Client, file: &Path, json: bool) -> Result<(), Failure> {
+    let unreadable = |error: io::Error| {
+        let message = msg::could_not_read(&file.display(), &error);
+        Failure::new(Exit::Refused, message).hint(msg::give_an_archive())
+    };
+    let mut input = BufReader::with_capacity(1 << 20, File::open(file).map_err(unreadable)?);
+    let mut sum = Imported { imported: 0, skipped: 0 };
+    let mut part = ArchiveImport { first_line: 1, lines: Vec::new() };
+    let (mut bytes, mut ended) = (0, false);
+    while !ended {
+        let mut line = Vec::new();
+        let limited = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        limited.map_err(unreadable)?;
+        ended = line.is_empty();
+        let number = part.first_line + part.lines.len() as u64;
+        if line.len() as u64 == LONGEST_LINE {
+            let message = msg::line_too_long(&file.display(), &number);
+            return Err(Failure::new(Exit::Refused, message).hint(msg::give_an_archive()));
+        }
+        if !ended {
+            bytes += line.len();
+            let text = String::from_utf8(line).map_err(|_| {
+                let message = msg::line_not_text(&file.display(), &number);
+                Failure::new(Exit::Refused, message).hint(msg::give_an_archive())
+            })?;
+            part.lines.push(text.trim_end().to_owned());
+        }
+        if !part.lines.is_empty() && (ended || part.lines.len() == LINES || bytes >= BYTES) {
+            let document = client.send("POST", "/archive/import", &part)?;
+            let Imported { imported, skipped } = read::<Document<Imported>>(&document)?.content;
+            sum.imported += imported;
+            sum.skipped += skipped;
+            part.first_line += part.lines.len() as u64;
+            part.lines.clear();
+            bytes = 0;
+            if !json && io::stderr().is_terminal() && (part.first_line - 1).is_multiple_of(50_000) {
+                screen::aside(&msg::read_count_lines(&(part.first_line - 1)));
+            }
+        }
+    }
+    if json {
+        return screen::print_document(&document(&sum));
+    }
+    screen::print(&msg::imported_count_tasks(&sum.imported, &sum.skipped))
 }

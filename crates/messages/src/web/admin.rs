@@ -25,9 +25,21 @@ messages! {
     users = "Users", "用户";
     projects = "Projects", "项目";
     archive_above =
-        "Above this number of ended tasks, the oldest are archived; 0: never.",
-        "已结束任务超过此数时归档最旧的；0 表示不归档。";
-    archive_fraction = "Fraction of each user's tasks that is archived then.", "届时归档每人的这一比例。";
+        "Above this number of ended tasks that are not in the archive, the oldest are written to it; 0: never.",
+        "未归档的已结束任务超过此数时，把最旧的写入归档；0 表示不写。";
+    archive_fraction = "Fraction of each user's tasks that is written then.", "届时写入每人的这一比例。";
+    history_keep =
+        "Tasks that ended longer ago are deleted with their logs, for example 730d; 0: never.",
+        "结束时间早于此的任务连同日志一起删除，如 730d；0 表示不删除。";
+    history_max_tasks =
+        "Most ended tasks that are kept; the oldest beyond it are deleted with their logs. 0: no limit.",
+        "最多保留的已结束任务数，超出时连同日志删除最旧的；0 表示不限。";
+    history_log_bytes =
+        "Most bytes of logs of ended tasks that are kept; the oldest tasks beyond it are deleted with their logs. 0: no limit.",
+        "已结束任务的日志最多保留的字节数，超出时删除最旧的任务及其日志；0 表示不限。";
+    history_recent =
+        "Number of tasks that ended last and stay in memory; older ones are read from the database when asked for.",
+        "留在内存中的最近结束的任务数；更早的任务需要时从数据库读取。";
     short_first =
         "Among the tasks of one user, probably short ones go first.",
         "同一用户的任务中，可能较短的先运行。";

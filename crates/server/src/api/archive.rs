@@ -1,12 +1,24 @@
-//! `POST /archive`: moves ended tasks to the archive.
+//! The archive: writes ended tasks as JSON lines, here or to the caller, and reads such lines again.
 
 use super::body::Json;
 use super::caller::{Caller, user_named};
 use super::{Api, ApiError};
-use crate::daemon::archive;
+use crate::daemon::archive::{self, ArchiveSelection};
+use crate::daemon::archive_line::LineReader;
+use crate::daemon::clock;
+use crate::store::{Deed, Extras};
 use axum::extract::State;
-use danlu_core::{Refusal, Span, Task, TaskId, Time};
-use danlu_wire::api::{Archive, Archived, Document};
+use danlu_core::state::Retired;
+use danlu_core::{Input, Refusal, TaskId};
+use danlu_messages::acts::Act;
+use danlu_messages::errors;
+use danlu_wire::api::{
+    Archive, ArchiveImport, ArchiveLines, Archived, Document, ErrorCode, Imported,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// Committed together.
+const AT_ONCE: usize = 200;
 
 pub(super) async fn archive(
     State(api): State<Api>,
@@ -18,9 +30,35 @@ pub(super) async fn archive(
     Ok(Json(Document::new(Archived { archived })))
 }
 
-/// Ended tasks only: the caller's own, or for administrators those of a named user.
+/// To the file of the server.
 pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<usize, ApiError> {
-    let model = api.handle.model();
+    let selection = select(api, caller, wanted).await?;
+    let first = wanted.first.unwrap_or(usize::MAX);
+    archive::archive(api, &caller.asker(), &selection, first).await
+}
+
+/// To the caller, who writes the file: the server writes to no path that a request names.
+pub(super) async fn lines(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<Archive>, ApiError>,
+) -> Result<Json<Document<ArchiveLines>>, ApiError> {
+    let Json(wanted) = body?;
+    let selection = select(&api, &caller, &wanted).await?;
+    let some = selection.next(&api, wanted.after.map(TaskId)).await?;
+    let next = some.last().map(|retired| retired.task.id.0);
+    let lines = archive::lines(&api.handle.model(), &some);
+    let text = |line: Vec<u8>| String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+    let lines = lines.into_iter().map(text).collect();
+    Ok(Json(Document::new(ArchiveLines { lines, next })))
+}
+
+/// Ended tasks only: the caller's own, or for administrators those of a named user.
+async fn select(
+    api: &Api,
+    caller: &Caller,
+    wanted: &Archive,
+) -> Result<ArchiveSelection, ApiError> {
     let owner = match wanted.user.as_deref() {
         Some("*") => None,
         Some(name) => Some(user_named(api, name).ok_or(Refusal::NoSuchUser)?.id),
@@ -30,26 +68,82 @@ pub(crate) async fn run(api: &Api, caller: &Caller, wanted: &Archive) -> Result<
     if owner != Some(caller.id) && wanted.ids.is_empty() {
         caller.require_admin()?;
     }
-    for id in &wanted.ids {
-        let task = model.tasks.get(&TaskId(*id)).ok_or(Refusal::NoSuchTask(TaskId(*id)))?;
+    let model = api.handle.model();
+    let ids: BTreeSet<TaskId> = wanted.ids.iter().copied().map(TaskId).collect();
+    let missing = ids.iter().copied().filter(|id| !model.tasks.contains_key(id)).collect();
+    let retired = api.handle.history().tasks(missing).await.map_err(archive::unreadable)?;
+    let model = model.with_retired(retired);
+    for id in &ids {
+        let task = model.tasks.get(id).ok_or(Refusal::NoSuchTask(*id))?;
         caller.may_see_inside(&model, task)?;
     }
-    let before = wanted.older_than.map(|seconds| {
-        let now = crate::daemon::clock::now();
-        Time(now.0 - i64::try_from(Span::from_secs(seconds).0).unwrap_or(i64::MAX).min(now.0))
-    });
-    let is_wanted = |task: &Task| {
-        let listed = wanted.ids.is_empty() || wanted.ids.contains(&task.id.0);
-        let old = before.is_none_or(|before| task.ended_at().is_some_and(|at| at <= before));
-        listed && old && owner.is_none_or(|owner| owner == task.owner)
+    let selection = ArchiveSelection {
+        owner,
+        ids: ids.into_iter().collect(),
+        ended_before: wanted.older_than.map(archive::ago),
+        below: None,
     };
-    let ended = model.tasks.values().filter(|task| task.is_finished());
-    let mut ids: Vec<TaskId> = ended.filter(|task| is_wanted(task)).map(|task| task.id).collect();
-    if let Some(keep) = wanted.keep {
-        ids.truncate(ids.len().saturating_sub(keep));
+    match wanted.keep {
+        Some(keep) => selection.without_newest(api, keep).await,
+        None => Ok(selection),
     }
-    if let Some(first) = wanted.first {
-        ids.truncate(first);
+}
+
+/// Lines of an archive become history.
+pub(super) async fn import(
+    State(api): State<Api>,
+    caller: Caller,
+    body: Result<Json<ArchiveImport>, ApiError>,
+) -> Result<Json<Document<Imported>>, ApiError> {
+    caller.require_admin()?;
+    let Json(ArchiveImport { first_line, lines }) = body?;
+    let count = lines.len();
+    let model = api.handle.model();
+    let users = model.users.values().filter(|user| !user.removed);
+    let mut reader = LineReader {
+        users: users.map(|user| (user.name.clone(), user.id)).collect(),
+        nodes: model.nodes.values().map(|node| (node.name.clone(), node.id)).collect(),
+        specs: HashMap::new(),
+    };
+    let read = move || {
+        let numbered = lines.iter().zip(first_line..);
+        let filled = numbered.filter(|(line, _)| !line.trim().is_empty());
+        let one = |(line, number): (&String, u64)| {
+            reader.read(line).map_err(|what| errors::bad_archive_line(&number, &what))
+        };
+        filled.map(one).collect::<Result<Vec<Retired>, String>>()
+    };
+    let tasks = tokio::task::spawn_blocking(read).await;
+    let tasks = tasks.map_err(|error| error.to_string()).and_then(|tasks| tasks);
+    let wrong = |what| ApiError::new(ErrorCode::Refused, what, errors::correct_archive_line());
+    let mut tasks = tasks.map_err(wrong)?;
+    let given = tasks.len();
+    let ids: Vec<TaskId> = tasks.iter().map(|retired| retired.task.id).collect();
+    let highest = ids.iter().max().copied();
+    let history = api.handle.history().has(ids).await.map_err(archive::unreadable)?;
+    let mut seen = BTreeSet::new();
+    let is_new = |id: &TaskId| !history.contains(id) && !model.tasks.contains_key(id);
+    tasks.retain(|retired| is_new(&retired.task.id) && seen.insert(retired.task.id));
+    let imported = tasks.len();
+    if let Some(below) = highest.map(|id| TaskId(id.0 + 1))
+        && below > model.ledger.next_task
+    {
+        api.handle.ask(Input::SkipIds { by: caller.actor(), below }).await?;
     }
-    archive::archive(api, (caller.actor(), &caller.asker()), &ids).await
+    while !tasks.is_empty() {
+        let rest = tasks.split_off(tasks.len().min(AT_ONCE));
+        let imported = std::mem::replace(&mut tasks, rest);
+        api.handle.store(Extras { imported, ..Extras::default() }).await?;
+    }
+    let asker = caller.asker();
+    let deed = Deed {
+        user: asker.name,
+        origin: asker.origin,
+        act: Act::Import,
+        target: format!("{imported} tasks"),
+        detail: format!("lines {first_line} to {}", first_line + count as u64),
+    };
+    let deeds = vec![(clock::now(), deed)];
+    api.handle.store(Extras { deeds, ..Extras::default() }).await?;
+    Ok(Json(Document::new(Imported { imported, skipped: given - imported })))
 }

@@ -74,7 +74,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 14] = [
+const SPANS: [&str; 15] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -89,10 +89,11 @@ const SPANS: [&str; 14] = [
     "idle_delay",
     "settle_time",
     "lost_after",
+    "history.keep",
 ];
 
 /// Settings that are sizes in bytes: people write `20G`; `null` is no limit.
-const SIZES: [&str; 2] = ["limits.log_size", "limits.log_bytes_per_user"];
+const SIZES: [&str; 3] = ["limits.log_size", "limits.log_bytes_per_user", "history.log_bytes"];
 
 /// Settings that are lists: people write `nccl,cuda_oom`.
 const LISTS: [&str; 1] = ["retry_on"];

@@ -40,7 +40,7 @@ struct Total {
 
 /// The part of a list that begins after a position, in a direction.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct ListPart {
     after: Option<Position>,
     ascending: bool,
     limit: usize,
@@ -59,7 +59,7 @@ pub(crate) async fn select(
     };
     let limit = filter.limit.clamp(1, MOST_ROWS);
     if let Some(end) = cursor(filter.before.as_deref(), filter.sort)? {
-        let back = Part { after: Some(end), ascending: !filter.oldest_first, limit };
+        let back = ListPart { after: Some(end), ascending: !filter.oldest_first, limit };
         let mut page = page(api, &filter, &model, back).await?;
         // With fewer rows it is the first page.
         if page.positions.len() == limit {
@@ -74,7 +74,7 @@ pub(crate) async fn select(
     };
     let ascending = filter.oldest_first;
     let after = start.and_then(|start| start.just_before(ascending, filter.sort));
-    let page = page(api, &filter, &model, Part { after, ascending, limit }).await?;
+    let page = page(api, &filter, &model, ListPart { after, ascending, limit }).await?;
     let previous = start.and(page.positions.first().copied());
     listed(api, caller, &filter, page, previous).await
 }
@@ -99,7 +99,7 @@ async fn page(
     api: &Api,
     filter: &Filter,
     model: &Arc<ReadModel>,
-    part: Part,
+    part: ListPart,
 ) -> Result<Page, ApiError> {
     let (mut positions, count, query) = live(filter, model, part)?;
     let mut total = Total { count, is_less: false };
@@ -124,7 +124,7 @@ async fn page(
 fn live(
     filter: &Filter,
     model: &ReadModel,
-    part: Part,
+    part: ListPart,
 ) -> Result<(Vec<Position>, usize, Option<HistoryQuery>), ApiError> {
     let wanted = TaskSelection::new(filter, model)?;
     let ids: Box<dyn DoubleEndedIterator<Item = TaskId>> = if let Some(named) = filter.named()? {
@@ -164,7 +164,7 @@ async fn past(
     api: &Api,
     model: &ReadModel,
     (query, sort): (HistoryQuery, TaskSort),
-    part: Part,
+    part: ListPart,
 ) -> Result<(Vec<Retired>, Option<usize>), ApiError> {
     let after = part.after.map(|after| (after.key, after.id));
     let (ascending, limit) = (part.ascending, part.limit + 1);
@@ -185,7 +185,7 @@ async fn past(
     }
 }
 
-impl Part {
+impl ListPart {
     fn is_beyond(&self, position: Position, after: Position) -> bool {
         if self.ascending { position > after } else { position < after }
     }
@@ -260,7 +260,7 @@ mod tests {
         for (ascending, sort) in
             [(true, TaskSort::Id), (false, TaskSort::Id), (true, TaskSort::Ran)]
         {
-            let part = |after| Part { after, ascending, limit: 1 };
+            let part = |after| ListPart { after, ascending, limit: 1 };
             let position = Position { key: 5, id: TaskId(5) };
             let after = position.just_before(ascending, sort).expect("there is one");
             assert!(part(Some(after)).is_beyond(position, after), "{ascending} {sort:?}");

@@ -1,99 +1,184 @@
-//! Moves old ended tasks out of the lists: one JSON line each in `archive.jsonl` of the data directory.
+//! The archive: ended tasks as JSON lines in a file. They stay where they are; lines can be read again.
 //!
-//! The line is written before the task leaves the lists. After a crash in between, a task may have two lines; none is lost.
+//! After a crash a task may have two lines; none is missing.
 
-use crate::api::{Api, ApiError, view};
-use crate::daemon::handle::{AskError, Asker, NotNow};
+use crate::api::{Api, ApiError};
+use crate::daemon::archive_line::line;
+use crate::daemon::clock;
+use crate::daemon::handle::{Asker, NotNow};
 use crate::read_model::ReadModel;
-use crate::store::{ARCHIVED, RecordChange, Store};
-use danlu_core::task::{Dependency, DependencyKind, Outcome};
-use danlu_core::{Actor, Input, Task, TaskId, UserId};
-use danlu_messages::{Language, errors};
+use crate::store::history::HistoryQuery;
+use crate::store::{Deed, Extras, Store};
+use danlu_core::state::Retired;
+use danlu_core::task::{Dependency, DependencyKind};
+use danlu_core::{Task, TaskId, Time, UserId};
+use danlu_messages::acts::Act;
+use danlu_messages::errors;
 use danlu_node::private;
 use danlu_wire::api::ErrorCode;
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::broadcast::error::RecvError;
-use tracing::{info, warn};
 
-/// Written and removed together.
-const AT_ONCE: usize = 1_000;
-/// Interval of checks whether there are too many.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Read and written together.
+pub(crate) const AT_ONCE: usize = 500;
 
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("archive.jsonl")
 }
 
-/// How many went. Those that a waiting task needs stay; those that `by` may not touch are refused before.
+/// Which ended tasks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ArchiveSelection {
+    pub(crate) owner: Option<UserId>,
+    /// These; empty: all that the rest allows.
+    pub(crate) ids: Vec<TaskId>,
+    pub(crate) ended_before: Option<Time>,
+    /// With lower ids than this.
+    pub(crate) below: Option<TaskId>,
+}
+
+impl ArchiveSelection {
+    fn has(&self, task: &Task) -> bool {
+        task.is_finished()
+            && self.owner.is_none_or(|owner| owner == task.owner)
+            && self.ended_before.is_none_or(|time| task.ended_at().is_some_and(|at| at < time))
+            && self.below.is_none_or(|below| task.id < below)
+    }
+
+    /// Of those with ids beyond `after`, as many as are read together, in order; those in memory and the others.
+    async fn some(
+        &self,
+        api: &Api,
+        after: Option<TaskId>,
+        ascending: bool,
+    ) -> Result<Vec<Retired>, ApiError> {
+        let model = api.handle.model();
+        if !self.ids.is_empty() {
+            let rest = self.ids.iter().copied().filter(|id| Some(*id) > after).take(AT_ONCE);
+            let rest: Vec<TaskId> = rest.collect();
+            let found = rest.iter().filter_map(|id| model.tasks.get(id));
+            let mut found: Vec<Retired> = found.map(|task| with_runs(&model, task)).collect();
+            let missing = rest.into_iter().filter(|id| !model.tasks.contains_key(id)).collect();
+            found.extend(api.handle.history().tasks(missing).await.map_err(unreadable)?);
+            found.retain(|retired| self.has(&retired.task));
+            found.sort_by_key(|retired| retired.task.id);
+            return Ok(found);
+        }
+        let query = HistoryQuery {
+            owner: self.owner,
+            ended_before: self.ended_before,
+            ascending,
+            after: after.map(|id| (0, id)),
+            limit: AT_ONCE,
+            ..HistoryQuery::default()
+        };
+        let page = api.handle.history().page(query).await.map_err(unreadable)?;
+        let wanted = |(_, task): &(&TaskId, &Arc<Task>)| self.has(task);
+        let bound = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let live = |(_, task): (&TaskId, &Arc<Task>)| with_runs(&model, task);
+        let live: Vec<Retired> = match ascending {
+            true => {
+                let live_tasks = model.tasks.range((bound, Bound::Unbounded));
+                live_tasks.filter(wanted).take(AT_ONCE).map(live).collect()
+            }
+            false => {
+                let live_tasks = model.tasks.range((Bound::Unbounded, bound)).rev();
+                live_tasks.filter(wanted).take(AT_ONCE).map(live).collect()
+            }
+        };
+        let not_live = |it: &Retired| !model.tasks.contains_key(&it.task.id) && self.has(&it.task);
+        let mut all = live;
+        all.extend(page.tasks.into_iter().filter(not_live));
+        all.sort_by_key(|retired| retired.task.id);
+        if !ascending {
+            all.reverse();
+        }
+        all.truncate(AT_ONCE);
+        Ok(all)
+    }
+
+    /// The next ones after this, with the lowest ids first.
+    pub(crate) async fn next(
+        &self,
+        api: &Api,
+        after: Option<TaskId>,
+    ) -> Result<Vec<Retired>, ApiError> {
+        self.some(api, after, true).await
+    }
+
+    /// Without so many of the newest.
+    pub(crate) async fn without_newest(mut self, api: &Api, keep: usize) -> Result<Self, ApiError> {
+        let (mut left, mut after) = (keep, None);
+        while left > 0 {
+            let some = self.some(api, after, false).await?;
+            let Some(last) = some.get(left.min(some.len()).wrapping_sub(1)) else {
+                // There are not more.
+                self.below = Some(TaskId(0));
+                return Ok(self);
+            };
+            after = Some(last.task.id);
+            left = left.saturating_sub(some.len());
+        }
+        self.below = after;
+        Ok(self)
+    }
+}
+
+fn with_runs(model: &ReadModel, task: &Arc<Task>) -> Retired {
+    let runs = model.runs_of(task.id).map(|run| Arc::new(run.clone())).collect();
+    Retired { task: Arc::clone(task), runs }
+}
+
+/// In the order of the tasks.
+pub(crate) fn lines(model: &ReadModel, tasks: &[Retired]) -> Vec<Vec<u8>> {
+    let model = model.with_retired(tasks.iter().cloned());
+    tasks.iter().map(|retired| line(&model, retired)).collect()
+}
+
+/// Writes these to the server's own file. How many.
 pub(crate) async fn archive(
     api: &Api,
-    (by, asker): (Actor, &Asker),
-    ids: &[TaskId],
+    asker: &Asker,
+    wanted: &ArchiveSelection,
+    first: usize,
 ) -> Result<usize, ApiError> {
-    let mut gone = 0;
-    for some in ids.chunks(AT_ONCE) {
-        let model = api.handle.model();
-        let tasks: Vec<Arc<Task>> = some
-            .iter()
-            .filter_map(|id| model.tasks.get(id))
-            .filter(|task| task.is_finished())
-            .cloned()
-            .collect();
-        let lines: Vec<Vec<u8>> = tasks.iter().map(|task| line(&model, task)).collect();
-        let path = path(&api.config.data);
-        let written = tokio::task::spawn_blocking(move || append(&path, &lines)).await;
-        written.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unwritable)?;
-        gone += take_out(api, (by, asker), &tasks).await?;
+    let (mut written, mut after) = (0, None);
+    while written < first {
+        let mut some = wanted.next(api, after).await?;
+        some.truncate(first - written);
+        let Some(last) = some.last() else { break };
+        after = Some(last.task.id);
+        written += write(api, some).await?;
     }
-    Ok(gone)
+    note(api, asker, written).await?;
+    Ok(written)
 }
 
-async fn take_out(
-    api: &Api,
-    (by, asker): (Actor, &Asker),
-    tasks: &[Arc<Task>],
-) -> Result<usize, ApiError> {
-    // Later tasks that depend on them are answered from here.
-    let kept = tasks.iter().map(|task| RecordChange::Put {
-        kind: ARCHIVED,
-        id: task.id.to_string(),
-        json: matches!(task.outcome(), Some(Outcome::Succeeded)).to_string(),
-    });
-    api.handle.keep(kept.collect(), None).await?;
-    let remove = |task: &Arc<Task>| {
-        let input = Input::Remove { by, task: task.id };
-        (task.id, api.handle.begin(input, None, Some(asker.clone())))
+/// In the audit log.
+pub(crate) async fn note(api: &Api, asker: &Asker, written: usize) -> Result<(), ApiError> {
+    let deed = Deed {
+        user: asker.name.clone(),
+        origin: asker.origin.clone(),
+        act: Act::Archive,
+        target: format!("{written} tasks"),
+        detail: String::new(),
     };
-    let asked: Vec<_> = tasks.iter().map(remove).collect();
-    let mut stay = Vec::new();
-    for (task, answer) in asked {
-        match answer.wait().await {
-            Ok(_) => {}
-            Err(AskError::Refused(_)) => {
-                stay.push(RecordChange::Delete { kind: ARCHIVED, id: task.to_string() });
-            }
-            Err(error @ AskError::NotNow(_)) => return Err(error.into()),
-        }
-    }
-    let gone = tasks.len() - stay.len();
-    if !stay.is_empty() {
-        api.handle.keep(stay, None).await?;
-    }
-    Ok(gone)
+    Ok(api.handle.keep(Vec::new(), Some(deed)).await?)
 }
 
-/// The same as `danlu show --json` tells, without what only the owner may see.
-fn line(model: &ReadModel, task: &Task) -> Vec<u8> {
-    // What is stored is English.
-    let mut view = Language::English.within(|| view::task(model, task, None));
-    view.details = Some(view::details(model, task, None));
-    let mut line = serde_json::to_vec(&view).unwrap_or_default();
-    line.push(b'\n');
-    line
+pub(crate) async fn write(api: &Api, tasks: Vec<Retired>) -> Result<usize, ApiError> {
+    let model = api.handle.model();
+    let path = api.config.archive_file();
+    let archived: Vec<TaskId> = tasks.iter().map(|retired| retired.task.id).collect();
+    let append = move || append(&path, &lines(&model, &tasks));
+    let appended = tokio::task::spawn_blocking(append).await;
+    appended.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unwritable)?;
+    let count = archived.len();
+    api.handle.store(Extras { archived, ..Extras::default() }).await?;
+    Ok(count)
 }
 
 fn append(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
@@ -108,50 +193,16 @@ fn unwritable(error: io::Error) -> ApiError {
     ApiError::new(ErrorCode::Unavailable, message, errors::see_that_there_is_room_on_the_disk())
 }
 
-/// The oldest part of every user's tasks, if there are too many in total.
-pub(crate) fn overdue(model: &ReadModel) -> Vec<TaskId> {
-    let settings = &model.ledger.settings.archive;
-    let most = usize::try_from(settings.above).unwrap_or(usize::MAX);
-    if settings.above == 0 || model.tasks.len() <= most {
-        return Vec::new();
-    }
-    let mut ended: BTreeMap<UserId, Vec<TaskId>> = BTreeMap::new();
-    for task in model.tasks.values().filter(|task| task.is_finished()) {
-        ended.entry(task.owner).or_default().push(task.id);
-    }
-    if ended.values().map(Vec::len).sum::<usize>() <= most {
-        return Vec::new();
-    }
-    let oldest = |ids: Vec<TaskId>| {
-        let count = settings.share.of(ids.len() as u64);
-        // Each user keeps their newest task.
-        let count = usize::try_from(count).unwrap_or(0).min(ids.len() - 1);
-        ids.into_iter().take(count)
-    };
-    ended.into_values().flat_map(oldest).collect()
+#[allow(clippy::needless_pass_by_value, reason = "handed to map_err")]
+pub(crate) fn unreadable(error: crate::store::StoreError) -> ApiError {
+    ApiError::from(NotNow::from(&error))
 }
 
-/// Checks after changes, at a limited rate.
-pub(crate) async fn tidy_up(api: Api) {
-    let mut news = api.handle.reader().news();
-    let by = Asker { name: String::from("danlu"), origin: String::from("automatic") };
-    loop {
-        if let Err(RecvError::Closed) = news.recv().await {
-            return;
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-        // All that came meanwhile is looked at together.
-        news = news.resubscribe();
-        let ids = overdue(&api.handle.model());
-        if !ids.is_empty() {
-            match archive(&api, (Actor::Daemon, &by), &ids).await {
-                Ok(gone) => info!(tasks = gone, "moved to the archive"),
-                Err(error) => warn!(cause = error.0.message, "nothing was archived"),
-            }
-        }
-    }
+/// Earlier than so long ago.
+pub(crate) fn ago(seconds: u64) -> Time {
+    let now = clock::now().0;
+    Time(now - i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX).min(now))
 }
-
 /// Dependencies without those on archived tasks that are fulfilled; a task that could never start is refused.
 pub(crate) async fn resolve(
     api: &Api,

@@ -4,7 +4,7 @@ use crate::daemon::clock;
 use crate::daemon::notices::Notices;
 use crate::read_model::{ReadModel, Reader};
 use crate::store::history::History;
-use crate::store::{Deed, Environment, RecordChange, Store, StoreError};
+use crate::store::{Deed, Environment, Extras, RecordChange, Store, StoreError};
 use danlu_core::{Input, Refusal, Reply, State, TaskId, Time};
 use danlu_messages::refusals::refusal;
 use danlu_messages::{Language, errors};
@@ -36,7 +36,7 @@ pub(crate) enum Message {
         reply: oneshot::Sender<EngineReply>,
     },
     /// Records that the core does not know.
-    Keep { changes: Vec<RecordChange>, deed: Option<Deed>, reply: oneshot::Sender<EngineReply> },
+    Keep { extras: Box<Extras>, reply: oneshot::Sender<EngineReply> },
     /// A message of a node. It gets no reply.
     Node(Input),
     /// A question that the read model cannot answer.
@@ -142,8 +142,14 @@ impl Handle {
         changes: Vec<RecordChange>,
         deed: Option<Deed>,
     ) -> Result<(), NotNow> {
+        let deeds = deed.into_iter().map(|deed| (clock::now(), deed)).collect();
+        self.store(Extras { records: changes, deeds, ..Extras::default() }).await
+    }
+
+    /// What the core knows nothing of. Returns when it is committed.
+    pub(crate) async fn store(&self, extras: Extras) -> Result<(), NotNow> {
         let (reply, answer) = oneshot::channel();
-        self.send(Message::Keep { changes, deed, reply })?;
+        self.send(Message::Keep { extras: Box::new(extras), reply })?;
         match answer.await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(AskError::NotNow(not_now))) => Err(not_now),

@@ -1,6 +1,7 @@
 //! The daemon process: start and stop, configuration, the engine thread, backups, notices to administrators.
 
 pub(crate) mod archive;
+pub(crate) mod archive_line;
 mod audit_entry;
 pub(crate) mod backup;
 pub(crate) mod clock;
@@ -12,6 +13,7 @@ pub(crate) mod logging;
 pub mod notices;
 mod panic_reports;
 pub mod restore;
+pub(crate) mod retention;
 pub mod serve;
 mod systemd;
 pub mod tls;

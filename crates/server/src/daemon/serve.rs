@@ -176,7 +176,7 @@ async fn listen(
         stop,
         own_uid,
     });
-    let tidying = tokio::spawn(crate::daemon::archive::tidy_up(api.clone()));
+    let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
     let (end, _) = watch::channel(());

@@ -19,11 +19,11 @@ pub struct Sample {
 
 /// Clones share unchanged parts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct History {
+pub(super) struct GpuHistory {
     gpus: OrdMap<GpuId, Vector<Sample>>,
 }
 
-impl History {
+impl GpuHistory {
     pub(super) fn note(&mut self, gpu: &GpuDetails, now: Time) {
         let fresh = Sample { at: now, utilization: gpu.utilization, memory_used: gpu.memory_used };
         let samples = self.gpus.entry(gpu.uuid.clone()).or_default();

@@ -1,6 +1,6 @@
 //! The latest readings of all GPUs, for display.
 
-use super::gpu_history::{History, Sample};
+use super::gpu_history::{GpuHistory, Sample};
 use arc_swap::ArcSwap;
 use danlu_core::{GpuId, NodeId};
 use danlu_wire::gpu::GpuDetails;
@@ -16,7 +16,7 @@ pub struct LiveGpus {
 #[derive(Debug, Clone, Default)]
 struct GpuReadings {
     details: OrdMap<GpuId, GpuDetails>,
-    history: History,
+    history: GpuHistory,
 }
 
 impl LiveGpus {

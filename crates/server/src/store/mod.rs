@@ -10,10 +10,10 @@ mod records;
 pub mod restore_guard;
 mod schema;
 mod snapshot;
+mod tidy;
 
 pub use audit::{AuditEntry, Deed};
 pub use error::StoreError;
-pub(crate) use records::ARCHIVED;
 pub use records::RecordChange;
 pub use snapshot::Contents;
 pub(crate) use snapshot::Snapshot;
@@ -103,6 +103,7 @@ impl Store {
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
         schema::check_is_ours(path, &connection)?;
+        tidy::make_shrinkable(&connection).map_err(failed)?;
         // Others read it while it is written: the lock on the file keeps other servers away.
         connection
             .execute_batch(

@@ -38,8 +38,8 @@ impl Store {
     }
 }
 
-/// What is left here of a task that was moved to the archive: whether it succeeded.
-pub(crate) const ARCHIVED: &str = "archived";
+/// What the first release left here of a task that it moved to the archive: whether it succeeded.
+const ARCHIVED: &str = "archived";
 
 impl Store {
     /// `None` for a task that is not in the archive.

@@ -73,8 +73,9 @@ impl Store {
             return Err(store.damaged(found.join("; ")));
         }
         let state = State::from_rows(store.rows()?).map_err(|what| store.damaged(what))?;
+        let ended = store.check_history()?;
         Ok(Contents {
-            tasks: state.tasks.len(),
+            tasks: state.tasks.len() + ended,
             open_tasks: state.tasks.values().filter(|task| !task.is_finished()).count(),
             runs: state.runs.len(),
             users: state.users.len(),

@@ -65,7 +65,7 @@ pub struct ActResult {
     pub waits_for: Vec<String>,
 }
 
-/// `POST /archive`: which ended tasks leave the lists.
+/// `POST /archive`: which ended tasks are written to the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Archive {
@@ -79,6 +79,36 @@ pub struct Archive {
     pub keep: Option<usize>,
     /// So many, the oldest.
     pub first: Option<usize>,
+    /// `POST /archive/lines`: only those with higher ids, for the next page.
+    pub after: Option<u64>,
+}
+
+/// `POST /archive/lines`: some of them, the lowest ids first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArchiveLines {
+    /// A JSON document each.
+    pub lines: Vec<String>,
+    /// Where the next page begins; none after the last one.
+    pub next: Option<u64>,
+}
+
+/// `POST /archive/import`: lines of an archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveImport {
+    /// Which line of the file the first one is, for errors.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000_000_000_u64))]
+    pub first_line: u64,
+    #[schemars(length(max = 10_000))]
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Imported {
+    pub imported: usize,
+    /// Their ids were there already.
+    pub skipped: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

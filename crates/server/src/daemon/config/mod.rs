@@ -42,6 +42,9 @@ pub struct Config {
     pub sim_gpus: Option<u32>,
     pub node_name: String,
     pub cgroups: bool,
+    /// Where ended tasks are archived; none: `archive.jsonl` in the data directory. Who may write this file says where
+    /// the server writes; a request does not.
+    pub archive: Option<PathBuf>,
     /// Bytes of the disk that are set aside for the time when it is full.
     pub disk_reserve: u64,
     /// Accept a database that is older than it was.
@@ -77,6 +80,7 @@ struct File {
     sim_gpus: Option<u32>,
     node_name: Option<String>,
     cgroups: Option<bool>,
+    archive: ArchiveInFile,
     disk_reserve_mb: Option<u16>,
     resources: Option<BTreeMap<String, u32>>,
     gpus: GpusInFile,
@@ -103,6 +107,13 @@ pub struct TlsFiles {
 #[serde(default, deny_unknown_fields)]
 struct DefaultsInFile {
     task: Patch,
+}
+
+/// `[archive] path = "…"`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ArchiveInFile {
+    path: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -209,6 +220,8 @@ impl Config {
         let node_name = file.node_name.unwrap_or_else(host_name);
         origin("cgroups", if file.cgroups.is_some() { &from } else { "default" });
         let cgroups = file.cgroups.unwrap_or(true);
+        origin("archive.path", if file.archive.path.is_some() { &from } else { "default" });
+        let archive = file.archive.path;
         origin("disk_reserve_mb", if file.disk_reserve_mb.is_some() { &from } else { "default" });
         let disk_reserve = u64::from(file.disk_reserve_mb.unwrap_or(DISK_RESERVE_MB)) << 20;
         origin("resources", if file.resources.is_some() { &from } else { "default" });
@@ -242,6 +255,7 @@ impl Config {
             sim_gpus,
             node_name,
             cgroups,
+            archive,
             disk_reserve,
             accept_loss: given.accept_loss,
             resources,
@@ -262,6 +276,12 @@ impl Config {
     /// The configuration file, which may be missing.
     pub fn file(&self) -> &Path {
         &self.path
+    }
+
+    /// Where ended tasks are archived.
+    pub(crate) fn archive_file(&self) -> PathBuf {
+        let default = || crate::daemon::archive::path(&self.data);
+        self.archive.clone().unwrap_or_else(default)
     }
 
     /// The separate file of machines beside it.
@@ -311,6 +331,7 @@ impl Config {
             ),
             ("node_name", self.node_name.clone()),
             ("cgroups", self.cgroups.to_string()),
+            ("archive.path", self.archive_file().display().to_string()),
             ("resources", resources.join(", ")),
             ("gpus.use", self.gpus.in_use.as_ref().map_or_else(|| "all".to_owned(), list)),
             ("gpus.slots", slots.join(", ")),

@@ -21,6 +21,8 @@ use tracing::warn;
 
 /// A checkpoint is made after this long without a commit, so that the database file alone is complete.
 const IDLE: Duration = Duration::from_secs(1);
+/// Between two slices of work that can wait.
+const BETWEEN_SLICES: Duration = Duration::from_millis(20);
 /// And at the latest after this.
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -36,6 +38,8 @@ pub(super) struct EngineAdapters {
     started: Instant,
     /// Times of the first and the last commit since the last checkpoint.
     unsettled: Option<(Instant, Instant)>,
+    /// The database may have something to give back.
+    untidy: bool,
 }
 
 /// Where to send the reply.
@@ -67,16 +71,28 @@ impl EngineAdapters {
             backends,
             started,
             unsettled,
+            untidy: true,
         }
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
-        [self.settles_in(), self.disk.looks_in()].into_iter().flatten().min()
+        let tidies = self.untidy && self.unsettled.is_none();
+        let tidies_in = tidies.then_some(BETWEEN_SLICES);
+        [self.settles_in(), self.disk.looks_in(), tidies_in].into_iter().flatten().min()
     }
 
     pub(super) fn do_what_is_due(&mut self) {
         if self.settles_in().is_some_and(|wait| wait.is_zero()) {
             self.settle();
+            self.untidy = true;
+        } else if self.untidy && self.unsettled.is_none() {
+            self.untidy = self.store.tidy(clock::now()).unwrap_or_else(|cause| {
+                warn!(%cause, "the database could not be made smaller");
+                false
+            });
+            if !self.untidy {
+                self.settle();
+            }
         }
         self.disk.set_space_aside();
     }

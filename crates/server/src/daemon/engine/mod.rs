@@ -134,10 +134,8 @@ impl Engine {
                 let extras = Extras { environments, ..Extras::default() };
                 ToEngine::Ask { input, extras, caller: ReplyTo { by, reply } }
             }
-            Message::Keep { changes, deed, reply } => {
-                let deeds = deed.into_iter().map(|deed| (clock::now(), deed)).collect();
-                let extras = Extras { records: changes, deeds, ..Extras::default() };
-                ToEngine::Keep { extras, caller: ReplyTo { by: None, reply } }
+            Message::Keep { extras, reply } => {
+                ToEngine::Keep { extras: *extras, caller: ReplyTo { by: None, reply } }
             }
             Message::Node(input) => ToEngine::Node(input),
             Message::Look(question) => ToEngine::Question(question),

@@ -1,6 +1,8 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
+mod access_path;
 mod blocks;
+mod check;
 mod entry;
 mod page;
 mod plan;
@@ -8,9 +10,11 @@ mod put;
 mod read;
 mod readers;
 mod text;
+mod upkeep;
 
 pub(super) use put::HistoryWriter;
 pub use text::{needles, searched_text};
+pub(crate) use upkeep::HistoryFacts;
 
 use self::read::{HistoryLoader, number};
 use self::readers::Readers;

@@ -1,8 +1,9 @@
 //! One page of the history: which tasks are on it, and how many there are in all.
 
+use super::access_path::AccessPath;
 use super::blocks::{self, FoundSpecs, interrupted};
 use super::entry::state_of;
-use super::plan::{AccessPath, FEW, HistoryPlan, ListedTask, Take};
+use super::plan::{FEW, HistoryPlan, ListedTask, Take};
 use super::read::{HistoryLoader, number};
 use super::text::{needles, spec_text, values_contain};
 use super::{HistoryPage, HistoryQuery, RetiredElements};

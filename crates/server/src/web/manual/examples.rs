@@ -21,7 +21,7 @@ pub(super) fn body(method: &str, path: &str) -> Option<Value> {
         ("post", "/tokens") => json!({ "name": "board", "scope": "read", "expires": "30d" }),
         ("post", "/nodes") => json!({ "name": "gpu2", "ssh": "gpu2.lab.example" }),
         ("post", "/gpus/act") => json!({ "disable": [3] }),
-        ("post", "/archive") => json!({ "older_than": 2_592_000 }),
+        ("post", "/archive" | "/archive/lines") => json!({ "older_than": 2_592_000 }),
         ("post", "/command") => json!({ "line": "schedule balance" }),
         ("post", "/users") => json!({ "name": "ann", "one_time_password": true }),
         _ => return None,
