@@ -20,11 +20,13 @@ pub struct Changes<'a> {
     pub ledger: Option<&'a Ledger>,
     pub users: Vec<(UserId, Option<&'a User>)>,
     pub nodes: Vec<(NodeId, Option<&'a Node>)>,
-    /// Before and after.
-    pub tasks: Vec<(TaskId, Option<&'a Arc<Task>>, Option<&'a Arc<Task>>)>,
+    pub tasks: Vec<TaskChange<'a>>,
     pub runs: Vec<(RunId, Option<&'a Arc<Run>>)>,
     pub past_work: Vec<(UserId, Option<&'a Arc<PastWork>>)>,
 }
+
+/// Before and after.
+pub type TaskChange<'a> = (TaskId, Option<&'a Arc<Task>>, Option<&'a Arc<Task>>);
 
 impl State {
     /// All rows are new.

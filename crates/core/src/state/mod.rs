@@ -14,7 +14,7 @@ mod retired;
 pub mod rows;
 mod users;
 
-pub use self::follow::Changes;
+pub use self::follow::{Changes, TaskChange};
 use self::gpus::hold;
 use self::growing::SLICE;
 pub use self::retired::Retired;
@@ -55,8 +55,8 @@ pub struct State {
     pub(crate) index: Index,
 }
 
-impl State {
-    pub fn new() -> State {
+impl Default for State {
+    fn default() -> Self {
         let mut state = State {
             ledger: Ledger::default(),
             users: BTreeMap::new(),
@@ -71,6 +71,12 @@ impl State {
         state.index.idle_pool = Pool::when_idle();
         state
     }
+}
+
+impl State {
+    pub fn new() -> State {
+        State::default()
+    }
 
     /// The state that a store holds. Errors are damage: rows that contradict each other.
     pub fn from_rows(rows: impl IntoIterator<Item = Row>) -> Result<State, String> {
@@ -79,7 +85,7 @@ impl State {
         let mut specs = BTreeMap::new();
         for row in rows {
             match row {
-                Row::Ledger(ledger) => state.ledger = ledger,
+                Row::Ledger(ledger) => state.ledger = *ledger,
                 Row::User(user) => state.insert_user(user),
                 Row::Node(node) => state.insert_node(node),
                 Row::Spec { id, spec } => drop(specs.insert(id, spec)),
@@ -142,7 +148,7 @@ impl State {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row> {
-        let ledger = std::iter::once(Row::Ledger(self.ledger.clone()));
+        let ledger = std::iter::once(Row::Ledger(Box::new(self.ledger.clone())));
         ledger
             .chain(self.users.values().cloned().map(Row::User))
             .chain(self.nodes.values().map(|node| Row::Node(stored(node))))
@@ -156,7 +162,7 @@ impl State {
     /// `None` when there is no such row any more.
     pub fn row(&self, key: RowKey) -> Option<Row> {
         match key {
-            RowKey::Ledger => Some(Row::Ledger(self.ledger.clone())),
+            RowKey::Ledger => Some(Row::Ledger(Box::new(self.ledger.clone()))),
             RowKey::User(id) => self.users.get(&id).cloned().map(Row::User),
             RowKey::Node(id) => self.nodes.get(&id).map(|node| Row::Node(stored(node))),
             RowKey::Spec(id) => self.index.specs.get_key_value(&id).map(spec_row),

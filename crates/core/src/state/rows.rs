@@ -29,7 +29,7 @@ pub enum RowKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
-    Ledger(Ledger),
+    Ledger(Box<Ledger>),
     User(User),
     Node(Node),
     Spec { id: SpecId, spec: Arc<TaskSpec> },

@@ -105,7 +105,7 @@ impl Lifted {
             Constraint::Begins { .. } | Constraint::RetryAt { .. } => {
                 self.rewrite(|row| match row {
                     Row::Task(row) if row.id == task => {
-                        Arc::make_mut(row).trail_mut().not_before = None
+                        Arc::make_mut(row).trail_mut().not_before = None;
                     }
                     _ => {}
                 });

@@ -144,7 +144,7 @@ impl ReadModel {
         let mut model = self.clone();
         for Retired { task, runs } in retired {
             if !model.tasks.contains_key(&task.id) {
-                model.put_task(task);
+                model.put_task(&task);
                 runs.into_iter().for_each(|run| model.put_run(run));
             }
         }
@@ -158,12 +158,12 @@ impl ReadModel {
 
     fn put(&mut self, row: Row) {
         match row {
-            Row::Ledger(ledger) => self.ledger = Arc::new(ledger),
+            Row::Ledger(ledger) => self.ledger = Arc::new(*ledger),
             Row::User(user) => drop(self.users.insert(user.id, Arc::new(user))),
             Row::Node(node) => self.put_node(node),
             // Tasks carry theirs with them.
             Row::Spec { .. } => {}
-            Row::Task(task) => self.put_task(task),
+            Row::Task(task) => self.put_task(&task),
             Row::Run(run) => self.put_run(run),
             Row::LogRemoval(_) => {}
             Row::PastWork(past) => drop(self.past_work.insert(past.user, past)),
@@ -195,10 +195,10 @@ impl ReadModel {
         of_gpu.filter(move |id| *id != node).filter_map(|id| Some(&**self.nodes.get(&id)?))
     }
 
-    fn put_task(&mut self, task: Arc<Task>) {
-        self.briefs.insert(task.id, Brief::of(&task));
-        let before = self.tasks.insert(task.id, Arc::clone(&task));
-        self.digest.change(task.id, before.as_deref(), Some(&task));
+    fn put_task(&mut self, task: &Arc<Task>) {
+        self.briefs.insert(task.id, Brief::of(task));
+        let before = self.tasks.insert(task.id, Arc::clone(task));
+        self.digest.change(task.id, before.as_deref(), Some(task));
     }
 
     fn put_run(&mut self, run: Arc<Run>) {

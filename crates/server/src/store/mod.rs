@@ -216,7 +216,7 @@ impl Store {
         let json = self.connection.query_row(sql, [], |row| row.get(0)).optional();
         match json.map_err(failed)?.map(|json: String| serde_json::from_str(&json)) {
             None => Ok(None),
-            Some(Ok(Row::Ledger(ledger))) => Ok(Some(ledger)),
+            Some(Ok(Row::Ledger(ledger))) => Ok(Some(*ledger)),
             Some(_) => Err(self.damaged("the ledger cannot be read".to_owned())),
         }
     }

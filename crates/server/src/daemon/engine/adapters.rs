@@ -146,7 +146,7 @@ impl danlu_engine::Store for EngineAdapters {
         committed?;
         if !batch.is_empty() {
             let ledger = match batch.rows.get(&RowKey::Ledger) {
-                Some(Some(Row::Ledger(ledger))) => Some(ledger),
+                Some(Some(Row::Ledger(ledger))) => Some(&**ledger),
                 _ => None,
             };
             self.guard.note(self.store.newest_event(), ledger);
