@@ -33,6 +33,18 @@ impl State {
         self.check_holders()
     }
 
+    fn check_past_work(&self) -> Result<(), String> {
+        self.past_work.iter().try_for_each(|(user, past)| {
+            let known = *user == past.user && self.users.contains_key(user);
+            ensure(known, || format!("the past work of user {user} is filed wrong"))?;
+            ensure(!past.is_empty() && past.is_bounded(), || {
+                format!("the past work of user {user} has the wrong size")
+            })?;
+            let live = past.ended().find(|(_, it)| self.tasks.contains_key(&it.1));
+            ensure(live.is_none(), || format!("user {user} has past work that is still there"))
+        })
+    }
+
     fn check_task(&self, task: &Task) -> Result<(), String> {
         let id = task.id;
         ensure(id < self.ledger.next_task, || format!("task {id} has an id of the future"))?;

@@ -139,20 +139,4 @@ impl State {
             self.index.history.unlearn_kind(user, kind, ended);
         }
     }
-
-    /// Of tasks that are not there.
-    pub(crate) fn check_past_work(&self) -> Result<(), String> {
-        for (user, past) in &self.past_work {
-            if *user != past.user || !self.users.contains_key(user) {
-                return Err(format!("the past work of user {user} is filed wrong"));
-            }
-            if past.is_empty() || !past.is_bounded() {
-                return Err(format!("the past work of user {user} has the wrong size"));
-            }
-            if let Some((_, it)) = past.ended().find(|(_, it)| self.tasks.contains_key(&it.1)) {
-                return Err(format!("task {} is past work, and is there", it.1));
-            }
-        }
-        Ok(())
-    }
 }

@@ -51,10 +51,10 @@ pub(crate) struct Filter {
     /// The other way round: the oldest, earliest or shortest first.
     pub(crate) oldest_first: bool,
     /// From this row on: `next_cursor` of another answer.
-    #[schemars(regex(pattern = r"^[0-9]{1,18}$"))]
+    #[schemars(regex(pattern = r"^[0-9]{1,18}(-[0-9]{1,18})?$"))]
     pub(crate) cursor: Option<String>,
     /// The rows before this one.
-    #[schemars(regex(pattern = r"^[0-9]{1,18}$"))]
+    #[schemars(regex(pattern = r"^[0-9]{1,18}(-[0-9]{1,18})?$"))]
     pub(crate) before: Option<String>,
     pub(crate) limit: usize,
     /// Limits the list to the tasks of this user.

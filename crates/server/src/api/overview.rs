@@ -70,7 +70,10 @@ pub(crate) async fn gather(
     let (mut lines, mut with_past) = (found.lines, Arc::clone(&model));
     let more = most.ended - found.ended;
     if let Some(query) = query.filter(|_| more > 0) {
-        let past = past_lines(api, &model, query, more).await?;
+        let mut past = past_lines(api, &model, query, more).await?;
+        if let Some(named) = filter.named()? {
+            past.retain(|Retired { task, .. }| named.contains(&task.id));
+        }
         lines.extend(past.iter().map(|Retired { task, .. }| OverviewLine::of(task)));
         with_past = Arc::new(model.with_retired(past));
     }

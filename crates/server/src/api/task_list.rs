@@ -198,7 +198,7 @@ impl ListPart {
     }
 }
 
-/// `12`, or of a list that is not sorted by id `1763450000000-12`.
+/// `12`, or of a list that is not sorted by id `1763450000000-12`. One of another order is some place in this one.
 fn cursor(given: Option<&str>, sort: TaskSort) -> Result<Option<Position>, ApiError> {
     let Some(given) = given else { return Ok(None) };
     Position::read(given, sort).map(Some).ok_or_else(|| {
@@ -210,8 +210,11 @@ impl Position {
     fn read(given: &str, sort: TaskSort) -> Option<Position> {
         let number = |text: &str| text.parse::<u64>().ok().and_then(|it| i64::try_from(it).ok());
         let (key, id) = match sort {
-            TaskSort::Id => (given, given),
-            TaskSort::Ended | TaskSort::Ran => given.split_once('-')?,
+            TaskSort::Id => {
+                let id = given.split_once('-').map_or(given, |(_, id)| id);
+                (id, id)
+            }
+            TaskSort::Ended | TaskSort::Ran => given.split_once('-').unwrap_or((given, "0")),
         };
         Some(Position { key: number(key)?, id: TaskId(id.parse().ok()?) })
     }
@@ -250,8 +253,9 @@ mod tests {
         check(1_763_450_000_000, 12, TaskSort::Ended);
         check(i64::MAX, 12, TaskSort::Ended);
         check(0, 12, TaskSort::Ran);
-        assert_eq!(Position::read("12", TaskSort::Ran), None);
-        assert_eq!(Position::read("5-12", TaskSort::Id), None);
+        let of = |key, id| Some(Position { key, id: TaskId(id) });
+        assert_eq!(Position::read("12", TaskSort::Ran), of(12, 0));
+        assert_eq!(Position::read("5-12", TaskSort::Id), of(12, 12));
         assert_eq!(Position::read("-1-2", TaskSort::Ran), None);
     }
 

@@ -10,11 +10,13 @@ use danlu_core::task::TaskSpec;
 use danlu_core::{NodeId, Run, Task, TaskId, Time, UserId};
 use danlu_wire::api::{TaskSort, TaskStateName};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) struct TaskSelection<'a> {
     model: &'a ReadModel,
     filter: &'a Filter,
+    named: Option<BTreeSet<TaskId>>,
     states: Option<Vec<TaskStateName>>,
     /// `None` for all users, `Some(None)` for an unknown user, who has no tasks.
     owner: Option<Option<UserId>>,
@@ -50,6 +52,7 @@ impl<'a> TaskSelection<'a> {
         Ok(TaskSelection {
             model,
             filter,
+            named: filter.named()?,
             states: filter.states()?,
             owner: filter.user.as_ref().map(id),
             node: filter.node.as_ref().map(node),
@@ -75,6 +78,7 @@ impl<'a> TaskSelection<'a> {
         let of = |first: u64| self.model.element(id).is_some_and(|it| it.first.0 == first);
         self.owner.is_none_or(|owner| owner == Some(brief.owner))
             && self.filter.only.is_none_or(|only| only == brief.owner)
+            && self.is_named(id)
             && self.filter.array.is_none_or(of)
             && self.states.as_ref().is_none_or(state)
             && (!self.looks_inside()
@@ -125,6 +129,11 @@ impl<'a> TaskSelection<'a> {
                 has
             }
         }
+    }
+
+    /// Whether it is among those that are named, if any are.
+    pub(super) fn is_named(&self, id: TaskId) -> bool {
+        self.named.as_ref().is_none_or(|named| named.contains(&id))
     }
 
     /// The same question to the history; `None` if nothing of it is let through.

@@ -154,7 +154,11 @@ pub(super) async fn act_on_many(
 ) -> Result<Response, ApiError> {
     let Json(act) = body?;
     let is_cancel = act.act == ActName::Cancel;
-    let results = act_on_all(&api, &caller, act).await?.into_iter();
+    // It goes on when the client goes away: what was asked for is done as a whole.
+    let (asked, asking) = (api.clone(), caller.clone());
+    let all = async move { act_on_all(&asked, &asking, act).await };
+    let done = tokio::spawn(Language::current().speaking(all)).await;
+    let results = done.map_err(|_| internal_error())??.into_iter();
     let model = api.handle.model();
     let results = results.map(move |(id, error)| {
         let is_done = is_cancel && error.is_none();
@@ -163,9 +167,11 @@ pub(super) async fn act_on_many(
     });
     let encode = || Json(Document::new(Acted { results: results.collect() })).into_response();
     // With many ids that takes long, and this thread answers everybody.
-    tokio::task::spawn_blocking(encode).await.map_err(|_| {
-        ApiError::new(ErrorCode::Internal, errors::internal(), errors::see_the_servers_log())
-    })
+    tokio::task::spawn_blocking(encode).await.map_err(|_| internal_error())
+}
+
+fn internal_error() -> ApiError {
+    ApiError::new(ErrorCode::Internal, errors::internal(), errors::see_the_servers_log())
 }
 
 /// Machines on which a task still runs as far as is known, and that cannot be reached now.
