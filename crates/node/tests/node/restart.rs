@@ -327,9 +327,10 @@ pub(crate) fn full_disk_delays_neither_ends_nor_stops() {
     let go = world.fifo("go");
     let ends = world.launch_shell("read x < go; exit 6");
     let goes_on = world.launch_shell("sleep 1000");
-    let greedy = world.launch_shell("yes; exit 3");
     world.started(ends);
     world.started(goes_on);
+    // Not before: a run that starts on a full disk has trouble of its own.
+    let greedy = world.launch_shell("yes; exit 3");
     assert_eq!(world.ended(greedy).exit, Exit::Code(3), "it has filled the disk");
     let filler = world.root_path().join("filler");
     let mut content = fs::File::create(&filler).unwrap();
