@@ -18,6 +18,12 @@ impl Oracle {
                 self.task_retried(*task);
                 Ok(())
             }
+            // What is added later may find that its time has come meanwhile.
+            Event::TasksSubmitted { first, count, .. } => {
+                let ids = first.0..first.0 + u64::from(*count);
+                ids.for_each(|id| self.waits_for_its_beginning(TaskId(id)));
+                Ok(())
+            }
             Event::TaskDue { task } => self.task_due(*task),
             Event::TaskRequeued { task, why } => self.task_requeued(*task, *why),
             Event::TaskRemoved { task, runs, .. } => {
