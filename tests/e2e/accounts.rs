@@ -315,6 +315,10 @@ fn ended_tasks_are_written_to_the_archive_and_stay_where_they_are() {
     let never = after("afterok", &bad);
     assert_eq!(never.status, 0, "{never:?}");
     daemon.ask(&["wait", "--all"]);
+    assert_eq!((daemon.state("3"), daemon.state("4")), ("succeeded".into(), "succeeded".into()));
+    let never = daemon.json(&["show", "5", "--json"])["task"].clone();
+    assert_eq!(never["state"], "cancelled", "{never}");
+    assert_eq!(never["why"], format!("task {} did not end as required", bad.trim()));
     assert_eq!(daemon.say(&["set", "archive.above", "1"]), "archive.above = 1\n");
     daemon.say(&["set", "history.recent", "0"]);
     daemon::until("most are archived", || read().lines().count() > 2);

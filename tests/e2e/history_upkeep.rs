@@ -73,11 +73,52 @@ fn archived_tasks_can_be_read_by_another_server() {
     let refused = import(&copy);
     assert_eq!(refused.status, 64, "{refused:?}");
     assert!(refused.stderr.contains("line 3"), "{refused:?}");
+    // What no submit may ask for comes in by no other way either, and nothing that came along with it.
+    let mut long = lines[1].clone();
+    long["stored"]["task"]["id"] = 101.into();
+    long["stored"]["spec"]["name"] = "x".repeat(300).into();
+    let mut labels = lines[1].clone();
+    labels["stored"]["task"]["id"] = 101.into();
+    let many = (0..100).map(|at| (format!("l{at}"), "v".into())).collect();
+    labels["stored"]["spec"]["labels"] = Value::Object(many);
+    for (bad, why) in [(long, "the name is too long"), (labels, "labels")] {
+        fs::write(&copy, format!("{old}\n{bad}\n")).expect("written");
+        let refused = import(&copy);
+        assert_eq!(refused.status, 64, "{refused:?}");
+        assert!(refused.stderr.contains("line 2") && refused.stderr.contains(why), "{refused:?}");
+        assert_eq!(second.ask(&["show", "100"]).status, 69);
+    }
     fs::write(&copy, format!("{old}\n")).expect("written");
     assert!(import(&copy).stdout.starts_with("imported 1 tasks"));
     let line = archived(&second, "last.jsonl").1.pop().expect("a line");
     assert_eq!((&line["id"], &line["name"]), (&100.into(), &"训练".into()));
     assert!(second.say(&["db", "check"]).contains("7 tasks"));
+}
+
+#[test]
+fn a_task_is_archived_once_until_it_runs_again() {
+    let daemon = Daemon::start();
+    daemon.submit("", "true");
+    daemon.submit("", "false");
+    daemon.ask(&["wait", "--all"]);
+    daemon.say(&["archive", "--all", "--yes"]);
+    // To the history, back because another one names it, and to the history again.
+    daemon.say(&["set", "history.recent", "0"]);
+    daemon.submit("-d afterok:1", "true");
+    daemon.ask(&["wait", "--all"]);
+    daemon.say(&["retry", "2"]);
+    daemon.ask(&["wait", "--all"]);
+    daemon.submit("", "true");
+    daemon.ask(&["wait", "--all"]);
+    daemon.say(&["set", "archive.above", "1"]);
+    let times = |id: u64| {
+        let text = fs::read_to_string(daemon.data().join("archive.jsonl")).expect("the archive");
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter(|line| line["id"] == id).count()
+    };
+    until("what ran again is there again", || times(2) == 2);
+    until("others too", || times(3) == 1);
+    assert_eq!(times(1), 1);
 }
 
 #[test]
@@ -88,6 +129,9 @@ fn the_oldest_go_when_there_are_too_many() {
         daemon.ask(&["wait", "--all"]);
     }
     assert_eq!(log_files(&daemon), 6);
+    let refused = daemon.ask(&["set", "history.recent", "100001"]);
+    assert_eq!(refused.status, 64, "{refused:?}");
+    assert!(refused.stderr.contains("100000"), "{refused:?}");
     daemon.say(&["set", "history.recent", "2"]);
     daemon.say(&["set", "history.max_tasks", "3"]);
     until("three are left", || ids(&daemon) == [4, 5, 6]);

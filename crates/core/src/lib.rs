@@ -48,4 +48,4 @@ pub use step::event::{self, Event};
 pub use step::input::{self, Actor, Input, NodeMessage};
 pub use step::refusal::{self, Refusal};
 pub use step::retire::Missing;
-pub use step::{Reply, Step, step};
+pub use step::{Reply, Step, check_description, step};

@@ -64,8 +64,8 @@ messages! {
     not_an_ended_task = "this is not an ended task", "这不是已结束的任务";
     bad_archive_line(number, what) = "line {number}: {what}", "第 {number} 行：{what}";
     correct_archive_line =
-        "correct or delete that line; lines before it are imported already and will be skipped",
-        "请修正或删除该行；之前的行已导入，再次导入时会跳过";
+        "correct or delete that line and import the file again; what is here already is skipped",
+        "请修正或删除该行后重新导入该文件；已导入的会跳过";
     archive_not_written(error) = "the archive cannot be written: {error}", "无法写入归档：{error}";
     see_that_there_is_room_on_the_disk = "check the free space on the disk", "请检查磁盘剩余空间";
     try_again_in_a_moment = "try again in a moment", "请稍后重试";

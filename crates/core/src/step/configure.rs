@@ -21,6 +21,8 @@ pub(crate) fn configure(turn: &mut Turn<'_>, by: Actor, settings: Settings) -> A
 
 fn check_settings(settings: &Settings) -> Result<(), Refusal> {
     short(TextField::Announcement, settings.announcement.len(), limits::DESCRIPTION_BYTES)?;
+    let recent = usize::try_from(settings.history.recent).unwrap_or(usize::MAX);
+    at_most(Counted::RecentTasks, recent, limits::RECENT_TASKS)?;
     let groups = &settings.fair.groups;
     at_most(Counted::Groups, groups.len(), limits::GROUPS)?;
     groups.iter().try_for_each(|(group, weight)| {

@@ -26,6 +26,8 @@ pub(crate) mod unknown_runs;
 pub(crate) mod users;
 pub(crate) mod validate;
 
+pub use validate::check_description;
+
 use crate::model::ids::{NodeId, SessionId, TaskId, UserId};
 use crate::model::time::Time;
 use crate::state::{Retired, State};

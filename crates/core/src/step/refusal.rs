@@ -215,6 +215,8 @@ pub enum Counted {
     Groups,
     UserQuotas,
     ProjectQuotas,
+    /// That stay in memory.
+    RecentTasks,
 }
 
 /// What decides whose turn it is.

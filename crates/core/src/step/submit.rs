@@ -208,11 +208,8 @@ fn check_quota(state: &State, owner: UserId, spec: &TaskSpec, now: Time) -> Resu
 
 fn check_array(state: &State, spec: &TaskSpec) -> Result<(), Refusal> {
     let Some(array) = &spec.array else { return Ok(()) };
-    at_most(Counted::ArrayTasks, array.indices.len(), limits::TASKS_PER_ARRAY)?;
-    at_most(Counted::OpenTasks, state.open_tasks() + array.indices.len(), limits::OPEN_TASKS)?;
-    let distinct: BTreeSet<u32> = array.indices.iter().copied().collect();
-    let sound = !distinct.is_empty() && distinct.len() == array.indices.len();
-    if sound && array.at_once != Some(0) { Ok(()) } else { Err(Refusal::BadArray) }
+    validate::check_array(array)?;
+    at_most(Counted::OpenTasks, state.open_tasks() + array.indices.len(), limits::OPEN_TASKS)
 }
 
 fn submitted_before<'a>(state: &'a State, by: UserId, key: Option<&String>) -> Option<&'a Task> {

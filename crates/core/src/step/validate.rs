@@ -5,7 +5,22 @@ use crate::model::number::thousandths::Thousandths;
 use crate::model::resources::{NodeSelector, Request, Sharing};
 use crate::model::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
 use crate::step::refusal::{AxisProblem, Counted, Refusal, Share, TextField};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of a task that was submitted elsewhere: what does not depend on the machines here.
+pub fn check_description(spec: &TaskSpec, key: Option<&str>) -> Result<(), Refusal> {
+    check(spec)?;
+    spec.array.iter().try_for_each(check_array)?;
+    key.map_or(Ok(()), |key| check_text(TextField::Key, key))?;
+    at_most(Counted::Dependencies, spec.after.len(), limits::DEPENDENCIES_PER_TASK)
+}
+
+pub(crate) fn check_array(array: &ArraySpec) -> Result<(), Refusal> {
+    at_most(Counted::ArrayTasks, array.indices.len(), limits::TASKS_PER_ARRAY)?;
+    let distinct: BTreeSet<u32> = array.indices.iter().copied().collect();
+    let sound = !distinct.is_empty() && distinct.len() == array.indices.len();
+    if sound && array.at_once != Some(0) { Ok(()) } else { Err(Refusal::BadArray) }
+}
 
 pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_command(spec)?;

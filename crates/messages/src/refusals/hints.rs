@@ -68,7 +68,8 @@ fn fewer(what: Counted) -> &'static str {
         | Counted::Users
         | Counted::Groups
         | Counted::UserQuotas
-        | Counted::ProjectQuotas => reduce(),
+        | Counted::ProjectQuotas
+        | Counted::RecentTasks => reduce(),
     }
 }
 

@@ -256,6 +256,7 @@ fn one_of_each() -> Vec<Refusal> {
         Counted::Groups,
         Counted::UserQuotas,
         Counted::ProjectQuotas,
+        Counted::RecentTasks,
     ];
     all.extend(things.map(|what| TooMany { what, limit: 9 }));
     let (least, most) = (Thousandths(1), Thousandths::MOST);

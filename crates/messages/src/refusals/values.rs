@@ -79,6 +79,7 @@ pub(super) fn things(counted: Counted) -> &'static str {
         Counted::Groups => msg::things_groups(),
         Counted::UserQuotas => msg::things_user_quotas(),
         Counted::ProjectQuotas => msg::things_project_quotas(),
+        Counted::RecentTasks => msg::things_recent_tasks(),
     }
 }
 

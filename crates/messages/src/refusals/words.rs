@@ -141,6 +141,7 @@ messages! {
     things_groups = "groups", "用户组";
     things_user_quotas = "user quotas", "用户配额";
     things_project_quotas = "project quotas", "项目配额";
+    things_recent_tasks = "ended tasks in memory", "留在内存中的已结束任务";
     share_priority = "the priority", "优先级";
     share_weight = "the weight", "权重";
 

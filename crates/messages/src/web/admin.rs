@@ -38,8 +38,8 @@ messages! {
         "Most bytes of logs of ended tasks that are kept; the oldest tasks beyond it are deleted with their logs. 0: no limit.",
         "已结束任务的日志最多保留的字节数，超出时删除最旧的任务及其日志；0 表示不限。";
     history_recent =
-        "Number of tasks that ended last and stay in memory; older ones are read from the database when asked for.",
-        "留在内存中的最近结束的任务数；更早的任务需要时从数据库读取。";
+        "Number of tasks that ended last and stay in memory; at most 100,000. Older ones are read from the database when asked for.",
+        "留在内存中的最近结束的任务数，最多 100,000；更早的任务需要时从数据库读取。";
     short_first =
         "Among the tasks of one user, probably short ones go first.",
         "同一用户的任务中，可能较短的先运行。";

@@ -6,8 +6,9 @@ use super::me::template_of;
 use super::nodes::is_for_data;
 use super::{Api, ApiError, task_paths};
 use crate::daemon::archive;
+use crate::daemon::handle::NotNow;
 use crate::store::environment;
-use crate::store::{Environment, Store};
+use crate::store::{Environment, Store, StoreError};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -50,9 +51,9 @@ pub(crate) async fn accept(
     look_for_dependencies(api, caller, &body).await?;
     resolve_archived(api, &mut body).await?;
     let paths_answered = task_paths::check(api, caller.id, &body).await?;
-    let (mut spec, environment) = spec(api, body)?;
+    let (mut spec, mut environment) = spec(api, body)?;
     if let Some(task) = copy_of.filter(|_| environment.is_none()) {
-        spec.launch.environment.clone_from(&task.spec.launch.environment);
+        environment = keep_environment(api, &mut spec, task).await?;
     }
     let count = spec.array.as_ref().map_or(1, |array| array.indices.len() as u64);
     let input = Input::Submit { by: caller.id, spec, key };
@@ -196,13 +197,29 @@ pub(crate) async fn replace(
     body: Patch,
 ) -> Result<(), ApiError> {
     task_paths::check(api, task.owner, &body).await?;
-    let (mut spec, environment) = spec(api, body)?;
+    let (mut spec, mut environment) = spec(api, body)?;
     if environment.is_none() {
-        spec.launch.environment.clone_from(&task.spec.launch.environment);
+        environment = keep_environment(api, &mut spec, task).await?;
     }
     let input = Input::Edit { by: caller.actor(), task: task.id, spec };
     caller.ask_with(api, input, environment).await?;
     Ok(())
+}
+
+/// Of that task. It goes along with what is submitted: that task may be the last that needs it, and be removed meanwhile.
+async fn keep_environment(
+    api: &Api,
+    spec: &mut TaskSpec,
+    task: &Task,
+) -> Result<Option<Environment>, ApiError> {
+    spec.launch.environment.clone_from(&task.spec.launch.environment);
+    let Some(hash) = task.spec.launch.environment.clone() else { return Ok(None) };
+    let question = move |store: &Store| {
+        let variables = store.environment(&hash)?;
+        Ok(variables.map(|variables| Environment { hash, variables }))
+    };
+    let found: Result<_, StoreError> = api.handle.read(question).await?;
+    found.map_err(|error| ApiError::from(NotNow::from(&error)))
 }
 
 /// Machines that only keep data cannot be requested. Unknown names are refused by the core.

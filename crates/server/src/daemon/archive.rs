@@ -172,7 +172,9 @@ pub(crate) async fn note(api: &Api, asker: &Asker, written: usize) -> Result<(),
 pub(crate) async fn write(api: &Api, tasks: Vec<Retired>) -> Result<usize, ApiError> {
     let model = api.handle.model();
     let path = api.config.archive_file();
-    let archived: Vec<TaskId> = tasks.iter().map(|retired| retired.task.id).collect();
+    let with_end = |task: &Task| Some((task.id, task.ended_at()?));
+    let archived: Vec<(TaskId, Time)> =
+        tasks.iter().filter_map(|retired| with_end(&retired.task)).collect();
     let append = move || append(&path, &lines(&model, &tasks));
     let appended = tokio::task::spawn_blocking(append).await;
     appended.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(unwritable)?;

@@ -6,7 +6,7 @@ use crate::read_model::ReadModel;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::state::Retired;
 use danlu_core::task::{LaunchSpec, TaskSpec};
-use danlu_core::{Epoch, NodeId, Run, RunId, Task, TaskId, Time, UserId};
+use danlu_core::{Epoch, NodeId, Run, RunId, Task, TaskId, Time, UserId, check_description};
 use danlu_messages::{Language, errors};
 use danlu_wire::api::{TaskStateName, TaskView};
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,8 @@ impl LineReader {
         if !task.is_finished() || !runs.iter().all(over) {
             return Err(errors::not_an_ended_task().to_owned());
         }
+        let refused = |refusal| danlu_messages::refusals::refusal(&refusal).0;
+        check_description(&spec, task.key.as_deref()).map_err(refused)?;
         let key = serde_json::to_string(&spec).map_err(|error| error.to_string())?;
         task.spec = Arc::clone(self.specs.entry(key).or_insert_with(|| Arc::new(spec)));
         let runs = runs.into_iter().map(Arc::new).collect();

@@ -26,7 +26,8 @@ pub(crate) const LOGS: &str = "node/logs";
 pub(crate) const CONFIGURATION: &str = "config";
 /// Beside the database; what is missing is left out.
 pub(crate) const FILES: [&str; 5] =
-    ["epoch.json", "tls-key.pem", "tls-certificate.pem", "archive.jsonl", "known_hosts"];
+    ["epoch.json", "tls-key.pem", "tls-certificate.pem", ARCHIVE, "known_hosts"];
+const ARCHIVE: &str = "archive.jsonl";
 /// Free space that a backup leaves on that disk.
 const KEPT_FREE: u64 = 64 << 20;
 /// How often, and how soon, it is tried to get hold of the database.
@@ -146,7 +147,12 @@ impl Spool {
         let mut archive = Archive { tar: Builder::new(out), files: BTreeMap::new() };
         archive.add(DATABASE, &self.database())?;
         for name in FILES {
-            archive.add(name, &config.data.join(name))?;
+            let path = match name {
+                // Wherever it is.
+                ARCHIVE => config.archive_file(),
+                name => config.data.join(name),
+            };
+            archive.add(name, &path)?;
         }
         archive.add_below("keys", &config.data.join("keys"), 2)?;
         for path in [config.file().to_owned(), config.nodes_file()] {

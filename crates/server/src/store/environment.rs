@@ -1,10 +1,30 @@
 //! A submitter's environment variables, compressed for the store and named by their hash.
 
-use crate::store::Environment;
+use super::{Store, StoreError};
+use rusqlite::OptionalExtension as _;
 use sha2::{Digest, Sha256};
 
 /// More than any shell exports; the kernel takes no more than a few MB either.
 const MOST_BYTES: usize = 2 << 20;
+
+/// A submitter's environment, kept once however many tasks share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    pub hash: String,
+    /// `NAME=value`, each ended by a zero byte.
+    pub variables: Vec<u8>,
+}
+
+impl Store {
+    pub fn environment(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let failed = |error| StoreError::from_sqlite(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT variables FROM environments WHERE hash = ?1")
+            .map_err(failed)?;
+        statement.query_row([hash], |row| row.get(0)).optional().map_err(failed)
+    }
+}
 
 /// `None` for an empty one.
 pub(crate) fn pack(variables: &[String]) -> Result<Option<Environment>, String> {

@@ -4,6 +4,7 @@ mod audit;
 pub mod disk;
 pub(crate) mod environment;
 mod error;
+mod events;
 pub mod history;
 mod log_room;
 mod records;
@@ -11,21 +12,25 @@ pub mod restore_guard;
 mod schema;
 mod snapshot;
 mod tidy;
+mod unused_environments;
 
 pub use audit::{AuditEntry, Deed};
+pub use environment::Environment;
 pub use error::StoreError;
+pub use events::StoredEvent;
 pub use records::RecordChange;
 pub use snapshot::Contents;
 pub(crate) use snapshot::Snapshot;
 
 use self::history::HistoryWriter;
+use self::unused_environments::{EnvironmentSweep, forget_spec};
 use danlu_core::rows::Ledger;
 use danlu_core::state::Retired;
-use danlu_core::{Event, Row, RowKey, TaskId, Time};
+use danlu_core::{Row, RowKey, SpecId, TaskId, Time};
 use danlu_node::private;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
-use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +42,9 @@ pub struct Store {
     newest_event: i64,
     /// No checkpoint is made while the file is copied.
     frozen: Cell<bool>,
+    /// No event is old enough to be taken away before.
+    events_due: Cell<Time>,
+    sweep: RefCell<EnvironmentSweep>,
     /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
     file: Arc<File>,
 }
@@ -52,8 +60,8 @@ pub struct Extras {
     pub deeds: Vec<(Time, Deed)>,
     /// Ended tasks from an archive: those whose ids are free become history.
     pub imported: Vec<Retired>,
-    /// These of the history are in the archive now.
-    pub archived: Vec<TaskId>,
+    /// These are in the archive now, as they ended at this time.
+    pub archived: Vec<(TaskId, Time)>,
 }
 
 impl danlu_engine::Extras for Extras {
@@ -73,22 +81,6 @@ impl danlu_engine::Extras for Extras {
             && imported.is_empty()
             && archived.is_empty()
     }
-}
-
-/// A submitter's environment, kept once however many tasks share it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Environment {
-    pub hash: String,
-    /// `NAME=value`, each ended by a zero byte.
-    pub variables: Vec<u8>,
-}
-
-/// An event as it was stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredEvent {
-    pub number: i64,
-    pub at: Time,
-    pub event: Event,
 }
 
 impl Store {
@@ -117,8 +109,15 @@ impl Store {
         connection.set_prepared_statement_cache_capacity(64);
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         let newest_event = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
-        let frozen = Cell::new(false);
-        Ok(Store { path: path.to_owned(), connection, newest_event, frozen, file })
+        Ok(Store {
+            path: path.to_owned(),
+            connection,
+            newest_event,
+            frozen: Cell::new(false),
+            events_due: Cell::new(Time(i64::MIN)),
+            sweep: RefCell::new(EnvironmentSweep::new()),
+            file,
+        })
     }
 
     /// Every row, as it was committed last.
@@ -151,10 +150,14 @@ impl Store {
     /// The number of the newest event then.
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<i64> {
         let mut newest_event = self.newest_event;
+        let sweep = self.sweep.get_mut();
         let transaction = self.connection.transaction()?;
         let mut history = HistoryWriter::new(&transaction);
         let retired: BTreeMap<TaskId, &Retired> =
             batch.retired.iter().map(|retired| (retired.task.id, retired)).collect();
+        let to_history: BTreeSet<SpecId> =
+            batch.retired.iter().map(|retired| retired.task.spec_id).collect();
+        let mut environments = BTreeSet::new();
         {
             let mut log =
                 transaction.prepare_cached("INSERT INTO events (at, json) VALUES (?1, ?2)")?;
@@ -163,6 +166,15 @@ impl Store {
             )?;
             for (key, row) in &batch.rows {
                 let (table, id) = schema::filed(*key);
+                if let (RowKey::Spec(spec), None) = (key, row)
+                    && !to_history.contains(spec)
+                {
+                    sweep.suspect(forget_spec(&transaction, id)?);
+                    continue;
+                }
+                if let Some(Row::Spec { spec, .. }) = row {
+                    environments.extend(spec.launch.environment.as_deref());
+                }
                 match row {
                     Some(row) => transaction
                         .prepare_cached(&format!(
@@ -186,27 +198,25 @@ impl Store {
             }
             history.import(&batch.extras.imported)?;
             history.mark_archived(&batch.extras.archived)?;
-            history.finish()?;
+            sweep.suspect(history.finish()?);
             for (at, event) in &batch.events {
                 newest_event = log.insert(params![at.0, to_json(event)?])?;
             }
             for Environment { hash, variables } in &batch.extras.environments {
-                keep.execute(params![hash, variables])?;
+                // Of a submit that was refused.
+                if keep.execute(params![hash, variables])? > 0
+                    && !environments.contains(hash.as_str())
+                {
+                    sweep.suspect([hash.clone()]);
+                }
+                environments.insert(hash);
             }
+            environments.into_iter().for_each(|environment| sweep.need(environment));
         }
         records::write(&transaction, &batch.extras.records)?;
         audit::write(&transaction, &batch.extras.deeds)?;
         transaction.commit()?;
         Ok(newest_event)
-    }
-
-    pub fn environment(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT variables FROM environments WHERE hash = ?1")
-            .map_err(failed)?;
-        statement.query_row([hash], |row| row.get(0)).optional().map_err(failed)
     }
 
     /// The row of what is not a list; `None` in a database that was made just now.
@@ -233,7 +243,7 @@ impl Store {
 
     /// Everything that is in the log goes to the database itself: a copy of that alone is whole. Not while somebody
     /// still reads what was there before, or copies the file: whether it is done.
-    pub(crate) fn settle(&self) -> Result<bool, StoreError> {
+    pub fn settle(&self) -> Result<bool, StoreError> {
         if self.frozen.get() {
             return Ok(false);
         }
@@ -253,24 +263,6 @@ impl Store {
     /// Rows that contradict each other.
     pub(crate) fn damaged(&self, what: String) -> StoreError {
         StoreError::damaged(&self.path, what)
-    }
-
-    /// At most `limit` events after this number, oldest first.
-    pub fn events_after(&self, number: i64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
-        let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let sql = "SELECT number, at, json FROM events WHERE number > ?1 ORDER BY number LIMIT ?2";
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
-        let mut found = statement.query(params![number, limit]).map_err(failed)?;
-        let mut events = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
-            let json: String = row.get(2).map_err(failed)?;
-            let event = serde_json::from_str(&json).map_err(|error| {
-                StoreError::damaged(&self.path, format!("an event cannot be read: {error}"))
-            })?;
-            let (number, at) = (row.get(0).map_err(failed)?, Time(row.get(1).map_err(failed)?));
-            events.push(StoredEvent { number, at, event });
-        }
-        Ok(events)
     }
 }
 

@@ -2,15 +2,9 @@
 //! environments, free pages of the file.
 
 use super::{Store, StoreError};
-use danlu_core::{Span, Time};
-use rusqlite::{Connection, params};
+use danlu_core::Time;
+use rusqlite::Connection;
 
-/// So many events are kept in any case …
-const EVENTS: i64 = 200_000;
-/// … and all that are not older than this.
-const EVENTS_FOR: Span = Span::from_secs(30 * 86_400);
-/// Taken away at once.
-const EVENTS_AT_ONCE: i64 = 2_000;
 /// Pages that stay free for what comes: a file that grows and shrinks all the time helps nobody.
 const SPARE_PAGES: i64 = 1_024;
 /// Given back at once.
@@ -39,21 +33,16 @@ fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
 
 impl Store {
     /// A slice of it. Whether there is more to do.
-    pub(crate) fn tidy(&self, now: Time) -> Result<bool, StoreError> {
+    pub fn tidy(&self, now: Time) -> Result<bool, StoreError> {
         if self.frozen.get() {
             return Ok(false);
         }
-        let done = self.drop_events(now).and_then(|more| Ok(more || self.give_pages_back()?));
+        let more = |more: bool, next: &dyn Fn() -> rusqlite::Result<bool>| Ok(more || next()?);
+        let done = self
+            .drop_events(now)
+            .and_then(|is_more| more(is_more, &|| self.drop_environments()))
+            .and_then(|is_more| more(is_more, &|| self.give_pages_back()));
         done.map_err(|error| StoreError::from_sqlite(&self.path, error))
-    }
-
-    fn drop_events(&self, now: Time) -> rusqlite::Result<bool> {
-        let before = now.0.saturating_sub_unsigned(EVENTS_FOR.0);
-        let sql = "DELETE FROM events WHERE number IN (SELECT number FROM events
-            WHERE number <= ?1 AND at < ?2 ORDER BY number LIMIT ?3)";
-        let newest = self.newest_event - EVENTS;
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.execute(params![newest, before, EVENTS_AT_ONCE])? > 0)
     }
 
     fn give_pages_back(&self) -> rusqlite::Result<bool> {

@@ -45,24 +45,25 @@ pub(super) fn seal(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// No task needs this one any more. A block of which most is gone is written anew.
-pub(super) fn forget(transaction: &Transaction<'_>, spec: i64) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM history_specs WHERE id = ?1 RETURNING block";
+/// No task needs this one any more: its environment. A block of which most is gone is written anew.
+pub(super) fn forget(transaction: &Transaction<'_>, spec: i64) -> rusqlite::Result<Option<String>> {
+    let sql = "DELETE FROM history_specs WHERE id = ?1 RETURNING block, environment";
     let mut statement = transaction.prepare_cached(sql)?;
-    let block = statement.query_row([spec], |row| row.get::<_, Option<i64>>(0)).optional()?;
-    let Some(block) = block.flatten() else { return Ok(()) };
+    let gone = statement.query_row([spec], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (block, environment): (Option<i64>, Option<String>) = gone.unwrap_or_default();
+    let Some(block) = block else { return Ok(environment) };
     let sql = "UPDATE history_texts SET gone = gone + 1 WHERE id = ?1 RETURNING specs, gone";
     let mut statement = transaction.prepare_cached(sql)?;
     let counts = statement.query_row([block], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let counts: Option<(i64, i64)> = counts;
     match counts {
         Some((specs, gone)) if gone >= specs => {
             transaction.execute("DELETE FROM history_texts WHERE id = ?1", [block])?;
         }
         Some((specs, gone)) if gone * 2 > specs && gone % 16 == 0 => shrink(transaction, block)?,
-        _ => {}
+        Some(_) | None => {}
     }
-    let _: Option<(i64, i64)> = counts;
-    Ok(())
+    Ok(environment)
 }
 
 fn shrink(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {

@@ -1,6 +1,7 @@
 //! Ended tasks that have left the rows: written with the batch in which they left, read through connections of their own.
 
 mod access_path;
+mod archive_marks;
 mod blocks;
 mod check;
 mod entry;

@@ -1,11 +1,11 @@
 //! Writes the history, in the transaction of the batch with which tasks leave the rows or come back.
 
-use super::blocks;
 use super::entry::HistoryColumns;
 use super::read::{HistoryLoader, number, spec_number};
+use super::{archive_marks, blocks};
 use crate::store::to_json;
 use danlu_core::state::Retired;
-use danlu_core::{SpecId, TaskId};
+use danlu_core::{SpecId, TaskId, Time};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,12 +22,15 @@ pub(in crate::store) struct HistoryWriter<'a> {
     /// The last one that is known to be there: elements of an array come one after the other.
     known_spec: Option<i64>,
     new_specs: bool,
+    /// Of what was forgotten.
+    environments: Vec<String>,
 }
 
 impl<'a> HistoryWriter<'a> {
     pub(in crate::store) fn new(transaction: &'a Transaction<'a>) -> Self {
         let counts = BTreeMap::new();
-        HistoryWriter { transaction, counts, known_spec: None, new_specs: false }
+        let environments = Vec::new();
+        HistoryWriter { transaction, counts, known_spec: None, new_specs: false, environments }
     }
 
     /// It has left the rows.
@@ -49,7 +52,7 @@ impl<'a> HistoryWriter<'a> {
             to_json(&retired.runs)?
         ])?;
         let sql = "INSERT INTO history (id, user, state, submitted, started, ended, ran, spec, project, array, element,
-            key, log_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+            key, log_bytes, archived) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         self.transaction.prepare_cached(sql)?.execute(params![
             id,
             task.owner.0,
@@ -64,6 +67,7 @@ impl<'a> HistoryWriter<'a> {
             task.array.map(|element| element.index),
             task.key,
             columns.log_bytes,
+            archive_marks::take(self.transaction, id, columns.ended)?,
         ])?;
         for (key, value) in &task.spec.labels {
             let sql = "INSERT INTO history_labels (key, id, value) VALUES (?1, ?2, ?3)";
@@ -81,7 +85,7 @@ impl<'a> HistoryWriter<'a> {
     fn forget_unused(&mut self, spec: i64) -> rusqlite::Result<()> {
         let sql = "SELECT 1 FROM history WHERE spec = ?1";
         if !self.transaction.prepare_cached(sql)?.exists([spec])? {
-            blocks::forget(self.transaction, spec)?;
+            self.environments.extend(blocks::forget(self.transaction, spec)?);
             self.known_spec = None;
         }
         Ok(())
@@ -111,12 +115,17 @@ impl<'a> HistoryWriter<'a> {
     /// again or is removed, so that a reader who did not see it among the rows yet finds it here.
     pub(in crate::store) fn hide(&mut self, task: TaskId) -> rusqlite::Result<Option<i64>> {
         let id = number(task);
-        let sql = "DELETE FROM history WHERE id = ?1 RETURNING user, state, log_bytes, spec";
+        let sql = "DELETE FROM history WHERE id = ?1 RETURNING user, state, log_bytes, spec,
+            iif(archived, ended, NULL)";
         let mut statement = self.transaction.prepare_cached(sql)?;
         let gone = statement.query_row([id], |row| {
-            Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+            let counter = (row.get(0)?, row.get(1)?);
+            Ok((counter, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?, row.get(4)?))
         });
-        let Some((counter, log_bytes, spec)) = gone.optional()? else { return Ok(None) };
+        let Some((counter, log_bytes, spec, archived)) = gone.optional()? else { return Ok(None) };
+        if let Some(ended) = archived {
+            archive_marks::keep(self.transaction, id, ended)?;
+        }
         self.count(counter, -1, -log_bytes);
         match HistoryLoader::new(self.transaction).load(id)? {
             Some(Ok(retired)) => {
@@ -141,6 +150,7 @@ impl<'a> HistoryWriter<'a> {
     /// It was removed.
     pub(in crate::store) fn delete(&mut self, task: TaskId) -> rusqlite::Result<()> {
         let listed = self.hide(task)?;
+        archive_marks::forget(self.transaction, number(task))?;
         let sql = "DELETE FROM history_rows WHERE id = ?1 RETURNING spec";
         let mut statement = self.transaction.prepare_cached(sql)?;
         let stored = statement.query_row([number(task)], |row| row.get(0)).optional()?;
@@ -172,10 +182,12 @@ impl<'a> HistoryWriter<'a> {
         Ok(())
     }
 
-    pub(in crate::store) fn mark_archived(&mut self, tasks: &[TaskId]) -> rusqlite::Result<()> {
-        for task in tasks {
-            let sql = "UPDATE history SET archived = 1 WHERE id = ?1";
-            self.transaction.prepare_cached(sql)?.execute([number(*task)])?;
+    pub(in crate::store) fn mark_archived(
+        &mut self,
+        tasks: &[(TaskId, Time)],
+    ) -> rusqlite::Result<()> {
+        for (task, ended) in tasks {
+            archive_marks::set(self.transaction, number(*task), ended.0)?;
         }
         Ok(())
     }
@@ -186,8 +198,8 @@ impl<'a> HistoryWriter<'a> {
         sums.1 = sums.1.saturating_add(log_bytes);
     }
 
-    /// After the last one.
-    pub(in crate::store) fn finish(self) -> rusqlite::Result<()> {
+    /// After the last one. Answers the environments that may not be needed any more.
+    pub(in crate::store) fn finish(self) -> rusqlite::Result<Vec<String>> {
         for ((user, state), (tasks, log_bytes)) in self.counts {
             let sql = "INSERT INTO history_counts (user, state, tasks, log_bytes) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks, log_bytes = log_bytes + excluded.log_bytes";
@@ -198,6 +210,6 @@ impl<'a> HistoryWriter<'a> {
         if self.new_specs {
             blocks::seal(self.transaction)?;
         }
-        Ok(())
+        Ok(self.environments)
     }
 }
