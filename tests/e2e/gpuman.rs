@@ -86,7 +86,12 @@ fn tasks_are_created_listed_updated_and_cancelled() {
     assert!(gpuman.ask("cancel", "boss", &json!({ "tid": "2" }))["ret"].as_str().is_some());
     assert_eq!(gpuman.ask("query", "ann", &json!({}))["done_tasks"][1][15], "cancelled");
     assert_eq!(gpuman.ask("dump", "ann", &json!({ "cmd": "all" }))["ret"], "完成");
-    assert_eq!(gpuman.ask("query", "ann", &json!({})), json!({}));
+    // They are written down, and stay.
+    let done = gpuman.ask("query", "ann", &json!({}))["done_tasks"].take();
+    assert_eq!(done.as_array().map(Vec::len), Some(2));
+    let archive =
+        fs::read_to_string(gpuman.daemon.data().join("archive.jsonl")).expect("it is there");
+    assert_eq!(archive.lines().count(), 2);
 }
 
 #[test]

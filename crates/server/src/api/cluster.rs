@@ -110,7 +110,7 @@ pub(super) async fn status(
         *tasks.entry(view::state_name(&model, *id)).or_default() += 1;
     }
     for state in ENDED {
-        let retired = api.handle.history().count(None, state).await?;
+        let retired = model.past.of(None, Some(&[state]));
         if retired > 0 {
             *tasks.entry(state).or_default() += retired;
         }

@@ -8,9 +8,8 @@ use super::{Api, ApiError};
 use crate::daemon::handle::NotNow;
 use crate::read_model::ReadModel;
 use crate::store::StoreError;
-use crate::store::history::{History, HistoryQuery};
+use crate::store::history::HistoryQuery;
 use danlu_core::{TaskId, UserId};
-use danlu_wire::api::TaskStateName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -63,20 +62,6 @@ impl Api {
         let query = HistoryQuery { owner: Some(user), limit: count, ..HistoryQuery::default() };
         ids.extend(self.handle.history().page(query).await?.tasks.iter().map(|it| it.task.id));
         Ok(ids.into_iter().rev().take(count).collect())
-    }
-}
-
-impl History {
-    /// How many ended in this state.
-    pub(crate) async fn count(
-        &self,
-        array: Option<TaskId>,
-        state: TaskStateName,
-    ) -> Result<usize, StoreError> {
-        let states = Some(vec![state]);
-        let query = HistoryQuery { array, states, count: true, ..HistoryQuery::default() };
-        let total = self.page(query).await?.total.unwrap_or(0);
-        Ok(usize::try_from(total).unwrap_or(usize::MAX))
     }
 }
 

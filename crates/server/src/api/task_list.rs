@@ -168,8 +168,10 @@ async fn past(
 ) -> Result<(Vec<Retired>, Option<usize>), ApiError> {
     let after = part.after.map(|after| (after.key, after.id));
     let (ascending, limit) = (part.ascending, part.limit + 1);
-    let mut query = HistoryQuery { ascending, after, limit, count: true, ..query };
-    let (mut found, mut total) = (Vec::new(), None);
+    let mut total = query.is_counted().then(|| model.past.of(query.owner, query.states.as_deref()));
+    let count = total.is_none();
+    let mut query = HistoryQuery { ascending, after, limit, count, ..query };
+    let mut found = Vec::new();
     loop {
         let page = api.handle.history().page(query.clone()).await?;
         total = total.or(page.total.map(|total| usize::try_from(total).unwrap_or(usize::MAX)));

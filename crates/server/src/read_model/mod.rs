@@ -10,6 +10,7 @@ pub use brief::{Brief, BriefState};
 pub use digest::{ArrayDigest, Digest};
 
 use crate::store::Batch;
+use crate::store::history::counts::PastCounts;
 use arc_swap::ArcSwap;
 use danlu_core::rows::Ledger;
 use danlu_core::state::Retired;
@@ -40,6 +41,8 @@ pub struct ReadModel {
     pub past_work: OrdMap<UserId, Arc<PastWork>>,
     /// Which nodes list a GPU: more than one where a machine has two names.
     listed: OrdSet<(GpuId, NodeId)>,
+    /// Of ended tasks that are not here any more.
+    pub past: Arc<PastCounts>,
 }
 
 /// The engine's side.
@@ -101,18 +104,21 @@ impl Publisher {
         self.current.nodes.get(&node).map_or_else(|| node.to_string(), |node| node.name.clone())
     }
 
-    pub(crate) fn publish_all(&mut self, state: &State) {
-        self.current = ReadModel::default();
+    pub(crate) fn publish_all(&mut self, state: &State, past: PastCounts) {
+        self.current = ReadModel { past: Arc::new(past), ..ReadModel::default() };
         for row in state.rows() {
             self.current.put(row);
         }
         self.shared.store(Arc::new(self.current.clone()));
     }
 
-    /// `newest` is the number of the last event that is stored.
-    pub(crate) fn publish(&mut self, batch: &Batch, newest: i64) {
-        if batch.rows.is_empty() && batch.events.is_empty() {
+    /// `newest` is the number of the last event that is stored, `past` what is in the history if that has changed.
+    pub(crate) fn publish(&mut self, batch: &Batch, newest: i64, past: Option<PastCounts>) {
+        if batch.rows.is_empty() && batch.events.is_empty() && past.is_none() {
             return;
+        }
+        if let Some(past) = past {
+            self.current.past = Arc::new(past);
         }
         for (key, row) in &batch.rows {
             match row {

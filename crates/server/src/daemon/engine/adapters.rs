@@ -9,6 +9,7 @@ use crate::fleet::Backends;
 use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::history::History;
+use crate::store::history::counts::{self, PastCounts};
 use crate::store::restore_guard::RestoreGuard;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
 use danlu_core::state::Retired;
@@ -124,6 +125,12 @@ impl EngineAdapters {
         self.settle();
     }
 
+    /// As of the last commit.
+    fn past_counts(&self) -> Option<PastCounts> {
+        let counts = self.store.past_counts();
+        counts.map_err(|cause| warn!(%cause, "the history cannot be counted")).ok()
+    }
+
     fn has_notice(&self, is_it: impl Fn(&NoticeKind) -> bool) -> bool {
         self.notices.all().iter().any(|notice| is_it(&notice.what))
     }
@@ -216,13 +223,14 @@ impl People for EngineAdapters {
     }
 
     fn publish(&mut self, batch: &Batch) {
-        self.publisher.publish(batch, self.store.newest_event());
+        let past = counts::are_changed_by(batch).then(|| self.past_counts()).flatten();
+        self.publisher.publish(batch, self.store.newest_event(), past);
         self.notices.take_over(&batch.extras.records);
     }
 
     fn publish_all(&mut self, state: &State, batch: &Batch) {
         self.notices.take_over(&batch.extras.records);
-        self.publisher.publish_all(state);
+        self.publisher.publish_all(state, self.past_counts().unwrap_or_default());
     }
 
     fn deed(&self, state: &State, caller: &ReplyTo, input: &Input) -> Option<Deed> {

@@ -4,6 +4,7 @@ mod access_path;
 mod archive_marks;
 mod blocks;
 mod check;
+pub(crate) mod counts;
 mod entry;
 mod page;
 mod plan;

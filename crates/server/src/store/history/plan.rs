@@ -47,13 +47,7 @@ impl HistoryPlan {
         let user = query.owner.map(|user| user.0);
         let after = query.after.map(|(key, id)| (key, number(id)));
         let (conditions, paths) = conditions(query, states.as_deref());
-        let is_counted = query.node.is_none()
-            && query.label.is_none()
-            && query.project.is_none()
-            && query.array.is_none()
-            && !query.folded
-            && query.ended_from.is_none()
-            && query.ended_before.is_none();
+        let is_counted = query.is_counted();
         let (sort, ascending) = (query.sort, query.ascending);
         HistoryPlan { conditions, paths, sort, ascending, after, is_counted, states, user }
     }
