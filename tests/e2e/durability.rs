@@ -198,6 +198,32 @@ fn an_old_backup_runs_nothing_twice() {
 }
 
 #[test]
+fn a_backup_has_the_archive_of_ended_tasks_wherever_it_is() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let archive = directory.path().join("elsewhere.jsonl");
+    let config = directory.path().join("danlu.toml");
+    let path = format!("[archive]\npath = \"{}\"\n", archive.display());
+    fs::write(&config, path).expect("it can be written");
+    let mut setup = Setup::simulated(4);
+    setup.arguments.extend(["--config".into(), config.display().to_string()]);
+    let mut daemon = Daemon::start_in(directory, setup);
+    daemon.submit("", "true");
+    daemon.ask(&["wait", "--all"]);
+    daemon.say(&["archive", "--all", "--yes"]);
+    let lines = fs::read_to_string(&archive).expect("it is there");
+    assert_eq!(lines.lines().count(), 1);
+    let file = backup(&daemon, "one.tar");
+    daemon.terminate();
+    // What was archived since is not replaced.
+    fs::write(&archive, "newer\n").expect("it can be written");
+    let said = restore(&daemon, &file);
+    assert_eq!(said.status, 0, "{said:?}");
+    let restored = daemon.data().join("archive.jsonl");
+    assert_eq!(fs::read_to_string(restored).expect("it is there"), lines);
+    assert_eq!(fs::read_to_string(&archive).expect("it is there"), "newer\n");
+}
+
+#[test]
 fn a_backup_is_consistent_while_tasks_are_submitted() {
     let mut daemon = Daemon::start();
     let mut submitting =
