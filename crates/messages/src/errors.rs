@@ -62,6 +62,8 @@ messages! {
         "there is no user `{name}` here; add them first: danlu user add {name}",
         "没有用户 `{name}`；请先添加：danlu user add {name}";
     not_an_ended_task = "this is not an ended task", "这不是已结束的任务";
+    no_such_archive_line(number) = "no archive has a line {number}", "归档文件不会有第 {number} 行";
+    too_many_archive_lines(most) = "too many lines: at most {most}", "行数过多：最多 {most} 行";
     bad_archive_line(number, what) = "line {number}: {what}", "第 {number} 行：{what}";
     correct_archive_line =
         "correct or delete that line and import the file again; what is here already is skipped",

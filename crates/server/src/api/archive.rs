@@ -89,6 +89,11 @@ async fn select(
     }
 }
 
+/// No archive has more lines.
+const LAST_LINE: u64 = 1_000_000_000_000;
+/// In one request.
+const LINES_AT_ONCE: usize = 10_000;
+
 /// Lines of an archive become history.
 pub(super) async fn import(
     State(api): State<Api>,
@@ -97,6 +102,14 @@ pub(super) async fn import(
 ) -> Result<Json<Document<Imported>>, ApiError> {
     caller.require_admin()?;
     let Json(ArchiveImport { first_line, lines }) = body?;
+    if first_line > LAST_LINE {
+        let (number, hint) = (first_line.to_string(), errors::correct_archive_line());
+        return Err(ApiError::bad_request(errors::no_such_archive_line(&number), hint));
+    }
+    if lines.len() > LINES_AT_ONCE {
+        let message = errors::too_many_archive_lines(&LINES_AT_ONCE);
+        return Err(ApiError::bad_request(message, errors::ask_for_fewer_at_once()));
+    }
     let count = lines.len();
     let model = api.handle.model();
     let users = model.users.values().filter(|user| !user.removed);

@@ -4,6 +4,7 @@ use super::array_line::array_lines;
 use super::body::Json;
 use super::caller::Caller;
 use super::filter::Filter;
+use super::task_list::cursor;
 use super::task_selection::{Position, TaskSelection};
 use super::tasks::views_in;
 use super::{Api, ApiError, view};
@@ -47,6 +48,10 @@ pub(crate) async fn gather(
 ) -> Result<Overview, ApiError> {
     let model = api.handle.model();
     let filter = filter.of(caller, &model);
+    // It has no pages, but what makes no sense is refused here too.
+    for place in [&filter.cursor, &filter.before] {
+        cursor(place.as_deref(), filter.sort)?;
+    }
     let mut overview = Overview {
         user: caller.name.clone(),
         running: 0,

@@ -201,7 +201,7 @@ impl ListPart {
 }
 
 /// `12`, or of a list that is not sorted by id `1763450000000-12`. One of another order is some place in this one.
-fn cursor(given: Option<&str>, sort: TaskSort) -> Result<Option<Position>, ApiError> {
+pub(super) fn cursor(given: Option<&str>, sort: TaskSort) -> Result<Option<Position>, ApiError> {
     let Some(given) = given else { return Ok(None) };
     Position::read(given, sort).map(Some).ok_or_else(|| {
         ApiError::bad_request(errors::not_a_cursor(&given), errors::cursor_of_an_answer())

@@ -6,7 +6,7 @@ use danlu_core::task::{ArraySpec, TaskSpec};
 /// Between what all elements of a sweep have in common and the values of all of them.
 pub(super) const VALUES: char = '\u{2}';
 
-/// In lower case. Whatever contains the [`needle`] of a search is found by it.
+/// In lower case. Whatever contains the [`needles`] of a search is found by it.
 pub fn searched_text(task: &Task) -> String {
     let mut text = common_text(&task.spec);
     for (name, value) in task.values() {
