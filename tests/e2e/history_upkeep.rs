@@ -129,9 +129,9 @@ fn the_oldest_go_when_there_are_too_many() {
         daemon.ask(&["wait", "--all"]);
     }
     assert_eq!(log_files(&daemon), 6);
-    let refused = daemon.ask(&["set", "history.recent", "100001"]);
+    let refused = daemon.ask(&["set", "history.recent", "1000001"]);
     assert_eq!(refused.status, 64, "{refused:?}");
-    assert!(refused.stderr.contains("100000"), "{refused:?}");
+    assert!(refused.stderr.contains("1000000"), "{refused:?}");
     daemon.say(&["set", "history.recent", "2"]);
     daemon.say(&["set", "history.max_tasks", "3"]);
     until("three are left", || ids(&daemon) == [4, 5, 6]);

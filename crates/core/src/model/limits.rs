@@ -34,7 +34,7 @@ pub const DESCRIPTION_BYTES: usize = 4 * 1024;
 /// A user's template for new tasks.
 pub const TEMPLATE_BYTES: usize = 64 * 1024;
 /// Ended tasks that stay in memory.
-pub const RECENT_TASKS: usize = 100_000;
+pub const RECENT_TASKS: usize = 1_000_000;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
 pub const TASKS_PER_ARRAY: usize = 100_000;

@@ -9,7 +9,7 @@ use danlu_core::input::NodeReport;
 use danlu_core::node::Capacity;
 use danlu_core::settings::{HistorySettings, RestartCost, Settings};
 use danlu_core::{
-    Actor, Epoch, GpuId, Input, NodeMessage, Refusal, Reply, Span, State, Time, UserId,
+    Actor, Epoch, GpuId, Input, NodeMessage, Refusal, Reply, Span, State, Time, UserId, limits,
 };
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -81,7 +81,10 @@ fn settings(cluster: &Cluster, policy: Policy) -> Settings {
         reserve_after: Span::ZERO,
         predictions: policy.estimates == Estimates::History,
         // What has become of each job is read from the state at the end.
-        history: HistorySettings { recent: u64::MAX, ..HistorySettings::default() },
+        history: HistorySettings {
+            recent: limits::RECENT_TASKS as u64,
+            ..HistorySettings::default()
+        },
         ..Settings::default()
     }
 }
