@@ -57,54 +57,12 @@ pub(crate) fn reach(turn: &mut Turn<'_>, input: &Input) {
     if turn.state.ledger.growing.is_empty() {
         return;
     }
-    for task in named(input) {
+    for task in input.tasks() {
         if let Some(first) = turn.state.ledger.to_come(task) {
             let added = turn.state.ledger.growing[&first].added;
             let missing = task.0 - first.0 - u64::from(added) + 1;
             add(turn, first, usize::try_from(missing).unwrap_or(usize::MAX), None);
         }
-    }
-}
-
-fn named(input: &Input) -> Vec<TaskId> {
-    let after = |spec: &TaskSpec| spec.after.iter().map(|after| after.task).collect();
-    match input {
-        Input::Cancel { task, .. }
-        | Input::Hold { task, .. }
-        | Input::Release { task, .. }
-        | Input::Retry { task, .. }
-        | Input::Requeue { task, .. }
-        | Input::Pause { task, .. }
-        | Input::Resume { task, .. }
-        | Input::Extend { task, .. }
-        | Input::Move { task, .. }
-        | Input::Start { task, .. }
-        | Input::Remove { task, .. } => vec![*task],
-        Input::Edit { task, spec, .. } => {
-            let mut named: Vec<TaskId> = after(spec);
-            named.push(*task);
-            named
-        }
-        Input::Submit { spec, .. } => after(spec),
-        Input::Boot { .. }
-        | Input::AddUser { .. }
-        | Input::SetUser { .. }
-        | Input::RemoveUser { .. }
-        | Input::Configure { .. }
-        | Input::Abandon { .. }
-        | Input::AddNode { .. }
-        | Input::RemoveNode { .. }
-        | Input::SetLabels { .. }
-        | Input::DeclareLost { .. }
-        | Input::SetResources { .. }
-        | Input::Drain { .. }
-        | Input::Undrain { .. }
-        | Input::ManageGpus { .. }
-        | Input::EndUnknownRuns { .. }
-        | Input::Node { .. }
-        | Input::Recall(_)
-        | Input::SkipIds { .. }
-        | Input::Schedule => Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::model::gpu::{GpuConfig, GpuReport};
 use crate::model::ids::{Epoch, NodeId, RunId, SessionId, TaskId, UserId};
+use crate::model::limits;
 use crate::model::node::Capacity;
 use crate::model::run::{Ending, RunReport};
 use crate::model::settings::Settings;
@@ -144,4 +145,49 @@ impl Actor {
             Actor::Daemon => None,
         }
     }
+}
+
+impl Input {
+    /// The tasks that it names.
+    pub(crate) fn tasks(&self) -> Vec<TaskId> {
+        match self {
+            Input::Cancel { task, .. }
+            | Input::Hold { task, .. }
+            | Input::Release { task, .. }
+            | Input::Retry { task, .. }
+            | Input::Requeue { task, .. }
+            | Input::Pause { task, .. }
+            | Input::Resume { task, .. }
+            | Input::Extend { task, .. }
+            | Input::Move { task, .. }
+            | Input::Start { task, .. }
+            | Input::Remove { task, .. } => vec![*task],
+            Input::Edit { task, spec, .. } => [*task].into_iter().chain(depends_on(spec)).collect(),
+            Input::Submit { spec, .. } => depends_on(spec).collect(),
+            Input::Boot { .. }
+            | Input::SkipIds { .. }
+            | Input::AddUser { .. }
+            | Input::SetUser { .. }
+            | Input::RemoveUser { .. }
+            | Input::Abandon { .. }
+            | Input::AddNode { .. }
+            | Input::RemoveNode { .. }
+            | Input::SetLabels { .. }
+            | Input::DeclareLost { .. }
+            | Input::SetResources { .. }
+            | Input::Drain { .. }
+            | Input::Undrain { .. }
+            | Input::ManageGpus { .. }
+            | Input::EndUnknownRuns { .. }
+            | Input::Configure { .. }
+            | Input::Node { .. }
+            | Input::Recall(_)
+            | Input::Schedule => Vec::new(),
+        }
+    }
+}
+
+/// More are refused anyway.
+pub(crate) fn depends_on(spec: &TaskSpec) -> impl Iterator<Item = TaskId> {
+    spec.after.iter().take(limits::DEPENDENCIES_PER_TASK).map(|after| after.task)
 }

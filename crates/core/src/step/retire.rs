@@ -5,11 +5,10 @@ use crate::model::ids::{NodeId, RunId, TaskId, UserId};
 use crate::model::limits;
 use crate::model::node::Link;
 use crate::model::run::ReportedState;
-use crate::model::task::Dependency;
 use crate::state::{Retired, State};
 use crate::step::effect::StopOrder;
 use crate::step::event::Event;
-use crate::step::input::{Input, NodeMessage, NodeReport};
+use crate::step::input::{Input, NodeMessage, NodeReport, depends_on};
 use crate::step::nodes;
 use crate::step::refusal::Refusal;
 use crate::step::runs;
@@ -89,67 +88,28 @@ impl Input {
     /// What it names that is not in the state, as far as the decision depends on it. To be asked again after that was
     /// recalled: what a task depends on is known with the task.
     pub fn missing(&self, state: &State) -> Vec<Missing> {
-        match self {
-            Input::Cancel { task, .. }
-            | Input::Hold { task, .. }
-            | Input::Release { task, .. }
-            | Input::Requeue { task, .. }
-            | Input::Pause { task, .. }
-            | Input::Resume { task, .. }
-            | Input::Extend { task, .. }
-            | Input::Move { task, .. }
-            | Input::Start { task, .. }
-            | Input::Remove { task, .. } => absent(state, [*task]),
-            Input::Retry { task, .. } => {
-                let after =
-                    state.tasks.get(task).filter(|_| !mutated(Mutant::OldDependencyIgnored));
-                let after = after.map_or(&[][..], |task| &task.spec.after);
-                absent(state, [*task].into_iter().chain(named(after)))
+        if let Input::Submit { by, key: Some(key), .. } = self {
+            if state.index.keys.contains_key(&(*by, key.as_str().into())) {
+                return Vec::new();
             }
-            Input::Edit { task, spec, .. } => {
-                absent(state, [*task].into_iter().chain(named(&spec.after)))
-            }
-            Input::Submit { by, spec, key } => match key {
-                Some(key) if state.index.keys.contains_key(&(*by, key.as_str().into())) => {
-                    Vec::new()
-                }
-                key => {
-                    let key = key.iter().filter(|_| !mutated(Mutant::OldKeyForgotten));
-                    let key = key.map(|key| Missing::Key(*by, key.clone()));
-                    key.chain(absent(state, named(&spec.after))).collect()
-                }
-            },
-            Input::Node { node, session, message: NodeMessage::Report(report) }
-                if nodes::is_current(state, *node, *session) =>
-            {
-                absent(state, tasks_of_unknown_runs(state, report))
-            }
-            Input::Boot { .. }
-            | Input::SkipIds { .. }
-            | Input::AddUser { .. }
-            | Input::SetUser { .. }
-            | Input::RemoveUser { .. }
-            | Input::Abandon { .. }
-            | Input::AddNode { .. }
-            | Input::RemoveNode { .. }
-            | Input::SetLabels { .. }
-            | Input::DeclareLost { .. }
-            | Input::SetResources { .. }
-            | Input::Drain { .. }
-            | Input::Undrain { .. }
-            | Input::ManageGpus { .. }
-            | Input::EndUnknownRuns { .. }
-            | Input::Configure { .. }
-            | Input::Node { .. }
-            | Input::Recall(_)
-            | Input::Schedule => Vec::new(),
+            let unknown =
+                (!mutated(Mutant::OldKeyForgotten)).then(|| Missing::Key(*by, key.clone()));
+            return unknown.into_iter().chain(absent(state, self.tasks())).collect();
         }
+        let mut missing = absent(state, self.tasks());
+        if let Input::Retry { task, .. } = self
+            && let Some(task) = state.tasks.get(task)
+            && !mutated(Mutant::OldDependencyIgnored)
+        {
+            missing.extend(absent(state, depends_on(&task.spec)));
+        }
+        if let Input::Node { node, session, message: NodeMessage::Report(report) } = self
+            && nodes::is_current(state, *node, *session)
+        {
+            missing.extend(absent(state, tasks_of_unknown_runs(state, report)));
+        }
+        missing
     }
-}
-
-/// More are refused anyway.
-fn named(after: &[Dependency]) -> impl Iterator<Item = TaskId> {
-    after.iter().take(limits::DEPENDENCIES_PER_TASK).map(|after| after.task)
 }
 
 /// Runs of an earlier epoch that go on: of a lost store, or of a task that has ended and left the state, and then they
