@@ -28,7 +28,7 @@ fn beginnings() -> Vec<Input> {
     let add_user = Input::AddUser { by: Actor::Daemon, name: "ann".into(), admin: false };
     let spec = TaskSpec {
         command: vec!["train".into(), "模型 \"$HOME\"".into()],
-        request: Request::gpus(1),
+        request: Request::gpus(1).into(),
         ..TaskSpec::default()
     };
     let submit = Input::Submit { by: UserId(1), spec, key: Some("k".into()) };

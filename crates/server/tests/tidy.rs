@@ -46,7 +46,8 @@ impl Server {
         let task = self.state.row(RowKey::Ledger).unwrap();
         let danlu_core::Row::Ledger(ledger) = task else { panic!("a ledger") };
         let launch = LaunchSpec { environment: Some(environment.into()), ..LaunchSpec::default() };
-        let spec = TaskSpec { command: vec!["true".into()], launch, ..TaskSpec::default() };
+        let spec =
+            TaskSpec { command: vec!["true".into()], launch: launch.into(), ..TaskSpec::default() };
         assert!(self.act(Input::Submit { by: UserId(1), spec, key: None }, Some(environment)));
         let task = ledger.next_task;
         assert!(self.act(Input::Cancel { by: Actor::Daemon, task }, None));

@@ -136,8 +136,8 @@ impl Cluster {
         TaskSpec {
             name: format!("resnet-{seed}"),
             command: command.map(String::from).to_vec(),
-            launch,
-            request: Request::gpus(gpus),
+            launch: launch.into(),
+            request: Request::gpus(gpus).into(),
             expected: Some(Span::from_secs(seconds)),
             preemptible: true,
             project: Some(PROJECT.to_owned()),

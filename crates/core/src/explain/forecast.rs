@@ -3,6 +3,7 @@
 use crate::explain::why;
 use crate::model::ids::{RunId, TaskId, UserId};
 use crate::model::resources::{Part, Placement, Request};
+use crate::model::shared::Shared;
 use crate::model::task::{Task, TaskSpec, TaskState};
 use crate::model::time::{Span, Time};
 use crate::schedule::queue::{Estimate, Rank};
@@ -98,7 +99,7 @@ fn forecast<'a>(
     state: &'a State,
     mut cursor: TurnCursor<'a>,
     wanted: Rank,
-    request: &'a Request,
+    request: &'a Shared<Request>,
     now: Time,
 ) -> Forecast {
     if state.settings().order.is_preemptive() || state.settings().queue_paused {

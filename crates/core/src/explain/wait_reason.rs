@@ -141,9 +141,9 @@ fn explain_queued(state: &State, task: &Task, now: Time) -> WaitReason {
         if request.is_shared() && view.place_by_force(request).is_some() {
             return WaitReason::GpusBusy;
         }
-        let nameless = Request { resources: BTreeMap::new(), ..request.clone() };
+        let nameless = Request { resources: BTreeMap::new(), ..Request::clone(request) };
         if view.place(&nameless).is_some() {
-            let named = Request { gpus: 0, cpus: 0, memory: 0, ..request.clone() };
+            let named = Request { gpus: 0, cpus: 0, memory: 0, ..Request::clone(request) };
             let held_by = holders(state, &named);
             return WaitReason::NamedResources { wanted: named.resources, held_by };
         }
@@ -166,7 +166,7 @@ fn explain_unfit(state: &State, request: &Request) -> WaitReason {
     if !disabled.is_empty() {
         return WaitReason::GpusDisabled { gpu_ids: disabled };
     }
-    let nameless = Request { resources: BTreeMap::new(), ..request.clone() };
+    let nameless = Request { resources: BTreeMap::new(), ..Request::clone(request) };
     let ground = state.ground(Thresholds::All);
     if state.idle_pool().place(&nameless, &ground).is_some() {
         let wanted = request.resources.clone();

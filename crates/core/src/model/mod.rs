@@ -10,6 +10,7 @@ pub mod past_work;
 pub mod resources;
 pub mod run;
 pub mod settings;
+pub mod shared;
 pub mod task;
 mod task_row;
 pub mod time;

@@ -4,6 +4,7 @@ use crate::model::failure::FailureClass;
 use crate::model::ids::{RunId, SpecId, TaskId, UserId};
 use crate::model::resources::Request;
 use crate::model::run::Exit;
+use crate::model::shared::Shared;
 use crate::model::time::{Span, Time};
 use crate::model::trail::Trail;
 use serde::{Deserialize, Serialize};
@@ -44,8 +45,9 @@ pub struct TaskSpec {
     pub project: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub command: Vec<String>,
-    pub launch: LaunchSpec,
-    pub request: Request,
+    /// Equal to those of many others, as the next: kept once ([`crate::state`]).
+    pub launch: Shared<LaunchSpec>,
+    pub request: Shared<Request>,
     pub time_limit: Option<Span>,
     /// The submitter's estimate of its run time, if better than the time limit.
     pub expected: Option<Span>,
@@ -215,8 +217,8 @@ impl Default for TaskSpec {
             project: None,
             labels: BTreeMap::new(),
             command: Vec::new(),
-            launch: LaunchSpec::default(),
-            request: Request::default(),
+            launch: Shared::default(),
+            request: Shared::default(),
             time_limit: None,
             expected: None,
             retries: 0,

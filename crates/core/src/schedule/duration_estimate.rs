@@ -130,7 +130,8 @@ mod tests {
     use std::sync::Arc;
 
     fn ended(state: &State, id: u64, name: &str, seconds: u64) -> Task {
-        let spec = TaskSpec { name: name.into(), request: Request::gpus(1), ..TaskSpec::default() };
+        let spec =
+            TaskSpec { name: name.into(), request: Request::gpus(1).into(), ..TaskSpec::default() };
         let at = Time::from_secs(id.cast_signed());
         let task = new_task(state, UserId(1), &Arc::new(spec), at);
         let state = TaskState::Finished { outcome: Box::new(Outcome::Succeeded), at };

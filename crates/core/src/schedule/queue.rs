@@ -6,6 +6,7 @@
 use crate::model::ids::{TaskId, UserId};
 use crate::model::resources::Request;
 use crate::model::settings::{Order, Settings};
+use crate::model::shared::Shared;
 use crate::model::task::{DEFAULT_PRIORITY, Task, TaskState};
 use crate::model::time::{Span, Time};
 use crate::schedule;
@@ -37,7 +38,7 @@ pub enum Lane {
 /// What decides whether a task may start now, besides its owner. Tasks of one kind fit in the same places.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
-    pub(crate) request: Request,
+    pub(crate) request: Shared<Request>,
     /// If it has a quota.
     pub(crate) project: Option<String>,
 }
@@ -150,7 +151,7 @@ impl Queue {
         self.kinds.iter()
     }
 
-    pub(crate) fn kinds_asking(&self, request: &Request) -> impl Iterator<Item = &Kind> {
+    pub(crate) fn kinds_asking(&self, request: &Shared<Request>) -> impl Iterator<Item = &Kind> {
         let first = Kind { request: request.clone(), project: None };
         let kinds = self.kinds.range(first..).map(|(kind, _)| kind);
         kinds.take_while(move |kind| kind.request == *request)

@@ -3,6 +3,7 @@
 use crate::model::ids::{NodeId, RunId, SpecId, TaskId, UserId};
 use crate::model::resources::{Hold, Request};
 use crate::model::settings::{Order, Settings};
+use crate::model::shared::Shared;
 use crate::model::task::{Task, TaskSpec, TaskState};
 use crate::model::time::Time;
 use crate::schedule;
@@ -91,7 +92,7 @@ impl Loads {
 struct Throttle {
     at_once: usize,
     active: usize,
-    waiting: BTreeMap<Request, BTreeSet<Rank>>,
+    waiting: BTreeMap<Shared<Request>, BTreeSet<Rank>>,
     admitted: BTreeSet<Rank>,
 }
 

@@ -12,6 +12,7 @@ mod invariants;
 mod logs;
 mod retired;
 pub mod rows;
+mod shared_parts;
 mod users;
 
 pub use self::follow::{Changes, TaskChange};
@@ -35,6 +36,7 @@ use crate::schedule::pool::{Ground, Pool, Thresholds};
 use crate::schedule::queue::Queue;
 use crate::state::index::Index;
 use crate::state::rows::{Ledger, Row, RowKey};
+use crate::state::shared_parts::SharedParts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -53,6 +55,7 @@ pub struct State {
     /// How many elements of an array are added by one step.
     pub slice: usize,
     pub(crate) index: Index,
+    pub(crate) parts: SharedParts,
 }
 
 impl Default for State {
@@ -67,6 +70,7 @@ impl Default for State {
             past_work: BTreeMap::new(),
             slice: SLICE,
             index: Index::default(),
+            parts: SharedParts::default(),
         };
         state.index.idle_pool = Pool::when_idle();
         state
@@ -88,7 +92,10 @@ impl State {
                 Row::Ledger(ledger) => state.ledger = *ledger,
                 Row::User(user) => state.insert_user(user),
                 Row::Node(node) => state.insert_node(node),
-                Row::Spec { id, spec } => drop(specs.insert(id, spec)),
+                Row::Spec { id, mut spec } => {
+                    state.parts.share(Arc::make_mut(&mut spec));
+                    specs.insert(id, spec);
+                }
                 Row::Task(task) => tasks.push(task),
                 Row::Run(run) => runs.push(run),
                 Row::LogRemoval(removal) => state.insert_log_removal(removal),
@@ -322,7 +329,8 @@ impl State {
     }
 
     /// What a task is to be asked to do, under a number of its own.
-    pub(crate) fn new_spec(&mut self, spec: TaskSpec) -> (SpecId, Arc<TaskSpec>) {
+    pub(crate) fn new_spec(&mut self, mut spec: TaskSpec) -> (SpecId, Arc<TaskSpec>) {
+        self.parts.share(&mut spec);
         let id = self.ledger.next_spec;
         self.ledger.next_spec = SpecId(id.0 + 1);
         (id, Arc::new(spec))

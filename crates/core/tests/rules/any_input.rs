@@ -146,7 +146,7 @@ fn any_spec() -> impl Strategy<Value = TaskSpec> {
                 array,
                 project: (retries == 1).then(|| "llm".to_owned()),
                 command: vec!["x".into()],
-                request,
+                request: request.into(),
                 after: after
                     .into_iter()
                     .map(|(task, kind)| Dependency { task: TaskId(task), kind })

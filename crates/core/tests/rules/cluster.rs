@@ -186,7 +186,7 @@ pub(crate) fn any_task() -> impl Strategy<Value = (UserId, TaskSpec)> {
             });
             let project = (request.cpus % 2 == 1).then(|| "llm".to_owned());
             let spec = TaskSpec {
-                request,
+                request: request.into(),
                 preemptible,
                 hold,
                 project,

@@ -4,7 +4,7 @@ use crate::lab::{ANN, Lab, ending, healthy, lab, lasting, wants};
 use danlu_core::plan::{Decision, Plan, apply_plan};
 use danlu_core::quota::Quota;
 use danlu_core::refusal::Counted;
-use danlu_core::resources::{GpuMask, NodeSelector, Part, Placement, Sharing};
+use danlu_core::resources::{GpuMask, NodeSelector, Part, Placement, Request, Sharing};
 use danlu_core::run::Exit;
 use danlu_core::settings::{Backfill, Order, PlacementRule};
 use danlu_core::task::TaskSpec;
@@ -55,7 +55,7 @@ fn a_gang_waits_for_all_of_its_nodes_and_takes_none_meanwhile() {
 fn enough_gpus_on_fewer_nodes_are_not_enough() {
     let mut lab = lab(&[8, 8]);
     let too_few = |spec: &TaskSpec, nodes| {
-        let wanted = Box::new(spec.request.clone());
+        let wanted = Box::new(Request::clone(&spec.request));
         Refusal::TooFewNodes { wanted, nodes }
     };
     assert_eq!(refused(&mut lab, gang(3, 2)), too_few(&gang(3, 2), 2));

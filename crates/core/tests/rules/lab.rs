@@ -69,7 +69,11 @@ pub(crate) fn foreign() -> GpuCondition {
 }
 
 pub(crate) fn wants(gpus: u32) -> TaskSpec {
-    TaskSpec { command: vec!["train".into()], request: Request::gpus(gpus), ..TaskSpec::default() }
+    TaskSpec {
+        command: vec!["train".into()],
+        request: Request::gpus(gpus).into(),
+        ..TaskSpec::default()
+    }
 }
 
 pub(crate) fn lasting(gpus: u32, seconds: u64) -> TaskSpec {

@@ -43,7 +43,7 @@ fn names_that_mean_nothing_are_refused_with_the_nearest_one_though_a_node_was_ne
     let labels = [("room".to_owned(), "east".to_owned())].into();
     lab.act(Input::AddNode { by, name, labels });
     let mut refused = |request: Request| {
-        let spec = TaskSpec { request, ..wants(0) };
+        let spec = TaskSpec { request: request.into(), ..wants(0) };
         lab.try_act(Input::Submit { by: ANN, spec, key: None }).unwrap_err()
     };
     let unknown = |kind, name: &str, nearest: Option<&str>| Refusal::UnknownName {
@@ -70,7 +70,7 @@ fn names_that_mean_nothing_are_refused_with_the_nearest_one_though_a_node_was_ne
     assert!(matches!(refused(gang), Refusal::TooFewNodes { nodes: 3, .. }));
     // It may have what is asked for.
     for request in [on(node("n3")), Request::gpus(5), Request { nodes: 3, ..Request::gpus(3) }] {
-        lab.submit(TaskSpec { request, ..wants(0) });
+        lab.submit(TaskSpec { request: request.into(), ..wants(0) });
     }
 }
 
@@ -108,7 +108,7 @@ fn limits_are_kept() {
 fn a_description_that_means_nothing_is_refused() {
     let empty = |command: &[&str], shell| {
         let command = command.iter().map(|word| (*word).to_owned()).collect();
-        let launch = LaunchSpec { shell, ..LaunchSpec::default() };
+        let launch = LaunchSpec { shell, ..LaunchSpec::default() }.into();
         refused(TaskSpec { command, launch, ..wants(1) })
     };
     assert_eq!(empty(&[""], false), Refusal::EmptyCommand);

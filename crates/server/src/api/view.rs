@@ -5,7 +5,7 @@ use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::task::{Outcome, TaskState};
-use danlu_core::{FailureClass, Node, Run, Task, TaskId, Time, WaitReason};
+use danlu_core::{FailureClass, Node, Request, Run, Task, TaskId, Time, WaitReason};
 use danlu_messages::machines::MachineProblem;
 use danlu_messages::{ends, errors};
 use danlu_wire::api::{
@@ -80,7 +80,7 @@ pub(crate) fn details(
         description: spec.description.clone(),
         directory: spec.launch.directory.clone(),
         shell_program: spec.launch.shell_program.clone(),
-        request: spec.request.clone(),
+        request: Request::clone(&spec.request),
         after: spec.after.clone(),
         retries: spec.retries,
         retry_on: spec.retry_on.clone(),

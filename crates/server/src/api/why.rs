@@ -59,7 +59,7 @@ pub(crate) async fn explained(
     id: TaskId,
 ) -> Result<Option<Explained>, ApiError> {
     let question = move |state: &danlu_core::State, now| {
-        let needs = state.tasks.get(&id)?.spec.request.clone();
+        let needs = Request::clone(&state.tasks.get(&id)?.spec.request);
         let starts_at = danlu_core::expected_start(state, id, now);
         Some((Scene::of(state, id, now)?, needs, starts_at))
     };

@@ -183,8 +183,9 @@ fn told(view: TaskView) -> Result<StoredAgain, String> {
             python: details.python,
             umask: details.umask,
             ..LaunchSpec::default()
-        },
-        request: details.request,
+        }
+        .into(),
+        request: details.request.into(),
         retries: details.retries,
         retry_on: details.retry_on,
         preemptible: details.preemptible,

@@ -35,7 +35,7 @@ impl World {
         let mut spec = TaskSpec::clone(&state.tasks.get(&task)?.spec);
         match self.dice.below(5) {
             4 => spec.begin = Some(self.daemon_clock() + self.dice.span(0, 30_000)),
-            0 => spec.request = self.draw_request(),
+            0 => *spec.request = self.draw_request(),
             1 => spec.after = self.draw_dependencies(),
             2 => spec.retries += 1,
             _ => spec.priority = 5 + self.dice.index(10) as i32,
@@ -65,7 +65,7 @@ impl World {
         TaskSpec {
             name: String::new(),
             command,
-            request: self.draw_request(),
+            request: self.draw_request().into(),
             time_limit: limited.then(|| Span(span / 2 + self.dice.below(span * 4))),
             expected: guessed.then(|| Span(span / 2 + self.dice.below(span * 2))),
             retries: u32::try_from(self.dice.below(8).saturating_sub(4)).unwrap_or(0),

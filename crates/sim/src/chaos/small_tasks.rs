@@ -77,7 +77,7 @@ impl World {
         let spec = TaskSpec {
             name: NAME.to_owned(),
             command: vec!["work".to_owned(), span.to_string(), "0".to_owned()],
-            request: Request::gpus(1),
+            request: Request::gpus(1).into(),
             time_limit: limited.then(|| Span(span + self.dice.scale(1000, 60_000))),
             priority: PRIORITY,
             ..TaskSpec::default()

@@ -134,7 +134,7 @@ impl PackedCluster {
             ..Request::gpus(pod.gpus)
         };
         let command = vec!["task".to_owned()];
-        let spec = TaskSpec { command, request, ..TaskSpec::default() };
+        let spec = TaskSpec { command, request: request.into(), ..TaskSpec::default() };
         let Reply::Task(task) = self.ask(Input::Submit { by: self.user, spec, key: None })? else {
             return Ok(false);
         };

@@ -187,7 +187,7 @@ impl Replay<'_> {
         };
         let spec = TaskSpec {
             command: vec![String::from("job")],
-            request: Request { span_nodes: true, ..Request::gpus(job.gpus) },
+            request: Request { span_nodes: true, ..Request::gpus(job.gpus) }.into(),
             expected,
             preemptible: true,
             ..TaskSpec::default()

@@ -3,12 +3,12 @@
 use super::{Change, Patch};
 use crate::parse::dependency::UnresolvedDependency;
 use danlu_core::resources::{Request, Sharing};
-use danlu_core::task::{ArraySpec, Dependency, TaskSpec};
+use danlu_core::task::{ArraySpec, Dependency, LaunchSpec, TaskSpec};
 use danlu_wire::api::{Array, TaskView};
 
 /// Without its environment, which is kept apart. `begin` is written as the caller writes times.
 pub fn described(spec: TaskSpec, begin: Option<String>) -> Patch {
-    let launch = spec.launch;
+    let launch = LaunchSpec::clone(&spec.launch);
     Patch {
         name: spec.name.into(),
         description: spec.description.into(),
@@ -33,7 +33,7 @@ pub fn described(spec: TaskSpec, begin: Option<String>) -> Patch {
         gpus_by_uuid: launch.gpus_by_uuid.into(),
         python: launch.python.into(),
         umask: launch.umask.into(),
-        ..needs(spec.request)
+        ..needs(Request::clone(&spec.request))
     }
 }
 

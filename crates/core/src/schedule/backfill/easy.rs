@@ -133,7 +133,7 @@ impl<'a> Reservation<'a> {
         // Kinds that ask for the same follow each other.
         let mut known: Option<(&Request, Option<(Placement, Estimate)>)> = None;
         for (kind, alike) in view.state.queue().kinds() {
-            let request = &kind.request;
+            let request = &*kind.request;
             let (_, place) = match known.take_if(|(of, _)| *of == request) {
                 Some(known) => known,
                 None => (request, self.place(view, request)),

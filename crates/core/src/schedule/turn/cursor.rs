@@ -4,6 +4,7 @@ use super::key::TurnKey;
 use crate::model::ids::{TaskId, UserId};
 use crate::model::resources::Request;
 use crate::model::settings::Order;
+use crate::model::shared::Shared;
 use crate::model::time::Time;
 use crate::schedule::order::balance;
 use crate::schedule::order::fair::Used;
@@ -251,7 +252,7 @@ impl<'a> TurnCursor<'a> {
     }
 
     /// Close this kind for the rest of this pass.
-    pub(crate) fn drop_request(&mut self, request: &Request) {
+    pub(crate) fn drop_request(&mut self, request: &Shared<Request>) {
         self.dropped.extend(self.queue.kinds_asking(request));
     }
 

@@ -57,7 +57,7 @@ fn may_meet(
     if users.len() < 2 {
         return Ok(());
     }
-    let requests = || users.values().map(|spec| &spec.request);
+    let requests = || users.values().map(|spec| &*spec.request);
     if requests().all(Request::is_shared) {
         let asked: u64 = requests().map(|request| request.gpu_memory).sum();
         let fits = memory.is_none_or(|memory| asked <= memory);
