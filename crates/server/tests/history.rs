@@ -410,3 +410,28 @@ fn damage(path: &Path, sql: &str) {
     let connection = rusqlite::Connection::open(path).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1);
 }
+
+#[test]
+fn a_page_may_have_an_end_and_counts_all_the_same() {
+    let scratch = Scratch::with(50);
+    let check = |query: HistoryQuery, after: Option<u64>, until: u64| {
+        let all = scratch.all(&query);
+        let place = |id: u64| {
+            let retired = scratch.task(id).unwrap().unwrap();
+            (key(&retired, query.sort), TaskId(id))
+        };
+        let from = after.map_or(0, |after| all.iter().position(|id| *id == after).unwrap() + 1);
+        let to = all.iter().position(|id| *id == until).unwrap();
+        let (after, until) = (after.map(place), Some(place(until)));
+        let asked = HistoryQuery { after, until, limit: 100, count: true, ..query };
+        assert_eq!(scratch.page(asked), (all[from..to].to_vec(), false, Some(50)));
+    };
+    for sort in [HistorySort::Id, HistorySort::Ended, HistorySort::Ran] {
+        for ascending in [true, false] {
+            let query = HistoryQuery { sort, ascending, ..query() };
+            let all = scratch.all(&query);
+            check(query.clone(), None, all[20]);
+            check(query, Some(all[4]), all[20]);
+        }
+    }
+}

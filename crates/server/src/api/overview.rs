@@ -25,8 +25,7 @@ pub(crate) struct MostLines {
     pub(crate) ended: usize,
 }
 
-/// Read from the history at once, and how often: arrays that have a line already may stand before others.
-const AT_ONCE: usize = 20;
+/// How often the history is read: arrays that have a line already may stand before others.
 const MOST_PAGES: usize = 5;
 
 const FOR_PROGRAMS: MostLines = MostLines { waiting: 200, ended: 10 };
@@ -135,7 +134,7 @@ async fn past_lines(
     query: HistoryQuery,
     most: usize,
 ) -> Result<Vec<Retired>, ApiError> {
-    let (sort, limit) = (HistorySort::Ended, AT_ONCE);
+    let (sort, limit) = (HistorySort::Ended, most);
     let mut query = HistoryQuery { sort, limit, ..query };
     let (mut lines, mut arrays) = (Vec::new(), BTreeSet::new());
     for _ in 0..MOST_PAGES {

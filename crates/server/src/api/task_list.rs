@@ -5,13 +5,14 @@ use super::filter::Filter;
 use super::task_selection::{Position, TaskSelection};
 use super::tasks::views_in;
 use super::{Api, ApiError};
-use crate::read_model::ReadModel;
+use crate::read_model::{Brief, ReadModel};
 use crate::store::history::HistoryQuery;
 use danlu_core::TaskId;
 use danlu_core::state::Retired;
 use danlu_messages::errors;
 use danlu_wire::api::{MOST_ROWS, TaskSort, Tasks};
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A page, and a read model in which its tasks are visible.
@@ -105,6 +106,9 @@ async fn page(
     let mut total = Total { count, is_less: false };
     let mut model = Arc::clone(model);
     if let Some(query) = query.filter(|_| filter.ids.is_none()) {
+        // What would stand behind a full page of live tasks is not read.
+        let until = positions.get(part.limit).map(|last| (last.key, last.id));
+        let query = HistoryQuery { until, ..query };
         let (past, count) = past(api, &model, (query, filter.sort), part).await?;
         total.is_less = count.is_none();
         total.count += count.unwrap_or(past.len());
@@ -127,35 +131,51 @@ fn live(
     part: ListPart,
 ) -> Result<(Vec<Position>, usize, Option<HistoryQuery>), ApiError> {
     let wanted = TaskSelection::new(filter, model)?;
-    let ids: Box<dyn DoubleEndedIterator<Item = TaskId>> = if let Some(named) = filter.named()? {
-        Box::new(named.into_iter())
-    } else if wanted.only_active() {
-        let tasks: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
-        Box::new(tasks.into_iter())
-    } else {
-        Box::new(model.briefs.keys().copied())
-    };
-    let ids: Box<dyn Iterator<Item = TaskId>> =
-        if part.ascending { Box::new(ids) } else { Box::new(ids.rev()) };
     let is_in_order = filter.sort == TaskSort::Id;
+    let counted = wanted.counted();
+    debug_assert!(counted.is_none_or(|count| {
+        let all = model.briefs.iter().filter(|(id, brief)| wanted.lets_through(**id, brief));
+        count == all.count()
+    }));
+    // Where nothing has to be counted, a page costs as much as it has rows.
+    let is_page = is_in_order && counted.is_some();
+    let range = match part.after.filter(|_| is_page) {
+        None => (Bound::Unbounded, Bound::Unbounded),
+        Some(after) if part.ascending => (Bound::Excluded(after.id), Bound::Unbounded),
+        Some(after) => (Bound::Unbounded, Bound::Excluded(after.id)),
+    };
+    let known = |id: TaskId| model.briefs.get_key_value(&id);
+    let briefs: Box<dyn DoubleEndedIterator<Item = (&TaskId, &Brief)>> =
+        if let Some(named) = filter.named()? {
+            Box::new(named.into_iter().filter_map(known))
+        } else if wanted.only_active() {
+            let tasks: BTreeSet<TaskId> = model.active_runs().map(|run| run.task).collect();
+            Box::new(tasks.into_iter().filter_map(known))
+        } else {
+            Box::new(model.briefs.range(range))
+        };
+    let briefs: Box<dyn Iterator<Item = (&TaskId, &Brief)>> =
+        if part.ascending { Box::new(briefs) } else { Box::new(briefs.rev()) };
     let (mut found, mut total) = (Vec::new(), 0);
-    for id in ids {
-        let Some(brief) = model.briefs.get(&id) else { continue };
-        if !wanted.lets_through(id, brief) {
+    for (id, brief) in briefs {
+        if is_page && (found.len() > part.limit || counted == Some(total)) {
+            break;
+        }
+        if !wanted.lets_through(*id, brief) {
             continue;
         }
         total += 1;
         if is_in_order && found.len() > part.limit {
             continue;
         }
-        let position = wanted.position(id);
+        let position = wanted.position(*id);
         if part.after.is_none_or(|after| part.is_beyond(position, after)) {
             found.push(position);
         }
     }
     part.sort(&mut found);
     found.truncate(part.limit + 1);
-    Ok((found, total, wanted.of_history()))
+    Ok((found, counted.unwrap_or(total), wanted.of_history()))
 }
 
 /// Of the history: one more than fits, without those that are live, and how many there are in all, unless counting them

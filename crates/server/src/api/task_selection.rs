@@ -85,6 +85,37 @@ impl<'a> TaskSelection<'a> {
                 || self.model.tasks.get(&id).is_some_and(|task| self.inside(task)))
     }
 
+    /// How many it lets through, if that can be told without a look at each: only users and states count.
+    pub(super) fn counted(&self) -> Option<usize> {
+        if self.named.is_some() || self.filter.array.is_some() || self.looks_inside() {
+            return None;
+        }
+        let is_theirs = |user| {
+            self.owner.is_none_or(|owner| owner == Some(user))
+                && self.filter.only.is_none_or(|only| only == user)
+        };
+        let settled = self.model.digest.count(|user, state| match state {
+            BriefState::Waiting(name) | BriefState::Ended(name) => {
+                is_theirs(user) && self.states.as_ref().is_none_or(|states| states.contains(&name))
+            }
+            BriefState::Active => is_theirs(user) && self.states.is_none(),
+        });
+        let active = match self.states {
+            None => 0,
+            Some(_) => self.active().count(),
+        };
+        Some(settled + active)
+    }
+
+    /// Those with a run that has not ended.
+    fn active(&self) -> impl Iterator<Item = TaskId> {
+        let tasks: BTreeSet<TaskId> = self.model.active_runs().map(|run| run.task).collect();
+        tasks.into_iter().filter(|id| {
+            let brief = self.model.briefs.get(id);
+            brief.is_some_and(|it| it.state == BriefState::Active && self.lets_through(*id, it))
+        })
+    }
+
     fn looks_inside(&self) -> bool {
         let filter = self.filter;
         filter.label.is_some()

@@ -28,7 +28,7 @@ use tokio::time::timeout;
 /// Ids in one request.
 const MOST_IDS: usize = 100_000;
 /// Of these, how many the engine has before it has answered the first.
-const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 1_000;
 /// Timeout of reads from the store; details are left out of the response then.
 pub(super) const LONGEST_READ: Duration = Duration::from_millis(500);
 

@@ -10,7 +10,7 @@ pub struct Brief {
     pub state: BriefState,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BriefState {
     Waiting(TaskStateName),
     /// Its run tells more.

@@ -15,7 +15,8 @@ pub struct Digest {
     /// Arrays of which some elements have not ended.
     pub open_arrays: OrdSet<TaskId>,
     pub ended: OrdSet<TaskId>,
-    waiting_of: OrdMap<UserId, usize>,
+    /// How many of each user's tasks there are.
+    counts: OrdMap<(UserId, BriefState), usize>,
 }
 
 /// Where the elements of an array stand.
@@ -30,7 +31,12 @@ pub struct ArrayDigest {
 
 impl Digest {
     pub fn waiting_of(&self, user: UserId) -> usize {
-        self.waiting_of.get(&user).copied().unwrap_or(0)
+        self.count(|owner, state| owner == user && matches!(state, BriefState::Waiting(_)))
+    }
+
+    pub fn count(&self, is_counted: impl Fn(UserId, BriefState) -> bool) -> usize {
+        let counted = self.counts.iter().filter(|((user, state), _)| is_counted(*user, *state));
+        counted.map(|(_, count)| count).sum()
     }
 
     /// A task has appeared, changed or gone.
@@ -49,9 +55,7 @@ impl Digest {
     }
 
     fn add(&mut self, id: TaskId, brief: Brief, array: Option<ArrayElement>) {
-        if brief.is_waiting() {
-            *self.waiting_of.entry(brief.owner).or_insert(0) += 1;
-        }
+        *self.counts.entry((brief.owner, brief.state)).or_insert(0) += 1;
         if brief.is_over() {
             self.ended.insert(id);
         }
@@ -69,10 +73,12 @@ impl Digest {
     }
 
     fn remove(&mut self, id: TaskId, brief: &Brief, array: Option<ArrayElement>) {
-        if brief.is_waiting()
-            && let Some(count) = self.waiting_of.get_mut(&brief.owner)
-        {
+        let key = (brief.owner, brief.state);
+        if let Some(count) = self.counts.get_mut(&key) {
             *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&key);
+            }
         }
         if brief.is_over() {
             self.ended.remove(&id);

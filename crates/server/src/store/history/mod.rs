@@ -58,8 +58,10 @@ pub struct HistoryQuery {
     pub ascending: bool,
     /// Only what comes after this key and id in that order; the key is the id itself when sorted by id.
     pub after: Option<(i64, TaskId)>,
+    /// And before this one.
+    pub until: Option<(i64, TaskId)>,
     pub limit: usize,
-    /// Also count all that it lets through, whatever `after` and `limit` are.
+    /// Also count all that it lets through, whatever `after`, `until` and `limit` are.
     pub count: bool,
 }
 

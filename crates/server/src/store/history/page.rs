@@ -96,7 +96,7 @@ impl Pager<'_> {
         if found.len() >= self.most && !count {
             return Ok((found, None));
         }
-        if whole && !plan.begins_later() {
+        if whole && !plan.is_part() {
             return Ok(self.cut(found));
         }
         let specs = blocks::search_all(connection, needles, self.go_on)?;

@@ -18,6 +18,7 @@ pub(super) struct HistoryPlan {
     sort: HistorySort,
     ascending: bool,
     after: Option<(i64, i64)>,
+    until: Option<(i64, i64)>,
     /// Only users and states: the counters know how many there are.
     pub(super) is_counted: bool,
     states: Option<Vec<i64>>,
@@ -45,11 +46,12 @@ impl HistoryPlan {
             codes
         });
         let user = query.owner.map(|user| user.0);
-        let after = query.after.map(|(key, id)| (key, number(id)));
+        let place = |(key, id)| (key, number(id));
+        let (after, until) = (query.after.map(place), query.until.map(place));
         let (conditions, paths) = conditions(query, states.as_deref());
         let is_counted = query.is_counted();
         let (sort, ascending) = (query.sort, query.ascending);
-        HistoryPlan { conditions, paths, sort, ascending, after, is_counted, states, user }
+        HistoryPlan { conditions, paths, sort, ascending, after, until, is_counted, states, user }
     }
 
     /// No ended task is in such a state.
@@ -124,8 +126,9 @@ impl HistoryPlan {
         path("history h INDEXED BY history_spec", "h.spec = ?", vec![spec.into()], None)
     }
 
-    pub(super) fn begins_later(&self) -> bool {
-        self.after.is_some()
+    /// It does not go from the first one to the last.
+    pub(super) fn is_part(&self) -> bool {
+        self.after.is_some() || self.until.is_some()
     }
 
     /// All that it lets through, in the wanted order and from where the page begins, until `take` has had enough.
@@ -176,15 +179,17 @@ impl HistoryPlan {
             values.extend(condition.values.iter().cloned());
         }
         if ordered {
-            let (than, direction) = if self.ascending { (">", "ASC") } else { ("<", "DESC") };
-            if let Some((after, after_id)) = self.after {
+            let (beyond, before, direction) =
+                if self.ascending { (">", "<", "ASC") } else { ("<", ">", "DESC") };
+            for (than, place) in [(beyond, self.after), (before, self.until)] {
+                let Some((bound, bound_id)) = place else { continue };
                 if self.sort == HistorySort::Id {
                     sql.push_str(&format!(" AND {id} {than} ?"));
                 } else {
                     sql.push_str(&format!(" AND ({key}, {id}) {than} (?, ?)"));
-                    values.push(after.into());
+                    values.push(bound.into());
                 }
-                values.push(after_id.into());
+                values.push(bound_id.into());
             }
             sql.push_str(&match self.sort {
                 HistorySort::Id => format!(" ORDER BY {id} {direction}"),

@@ -115,6 +115,11 @@ impl<'a> HistoryWriter<'a> {
     /// again or is removed, so that a reader who did not see it among the rows yet finds it here.
     pub(in crate::store) fn hide(&mut self, task: TaskId) -> rusqlite::Result<Option<i64>> {
         let id = number(task);
+        // Most have never been there, and a deletion opens every index.
+        let sql = "SELECT 1 FROM history WHERE id = ?1";
+        if !self.transaction.prepare_cached(sql)?.exists([id])? {
+            return Ok(None);
+        }
         let sql = "DELETE FROM history WHERE id = ?1 RETURNING user, state, log_bytes, spec,
             iif(archived, ended, NULL)";
         let mut statement = self.transaction.prepare_cached(sql)?;
