@@ -39,7 +39,7 @@ const HALF: &[u8] = b"POST /api/v1/tasks HTTP/1.1\r\nhost: danlu\r\nx-half: ";
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
     match options {
         ["hold-half-sent", place, count] => hold(place, count),
-        options => measuring::run(options, (FULL, QUICK), measure, Peers::Left),
+        options => measuring::run("abuse", options, (FULL, QUICK), measure, Peers::Left),
     }
 }
 

@@ -131,9 +131,9 @@ fn short(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value}") }
 }
 
-pub(super) fn document(figures: &[Figure], peers: &Value) -> Value {
+pub(super) fn document(bench: &str, figures: &[Figure], peers: &Value) -> Value {
     let figures: Vec<Value> = figures.iter().map(Figure::json).collect();
-    json!({ "v": 1, "bench": "one-machine", "figures": figures, "others": peers })
+    json!({ "v": 1, "bench": bench, "figures": figures, "others": peers })
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ const QUICK: Size = Size {
 };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    measuring::run(options, (FULL, QUICK), measure, Peers::Left)
+    measuring::run("history", options, (FULL, QUICK), measure, Peers::Left)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

@@ -28,7 +28,7 @@ const FULL: Size = Size { rounds: 5, time: Duration::from_secs(3) };
 const QUICK: Size = Size { rounds: 2, time: Duration::from_millis(300) };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    measuring::run(options, (FULL, QUICK), measure, Peers::Left)
+    measuring::run("http", options, (FULL, QUICK), measure, Peers::Left)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

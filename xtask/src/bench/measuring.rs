@@ -27,6 +27,7 @@ pub(super) enum Peers {
 
 /// `quick` is the size to see that it works.
 pub(super) fn run<Size>(
+    bench: &str,
     options: &[&str],
     (full, quick): (Size, Size),
     measure: impl FnOnce(&Programs, Size) -> Result<Vec<Figure>, String>,
@@ -55,7 +56,7 @@ pub(super) fn run<Size>(
         Peers::Left => (Value::Null, String::new()),
     };
     match options.contains(&"--json") {
-        true => println!("{:#}", figure::document(&figures, &others)),
+        true => println!("{:#}", figure::document(bench, &figures, &others)),
         false => println!("{}\n{}{table}", machine(), figure::table(&figures)),
     }
     Ok(true)

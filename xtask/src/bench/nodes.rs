@@ -31,7 +31,7 @@ const FULL: Size = Size { machines: 200, tasks: 100_000, others: 49, starts: 500
 const QUICK: Size = Size { machines: 10, tasks: 1_000, others: 4, starts: 50 };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    measuring::run(options, (FULL, QUICK), measure, Peers::Left)
+    measuring::run("nodes", options, (FULL, QUICK), measure, Peers::Left)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

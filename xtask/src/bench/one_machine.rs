@@ -58,7 +58,7 @@ const QUICK: Size = Size {
 };
 
 pub(super) fn run(options: &[&str]) -> Result<bool, String> {
-    measuring::run(options, (FULL, QUICK), measure, Peers::Shown)
+    measuring::run("one-machine", options, (FULL, QUICK), measure, Peers::Shown)
 }
 
 fn measure(programs: &Programs, size: Size) -> Result<Vec<Figure>, String> {

@@ -46,6 +46,7 @@ pub(super) fn run(options: &[&str]) -> Result<bool, String> {
         rest => (shell::target().join("soak.svg"), rest),
     };
     measuring::run(
+        "soak",
         rest,
         (FULL, QUICK),
         |programs, size| measure(programs, size, &path),
