@@ -96,6 +96,30 @@ fn archived_tasks_can_be_read_by_another_server() {
 }
 
 #[test]
+fn a_line_of_the_archive_is_no_longer_because_the_array_is() {
+    let first = Daemon::start();
+    first.submit("--array 0-999", "true");
+    first.say(&["cancel", "--yes", "3-1000"]);
+    first.submit("--grid lr=0.1,0.2 --grid seed=0..4", "echo {lr} {seed}");
+    first.ask(&["wait", "--all"]);
+    let (file, lines) = archived(&first, "arrays.jsonl");
+    assert_eq!(lines.len(), 1_010);
+    let text = fs::read_to_string(&file).expect("the file");
+    let longest = text.lines().map(str::len).max().expect("lines");
+    assert!(longest < 4_000, "{longest} bytes");
+
+    let second = Daemon::start();
+    second.say(&["archive", "--import", &file.display().to_string()]);
+    let shown = |id: &str| second.show(id);
+    assert_eq!((&shown("1000")["array"], &shown("1000")["index"]), (&1.into(), &999.into()));
+    let found = second.json(&["ls", "--json", "lr=0.2", "seed=4"])["tasks"].clone();
+    let found = found.as_array().expect("a list").iter().map(|task| task["index"].clone());
+    assert_eq!(found.collect::<Vec<_>>(), [9]);
+    let listed = second.say(&["ls", "-n", "1000"]);
+    assert!(listed.contains("[0-999]") || listed.contains("[0-"), "{listed}");
+}
+
+#[test]
 fn a_task_is_archived_once_until_it_runs_again() {
     let daemon = Daemon::start();
     daemon.submit("", "true");

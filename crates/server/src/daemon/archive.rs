@@ -3,7 +3,7 @@
 //! After a crash a task may have two lines; none is missing.
 
 use crate::api::{Api, ApiError};
-use crate::daemon::archive_line::line;
+use crate::daemon::archive_line::{ElementSpec, line};
 use crate::daemon::clock;
 use crate::daemon::handle::{Asker, NotNow};
 use crate::read_model::ReadModel;
@@ -135,7 +135,8 @@ fn with_runs(model: &ReadModel, task: &Arc<Task>) -> Retired {
 /// In the order of the tasks.
 pub(crate) fn lines(model: &ReadModel, tasks: &[Retired]) -> Vec<Vec<u8>> {
     let model = model.with_retired(tasks.iter().cloned());
-    tasks.iter().map(|retired| line(&model, retired)).collect()
+    let mut specs = ElementSpec::default();
+    tasks.iter().map(|retired| line(&model, retired, &mut specs)).collect()
 }
 
 /// Writes these to the server's own file. How many.

@@ -5,7 +5,7 @@ use crate::api::view;
 use crate::read_model::ReadModel;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::state::Retired;
-use danlu_core::task::{LaunchSpec, TaskSpec};
+use danlu_core::task::{ArraySpec, LaunchSpec, TaskSpec};
 use danlu_core::{Epoch, NodeId, Run, RunId, Task, TaskId, Time, UserId, check_description};
 use danlu_messages::{Language, errors};
 use danlu_wire::api::{TaskStateName, TaskView};
@@ -35,14 +35,37 @@ struct Stored<'a> {
     nodes: BTreeMap<NodeId, &'a str>,
 }
 
+/// A spec as it is written with an element of its array: without the indices of all others, which would make every line
+/// as long as the array.
+#[derive(Debug, Default)]
+pub(crate) struct ElementSpec(Option<(Arc<TaskSpec>, TaskSpec)>);
+
+impl ElementSpec {
+    fn of<'a>(&'a mut self, task: &'a Task) -> &'a TaskSpec {
+        let Some(element) = task.array else { return &task.spec };
+        let known = self.0.take().filter(|(spec, _)| Arc::ptr_eq(spec, &task.spec));
+        let (spec, mut alone) =
+            known.unwrap_or_else(|| (Arc::clone(&task.spec), TaskSpec::clone(&task.spec)));
+        if let Some(array) = &mut alone.array {
+            array.indices = vec![element.index];
+        }
+        &self.0.insert((spec, alone)).1
+    }
+}
+
 /// With the end of line. `model` has the task in it.
-pub(crate) fn line(model: &ReadModel, Retired { task, runs }: &Retired) -> Vec<u8> {
+pub(crate) fn line(
+    model: &ReadModel,
+    Retired { task, runs }: &Retired,
+    specs: &mut ElementSpec,
+) -> Vec<u8> {
     // What is stored is English.
     let mut view = Language::English.within(|| view::task(model, task, None));
     view.details = Some(view::details(model, task, None));
     let parts = runs.iter().flat_map(|run| &run.parts);
     let named = |part: &RunPart| Some((part.node, model.nodes.get(&part.node)?.name.as_str()));
-    let stored = Stored { spec: &task.spec, task, runs, nodes: parts.filter_map(named).collect() };
+    let nodes = parts.filter_map(named).collect();
+    let stored = Stored { spec: specs.of(task), task, runs, nodes };
     let mut line = serde_json::to_vec(&ArchiveLine { view, stored }).unwrap_or_default();
     line.push(b'\n');
     line
@@ -130,11 +153,19 @@ impl LineReader {
         }
         let refused = |refusal| danlu_messages::refusals::refusal(&refusal).0;
         check_description(&spec, task.key.as_deref()).map_err(refused)?;
-        let key = serde_json::to_string(&spec).map_err(|error| error.to_string())?;
+        let key = shared_key(&spec).map_err(|error| error.to_string())?;
         task.spec = Arc::clone(self.specs.entry(key).or_insert_with(|| Arc::new(spec)));
         let runs = runs.into_iter().map(Arc::new).collect();
         Ok(Retired { task: Arc::new(task), runs })
     }
+}
+
+/// Equal for the elements of an array, each of which knows its own index only.
+fn shared_key(spec: &TaskSpec) -> serde_json::Result<String> {
+    let Some(array) = &spec.array else { return serde_json::to_string(spec) };
+    let (at_once, grid) = (array.at_once, array.grid.clone());
+    let array = Some(ArraySpec { indices: Vec::new(), at_once, grid });
+    serde_json::to_string(&TaskSpec { array, ..spec.clone() })
 }
 
 /// What a line of an earlier version tells.

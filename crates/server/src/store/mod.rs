@@ -100,7 +100,7 @@ impl Store {
         connection
             .execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-                 PRAGMA journal_size_limit = 16777216;",
+                 PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -1024;",
             )
             .map_err(failed)?;
         schema::migrate(path, &mut connection)?;

@@ -21,6 +21,9 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Instructions of SQLite between two looks at the time.
 const INSTRUCTIONS: i32 = 20_000;
 
+/// Of each connection.
+const CACHE_KIB: i64 = 512;
+
 type Job = Box<dyn FnOnce(Result<&HistoryReader, StoreError>) + Send>;
 
 #[derive(Debug)]
@@ -127,6 +130,8 @@ impl HistoryReader {
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(Duration::from_secs(1)).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(64);
+        // What is read often stays in the system's own cache.
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
         let deadline = QueryDeadline { start: Instant::now(), at: AtomicU64::new(u64::MAX) };
         let deadline = Arc::new(deadline);
         let watched = Arc::clone(&deadline);
