@@ -3,6 +3,7 @@
 
 use crate::api::view;
 use crate::read_model::ReadModel;
+use danlu_core::limits;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::state::Retired;
 use danlu_core::task::{ArraySpec, LaunchSpec, TaskSpec};
@@ -112,7 +113,8 @@ impl LineReader {
     }
 
     fn stored(&mut self, owner: UserId, stored: StoredAgain) -> Result<Retired, String> {
-        let StoredAgain { spec, mut task, mut runs, nodes } = stored;
+        let StoredAgain { mut spec, mut task, mut runs, nodes } = stored;
+        spec.array.as_mut().map_or((), complete_sweep);
         let id = task.get("id").and_then(Value::as_u64).unwrap_or(0);
         if !(1..HIGHEST_ID).contains(&id) || runs.len() as u64 >= RUNS_PER_TASK {
             return Err(errors::not_an_ended_task().to_owned());
@@ -157,6 +159,15 @@ impl LineReader {
         task.spec = Arc::clone(self.specs.entry(key).or_insert_with(|| Arc::new(spec)));
         let runs = runs.into_iter().map(Arc::new).collect();
         Ok(Retired { task: Arc::new(task), runs })
+    }
+}
+
+/// Of a sweep, what an element knows of its array: an index for each combination of values.
+fn complete_sweep(array: &mut ArraySpec) {
+    let axes = array.grid.iter().map(|axis| axis.values.len());
+    let combinations = axes.fold(1, usize::saturating_mul);
+    if !array.grid.is_empty() && combinations <= limits::TASKS_PER_ARRAY {
+        array.indices = (0..).take(combinations).collect();
     }
 }
 
