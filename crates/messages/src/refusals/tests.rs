@@ -236,6 +236,7 @@ fn one_of_each() -> Vec<Refusal> {
         TextField::Email,
         TextField::Language,
         TextField::Template,
+        TextField::NotifyTarget,
     ];
     all.extend(texts.map(|what| TooLong { what, limit: 256 }));
     all.extend(texts.map(|what| ControlCharacter { what }));
@@ -257,6 +258,7 @@ fn one_of_each() -> Vec<Refusal> {
         Counted::UserQuotas,
         Counted::ProjectQuotas,
         Counted::RecentTasks,
+        Counted::NotifyRules,
     ];
     all.extend(things.map(|what| TooMany { what, limit: 9 }));
     let (least, most) = (Thousandths(1), Thousandths::MOST);

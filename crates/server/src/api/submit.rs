@@ -312,6 +312,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
         after,
         hold: body.hold.into_value_or_default(),
         array,
+        notify: body.notify.into_value_or_default(),
     };
     Ok((spec, environment))
 }
