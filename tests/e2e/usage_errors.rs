@@ -79,8 +79,9 @@ fn wrong_options_of_submit_are_refused_with_a_hint() {
 }
 
 #[test]
-fn options_that_are_not_implemented_yet_are_refused() {
-    check("run --notify a@b.c -- true", 64, "`--notify` is not supported yet");
+fn who_is_to_be_told_of_what_is_asked_back() {
+    check("run --notify a@b.c -- true", 2, "say when: end:a@b.c");
+    check("run --notify ended -- true", 2, "`ended` is not one of start, end, fail");
 }
 
 fn submit_script(source: &str) -> Answer {
@@ -105,11 +106,7 @@ fn scripts_are_refused_with_their_line() {
             64,
             "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 machines",
         ),
-        (
-            "#!/bin/sh\n#DANLU --notify a@b\n",
-            64,
-            "`job.sh` line 2: `--notify` is not supported yet",
-        ),
+        ("#!/bin/sh\n#DANLU --notify a@b\n", 2, "`job.sh` line 2: invalid value `a@b`"),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
         ("print(1)\n", 64, "`job.sh` is not executable and has no `#!` line"),
     ] {

@@ -46,6 +46,7 @@ pub use state::State;
 pub use state::rows::{self, Row, RowKey};
 pub use step::effect::{self, Effect};
 pub use step::event::{self, Event};
+pub use step::feasibility::nearest as nearest_name;
 pub use step::input::{self, Actor, Input, NodeMessage};
 pub use step::refusal::{self, Refusal};
 pub use step::retire::Missing;

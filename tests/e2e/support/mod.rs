@@ -6,6 +6,7 @@ pub(crate) mod dead_fs;
 pub(crate) mod fake_server;
 pub(crate) mod http;
 pub(crate) mod os_user;
+pub(crate) mod receiver;
 pub(crate) mod seeded_random;
 pub(crate) mod small_disk;
 pub(crate) mod ssh_lab;

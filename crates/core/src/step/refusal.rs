@@ -278,4 +278,6 @@ pub enum NameKind {
     Node,
     Label,
     Resource,
+    /// Over which people are told.
+    Channel,
 }

@@ -265,7 +265,7 @@ fn one_of_each() -> Vec<Refusal> {
     all.extend([Share::Priority, Share::Weight].map(|what| OutOfRange { what, least, most }));
     let problems = [AxisProblem::BadCharacter, AxisProblem::Taken, AxisProblem::NoValues];
     all.extend(problems.map(|why| BadAxis { name: "lr".to_owned(), why }));
-    let kinds = [NameKind::Node, NameKind::Label, NameKind::Resource];
+    let kinds = [NameKind::Node, NameKind::Label, NameKind::Resource, NameKind::Channel];
     all.extend(kinds.map(|kind| UnknownName { kind, name: name(), nearest: None }));
     let (model, there_are) = ("H200".to_owned(), vec!["A100".to_owned()]);
     let lacks = Some(Lack::Model { model, there_are });

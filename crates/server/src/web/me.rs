@@ -6,7 +6,8 @@ use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use super::secrets;
-use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
+use crate::api::{Api, ApiError, me as account, me_nodes, notify, session, tokens as made};
+use crate::daemon::config::EMAIL;
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
@@ -15,7 +16,8 @@ use danlu_messages::web::pages;
 use danlu_spec::field::{Form, label};
 use danlu_spec::{Field, Patch};
 use danlu_wire::api::{
-    MaybeNewer, Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
+    MaybeNewer, Me, MyNode, NewSshLogin, NewToken, Notify, QuietHours, Scope, Secret, SessionView,
+    TokenView,
 };
 
 #[derive(Template)]
@@ -126,11 +128,30 @@ pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
     done(&sent, account::set(&api, &sent.visit.caller, change).await)
 }
 
-pub(super) async fn notify(State(api): State<Api>, sent: Sent) -> PageResult {
+pub(super) async fn notifications(State(api): State<Api>, sent: Sent) -> PageResult {
     let caller = &sent.visit.caller;
     let wants = |name: &str| !sent.field(name).is_empty();
-    let wanted =
-        Notify { start: wants("start"), success: wants("success"), failure: wants("failure") };
+    let quiet = (sent.field("quiet_from").trim(), sent.field("quiet_to").trim());
+    let zone = Some(sent.field("zone").trim().to_owned()).filter(|zone| !zone.is_empty());
+    let known = api.notifier.channels().known();
+    let names = known.names.iter().map(String::as_str).chain([EMAIL]);
+    let wanted = Notify {
+        start: wants("start"),
+        success: wants("success"),
+        failure: wants("failure"),
+        warning: wants("warning"),
+        trouble: wants("trouble"),
+        announcement: wants("announcement"),
+        channels: names.filter(|it| wants(&format!("to-{it}"))).map(str::to_owned).collect(),
+        quiet: (quiet != ("", "")).then(|| QuietHours {
+            from: quiet.0.to_owned(),
+            to: quiet.1.to_owned(),
+            zone,
+        }),
+    };
+    if let Err(error) = notify::check_wanted(&api, &wanted) {
+        return done(&sent, Err(error));
+    }
     let email = Some(sent.field("email").trim().to_owned());
     let change = UserChange { email, ..UserChange::default() };
     if let Err(error) = account::set(&api, caller, change).await {

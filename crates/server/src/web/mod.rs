@@ -81,7 +81,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/me/session", post(login::log_out))
         .route("/me/password", post(me::password))
         .route("/me/profile", post(me::profile))
-        .route("/me/notify", post(me::notify))
+        .route("/me/notify", post(me::notifications))
         .route("/me/nodes", post(me::nodes))
         .route("/me/template", post(me::template))
         .route("/me/tokens", post(me::tokens))

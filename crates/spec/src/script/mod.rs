@@ -222,7 +222,7 @@ mod tests {
         check("#!/bin/sh\n#SBATCH --mem=lots\n", InputErrorKind::Usage, "line 2: ");
         check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "not allowed in a script");
         check("#!/bin/sh\n#DANLU -d afterok:@~3\n", InputErrorKind::Refused, "line 2: there is no");
-        check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Refused, "line 2: ");
+        check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Usage, "line 2: ");
     }
 
     #[test]
