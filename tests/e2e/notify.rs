@@ -328,8 +328,9 @@ fn a_restored_database_tells_nothing_old_again() {
     fs::write(&database, bytes).expect("a restore");
     daemon.add_argument("--accept-loss");
     daemon.start_again();
+    daemon.terminate();
     fs::remove_file(daemon.data().join("notify.db")).expect("it is there");
-    daemon.crash_and_restart();
+    daemon.start_again();
     let new = daemon.submit("--notify end:hook", "true");
     daemon.ask(&["wait", &new]);
     let all = receiver.wait_for("the new one", |all| !of_task(all, &new).is_empty());

@@ -80,8 +80,16 @@ fn wrong_options_of_submit_are_refused_with_a_hint() {
 
 #[test]
 fn who_is_to_be_told_of_what_is_asked_back() {
-    check("run --notify a@b.c -- true", 2, "say when: end:a@b.c");
-    check("run --notify ended -- true", 2, "`ended` is not one of start, end, fail");
+    check(
+        "run --notify a@b.c -- true",
+        2,
+        "invalid value `a@b.c` for `--notify <WHEN[:TO]>`: say when: end:a@b.c, or start,end:a@b.c",
+    );
+    check(
+        "run --notify ended -- true",
+        2,
+        "invalid value `ended` for `--notify <WHEN[:TO]>`: `ended` is not one of start, end, fail, requeue, expiring, none",
+    );
 }
 
 fn submit_script(source: &str) -> Answer {
@@ -106,7 +114,11 @@ fn scripts_are_refused_with_their_line() {
             64,
             "`job.sh` line 2: 3 GPUs cannot be divided equally among 2 machines",
         ),
-        ("#!/bin/sh\n#DANLU --notify a@b\n", 2, "`job.sh` line 2: invalid value `a@b`"),
+        (
+            "#!/bin/sh\n#DANLU --notify a@b\n",
+            2,
+            "`job.sh` line 2: invalid value `a@b` for `--notify <WHEN[:TO]>`: say when: end:a@b, or start,end:a@b",
+        ),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
         ("print(1)\n", 64, "`job.sh` is not executable and has no `#!` line"),
     ] {

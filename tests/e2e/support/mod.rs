@@ -9,6 +9,7 @@ pub(crate) mod os_user;
 pub(crate) mod receiver;
 pub(crate) mod seeded_random;
 pub(crate) mod small_disk;
+pub(crate) mod smtp_sink;
 pub(crate) mod ssh_lab;
 pub(crate) mod ssh_user;
 pub(crate) mod two_gpus;

@@ -42,7 +42,7 @@ pub(super) async fn reload(
     let channels = crate::notify::Channels::open(&newer.notify).map_err(|error| {
         ApiError::new(ErrorCode::Refused, error.to_string(), errors::configuration_kept())
     })?;
-    api.notifier.configure(channels);
+    api.notifier.configure(channels).await;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;
     api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;

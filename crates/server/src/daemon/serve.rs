@@ -272,7 +272,7 @@ async fn reload(config: &Config, api: &Api) {
         }
     };
     match Channels::open(&newer.notify) {
-        Ok(channels) => api.notifier.configure(channels),
+        Ok(channels) => api.notifier.configure(channels).await,
         Err(cause) => {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }

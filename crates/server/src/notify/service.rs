@@ -74,11 +74,14 @@ impl Notifier {
     ) -> Option<JoinHandle<()>> {
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let news = api.handle.reader().news();
+        let mut events = events;
+        let newest = events.newest().unwrap_or(0);
         let parts = PostmanParts {
             api: api.downgrade(),
             shared: Arc::clone(&self.shared),
             path: data.join("notify.db"),
             events,
+            newest,
             runtime: tokio::runtime::Handle::current(),
             inbox: waiting,
             own: self.inbox.clone(),
@@ -98,9 +101,10 @@ impl Notifier {
     }
 
     /// Takes effect for the next message.
-    pub(crate) fn configure(&self, channels: Channels) {
+    pub(crate) async fn configure(&self, channels: Channels) {
         self.shared.channels.store(Arc::new(channels));
-        let _ = self.inbox.send(Wake::Configured);
+        // What happens from now on is told over them. Where the file cannot be used, it is tried again.
+        let _ = self.ask(|postman| Some(postman.open())).await;
     }
 
     pub(crate) fn failing(&self) -> Arc<BTreeMap<String, (u32, String)>> {

@@ -30,7 +30,6 @@ use tracing::{info, warn};
 pub(crate) enum Wake {
     News(Arc<News>),
     Returned { number: i64, outcome: Delivered },
-    Configured,
     Ask(Box<dyn FnOnce(&mut Postman) + Send>),
     Stop,
 }
@@ -40,6 +39,8 @@ pub(super) struct PostmanParts {
     pub(super) shared: Arc<Shared>,
     pub(super) path: PathBuf,
     pub(super) events: EventReader,
+    /// The newest event when it was started, before anybody could ask for anything.
+    pub(super) newest: i64,
     pub(super) runtime: tokio::runtime::Handle,
     pub(super) inbox: Receiver<Wake>,
     pub(super) own: Sender<Wake>,
@@ -61,6 +62,8 @@ pub(crate) struct Postman {
     outbox: Option<Outbox>,
     /// When to open the file, or to read the event table, again.
     retry_at: Option<Time>,
+    /// It has been opened before: what happened until a channel was configured is not told.
+    started: bool,
     cursor: Option<Cursor>,
     /// When the cursor has to be written.
     save_at: Option<Time>,
@@ -84,6 +87,7 @@ impl Postman {
             parts,
             outbox: None,
             retry_at: None,
+            started: false,
             cursor: None,
             save_at: None,
             announced: String::new(),
@@ -124,7 +128,6 @@ impl Postman {
                 self.read_news(&news);
             }
             Wake::Returned { number, outcome } => self.settle(number, outcome),
-            Wake::Configured => self.open(),
             Wake::Ask(question) => question(self),
             Wake::Stop => {}
         }
@@ -135,8 +138,13 @@ impl Postman {
     }
 
     /// Opens the file where somebody can be told something, or something waits in it.
-    fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         let has_channels = !self.channels().config().is_empty();
+        self.open_with(has_channels);
+        self.started = true;
+    }
+
+    fn open_with(&mut self, has_channels: bool) {
         if self.outbox.is_none() && (has_channels || self.parts.path.exists()) {
             match Outbox::open(&self.parts.path).and_then(|outbox| self.load(outbox)) {
                 Ok(()) => {}
@@ -177,7 +185,8 @@ impl Postman {
         let stored = outbox.cursor().ok().flatten();
         let newest = self.parts.events.newest().unwrap_or(0);
         let known = stored.filter(|it| it.epoch == epoch && it.event <= newest);
-        self.cursor = Some(known.unwrap_or(Cursor { epoch, event: newest }));
+        let from = if self.started { newest } else { self.parts.newest.min(newest) };
+        self.cursor = Some(known.unwrap_or(Cursor { epoch, event: from }));
         if known.is_none() {
             self.announced.clone_from(&api.handle.model().ledger.settings.announcement);
         }
