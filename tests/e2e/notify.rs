@@ -30,7 +30,8 @@ fn hook(receiver: &Receiver) -> String {
 }
 
 fn of_task<'a>(messages: &'a [Received], id: &str) -> Vec<&'a Received> {
-    messages.iter().filter(|it| it.body["task"]["id"].to_string() == id).collect()
+    let id: u64 = id.parse().expect("an id");
+    messages.iter().filter(|it| it.body["task"]["id"] == id).collect()
 }
 
 fn secret(directory: &TempDir, name: &str, text: &str) {
@@ -204,6 +205,52 @@ fn in_quiet_hours_a_person_is_told_nothing() {
     let bad = json!({"notify": {"quiet": {"from": "22:00", "to": "x"}}});
     let said = Connection::open(daemon.socket()).json("PATCH /api/v1/me", &bad);
     assert_eq!(said.status, 409, "{said:?}");
+}
+
+#[test]
+fn nobody_sees_the_messages_of_others() {
+    let receiver = Receiver::start();
+    let daemon = server(&hook(&receiver));
+    let id = daemon.submit("--notify end:hook", "false");
+    daemon.ask(&["wait", &id]);
+    receiver.wait_for("the message", |all| all.len() == 1);
+    let user = json!({"name": "ann", "password": "correct horse"});
+    let admin = daemon.say(&["token", "new", "t", "-q", "--scope", "admin"]);
+    let admin = format!("authorization: Bearer {}\r\n", admin.trim());
+    let ask = |request: &str, headers: &str, body: &serde_json::Value| {
+        Connection::to(daemon.address()).ask(request, headers, body.to_string().as_bytes())
+    };
+    assert_eq!(ask("POST /api/v1/users", &admin, &user).status, 201);
+    let session = json!({"user": "ann", "password": "correct horse"});
+    let session = ask("POST /api/v1/session", "", &session);
+    let cookie = session.header("set-cookie").and_then(|it| it.split(';').next()).expect("one");
+    let ann = format!("cookie: {cookie}\r\n");
+    let all = ask("GET /api/v1/notify/messages", &admin, &json!({}));
+    assert_eq!(all.body["messages"].as_array().map(Vec::len), Some(1));
+    let hers = ask("GET /api/v1/notify/messages", &ann, &json!({}));
+    assert_eq!(hers.body["messages"].as_array().map(Vec::len), Some(0), "{hers:?}");
+}
+
+#[test]
+fn evidence_goes_to_the_owner_and_announcements_to_who_wants_them() {
+    let (ops, own) = (Receiver::start(), Receiver::start());
+    let config = format!(
+        "[notify]\nadmins = [\"ops\"]\n[notify.webhook.ops]\nurl = \"{}\"\n[notify.webhook.own]\nurl = \"{}\"\n",
+        ops.url(),
+        own.url()
+    );
+    let daemon = server(&config);
+    daemon.say(&["announce", "maintenance tonight"]);
+    let id = daemon.submit("--notify fail:own", "echo secret line >&2; exit 1");
+    daemon.ask(&["wait", &id]);
+    let told = own.wait_for("the failure", |all| all.len() == 1);
+    assert!(told[0].text.contains("secret line"));
+    let wanted = json!({"notify": {"announcement": true, "channels": ["own"]}});
+    assert_eq!(Connection::open(daemon.socket()).json("PATCH /api/v1/me", &wanted).status, 200);
+    daemon.say(&["announce", "maintenance tomorrow"]);
+    let told = own.wait_for("the announcement", |all| all.len() == 2);
+    assert_eq!(told[1].body["announcement"], "maintenance tomorrow");
+    assert!(ops.messages().iter().all(|it| !it.text.contains("secret line")));
 }
 
 #[test]

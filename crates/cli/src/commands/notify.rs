@@ -8,13 +8,14 @@ use danlu_wire::api::{
     AddedWatch, ChannelList, Document, MessageList, NewWatch, NotifyTest, NotifyTested, WatchView,
     Watches,
 };
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{
     client::{Client, read},
     failure::{Exit, Failure},
     screen::{
-        self, colour,
+        self, clock, colour,
         table::{Column, Table},
         width,
     },
@@ -132,7 +133,7 @@ fn list(client: &Client, failed: bool, number: Option<u32>, json: bool) -> Resul
     for message in &messages {
         let task = message.task.map(|task| task.to_string()).unwrap_or_default();
         table.row(vec![
-            message.at.as_str().into(),
+            at(&message.at).into(),
             state(&message.state).into(),
             message.to.as_str().into(),
             message.kind.as_str().into(),
@@ -142,6 +143,12 @@ fn list(client: &Client, failed: bool, number: Option<u32>, json: bool) -> Resul
         ]);
     }
     screen::print(&table.render(width::of_stdout(), colour::wanted(&io::stdout())))
+}
+
+/// As clocks show it here.
+fn at(written: &str) -> String {
+    let read = clock::read(written).map(|at| clock::long(at, Timestamp::now()));
+    read.unwrap_or_else(|| written.to_owned())
 }
 
 fn state(name: &str) -> &str {

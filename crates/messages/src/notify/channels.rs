@@ -1,9 +1,7 @@
 //! What is said about channels, deliveries and alerts.
 
 messages! {
-    email_of_account = "your e-mail address", "您的邮箱";
     no_such_channel(name) = "there is no channel `{name}`", "没有渠道 `{name}`";
-    did_you_mean(name) = "did you mean `{name}`?", "是否指 `{name}`？";
     channels_are(names) = "channels: {names}", "可用渠道：{names}";
     no_channels =
         "no channel is configured; an administrator adds one under [notify] in the configuration file",
@@ -23,16 +21,14 @@ messages! {
     channel_gone = "the channel is no longer configured", "该渠道已不在配置中";
     gave_up = "given up after 3 days", "3 天后放弃";
     dropped_full = "dropped: too many messages wait", "已丢弃：等待发送的消息过多";
-    delivered(to, answer) = "sent to {to}: {answer}", "已发送到 {to}：{answer}";
-    not_delivered(to, answer) = "could not send to {to}: {answer}", "无法发送到 {to}：{answer}";
     check_channel = "see [notify] in the configuration file and `danlu notify list --failed`", "请检查配置文件的 [notify] 和 `danlu notify list --failed`";
-    accepted = "accepted", "已接受";
     http_status(status) = "HTTP {status}", "HTTP {status}";
-    answered(words) = "answered: {words}", "回应：{words}";
     timed_out = "no answer in time", "超时未回应";
     command_failed(status) = "the command failed: {status}", "命令失败：{status}";
     command_too_long(seconds) = "the command took longer than {seconds}s", "命令超过 {seconds} 秒";
     redirected = "the address redirects elsewhere", "该地址重定向到别处";
+    too_many_tests = "too many test messages", "测试消息过多";
+    wait_a_minute = "wait a minute", "请稍等一分钟";
     too_many_watches(most) = "you have {most} alerts already", "您已有 {most} 个提醒";
     cancel_some = "danlu notify when-free --list", "danlu notify when-free --list";
     no_such_watch(id) = "there is no alert {id}", "没有提醒 {id}";

@@ -42,7 +42,6 @@ messages! {
     command = "Command", "命令";
     machine = "Machine", "机器";
     machine_gpus(node, gpus) = "{node}, GPU {gpus}", "{node}，GPU {gpus}";
-    submitted_at = "Submitted", "提交时间";
     started_at = "Started", "开始时间";
     ended_at = "Ended", "结束时间";
     ran_for = "Ran for", "运行时长";

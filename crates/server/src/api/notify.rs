@@ -140,6 +140,9 @@ pub(crate) async fn send_test(
     to: Option<&str>,
 ) -> Result<NotifyTested, ApiError> {
     caller.require_person()?;
+    if !api.notifier.may_test(caller.id) {
+        return Err(ApiError::refused(msg::too_many_tests(), msg::wait_a_minute()));
+    }
     let targets = match to.filter(|to| *to != EMAIL) {
         Some(to) => {
             check_target(api, to)?;
@@ -187,7 +190,7 @@ fn own_targets(api: &Api, user: UserId, mail_only: bool) -> Result<Vec<Target>, 
 pub(super) struct MessagesQuery {
     /// Only those that were refused, given up or dropped.
     failed: bool,
-    #[schemars(range(max = 1000))]
+    /// At most 1,000.
     limit: Option<u32>,
 }
 

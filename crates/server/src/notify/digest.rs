@@ -57,7 +57,7 @@ pub(crate) fn bundle(letter: &Letter, quiet: bool, recent: usize) -> Option<Bund
 }
 
 impl Collected {
-    pub(crate) fn new(cause: String, letter: Letter, now: Time, until: Option<Time>) -> Collected {
+    pub(crate) fn new(cause: String, letter: &Letter, now: Time, until: Option<Time>) -> Collected {
         let mut new = Collected {
             cause,
             first_at: now,
@@ -74,7 +74,7 @@ impl Collected {
         new
     }
 
-    pub(crate) fn add(&mut self, letter: Letter, now: Time) {
+    pub(crate) fn add(&mut self, letter: &Letter, now: Time) {
         self.last_at = now;
         self.count += 1;
         let word = match &letter.matter {
@@ -170,8 +170,8 @@ pub(crate) mod tests {
             let now = Time(i64::try_from(id).expect("small"));
             assert_eq!(bundle(&letter, false, 0), Some(Bundle::Array(TaskId(1))));
             match &mut all {
-                Some(all) => all.add(letter, now),
-                None => all = Some(Collected::new("7".into(), letter, now, None)),
+                Some(all) => all.add(&letter, now),
+                None => all = Some(Collected::new("7".into(), &letter, now, None)),
             }
         }
         let all = all.expect("there are some");
@@ -188,12 +188,12 @@ pub(crate) mod tests {
     #[test]
     fn nobody_waits_for_ever() {
         let letter = || ended(1, Some(1), TaskStateName::Failed);
-        let mut all = Collected::new("7".into(), letter(), Time(0), None);
+        let mut all = Collected::new("7".into(), &letter(), Time(0), None);
         for second in 1..=2_000 {
-            all.add(letter(), Time(second * 1_000));
+            all.add(&letter(), Time(second * 1_000));
         }
         assert_eq!(all.due_at(WINDOW), Time(600_000));
-        let quiet = Collected::new("7".into(), letter(), Time(0), Some(Time(9_000_000)));
+        let quiet = Collected::new("7".into(), &letter(), Time(0), Some(Time(9_000_000)));
         assert_eq!(quiet.due_at(WINDOW), Time(9_000_000));
     }
 
@@ -203,7 +203,7 @@ pub(crate) mod tests {
         assert_eq!(bundle(&letter, false, MOST_SINGLE - 1), None);
         assert_eq!(bundle(&letter, false, MOST_SINGLE), Some(Bundle::Many));
         assert_eq!(bundle(&letter, true, 0), Some(Bundle::Quiet));
-        let one = Collected::new("7".into(), letter.clone(), Time(0), None);
+        let one = Collected::new("7".into(), &letter, Time(0), None);
         assert_eq!(one.letter(Bundle::Many), letter, "one alone stays as it was");
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn document(
                 TaskNews::Requeued { why } => whole["why"] = json!(why),
                 TaskNews::Lost { node } => whole["node"] = json!(node),
                 TaskNews::Ended if !last_lines.is_empty() => {
-                    whole["last_lines"] = json!(last_lines)
+                    whole["last_lines"] = json!(last_lines);
                 }
                 TaskNews::Ended | TaskNews::Started | TaskNews::InDoubt => {}
             }

@@ -141,7 +141,7 @@ pub(crate) fn of_task(
 ) -> Vec<Recipient> {
     if rules.is_empty() {
         let wanted_at_all = occasion.is_wanted(wanted);
-        return wanted_at_all.then(|| usual(owner, wanted, known)).unwrap_or_default();
+        return if wanted_at_all { usual(owner, wanted, known) } else { Vec::new() };
     }
     let mut found = BTreeMap::new();
     for rule in rules.iter().filter(|rule| occasion.is_named_by(&rule.on)) {

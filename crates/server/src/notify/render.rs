@@ -193,7 +193,16 @@ fn tone_of(state: TaskStateName) -> Tone {
     match state {
         TaskStateName::Succeeded => Tone::Good,
         TaskStateName::Failed | TaskStateName::TimedOut => Tone::Bad,
-        _ => Tone::Neutral,
+        TaskStateName::Held
+        | TaskStateName::Blocked
+        | TaskStateName::Queued
+        | TaskStateName::Starting
+        | TaskStateName::Running
+        | TaskStateName::Paused
+        | TaskStateName::Stopping
+        | TaskStateName::Lost
+        | TaskStateName::Cancelled
+        | TaskStateName::Unknown => Tone::Neutral,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::daemon::clock;
 use crate::read_model::News;
 use crate::store::EventReader;
 use arc_swap::ArcSwap;
-use danlu_core::UserId;
+use danlu_core::{Span, Time, UserId};
 use danlu_messages::Language;
 use danlu_messages::notify::channels as msg;
 use std::collections::BTreeMap;
@@ -42,6 +42,8 @@ pub(super) struct Shared {
     /// Targets whose last attempts failed: how many, and what was said last.
     pub(super) failing: ArcSwap<BTreeMap<String, (u32, String)>>,
     waiting: Mutex<Option<Receiver<Wake>>>,
+    /// When each user has sent test messages of late.
+    tests: Mutex<BTreeMap<UserId, Vec<Time>>>,
 }
 
 /// The file of messages cannot be used.
@@ -49,6 +51,7 @@ pub(super) struct Shared {
 #[error("{}", msg::outbox_unavailable())]
 pub(crate) struct NotifyUnavailable;
 
+const TESTS_PER_MINUTE: usize = 20;
 /// More are not kept in memory: they are in the event table.
 const MOST_PENDING_NEWS: usize = 256;
 
@@ -61,6 +64,7 @@ impl Notifier {
             pending_news: AtomicUsize::new(0),
             failing: ArcSwap::default(),
             waiting: Mutex::new(Some(waiting)),
+            tests: Mutex::default(),
         };
         Notifier { shared: Arc::new(shared), inbox }
     }
@@ -104,7 +108,12 @@ impl Notifier {
     pub(crate) async fn configure(&self, channels: Channels) {
         self.shared.channels.store(Arc::new(channels));
         // What happens from now on is told over them. Where the file cannot be used, it is tried again.
-        let _ = self.ask(|postman| Some(postman.open())).await;
+        let _ = self
+            .ask(|postman| {
+                postman.open();
+                Some(())
+            })
+            .await;
     }
 
     pub(crate) fn failing(&self) -> Arc<BTreeMap<String, (u32, String)>> {
@@ -128,6 +137,22 @@ impl Notifier {
         limit: u32,
     ) -> Result<Vec<Post>, NotifyUnavailable> {
         self.ask(move |postman| postman.posts(failed, limit)).await
+    }
+
+    /// Not more often than people press a button: a test goes to any address.
+    pub(crate) fn may_test(&self, user: UserId) -> bool {
+        let now = clock::now();
+        let mut tests = self.shared.tests.lock().unwrap_or_else(PoisonError::into_inner);
+        tests.retain(|_, times| {
+            times.retain(|at| now.since(*at) < Span::from_secs(60));
+            !times.is_empty()
+        });
+        let times = tests.entry(user).or_default();
+        let may = times.len() < TESTS_PER_MINUTE;
+        if may {
+            times.push(now);
+        }
+        may
     }
 
     /// At once, and not through the file: what the other side says.
@@ -163,7 +188,7 @@ impl Notifier {
     }
 
     pub(crate) async fn watches(&self) -> Result<Vec<WatchRow>, NotifyUnavailable> {
-        self.ask(|postman| postman.watches()).await
+        self.ask(Postman::watches).await
     }
 
     pub(crate) async fn unwatch(&self, id: i64) -> Result<(), NotifyUnavailable> {

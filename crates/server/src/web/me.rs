@@ -16,8 +16,8 @@ use danlu_messages::web::pages;
 use danlu_spec::field::{Form, label};
 use danlu_spec::{Field, Patch};
 use danlu_wire::api::{
-    MaybeNewer, Me, MyNode, NewSshLogin, NewToken, Notify, QuietHours, Scope, Secret, SessionView,
-    TokenView,
+    ChannelView, MaybeNewer, Me, MyNode, NewSshLogin, NewToken, QuietHours, Scope, Secret,
+    SessionView, TokenView,
 };
 
 #[derive(Template)]
@@ -28,6 +28,7 @@ struct MePage<'a> {
     /// There is no session on the local socket.
     local: bool,
     template: Vec<(&'static str, String)>,
+    channels: Vec<ChannelView>,
     nodes: Vec<MyNode>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
@@ -40,6 +41,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: in_fields(&template),
+        channels: notify::channel_views(&api, &visit.caller),
         nodes: me_nodes::all(&api, &visit.caller).map_err(visit.no())?,
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
@@ -77,6 +79,19 @@ impl MePage<'_> {
 
     fn any_takes_keys(&self) -> bool {
         self.nodes.iter().any(|node| node.takes_keys)
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.channels.iter().any(|channel| channel.name == EMAIL)
+    }
+
+    fn is_told_over(&self, channel: &str) -> bool {
+        self.me.notify.channels.iter().any(|chosen| chosen == channel)
+    }
+
+    fn quiet(&self) -> QuietHours {
+        let nothing = || QuietHours { from: String::new(), to: String::new(), zone: None };
+        self.me.notify.quiet.clone().unwrap_or_else(nothing)
     }
 
     fn speaks(&self, language: &str) -> bool {
@@ -126,39 +141,6 @@ pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
     let given = |name: &str| Some(sent.field(name).to_owned());
     let change = UserChange { language: given("language"), ..UserChange::default() };
     done(&sent, account::set(&api, &sent.visit.caller, change).await)
-}
-
-pub(super) async fn notifications(State(api): State<Api>, sent: Sent) -> PageResult {
-    let caller = &sent.visit.caller;
-    let wants = |name: &str| !sent.field(name).is_empty();
-    let quiet = (sent.field("quiet_from").trim(), sent.field("quiet_to").trim());
-    let zone = Some(sent.field("zone").trim().to_owned()).filter(|zone| !zone.is_empty());
-    let known = api.notifier.channels().known();
-    let names = known.names.iter().map(String::as_str).chain([EMAIL]);
-    let wanted = Notify {
-        start: wants("start"),
-        success: wants("success"),
-        failure: wants("failure"),
-        warning: wants("warning"),
-        trouble: wants("trouble"),
-        announcement: wants("announcement"),
-        channels: names.filter(|it| wants(&format!("to-{it}"))).map(str::to_owned).collect(),
-        quiet: (quiet != ("", "")).then(|| QuietHours {
-            from: quiet.0.to_owned(),
-            to: quiet.1.to_owned(),
-            zone,
-        }),
-    };
-    if let Err(error) = notify::check_wanted(&api, &wanted) {
-        return done(&sent, Err(error));
-    }
-    let email = Some(sent.field("email").trim().to_owned());
-    let change = UserChange { email, ..UserChange::default() };
-    if let Err(error) = account::set(&api, caller, change).await {
-        return done(&sent, Err(error));
-    }
-    let kept = api.auth.set_notify(&api.handle, caller.id, wanted, &caller.asker()).await;
-    done(&sent, kept.map_err(ApiError::from))
 }
 
 /// The key goes to the server only; it is never shown again.

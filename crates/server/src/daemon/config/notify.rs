@@ -223,7 +223,7 @@ impl NotifyInFile {
                 CommandLine::Line(line) => vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
                 CommandLine::Words(words) => words,
             };
-            if command.last().is_none_or(|last| last.is_empty()) {
+            if command.last().is_none_or(String::is_empty) {
                 return Err(wrong(&format!("command.{name}"), msg::command_empty()));
             }
             add("command", name, ChannelConfig::Command { command })?;

@@ -60,9 +60,8 @@ impl CommandHook {
     }
 
     fn spawn(&self, name: &str, message: &Outgoing) -> std::io::Result<Child> {
-        let (program, arguments) = match self.command.split_first() {
-            Some(whole) => whole,
-            None => return Err(std::io::ErrorKind::InvalidInput.into()),
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Err(std::io::ErrorKind::InvalidInput.into());
         };
         let task = message.letter.task();
         let text = |value: Option<String>| value.unwrap_or_default();

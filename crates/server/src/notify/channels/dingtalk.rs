@@ -1,7 +1,7 @@
 //! DingTalk's custom robots: <https://open.dingtalk.com/document/robots/custom-robot-access>.
 
 use super::http::judge_code;
-use super::{Answered, Delivered, Outgoing, Request, base64, signature};
+use super::{Delivered, HttpAnswer, Outgoing, Request, base64, signature};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn sign(secret: &str, at: i64) -> String {
 }
 
 /// -1: its system is busy; 130101 and 410100: too many messages.
-pub(super) fn judge(answered: Answered) -> Delivered {
+pub(super) fn judge(answered: HttpAnswer) -> Delivered {
     judge_code(answered, &["errcode"], &[-1, 130_101, 410_100])
 }
 
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_refusal_comes_with_200() {
         let said = |body: &str| {
-            judge(Answered::Status { status: 200, body: body.into(), retry_after: None })
+            judge(HttpAnswer::Status { status: 200, body: body.into(), retry_after: None })
         };
         assert!(matches!(said(r#"{"errcode":0,"errmsg":"ok"}"#), Delivered::Yes { .. }));
         assert!(matches!(

@@ -107,7 +107,10 @@ fn whole(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        words += &format!(": {inner}");
+        let inner_words = inner.to_string();
+        if !words.ends_with(&inner_words) {
+            words += &format!(": {inner_words}");
+        }
         cause = inner.source();
     }
     words

@@ -1,7 +1,7 @@
 //! Feishu's custom bots: <https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot>.
 
 use super::http::judge_code;
-use super::{Answered, Delivered, Outgoing, Request, base64, signature};
+use super::{Delivered, HttpAnswer, Outgoing, Request, base64, signature};
 use serde_json::json;
 
 pub(super) fn request(url: &str, secret: Option<&str>, message: &Outgoing) -> Request {
@@ -22,7 +22,7 @@ fn sign(secret: &str, at: &str) -> String {
 }
 
 /// 11232 and 9499: too many messages.
-pub(super) fn judge(answered: Answered) -> Delivered {
+pub(super) fn judge(answered: HttpAnswer) -> Delivered {
     judge_code(answered, &["code", "StatusCode"], &[11_232, 9_499])
 }
 
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_refusal_comes_with_200() {
         let said = |body: &str| {
-            judge(Answered::Status { status: 200, body: body.into(), retry_after: None })
+            judge(HttpAnswer::Status { status: 200, body: body.into(), retry_after: None })
         };
         assert!(matches!(said(r#"{"code":0,"msg":"success"}"#), Delivered::Yes { .. }));
         let refused =

@@ -27,7 +27,7 @@ pub(super) struct Request {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answered {
+pub(super) enum HttpAnswer {
     Status {
         status: u16,
         body: String,
@@ -63,7 +63,7 @@ impl HttpClient {
         HttpClient(config.new_agent())
     }
 
-    pub(super) fn send(&self, request: &Request) -> Answered {
+    pub(super) fn send(&self, request: &Request) -> HttpAnswer {
         let mut call = self.0.post(&request.url);
         for (name, value) in &request.headers {
             call = call.header(*name, value);
@@ -71,7 +71,7 @@ impl HttpClient {
         let mut answer = match call.send(request.body.as_slice()) {
             Ok(answer) => answer,
             // The error may name the address, which may have a secret in it.
-            Err(error) => return Answered::Nothing { why: cause(&error) },
+            Err(error) => return HttpAnswer::Nothing { why: cause(&error) },
         };
         let header = answer.headers().get("retry-after");
         let seconds: Option<u64> = header.and_then(|it| it.to_str().ok()?.trim().parse().ok());
@@ -79,7 +79,7 @@ impl HttpClient {
         let status = answer.status().as_u16();
         let read = answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec();
         let body = String::from_utf8_lossy(&read.unwrap_or_default()).into_owned();
-        Answered::Status { status, body, retry_after }
+        HttpAnswer::Status { status, body, retry_after }
     }
 }
 
@@ -113,11 +113,11 @@ pub(super) fn shown(body: &str) -> String {
     words.join(" ").chars().take(SHOWN_CHARS).collect()
 }
 
-impl From<Answered> for Delivered {
-    fn from(answered: Answered) -> Delivered {
+impl From<HttpAnswer> for Delivered {
+    fn from(answered: HttpAnswer) -> Delivered {
         let (status, body, after) = match answered {
-            Answered::Nothing { why } => return Delivered::Later { answer: why, after: None },
-            Answered::Status { status, body, retry_after } => (status, body, retry_after),
+            HttpAnswer::Nothing { why } => return Delivered::Later { answer: why, after: None },
+            HttpAnswer::Status { status, body, retry_after } => (status, body, retry_after),
         };
         let words = shown(&body);
         let answer = match words.is_empty() {
@@ -134,8 +134,8 @@ impl From<Answered> for Delivered {
 }
 
 /// Of services that answer 200 with `errcode` or `code`: a number that is not 0 is a refusal, and `busy` ones pass.
-pub(super) fn judge_code(answered: Answered, keys: &[&str], busy: &[i64]) -> Delivered {
-    if let Answered::Status { status: 200, body, retry_after } = &answered
+pub(super) fn judge_code(answered: HttpAnswer, keys: &[&str], busy: &[i64]) -> Delivered {
+    if let HttpAnswer::Status { status: 200, body, retry_after } = &answered
         && let Ok(said) = serde_json::from_str::<serde_json::Value>(body)
         && let Some(code) = keys.iter().find_map(|key| said[*key].as_i64())
         && code != 0
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     fn status(status: u16) -> Delivered {
-        Answered::Status { status, body: "no".into(), retry_after: None }.into()
+        HttpAnswer::Status { status, body: "no".into(), retry_after: None }.into()
     }
 
     #[test]

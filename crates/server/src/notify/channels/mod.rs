@@ -23,7 +23,7 @@ use command::CommandHook;
 use danlu_core::{Span, Time};
 use danlu_messages::notify::channels as msg;
 use email::Mailer;
-use http::{Answered, HttpClient, Request};
+use http::{HttpAnswer, HttpClient, Request};
 use secret::SecretText;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,11 +63,11 @@ pub(crate) enum Delivered {
 pub(crate) struct Channels {
     config: NotifyConfig,
     mailer: Option<Arc<Mailer>>,
-    named: BTreeMap<String, Arc<Channel>>,
+    named: BTreeMap<String, Arc<OpenChannel>>,
 }
 
 #[derive(Debug)]
-enum Channel {
+enum OpenChannel {
     Http { service: HttpService, url: SecretText, secret: Option<SecretText>, client: HttpClient },
     Command(CommandHook),
 }
@@ -80,13 +80,15 @@ impl Channels {
         let mut client = None;
         for (name, channel) in &config.channels {
             let opened = match channel {
-                ChannelConfig::Http { service, url, secret } => Channel::Http {
+                ChannelConfig::Http { service, url, secret } => OpenChannel::Http {
                     service: *service,
                     url: SecretText::read(url)?,
                     secret: secret.as_ref().map(SecretText::read).transpose()?,
                     client: client.get_or_insert_with(HttpClient::new).clone(),
                 },
-                ChannelConfig::Command { command } => Channel::Command(CommandHook::new(command)),
+                ChannelConfig::Command { command } => {
+                    OpenChannel::Command(CommandHook::new(command))
+                }
             };
             named.insert(name.clone(), Arc::new(opened));
         }
@@ -114,8 +116,8 @@ impl Channels {
                 None => gone(),
             },
             Target::Channel(name) => match self.named.get(name).map(|it| &**it) {
-                Some(Channel::Command(hook)) => hook.deliver(name, message),
-                Some(Channel::Http { service, url, secret, client }) => {
+                Some(OpenChannel::Command(hook)) => hook.deliver(name, message),
+                Some(OpenChannel::Http { service, url, secret, client }) => {
                     let secret = secret.as_ref().map(SecretText::as_str);
                     let request = match service {
                         HttpService::Webhook => {

@@ -1,7 +1,7 @@
 //! WeCom's group robots: <https://developer.work.weixin.qq.com/document/path/91770>.
 
 use super::http::judge_code;
-use super::{Answered, Delivered, Outgoing, Request};
+use super::{Delivered, HttpAnswer, Outgoing, Request};
 use serde_json::json;
 
 /// Bytes of a text that it takes.
@@ -16,7 +16,7 @@ pub(super) fn request(url: &str, message: &Outgoing) -> Request {
 }
 
 /// -1: its system is busy; 45009: too many messages.
-pub(super) fn judge(answered: Answered) -> Delivered {
+pub(super) fn judge(answered: HttpAnswer) -> Delivered {
     judge_code(answered, &["errcode"], &[-1, 45_009])
 }
 
@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(body["msgtype"], "text");
         assert!(text.len() <= MOST_BYTES && text.len() > MOST_BYTES - 3, "{}", text.len());
         let said = |body: &str| {
-            judge(Answered::Status { status: 200, body: body.into(), retry_after: None })
+            judge(HttpAnswer::Status { status: 200, body: body.into(), retry_after: None })
         };
         assert!(matches!(said(r#"{"errcode":0,"errmsg":"ok"}"#), Delivered::Yes { .. }));
         assert!(matches!(

@@ -50,10 +50,10 @@ impl Postman {
         let key = (target, which);
         let full = self.bundles.len() >= MOST_BUNDLES;
         match self.bundles.get_mut(&key) {
-            Some((_, collected)) => collected.add(letter, now),
+            Some((_, collected)) => collected.add(&letter, now),
             None if full => return batch.new.push(self.post(&cause, to.user, key.0, letter)),
             None => {
-                let collected = Collected::new(cause, letter, now, until);
+                let collected = Collected::new(cause, &letter, now, until);
                 self.bundles.insert(key.clone(), (to.user, collected));
             }
         }
@@ -75,9 +75,9 @@ impl Postman {
         NewPost { id, target, user, letter }
     }
 
-    pub(super) fn commit(&mut self, batch: OutboxBatch, now: Time) {
+    pub(super) fn commit(&mut self, batch: &OutboxBatch, now: Time) {
         let Some(outbox) = &mut self.outbox else { return };
-        match outbox.commit(&batch, now) {
+        match outbox.commit(batch, now) {
             Ok(added) => {
                 if batch.cursor.is_some() {
                     self.save_at = None;
@@ -93,16 +93,19 @@ impl Postman {
         self.save_at = None;
         if self.cursor.is_some() {
             let batch = OutboxBatch { cursor: self.cursor, ..OutboxBatch::default() };
-            self.commit(batch, crate::daemon::clock::now());
+            self.commit(&batch, crate::daemon::clock::now());
         }
     }
 
     pub(super) fn wake_at(&self) -> Option<Time> {
+        if self.outbox.is_none() {
+            return self.retry_at;
+        }
         let window = self.parts.api.upgrade().map_or(Span::ZERO, |api| Postman::window(&api));
         let bundle = self.bundles.values().map(|(_, collected)| collected.due_at(window)).min();
         let limit = self.limits.keys().next().map(|(at, _)| *at);
         let away = self.away.values().map(|(since, _)| *since + AWAY).min();
-        let lanes = self.lanes.wake_at().filter(|_| self.outbox.is_some());
+        let lanes = self.lanes.wake_at();
         [self.retry_at, self.save_at, bundle, limit, away, lanes].into_iter().flatten().min()
     }
 
@@ -147,7 +150,7 @@ impl Postman {
             batch.new.push(self.post(&cause, user, key.0.clone(), letter));
             batch.bundles.insert(key, None);
         }
-        self.commit(batch, now);
+        self.commit(&batch, now);
     }
 
     fn tell_of_limits(&mut self, api: &Api, now: Time) {
@@ -173,7 +176,7 @@ impl Postman {
             told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
         }
         if !batch.told.is_empty() {
-            self.commit(batch, now);
+            self.commit(&batch, now);
         }
     }
 
@@ -187,7 +190,7 @@ impl Postman {
             told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
         }
         if !batch.new.is_empty() || !batch.bundles.is_empty() {
-            self.commit(batch, now);
+            self.commit(&batch, now);
         }
     }
 
@@ -199,18 +202,18 @@ impl Postman {
 
     pub(super) fn tell_admins(&mut self, api: &Api, cause: &str, letter: &Letter, now: Time) {
         let mut batch = OutboxBatch::default();
-        for to in self.around(api, |around| around.admins()) {
-            let told = Addressed { cause: cause.to_owned(), to, letter: letter.clone() };
-            self.file(api, told, &mut batch, now);
-        }
-        self.commit(batch, now);
+        let to_each = |to| Addressed { cause: cause.to_owned(), to, letter: letter.clone() };
+        let told: Vec<Addressed> =
+            self.around(api, |around| around.admins().into_iter().map(to_each).collect());
+        told.into_iter().for_each(|told| self.file(api, told, &mut batch, now));
+        self.commit(&batch, now);
     }
 
-    pub(super) fn settle(&mut self, number: i64, outcome: Delivered) {
+    pub(super) fn settle(&mut self, number: i64, outcome: &Delivered) {
         let now = crate::daemon::clock::now();
         let Some(outbox) = &self.outbox else { return };
         let target = outbox.post(number).ok().flatten().map(|post| post.target).unwrap_or_default();
-        let stored = match &outcome {
+        let stored = match outcome {
             Delivered::Yes { answer } => {
                 self.lanes.remove(number, true);
                 outbox.settle(number, PostState::Sent, answer, now)
@@ -231,6 +234,6 @@ impl Postman {
         if let Err(error) = stored {
             warn!(%error, "what became of a message cannot be stored: it may be sent again");
         }
-        self.note_state(&target, &outcome);
+        self.note_state(&target, outcome);
     }
 }

@@ -55,7 +55,7 @@ impl Postman {
                         let told = Addressed { cause: cause.clone(), to, letter: letter.clone() };
                         self.file(api, told, &mut batch, now);
                     }
-                    self.commit(batch, now);
+                    self.commit(&batch, now);
                     match row.watch.always {
                         true => self.set_armed(&row, false),
                         false => self.remove_watch(row.id),
