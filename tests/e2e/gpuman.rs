@@ -2,6 +2,7 @@
 
 use crate::support::daemon::{Daemon, Setup, until};
 use crate::support::http::Connection;
+use crate::support::smtp_sink::SmtpSink;
 use serde_json::{Map, Value, json};
 use std::fs;
 
@@ -13,10 +14,14 @@ fn gpuman() -> GpumanServer {
     gpuman_with(Setup::simulated(4))
 }
 
-fn gpuman_with(mut setup: Setup) -> GpumanServer {
+fn gpuman_with(setup: Setup) -> GpumanServer {
+    gpuman_configured(setup, "")
+}
+
+fn gpuman_configured(mut setup: Setup, more: &str) -> GpumanServer {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("danlu.toml");
-    fs::write(&config, "[compat]\ngpuman = true\n").expect("it can be written");
+    fs::write(&config, format!("[compat]\ngpuman = true\n{more}")).expect("it can be written");
     setup.arguments.extend(["--config".to_owned(), config.display().to_string()]);
     let daemon = Daemon::start_in(directory, setup);
     let me = daemon.json(&["user", "list", "--json"])["users"][0]["name"].clone();
@@ -233,6 +238,28 @@ fn ids_are_never_reused_whatever_round_tid_is_set_to() {
 }
 
 #[test]
+fn every_address_of_a_task_gets_a_mail_at_its_start_and_at_its_end() {
+    let Some(sink) = SmtpSink::start(&[]) else { return };
+    let mail = format!(
+        "[notify.email]\nsmtp = \"smtp://127.0.0.1:{}\"\nfrom = \"danlu@lab.example\"\nsubject = \"服务器通知\"\n",
+        sink.port
+    );
+    let gpuman = gpuman_configured(Setup::simulated(1), &mail);
+    let here = gpuman.daemon.directory().to_str().expect("it is UTF-8").to_owned();
+    let task =
+        json!({ "cmd": "true", "wkd": here, "ngpu": "0", "email": "a@lab.example; b@lab.example" });
+    assert_eq!(gpuman.ask("create", "ann", &task)["ret"], "创建成功,任务ID 1");
+    let quiet = json!({ "cmd": "true", "wkd": here, "ngpu": "0", "email": "None" });
+    assert_eq!(gpuman.ask("create", "ann", &quiet)["ret"], "创建成功,任务ID 2");
+    gpuman.daemon.say(&["wait", "1", "2"]);
+    let mails = sink.wait_for(4);
+    let mut to: Vec<String> = mails.iter().map(|mail| mail.header("X-Recipient")).collect();
+    to.sort();
+    assert_eq!(to, ["a@lab.example", "a@lab.example", "b@lab.example", "b@lab.example"]);
+    assert!(mails.iter().all(|mail| mail.decoded().0 == "服务器通知"));
+}
+
+#[test]
 fn the_default_command_and_mail_address_of_a_user_are_kept_and_used() {
     let gpuman = gpuman();
     let here = gpuman.daemon.directory().to_str().expect("it is UTF-8").to_owned();
@@ -242,7 +269,7 @@ fn the_default_command_and_mail_address_of_a_user_are_kept_and_used() {
         "email": "ann@lab.example",
     });
     let said = gpuman.ask("setting", "ann", &settings)["ret"].clone();
-    assert_eq!(said, "成功.邮箱已保存,但邮件通知尚未提供,目前不会发送邮件.");
+    assert_eq!(said, "成功.邮箱已保存,但服务器未配置邮件,目前不会发送邮件.");
     let token = json!({ "new_passwd": "correct horse" });
     assert_eq!(gpuman.ask("setting", "ann", &token)["ret"], "成功.", "the template stays");
     // As gpuman's own program sends what its user leaves empty.

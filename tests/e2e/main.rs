@@ -39,6 +39,8 @@ mod node_faults;
 mod node_label;
 mod nodes;
 mod nodes_file;
+mod notify;
+mod notify_mail;
 mod other_os_users;
 mod own_ssh_keys;
 mod pam;

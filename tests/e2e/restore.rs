@@ -1,6 +1,8 @@
 //! A backup copied over the database starts a new epoch: no run directory is used twice.
 
 use crate::support::daemon::{Daemon, until};
+use crate::support::http::Connection;
+use serde_json::json;
 use std::fs;
 
 #[test]
@@ -32,4 +34,31 @@ fn a_restored_backup_forgets_what_came_after_it_and_nothing_else() {
     assert_eq!(daemon.say(&["logs", &new]), "new\n", "not the log of a run with the same number");
     let (new, after): (u64, u64) = (new.parse().expect("an id"), after.parse().expect("an id"));
     assert!(new > after, "the ids since the backup may still be in somebody's notes");
+}
+
+#[test]
+fn a_server_that_has_a_notice_starts_again_and_keeps_what_people_want_mail_about() {
+    let mut daemon = Daemon::start();
+    let before = daemon.submit("", "true");
+    assert_eq!(daemon.ask(&["wait", &before]).status, 0);
+    let wanted = json!({"notify": {"failure": true}});
+    let changed = Connection::open(daemon.socket()).json("PATCH /api/v1/me", &wanted);
+    assert_eq!(changed.status, 200, "{changed:?}");
+    daemon.terminate();
+    let database = daemon.data().join("danlu.db");
+    let bytes = fs::read(&database).expect("the database");
+    daemon.start_again();
+    daemon.submit("", "true");
+    daemon.terminate();
+    fs::write(&database, bytes).expect("a restore");
+    daemon.add_argument("--accept-loss");
+    daemon.start_again();
+    let notices = || daemon.json(&["notices", "--json"])["notices"].as_array().map(Vec::len);
+    assert_eq!(notices(), Some(1), "the database is older");
+    daemon.terminate();
+    daemon.start_again();
+    let notices = || daemon.json(&["notices", "--json"])["notices"].as_array().map(Vec::len);
+    assert_eq!(notices(), Some(1), "nobody has acknowledged it");
+    let me = Connection::open(daemon.socket()).ask("GET /api/v1/me", "", b"");
+    assert_eq!(me.body["notify"]["failure"], true, "{me:?}");
 }

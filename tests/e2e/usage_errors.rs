@@ -79,8 +79,17 @@ fn wrong_options_of_submit_are_refused_with_a_hint() {
 }
 
 #[test]
-fn options_that_are_not_implemented_yet_are_refused() {
-    check("run --notify a@b.c -- true", 64, "`--notify` is not supported yet");
+fn who_is_to_be_told_of_what_is_asked_back() {
+    check(
+        "run --notify a@b.c -- true",
+        2,
+        "invalid value `a@b.c` for `--notify <WHEN[:TO]>`: say when: end:a@b.c, or start,end:a@b.c",
+    );
+    check(
+        "run --notify ended -- true",
+        2,
+        "invalid value `ended` for `--notify <WHEN[:TO]>`: `ended` is not one of start, end, fail, requeue, expiring, none",
+    );
 }
 
 fn submit_script(source: &str) -> Answer {
@@ -107,8 +116,8 @@ fn scripts_are_refused_with_their_line() {
         ),
         (
             "#!/bin/sh\n#DANLU --notify a@b\n",
-            64,
-            "`job.sh` line 2: `--notify` is not supported yet",
+            2,
+            "`job.sh` line 2: invalid value `a@b` for `--notify <WHEN[:TO]>`: say when: end:a@b, or start,end:a@b",
         ),
         ("#!/bin/sh\n#DANLU --gpu 1\n", 2, "`job.sh` line 2: unknown argument `--gpu`"),
         ("print(1)\n", 64, "`job.sh` is not executable and has no `#!` line"),

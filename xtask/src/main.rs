@@ -6,6 +6,7 @@ mod chaos;
 #[cfg(test)]
 mod documents;
 mod machines;
+mod mail;
 mod schemathesis;
 mod setup;
 mod shell;
@@ -19,7 +20,7 @@ use std::{env, process::ExitCode};
 
 const USAGE: &str = "\
 Usage:
-  cargo xtask setup                          install what the tests need: packages, npm, schemathesis, cargo-deny
+  cargo xtask setup                          install what the tests need: packages, npm, mail servers, schemathesis, cargo-deny
   cargo xtask test                           formatting, lints, all tests, docs, licences, chaos
   cargo xtask test --quick                   formatting, lints, unit tests, 200 chaos seeds
   cargo xtask chaos --seeds N [--first S]    simulate N clusters, from seed S (default: 0)

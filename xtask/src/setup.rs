@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::{
-    browser, machines, schemathesis,
+    browser, machines, mail, schemathesis,
     shell::{self, cargo, tee},
 };
 
@@ -14,9 +14,10 @@ pub(crate) struct Need {
     pub(crate) install: fn() -> Result<(), String>,
 }
 
-pub(crate) const NEEDS: [Need; 4] = [
+pub(crate) const NEEDS: [Need; 5] = [
     Need { name: "browser", install: browser::install },
     Need { name: "machines", install: machines::install },
+    Need { name: "mail", install: mail::install },
     Need { name: "schemathesis", install: schemathesis::install },
     Need { name: "cargo-deny", install: cargo_deny },
 ];

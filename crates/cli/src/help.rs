@@ -109,7 +109,7 @@ fn groups() -> [Group; 5] {
         ),
         (
             msg::group_machines(),
-            &["gpus", "gpu", "nodes", "node", "agent", "status", "report", "doctor"],
+            &["gpus", "gpu", "nodes", "node", "agent", "status", "notify", "report", "doctor"],
         ),
         (
             msg::group_server(),

@@ -37,7 +37,8 @@ pub use model::time::{Span, Time};
 pub use model::trouble::{Trouble, TroubleKind};
 pub use model::user::User;
 pub use model::{
-    failure, gpu, ids, limits, node, resources, run, settings, task, time, trail, trouble, user,
+    failure, gpu, ids, limits, node, notify_rule, resources, run, settings, task, time, trail,
+    trouble, user,
 };
 pub use schedule::memory_estimate::learnt_gpu_memory;
 pub use schedule::{plan, quota, view};
@@ -45,6 +46,7 @@ pub use state::State;
 pub use state::rows::{self, Row, RowKey};
 pub use step::effect::{self, Effect};
 pub use step::event::{self, Event};
+pub use step::feasibility::nearest as nearest_name;
 pub use step::input::{self, Actor, Input, NodeMessage};
 pub use step::refusal::{self, Refusal};
 pub use step::retire::Missing;

@@ -32,6 +32,7 @@ pub mod node;
 pub mod node_import;
 pub mod nodes;
 pub mod notices;
+pub mod notify;
 pub mod pause;
 pub mod pause_queue;
 pub mod policy;

@@ -17,6 +17,7 @@ pub mod cli;
 pub mod ends;
 pub mod errors;
 pub mod machines;
+pub mod notify;
 pub mod reasons;
 pub mod refusals;
 pub mod server;

@@ -176,7 +176,31 @@ messages! {
     help_grid =
         "One task for each combination: --grid lr=1e-3,1e-4 --grid seed=0..4; {lr} stands in the command; --array %4 for 4 at once",
         "每种组合一个任务：--grid lr=1e-3,1e-4 --grid seed=0..4；命令中写 {lr}；--array %4 表示同时 4 个";
-    leave_it_out = "remove it", "请去掉它";
+    help_notify =
+        "Tell me at its start, end, failure (fail), requeue, or when its time runs out (expiring): --notify start,end; to a channel or an address: --notify fail:me@example.org; none for nothing",
+        "在任务开始（start）、结束（end）、失败（fail）、重新排队（requeue）或快到时限（expiring）时通知我：--notify start,end；发到渠道或邮箱：--notify fail:me@example.org；none 表示不通知";
+    notify = "Notify", "通知";
+    form_notify =
+        "One per line: start,end or fail:CHANNEL or end:me@example.org. Empty: as set on your account page.",
+        "每行一条：start,end 或 fail:渠道 或 end:me@example.org。留空则按账户页面的设置。";
+    known_mail_types =
+        "known: BEGIN, END, FAIL, REQUEUE, ALL, NONE, INVALID_DEPEND, TIME_LIMIT, TIME_LIMIT_90, TIME_LIMIT_80, TIME_LIMIT_50, ARRAY_TASKS",
+        "可用：BEGIN、END、FAIL、REQUEUE、ALL、NONE、INVALID_DEPEND、TIME_LIMIT、TIME_LIMIT_90、TIME_LIMIT_80、TIME_LIMIT_50、ARRAY_TASKS";
+    write_an_address =
+        "write an address: --mail-user=me@example.org; without it the address of your account is used",
+        "请写邮箱地址：--mail-user=me@example.org；不写则用账户的邮箱";
+    expected_notify =
+        "expected start, end, fail, requeue or expiring, such as start,end or fail:me@example.org",
+        "应为 start、end、fail、requeue 或 expiring，例如 start,end 或 fail:me@example.org";
+    unknown_moment(name) =
+        "`{name}` is not one of start, end, fail, requeue, expiring, none",
+        "`{name}` 不是 start、end、fail、requeue、expiring、none 之一";
+    notify_needs_moments(address) =
+        "say when: end:{address}, or start,end:{address}",
+        "请写明何时：end:{address}，或 start,end:{address}";
+    notify_target_missing =
+        "a channel or an e-mail address is missing after `:`",
+        "`:` 后缺少渠道或邮箱地址";
     expected_duration =
         "expected a duration with its unit: 90s, 10m, 1h30m, 1-02:00:00",
         "应为带单位的时长：90s、10m、1h30m、1-02:00:00";
@@ -303,5 +327,4 @@ messages! {
     help_stderr =
         "Standard error (default: with standard output)",
         "标准错误（默认：与标准输出合并）";
-    planned_is_not_there_yet(planned) = "`--{planned}` is not supported yet", "暂不支持 `--{planned}`";
 }

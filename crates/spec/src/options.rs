@@ -6,28 +6,19 @@ use crate::parse::time_limit::{TimeLimit, parse_time_limit};
 use crate::patch::Patch;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use danlu_messages::spec as msg;
 
 /// `false`: options of new and of waiting tasks. `true`: options of new tasks only.
 #[derive(Debug, Default)]
 pub struct Options<const NEW: bool> {
     /// In the order of the table, as it was written.
     said: Vec<(Field, String)>,
-    planned: bool,
 }
 
 pub type TaskOptions = Options<false>;
 pub type NewTaskOptions = Options<true>;
 
-/// An option that is planned. It is refused, not ignored.
-const PLANNED: &str = "notify";
-
 impl<const NEW: bool> Options<NEW> {
     pub fn patch(&self) -> Result<Patch, InputError> {
-        if self.planned {
-            return Err(InputError::refused(msg::planned_is_not_there_yet(&PLANNED))
-                .hint(msg::leave_it_out()));
-        }
         let mut patch = Patch::default();
         for (field, value) in &self.said {
             if let Some(text) = field.row().text {
@@ -113,11 +104,7 @@ fn argument(field: Field, flag: Flag, text: Text) -> Arg {
 impl<const NEW: bool> Args for Options<NEW> {
     fn augment_args(command: Command) -> Command {
         let described = Self::fields().map(|(field, flag, text)| argument(field, flag, text));
-        let command = command.args(described);
-        if NEW {
-            return command;
-        }
-        command.arg(Arg::new(PLANNED).long(PLANNED).hide(true).action(ArgAction::Append))
+        command.args(described)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -145,7 +132,7 @@ impl<const NEW: bool> FromArgMatches for Options<NEW> {
                 }
             }
         }
-        Ok(Self { said, planned: !NEW && matches.contains_id(PLANNED) })
+        Ok(Self { said })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -157,7 +144,6 @@ impl<const NEW: bool> FromArgMatches for Options<NEW> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input_error::InputErrorKind;
     use clap::Parser;
     use serde_json::{Value, json};
 
@@ -245,6 +231,10 @@ mod tests {
             }),
         );
         check("--resource a:2 --resource b", &json!({"resources": {"a": 2, "b": 1}}));
+        check(
+            "--notify start,end --notify fail:ops",
+            &json!({"notify": [{"on": ["start", "end"]}, {"on": ["fail"], "to": "ops"}]}),
+        );
         check("--conda torch", &json!({"python": {"conda": "torch"}}));
         check("--venv /opt/v", &json!({"python": {"venv": "/opt/v"}}));
     }
@@ -260,11 +250,5 @@ mod tests {
         check("--stderr b --truncate", &json!({"output": {"stderr": {"truncate": {"path": "b"}}}}));
         check("--stdout /dev/null", &json!({"output": {"stdout": "discard"}}));
         assert!(patch("--truncate").is_err());
-    }
-
-    #[test]
-    fn what_is_not_there_yet_is_refused() {
-        let failure = patch("--notify a@b").expect_err("nobody is told yet");
-        assert_eq!(failure.kind, InputErrorKind::Refused);
     }
 }

@@ -30,6 +30,7 @@ mod node;
 mod node_import;
 mod nodes;
 mod notices;
+mod notify;
 mod pause;
 mod pause_queue;
 mod policy;
@@ -104,6 +105,7 @@ verbs! {
     Token(token::TokenArguments) = "token" [],
     Announce(announce::AnnounceArguments) = "announce" [],
     Notices(notices::NoticesArguments) = "notices" [],
+    Notify(notify::NotifyArguments) = "notify" [],
     Audit(audit::AuditArguments) = "audit" [],
     Archive(archive::ArchiveArguments) = "archive" ["dump"],
     PauseQueue(pause_queue::PauseQueueArguments) = "pause-queue" [],
@@ -164,6 +166,7 @@ pub(crate) fn run(verb: Verb, server: Option<&str>) -> Result<ExitCode, Failure>
         Verb::Token(arguments) => token::run(&client()?, &arguments),
         Verb::Announce(arguments) => announce::run(&client()?, &arguments),
         Verb::Notices(arguments) => notices::run(&client()?, &arguments),
+        Verb::Notify(arguments) => notify::run(&client()?, &arguments),
         Verb::Audit(arguments) => audit::run(&client()?, &arguments),
         Verb::Archive(arguments) => archive::run(&client()?, &arguments),
         Verb::PauseQueue(arguments) => return pause_queue::run(&client()?, &arguments),

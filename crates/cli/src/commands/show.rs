@@ -7,6 +7,7 @@ use danlu_core::FailureClass;
 use danlu_core::resources::Sharing;
 use danlu_core::task::{DependencyKind, Output, PythonEnvironment, Stream};
 use danlu_messages::cli::show as msg;
+use danlu_spec::parse::notify::notify_text;
 use danlu_wire::api::{Document, MaybeNewer, OneTask, RunView, TaskDetails, TaskView};
 use jiff::Timestamp;
 
@@ -124,6 +125,8 @@ impl TaskPage {
         if details.preemptible {
             self.line(msg::preemptible(), msg::yes());
         }
+        let notify: Vec<String> = details.notify.iter().map(notify_text).collect();
+        self.line(danlu_messages::spec::notify(), &notify.join(" "));
         let python = match &details.python {
             Some(PythonEnvironment::Conda(name)) => format!("conda {name}"),
             Some(PythonEnvironment::Venv(path)) => format!("venv {path}"),

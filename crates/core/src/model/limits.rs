@@ -37,6 +37,8 @@ pub const TEMPLATE_BYTES: usize = 64 * 1024;
 pub const RECENT_TASKS: usize = 1_000_000;
 /// Of a node or a task.
 pub const LABELS: usize = 64;
+/// Of a task: who is told of it.
+pub const NOTIFY_RULES: usize = 8;
 pub const TASKS_PER_ARRAY: usize = 100_000;
 /// Custom resources of a node or a task.
 pub const RESOURCES: usize = 32;

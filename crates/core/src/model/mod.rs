@@ -5,6 +5,7 @@ pub mod gpu;
 pub mod ids;
 pub mod limits;
 pub mod node;
+pub mod notify_rule;
 pub mod number;
 pub mod past_work;
 pub mod resources;

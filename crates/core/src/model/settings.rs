@@ -66,6 +66,21 @@ pub struct Settings {
     pub visibility: Visibility,
     pub archive: ArchiveSettings,
     pub history: HistorySettings,
+    pub notify: NotifySettings,
+}
+
+/// How people are told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NotifySettings {
+    /// Messages about elements of one array wait so long for others, which come in the same message.
+    pub digest: Span,
+}
+
+impl Default for NotifySettings {
+    fn default() -> Self {
+        NotifySettings { digest: Span::from_secs(30) }
+    }
 }
 
 /// When ended tasks go to the archive by themselves.
@@ -243,6 +258,7 @@ impl Default for Settings {
             visibility: Visibility::All,
             archive: ArchiveSettings::default(),
             history: HistorySettings::default(),
+            notify: NotifySettings::default(),
             limits: Limits::default(),
             predictions: true,
             auto_inside: false,

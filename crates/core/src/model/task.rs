@@ -2,6 +2,7 @@
 
 use crate::model::failure::FailureClass;
 use crate::model::ids::{RunId, SpecId, TaskId, UserId};
+use crate::model::notify_rule::NotifyRule;
 use crate::model::resources::Request;
 use crate::model::run::Exit;
 use crate::model::shared::Shared;
@@ -64,6 +65,9 @@ pub struct TaskSpec {
     pub hold: bool,
     /// One task for each index.
     pub array: Option<ArraySpec>,
+    /// Who is told of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notify: Vec<NotifyRule>,
 }
 
 /// How to start the command. The core passes it on without looking into it.
@@ -230,6 +234,7 @@ impl Default for TaskSpec {
             after: Vec::new(),
             hold: false,
             array: None,
+            notify: Vec::new(),
         }
     }
 }

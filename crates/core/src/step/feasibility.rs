@@ -76,7 +76,7 @@ fn unknown(kind: NameKind, name: String, known: impl Iterator<Item = String>) ->
 }
 
 /// The most similar known name.
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+pub fn nearest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let far = (name.len() / 3).clamp(1, 3);
     let distances = known.map(|other| {

@@ -192,6 +192,7 @@ pub enum TextField {
     Email,
     Language,
     Template,
+    NotifyTarget,
 }
 
 /// Things that there may be only so many of.
@@ -217,6 +218,7 @@ pub enum Counted {
     ProjectQuotas,
     /// That stay in memory.
     RecentTasks,
+    NotifyRules,
 }
 
 /// What decides whose turn it is.
@@ -276,4 +278,6 @@ pub enum NameKind {
     Node,
     Label,
     Resource,
+    /// Over which people are told.
+    Channel,
 }

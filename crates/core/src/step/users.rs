@@ -98,7 +98,7 @@ fn check_change(change: &UserChange) -> Result<(), Refusal> {
 }
 
 /// Whether it looks like an e-mail address; only sending mail can verify it.
-fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     let parts = text.split_once('@');
     parts.is_some_and(|(who, host)| {
         let plain = |part: &str| {

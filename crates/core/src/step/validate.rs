@@ -1,10 +1,12 @@
 //! Validates the description of a task by itself: sizes and characters, independent of the machines.
 
 use crate::model::limits;
+use crate::model::notify_rule::NotifyRule;
 use crate::model::number::thousandths::Thousandths;
 use crate::model::resources::{NodeSelector, Request, Sharing};
 use crate::model::task::{ArraySpec, Axis, LaunchSpec, PythonEnvironment, Stream, TaskSpec};
 use crate::step::refusal::{AxisProblem, Counted, Refusal, Share, TextField};
+use crate::step::users::is_address;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of a task that was submitted elsewhere: what does not depend on the machines here.
@@ -27,6 +29,7 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     check_words(spec)?;
     check_launch(&spec.launch)?;
     spec.array.iter().try_for_each(check_grid)?;
+    check_notify(&spec.notify)?;
     check_resources(&spec.request.resources)?;
     at_most(Counted::Retries, spec.retries as usize, limits::RETRIES as usize)?;
     at_most(Counted::Gpus, spec.request.gpus as usize, limits::GPUS_PER_TASK as usize)?;
@@ -36,6 +39,18 @@ pub(crate) fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     let limit = spec.time_limit.map(|limit| limit.0);
     if limit.is_some_and(|limit| limit == 0 || limit > limits::LONGEST.0) {
         return Err(Refusal::BadTimeLimit);
+    }
+    Ok(())
+}
+
+/// Which channels there are is known outside.
+fn check_notify(rules: &[NotifyRule]) -> Result<(), Refusal> {
+    at_most(Counted::NotifyRules, rules.len(), limits::NOTIFY_RULES)?;
+    for rule in rules {
+        rule.to.iter().try_for_each(|to| check_text(TextField::NotifyTarget, to))?;
+        if rule.address().is_some_and(|address| !is_address(address)) {
+            return Err(Refusal::BadEmail);
+        }
     }
     Ok(())
 }

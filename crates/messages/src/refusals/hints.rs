@@ -69,7 +69,8 @@ fn fewer(what: Counted) -> &'static str {
         | Counted::Groups
         | Counted::UserQuotas
         | Counted::ProjectQuotas
-        | Counted::RecentTasks => reduce(),
+        | Counted::RecentTasks
+        | Counted::NotifyRules => reduce(),
     }
 }
 

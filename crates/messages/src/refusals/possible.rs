@@ -7,6 +7,7 @@ pub(super) fn unknown(kind: NameKind, name: &str, nearest: Option<&str>) -> (Str
     let message = match kind {
         NameKind::Node => msg::no_such_machine(&name),
         NameKind::Label => msg::no_machine_has_the_label_name(&name),
+        NameKind::Channel => crate::notify::channels::no_such_channel(&name),
         NameKind::Resource => msg::no_machine_has_name(&name),
     };
     let hint = match nearest {

@@ -236,6 +236,7 @@ fn one_of_each() -> Vec<Refusal> {
         TextField::Email,
         TextField::Language,
         TextField::Template,
+        TextField::NotifyTarget,
     ];
     all.extend(texts.map(|what| TooLong { what, limit: 256 }));
     all.extend(texts.map(|what| ControlCharacter { what }));
@@ -257,13 +258,14 @@ fn one_of_each() -> Vec<Refusal> {
         Counted::UserQuotas,
         Counted::ProjectQuotas,
         Counted::RecentTasks,
+        Counted::NotifyRules,
     ];
     all.extend(things.map(|what| TooMany { what, limit: 9 }));
     let (least, most) = (Thousandths(1), Thousandths::MOST);
     all.extend([Share::Priority, Share::Weight].map(|what| OutOfRange { what, least, most }));
     let problems = [AxisProblem::BadCharacter, AxisProblem::Taken, AxisProblem::NoValues];
     all.extend(problems.map(|why| BadAxis { name: "lr".to_owned(), why }));
-    let kinds = [NameKind::Node, NameKind::Label, NameKind::Resource];
+    let kinds = [NameKind::Node, NameKind::Label, NameKind::Resource, NameKind::Channel];
     all.extend(kinds.map(|kind| UnknownName { kind, name: name(), nearest: None }));
     let (model, there_are) = ("H200".to_owned(), vec!["A100".to_owned()]);
     let lacks = Some(Lack::Model { model, there_are });

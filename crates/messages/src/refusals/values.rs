@@ -59,6 +59,7 @@ pub(super) fn text(field: TextField) -> &'static str {
         TextField::Email => msg::text_email(),
         TextField::Language => msg::text_language(),
         TextField::Template => msg::text_template(),
+        TextField::NotifyTarget => msg::text_notify_target(),
     }
 }
 
@@ -80,6 +81,7 @@ pub(super) fn things(counted: Counted) -> &'static str {
         Counted::UserQuotas => msg::things_user_quotas(),
         Counted::ProjectQuotas => msg::things_project_quotas(),
         Counted::RecentTasks => msg::things_recent_tasks(),
+        Counted::NotifyRules => msg::things_notify_rules(),
     }
 }
 

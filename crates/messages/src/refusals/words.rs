@@ -113,6 +113,7 @@ messages! {
     text_resource_name = "resource name", "资源名称";
     text_sweep_name = "sweep parameter name", "扫描参数名称";
     text_sweep_value = "sweep value", "扫描取值";
+    text_notify_target = "channel or e-mail address", "渠道或邮箱地址";
     text_path = "path", "路径";
     text_gpu_argument = "GPU argument", "GPU 参数";
     text_shell = "shell", "shell 路径";
@@ -142,6 +143,7 @@ messages! {
     things_user_quotas = "user quotas", "用户配额";
     things_project_quotas = "project quotas", "项目配额";
     things_recent_tasks = "ended tasks in memory", "留在内存中的已结束任务";
+    things_notify_rules = "`--notify` rules", "`--notify` 规则";
     share_priority = "the priority", "优先级";
     share_weight = "the weight", "权重";
 

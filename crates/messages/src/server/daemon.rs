@@ -31,4 +31,10 @@ messages! {
         "请用与服务器相同的版本查看；{acknowledge}";
     hint = "hint", "提示";
     colon = ": ", "：";
+    channel_failing(channel, at) =
+        "Messages over the channel `{channel}` cannot be delivered since {at}",
+        "自 {at} 起，无法通过渠道 `{channel}` 发送消息";
+    see_failed_messages =
+        "`danlu notify list` shows what the other side says; messages are kept and tried again for 3 days",
+        "`danlu notify list` 会显示对方的回应；消息会保留并在 3 天内重试";
 }

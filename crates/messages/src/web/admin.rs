@@ -28,6 +28,9 @@ messages! {
         "Above this number of ended tasks that are not in the archive, the oldest are written to it; 0: never.",
         "未归档的已结束任务超过此数时，把最旧的写入归档；0 表示不写。";
     archive_fraction = "Fraction of each user's tasks that is written then.", "届时写入每人的这一比例。";
+    notify_digest =
+        "Messages about elements of one array wait so long for each other and become one",
+        "同一数组各元素的消息等待该时长，合并为一条";
     history_keep =
         "Tasks that ended longer ago are deleted with their logs, for example 730d; 0: never.",
         "结束时间早于此的任务连同日志一起删除，如 730d；0 表示不删除。";

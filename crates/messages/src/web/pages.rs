@@ -167,6 +167,37 @@ messages! {
     starts = "starts", "开始";
     succeeds = "succeeds", "成功";
     fails = "fails", "失败";
+    is_requeued_or_runs_out = "is queued again, is lost, or reaches its time limit soon", "重新排队、失联或快到时限";
+    tell_me_also_of = "Notify me also of", "另外通知我";
+    trouble_with_my_tasks = "held tasks, broken GPUs under my tasks, used-up quotas", "被扣住的任务、任务所在 GPU 故障、配额用完";
+    announcements = "announcements", "公告";
+    tell_me_over = "Over these channels", "通过以下渠道";
+    no_channel_configured =
+        "Saved with your account. Nothing is sent until an administrator has configured a channel for this lab.",
+        "设置会保存。管理员配置渠道之前不会发送消息。";
+    quiet_hours = "Quiet hours", "免打扰时段";
+    quiet_from = "From", "从";
+    quiet_to = "To", "到";
+    time_zone = "Time zone", "时区";
+    quiet_help =
+        "What happens meanwhile comes in one message afterwards. Empty time zone: that of the server.",
+        "其间的消息会在之后合并为一条。时区留空则按服务器的时区。";
+    save_and_test = "Save and send a test message", "保存并发送测试消息";
+    test_message = "Test message", "测试消息";
+    was_sent = "sent", "已发送";
+    was_not_sent = "not sent", "未发送";
+    channels = "Channels", "渠道";
+    channel_kind = "Kind", "类型";
+    channel_works = "no failures", "无失败";
+    failures_in_a_row(count) = "{count} failures in a row", "连续失败 {count} 次";
+    add_channels = "Channels are added under [notify] in the configuration file; `danlu reload` takes them over.", "渠道在配置文件的 [notify] 中添加；用 `danlu reload` 生效。";
+    send_test = "Send a test message", "发送测试消息";
+    failed_messages = "Messages that failed", "发送失败的消息";
+    waiting_messages = "Messages that wait", "等待发送的消息";
+    no_failed_messages = "None.", "没有。";
+    message_to = "To", "发往";
+    message_answer = "Answer", "回应";
+    message_tries = "Tries", "次数";
     mail_not_configured =
         "Saved with your account. No mail is sent until an administrator has configured mail for this lab.",
         "设置保存在账号中。管理员为实验室配置邮件之前不会发送邮件。";

@@ -39,6 +39,10 @@ pub(super) async fn reload(
         let hint = errors::configuration_kept();
         ApiError::new(ErrorCode::Refused, error.to_string(), hint)
     })?;
+    let channels = crate::notify::Channels::open(&newer.notify).map_err(|error| {
+        ApiError::new(ErrorCode::Refused, error.to_string(), errors::configuration_kept())
+    })?;
+    api.notifier.configure(channels).await;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;
     api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;

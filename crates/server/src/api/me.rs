@@ -45,7 +45,7 @@ pub(crate) fn me(api: &Api, caller: &Caller) -> Result<Me, ApiError> {
 pub(crate) struct ProfileChange {
     pub(crate) email: Option<String>,
     pub(crate) language: Option<String>,
-    /// Mail is sent once the lab has set it up; what is wanted is kept.
+    /// What I am told, and where.
     pub(crate) notify: Option<Notify>,
 }
 
@@ -57,6 +57,7 @@ pub(super) async fn change(
     let Json(ProfileChange { email, language, notify }) = body?;
     caller.require_person()?;
     if let Some(notify) = notify {
+        super::notify::check_wanted(&api, &notify)?;
         api.auth.set_notify(&api.handle, caller.id, notify, &caller.asker()).await?;
     }
     set(&api, &caller, UserChange { email, language, ..UserChange::default() }).await?;

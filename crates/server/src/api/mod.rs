@@ -22,6 +22,7 @@ pub(crate) mod me_nodes;
 pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod notices;
+pub(crate) mod notify;
 pub mod openapi;
 mod os_users;
 pub(crate) mod overview;
@@ -72,7 +73,7 @@ use danlu_wire::api::MOST_BODY_BYTES;
 use encoding::EncodedBody;
 use guard::Guard;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::mpsc;
 
 /// The state shared by all handlers.
@@ -96,6 +97,7 @@ pub struct ApiState {
     pub(crate) lists: ResponseCache<(UserId, bool, Language, String), Arc<EncodedBody>>,
     /// The listening addresses, once known: `http://…` or `https://…` each.
     pub addresses: OnceLock<Vec<String>>,
+    pub notifier: crate::notify::Notifier,
     /// Stops the process.
     pub stop: mpsc::Sender<()>,
     /// The user the daemon runs as, who is an admin like root.
@@ -107,10 +109,25 @@ impl Api {
         Api(Arc::new(reach))
     }
 
+    /// For who must not keep the server from ending.
+    pub(crate) fn downgrade(&self) -> WeakApi {
+        WeakApi(Arc::downgrade(&self.0))
+    }
+
     /// Changes the limits for new connections and requests.
     pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
         self.connection_limits.set(limits);
         self.streams.set(limits);
+    }
+}
+
+/// Does not keep the state alive.
+#[derive(Debug, Clone)]
+pub(crate) struct WeakApi(Weak<ApiState>);
+
+impl WeakApi {
+    pub(crate) fn upgrade(&self) -> Option<Api> {
+        self.0.upgrade().map(Api)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
-    nodes, notices, openapi, overview, reports, session, settings, setup, submit, tasks, tokens,
-    users, wait, why,
+    nodes, notices, notify, openapi, overview, reports, session, settings, setup, submit, tasks,
+    tokens, users, wait, why,
 };
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
@@ -154,6 +154,12 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/status"), "Totals of machines, GPUs and tasks", Reader, || get(cluster::status), json::<wire::Status>()),
         Endpoint::new(("get", "/notices"), "What has to be known about the server itself", Reader, || get(notices::list), json::<wire::NoticeList>()),
         Endpoint::new(("post", "/notices/{id}/acknowledge"), "Acknowledge a notice; scheduling that was paused by an error is resumed", Admin, || post(notices::acknowledge), json::<wire::NoticeList>()),
+        Endpoint::new(("get", "/notify/channels"), "Channels over which people are told", Reader, || get(notify::channels), json::<wire::ChannelList>()),
+        Endpoint::new(("get", "/notify/messages"), "Messages that were sent, wait or failed, newest first; admins see everybody's", Reader, || get(notify::messages), json::<wire::MessageList>()).query::<notify::MessagesQuery>(),
+        Endpoint::new(("post", "/notify/test"), "Send a test message now, and say what the other side answers", Person, || post(notify::test), json::<wire::NotifyTested>()).body::<wire::NotifyTest>(),
+        Endpoint::new(("get", "/notify/watches"), "My alerts for free GPUs", Reader, || get(notify::watches), json::<wire::Watches>()),
+        Endpoint::new(("post", "/notify/watches"), "Tell me when so many GPUs are free on one machine", Submitter, || post(notify::watch), json::<wire::AddedWatch>()).body::<wire::NewWatch>().creates(),
+        Endpoint::new(("delete", "/notify/watches/{id}"), "Cancel an alert", Submitter, || delete(notify::unwatch), json::<wire::Watches>()),
         Endpoint::new(("get", "/settings"), "What admins can change while the server runs", Reader, || get(settings::show), json::<Value>()),
         Endpoint::new(("patch", "/settings"), "Change a setting", Admin, || patch(settings::change), json::<Value>()).body::<settings::SettingChange>(),
         Endpoint::new(("get", "/users"), "All accounts", Reader, || get(users::list), json::<wire::Users>()),

@@ -74,7 +74,7 @@ fn document(settings: &Settings) -> Value {
 }
 
 /// Settings that are lengths of time: people read and write `10s` and `5h`.
-const SPANS: [&str; 15] = [
+const SPANS: [&str; 16] = [
     "stop_grace",
     "min_run_before_preemption",
     "restart_cost.up_to_8_gpus",
@@ -90,6 +90,7 @@ const SPANS: [&str; 15] = [
     "settle_time",
     "lost_after",
     "history.keep",
+    "notify.digest",
 ];
 
 /// Settings that are sizes in bytes: people write `20G`; `null` is no limit.

@@ -256,6 +256,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
     let has_gpus = model.nodes.values().any(|node| !node.gpus.is_empty());
     let sharing = sharing(&body)?;
     check_for_data(api, &body)?;
+    super::notify::check_rules(api, body.notify.value().map_or(&[], Vec::as_slice))?;
     let (output, after) = (body.output(), body.dependencies().collect());
     let mut gpu_ids = body.gpu_ids.into_value_or_default();
     gpu_ids.sort_unstable();
@@ -312,6 +313,7 @@ fn spec(api: &Api, body: Patch) -> Result<(TaskSpec, Option<Environment>), ApiEr
         after,
         hold: body.hold.into_value_or_default(),
         array,
+        notify: body.notify.into_value_or_default(),
     };
     Ok((spec, environment))
 }

@@ -341,6 +341,7 @@ async fn inside(api: &Api, task: &Task) -> Result<view::PrivateDetails, ApiError
     let environment = timeout(LONGEST_READ, api.handle.read(question)).await.unwrap_or(Ok(None))?;
     Ok(view::PrivateDetails {
         variables: launch.variables.clone(),
+        notify: task.spec.notify.clone(),
         environment: environment.map(|bytes| crate::store::environment::variables(&bytes)),
     })
 }

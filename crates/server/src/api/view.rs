@@ -3,6 +3,7 @@
 use crate::read_model::{BriefState, ReadModel};
 use danlu_core::gpu::GpuCondition;
 use danlu_core::node::Link;
+use danlu_core::notify_rule::NotifyRule;
 use danlu_core::run::{Exit, PartState, RunPart, RunState, RunUsage};
 use danlu_core::task::{Outcome, TaskState};
 use danlu_core::{FailureClass, Node, Request, Run, Task, TaskId, Time, WaitReason};
@@ -67,6 +68,7 @@ pub(crate) fn task(model: &ReadModel, task: &Task, wait: Option<WaitReason>) -> 
 pub(crate) struct PrivateDetails {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) environment: Option<Vec<String>>,
+    pub(crate) notify: Vec<NotifyRule>,
 }
 
 pub(crate) fn details(
@@ -86,6 +88,7 @@ pub(crate) fn details(
         retry_on: spec.retry_on.clone(),
         begin: spec.begin.map(rfc3339),
         preemptible: spec.preemptible,
+        notify: inside.notify,
         output: spec.launch.output.clone(),
         gpu_argument: spec.launch.gpu_argument.clone(),
         gpus_by_uuid: spec.launch.gpus_by_uuid,

@@ -201,7 +201,7 @@ impl Auth {
 
     /// What a user wants mail about.
     pub(crate) fn notify(&self, user: UserId) -> Notify {
-        self.read().notices.get(&user).copied().unwrap_or_default()
+        self.read().notices.get(&user).cloned().unwrap_or_default()
     }
 
     pub(crate) async fn set_notify(

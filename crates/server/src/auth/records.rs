@@ -76,7 +76,9 @@ pub(crate) enum AccountChange {
 const PASSWORD: &str = "password";
 const TOKEN: &str = "token";
 const SESSION: &str = "session";
-const NOTICE: &str = "notice";
+const NOTICE: &str = "notify";
+/// Of 0.1.0. The server's own notices have the same kind: see `daemon/notices.rs`.
+const OLD_NOTICE: &str = "notice";
 
 impl AccountRecords {
     pub(crate) fn load(store: &Store) -> Result<AccountRecords, StoreError> {
@@ -84,7 +86,10 @@ impl AccountRecords {
         all(store, PASSWORD)?.into_iter().for_each(|it| book.apply(AccountChange::Password(it)));
         all(store, TOKEN)?.into_iter().for_each(|it| book.apply(AccountChange::Token(it)));
         all(store, SESSION)?.into_iter().for_each(|it| book.apply(AccountChange::Session(it)));
-        all(store, NOTICE)?.into_iter().for_each(|it| book.apply(AccountChange::Notice(it)));
+        // Newer ones replace older ones of the same user.
+        let old = old_notices(store)?.into_iter();
+        let notices = old.chain(all(store, NOTICE)?);
+        notices.for_each(|it| book.apply(AccountChange::Notice(it)));
         Ok(book)
     }
 
@@ -147,6 +152,17 @@ impl AccountChange {
             }
         }
     }
+}
+
+/// Among them are notices about the server, which name no user.
+fn old_notices(store: &Store) -> Result<Vec<Notice>, StoreError> {
+    let all: Vec<serde_json::Value> = all(store, OLD_NOTICE)?;
+    let ours = all.into_iter().filter(|record| record.get("user").is_some());
+    let read = |record| {
+        serde_json::from_value(record)
+            .map_err(|error| store.damaged(format!("a {OLD_NOTICE} cannot be read: {error}")))
+    };
+    ours.map(read).collect()
 }
 
 fn all<T: DeserializeOwned>(store: &Store, kind: &str) -> Result<Vec<T>, StoreError> {

@@ -71,6 +71,7 @@ pub(crate) fn record(what: NoticeKind, now: Time) -> (RecordChange, Deed) {
         NoticeKind::Restored { .. } => "restored",
         NoticeKind::SchedulingPaused { .. } => "scheduling-paused",
         NoticeKind::MachineDistrusted { .. } => "machine-distrusted",
+        NoticeKind::ChannelFailing { .. } => "channel-failing",
         NoticeKind::Unknown => "unknown",
     };
     let id = format!("{name}-{}", now.0);
@@ -120,6 +121,9 @@ pub fn words(notice: &Notice) -> (String, String) {
             msg::machine_disabled(&node, &at),
             msg::report_report_acknowledge(&report, &acknowledge),
         ),
+        NoticeKind::ChannelFailing { channel } => {
+            (msg::channel_failing(&channel, &at), msg::see_failed_messages().to_owned())
+        }
         NoticeKind::Unknown => (
             msg::notice_id_of_at_is_of_a_kind_that_this_version(&notice.id, &at),
             msg::use_the_version_of_the_server_acknowledge(&acknowledge),

@@ -15,9 +15,10 @@ use crate::daemon::tls::{self, TlsError};
 use crate::fleet::logins::Logins;
 use crate::fleet::remote::Nodes;
 use crate::fleet::{Backends, LiveGpus, Local};
+use crate::notify::{Channels, Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
-use crate::store::{Store, StoreError};
+use crate::store::{EventReader, Store, StoreError};
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
@@ -31,6 +32,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::UnixListener;
@@ -59,6 +61,8 @@ pub enum ServeError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     #[error(transparent)]
+    Notify(#[from] SecretError),
+    #[error(transparent)]
     Ask(#[from] AskError),
 }
 
@@ -71,6 +75,7 @@ impl ServeError {
             ServeError::Agent(_) => errors::one_local_data_directory(),
             ServeError::Directory(error) => error.hint(),
             ServeError::Listen { .. } => errors::choose_listen_address(),
+            ServeError::Notify(_) => errors::correct_the_line(),
             ServeError::Tls(_) => errors::check_tls_files(),
             ServeError::Ask(_) => errors::see_the_message_above(),
         }
@@ -101,6 +106,8 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
+    let channels = Channels::open(&config.notify)?;
+    let events = store.event_reader();
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
     let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
@@ -119,7 +126,8 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = ApiParts { live, auth, nodes, logins, network: &network };
+        let notifier = Notifier::new(channels);
+        let parts = ApiParts { live, auth, nodes, logins, network: &network, notifier, events };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -147,12 +155,14 @@ struct ApiParts<'a> {
     nodes: Nodes,
     logins: Logins,
     network: &'a Network,
+    notifier: Notifier,
+    events: EventReader,
 }
 
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, auth, nodes, logins, network }: ApiParts<'_>,
+    ApiParts { live, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -175,7 +185,9 @@ async fn listen(
         addresses: OnceLock::new(),
         stop,
         own_uid,
+        notifier: notifier.clone(),
     });
+    let telling = notifier.start(&api, &config.data, events);
     let tidying = tokio::spawn(crate::daemon::retention::keep_in_bounds(api.clone()));
     let watching = tokio::spawn(api::watch_accounts(api.clone()));
     let socket = bind_socket(&config.socket, own_uid == 0)?;
@@ -229,6 +241,9 @@ async fn listen(
         tokio::time::timeout(LAST_ANSWERS, async { while servers.join_next().await.is_some() {} })
             .await;
     servers.shutdown().await;
+    notifier.stop();
+    // What is under way is sent again by the next server.
+    let _ = telling.map(JoinHandle::join);
     Ok(())
 }
 
@@ -256,6 +271,12 @@ async fn reload(config: &Config, api: &Api) {
             return warn!(%cause, "the configuration is not taken over; nothing changes");
         }
     };
+    match Channels::open(&newer.notify) {
+        Ok(channels) => api.notifier.configure(channels).await,
+        Err(cause) => {
+            return warn!(%cause, "the configuration is not taken over; nothing changes");
+        }
+    }
     api.set_limits(&newer.limits);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {

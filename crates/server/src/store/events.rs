@@ -2,7 +2,11 @@
 
 use super::{Store, StoreError};
 use danlu_core::{Event, Span, Time};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// So many events are kept in any case …
 const KEPT: i64 = 200_000;
@@ -19,23 +23,73 @@ pub struct StoredEvent {
     pub event: Event,
 }
 
+/// Reads events through a connection of its own, without the engine.
+#[derive(Debug)]
+pub struct EventReader {
+    path: PathBuf,
+    connection: Option<Connection>,
+    /// Closed after the connection: to close any descriptor of the file gives SQLite's locks away.
+    _file: Arc<File>,
+}
+
+impl EventReader {
+    fn connection(&mut self) -> Result<&Connection, StoreError> {
+        if self.connection.is_none() {
+            let failed = |error| StoreError::from_sqlite(&self.path, error);
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let opened = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+            opened.busy_timeout(Duration::from_secs(1)).map_err(failed)?;
+            self.connection = Some(opened);
+        }
+        let unopened = || StoreError::damaged(&self.path, "it cannot be opened".to_owned());
+        self.connection.as_ref().ok_or_else(unopened)
+    }
+
+    /// At most `limit` events after this number, oldest first.
+    pub fn after(&mut self, number: i64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let path = self.path.clone();
+        read(self.connection()?, &path, number, limit)
+    }
+
+    /// The number of the newest event; 0 when there is none.
+    pub fn newest(&mut self) -> Result<i64, StoreError> {
+        let path = self.path.clone();
+        let sql = "SELECT coalesce(max(number), 0) FROM events";
+        let found = self.connection()?.query_row(sql, [], |row| row.get(0));
+        found.map_err(|error| StoreError::from_sqlite(&path, error))
+    }
+}
+
+fn read(
+    connection: &Connection,
+    path: &Path,
+    number: i64,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let failed = |error| StoreError::from_sqlite(path, error);
+    let sql = "SELECT number, at, json FROM events WHERE number > ?1 ORDER BY number LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut found = statement.query(params![number, limit]).map_err(failed)?;
+    let mut events = Vec::new();
+    while let Some(row) = found.next().map_err(failed)? {
+        let json: String = row.get(2).map_err(failed)?;
+        let event = serde_json::from_str(&json).map_err(|error| {
+            StoreError::damaged(path, format!("an event cannot be read: {error}"))
+        })?;
+        let (number, at) = (row.get(0).map_err(failed)?, Time(row.get(1).map_err(failed)?));
+        events.push(StoredEvent { number, at, event });
+    }
+    Ok(events)
+}
+
 impl Store {
+    pub fn event_reader(&self) -> EventReader {
+        EventReader { path: self.path.clone(), connection: None, _file: Arc::clone(&self.file) }
+    }
+
     /// At most `limit` events after this number, oldest first.
     pub fn events_after(&self, number: i64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
-        let failed = |error| StoreError::from_sqlite(&self.path, error);
-        let sql = "SELECT number, at, json FROM events WHERE number > ?1 ORDER BY number LIMIT ?2";
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
-        let mut found = statement.query(params![number, limit]).map_err(failed)?;
-        let mut events = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
-            let json: String = row.get(2).map_err(failed)?;
-            let event = serde_json::from_str(&json).map_err(|error| {
-                StoreError::damaged(&self.path, format!("an event cannot be read: {error}"))
-            })?;
-            let (number, at) = (row.get(0).map_err(failed)?, Time(row.get(1).map_err(failed)?));
-            events.push(StoredEvent { number, at, event });
-        }
-        Ok(events)
+        read(&self.connection, &self.path, number, limit)
     }
 
     /// A slice of the oldest. Whether there is more to do. Only the first few are ever looked at: while those are too

@@ -17,7 +17,7 @@ mod unused_environments;
 pub use audit::{AuditEntry, Deed};
 pub use environment::Environment;
 pub use error::StoreError;
-pub use events::StoredEvent;
+pub use events::{EventReader, StoredEvent};
 pub use records::RecordChange;
 pub use snapshot::Contents;
 pub(crate) use snapshot::Snapshot;

@@ -6,7 +6,8 @@ use super::moment::Moment;
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use super::secrets;
-use crate::api::{Api, ApiError, me as account, me_nodes, session, tokens as made};
+use crate::api::{Api, ApiError, me as account, me_nodes, notify, session, tokens as made};
+use crate::daemon::config::EMAIL;
 use askama::Template;
 use axum::extract::State;
 use danlu_core::user::UserChange;
@@ -15,7 +16,8 @@ use danlu_messages::web::pages;
 use danlu_spec::field::{Form, label};
 use danlu_spec::{Field, Patch};
 use danlu_wire::api::{
-    MaybeNewer, Me, MyNode, NewSshLogin, NewToken, Notify, Scope, Secret, SessionView, TokenView,
+    ChannelView, MaybeNewer, Me, MyNode, NewSshLogin, NewToken, QuietHours, Scope, Secret,
+    SessionView, TokenView,
 };
 
 #[derive(Template)]
@@ -26,6 +28,7 @@ struct MePage<'a> {
     /// There is no session on the local socket.
     local: bool,
     template: Vec<(&'static str, String)>,
+    channels: Vec<ChannelView>,
     nodes: Vec<MyNode>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
@@ -38,6 +41,7 @@ pub(super) async fn me(State(api): State<Api>, visit: Visit) -> PageResult {
         me: account::me(&api, &visit.caller).map_err(visit.no())?,
         local: visit.caller.local,
         template: in_fields(&template),
+        channels: notify::channel_views(&api, &visit.caller),
         nodes: me_nodes::all(&api, &visit.caller).map_err(visit.no())?,
         tokens: made::views(&api, &visit.caller),
         sessions: session::views(&api, &visit.caller),
@@ -75,6 +79,19 @@ impl MePage<'_> {
 
     fn any_takes_keys(&self) -> bool {
         self.nodes.iter().any(|node| node.takes_keys)
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.channels.iter().any(|channel| channel.name == EMAIL)
+    }
+
+    fn is_told_over(&self, channel: &str) -> bool {
+        self.me.notify.channels.iter().any(|chosen| chosen == channel)
+    }
+
+    fn quiet(&self) -> QuietHours {
+        let nothing = || QuietHours { from: String::new(), to: String::new(), zone: None };
+        self.me.notify.quiet.clone().unwrap_or_else(nothing)
     }
 
     fn speaks(&self, language: &str) -> bool {
@@ -124,20 +141,6 @@ pub(super) async fn profile(State(api): State<Api>, sent: Sent) -> PageResult {
     let given = |name: &str| Some(sent.field(name).to_owned());
     let change = UserChange { language: given("language"), ..UserChange::default() };
     done(&sent, account::set(&api, &sent.visit.caller, change).await)
-}
-
-pub(super) async fn notify(State(api): State<Api>, sent: Sent) -> PageResult {
-    let caller = &sent.visit.caller;
-    let wants = |name: &str| !sent.field(name).is_empty();
-    let wanted =
-        Notify { start: wants("start"), success: wants("success"), failure: wants("failure") };
-    let email = Some(sent.field("email").trim().to_owned());
-    let change = UserChange { email, ..UserChange::default() };
-    if let Err(error) = account::set(&api, caller, change).await {
-        return done(&sent, Err(error));
-    }
-    let kept = api.auth.set_notify(&api.handle, caller.id, wanted, &caller.asker()).await;
-    done(&sent, kept.map_err(ApiError::from))
 }
 
 /// The key goes to the server only; it is never shown again.

@@ -16,6 +16,7 @@ mod me;
 mod moment;
 mod new;
 mod nodes;
+mod notifications;
 mod overview;
 mod page;
 mod page_context;
@@ -81,7 +82,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/me/session", post(login::log_out))
         .route("/me/password", post(me::password))
         .route("/me/profile", post(me::profile))
-        .route("/me/notify", post(me::notify))
+        .route("/me/notify", post(notifications::change))
         .route("/me/nodes", post(me::nodes))
         .route("/me/template", post(me::template))
         .route("/me/tokens", post(me::tokens))
@@ -92,6 +93,8 @@ pub(crate) fn router() -> Router<Api> {
         .route("/admin/quotas", get(admin::quotas::list).post(admin::quotas::change))
         .route("/admin/commands", get(admin::commands::form).post(admin::commands::send))
         .route("/admin/notices", post(admin::notices::acknowledge))
+        .route("/admin/notify", get(admin::notify::list))
+        .route("/admin/notify/test", post(admin::notify::test))
         .route("/admin/audit", get(admin::audit::list))
         .route("/preferences", post(preferences::change))
         .route("/docs/api", get(manual::manual))

@@ -119,7 +119,7 @@ mod tests {
             "retry_on": ["nccl"], "begin": "2026-11-20T22:00:00Z", "preemptible": true,
             "python": {"venv": "/v"}, "shell": false, "gpu_argument": "--gpus=", "gpus_by_uuid": true,
             "output": {"both": "o", "stdout": {"truncate": {"path": "p"}}, "stderr": "discard"},
-            "hold": true,
+            "hold": true, "notify": [{"on": ["start", "end"], "to": "ops"}, {"on": ["fail"]}],
             "array": {"indices": [1, 5], "at_once": 2, "grid": [{"name": "lr", "values": ["1", "2"]}]}
         }"#;
         serde_json::from_str(task).expect("a task")

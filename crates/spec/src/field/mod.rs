@@ -144,6 +144,11 @@ table! {
         text: text(Switch, |_, it| read::switch(&mut it.preemptible), |it| write::switch(&it.preemptible)),
         ..row("preemptible", &["preemptible"])
     };
+    Notify => Row {
+        option: flag(Turn, "notify", ' ', "WHEN[:TO]"),
+        text: text(Lines, read::notify, write::notify),
+        ..row("notify", &["notify"])
+    };
     Name => Row {
         option: flag(Description, "name", 'J', "NAME"),
         text: text(Line, |text, it| read::line(text, &mut it.name), |it| write::line(&it.name)),

@@ -7,6 +7,7 @@ use crate::parse::begin::parse_begin;
 use crate::parse::dependency::{UnresolvedDependency, parse_dependencies};
 use crate::parse::gpus::{GpuCount, parse_gpu_ids, parse_gpus};
 use crate::parse::grid::parse_axis;
+use crate::parse::notify::parse_notify;
 use crate::parse::pair::{Pair, parse_pair};
 use crate::parse::resource::parse_resource;
 use crate::parse::retries::{Retries, parse_retries};
@@ -124,6 +125,11 @@ pub(super) fn retries(given: &str, patch: &mut Patch) -> Read {
 
 pub(super) fn begin(given: &str, patch: &mut Patch) -> Read {
     patch.begin = Change::Set(parse_begin(given)?.0.to_string());
+    Ok(())
+}
+
+pub(super) fn notify(given: &str, patch: &mut Patch) -> Read {
+    patch.notify.get_or_default().push(parse_notify(given)?);
     Ok(())
 }
 

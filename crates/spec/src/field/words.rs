@@ -36,6 +36,7 @@ pub fn label(field: Field) -> &'static str {
         Field::Retries => msg::retries(),
         Field::Begin => msg::not_before(),
         Field::Preemptible => msg::may_be_preempted(),
+        Field::Notify => msg::notify(),
         Field::Name => msg::name(),
         Field::About => msg::description(),
         Field::Label => msg::labels(),
@@ -82,6 +83,7 @@ pub fn hint(field: Field) -> &'static str {
         Field::After => msg::form_after(),
         Field::Array => msg::form_array(),
         Field::Grid => msg::form_grid(),
+        Field::Notify => msg::form_notify(),
         Field::Env | Field::Label => msg::one_name_value_per_line(),
         Field::Conda => msg::form_conda(),
         Field::Venv => msg::form_venv(),
@@ -147,6 +149,7 @@ pub fn help(field: Field) -> &'static str {
         Field::Hold => msg::keep_it_back_until_danlu_release(),
         Field::Array => msg::help_array(),
         Field::Grid => msg::help_grid(),
+        Field::Notify => msg::help_notify(),
         Field::Command | Field::Environment | Field::Umask | Field::DryRun => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Prints one field of a patch as a user could type it; an empty text for the default.
 
 use super::ON;
+use crate::parse::notify::notify_text;
 use crate::patch::{Change, Patch};
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{DependencyKind, PythonEnvironment, Stream};
@@ -84,6 +85,11 @@ pub(super) fn retries(patch: &Patch) -> String {
     let classes = classes.collect::<Vec<_>>().join(",");
     let times = count(&patch.retries);
     if classes.is_empty() || times.is_empty() { times } else { format!("{times}:{classes}") }
+}
+
+pub(super) fn notify(patch: &Patch) -> String {
+    let rules = patch.notify.value().into_iter().flatten().map(notify_text);
+    rules.collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn conda(patch: &Patch) -> String {

@@ -7,6 +7,7 @@ pub mod dependency;
 pub mod duration;
 pub mod gpus;
 pub mod grid;
+pub mod notify;
 pub mod pair;
 pub mod past;
 pub mod resource;

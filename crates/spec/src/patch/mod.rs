@@ -11,6 +11,7 @@ mod schema;
 
 use crate::parse::dependency::UnresolvedDependency;
 use danlu_core::FailureClass;
+use danlu_core::notify_rule::NotifyRule;
 use danlu_core::resources::NodeSelector;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_wire::api::Array;
@@ -133,6 +134,9 @@ patch! {
         #[schemars(schema_with = "schema::dependencies")]
         after: Vec<UnresolvedDependency>,
         hold: bool,
+        /// Who is told of it, and when. Empty: as the owner has set it for all of theirs.
+        #[schemars(schema_with = "schema::notify_rules")]
+        notify: Vec<NotifyRule>,
         #[schemars(schema_with = "schema::output")]
         output: OutputPatch,
         gpus_by_uuid: bool,

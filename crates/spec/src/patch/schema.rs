@@ -1,6 +1,7 @@
 //! JSON schemas of fields whose types are defined in core, which does not depend on schemars.
 
 use danlu_core::FailureClass;
+use danlu_core::notify_rule::NotifyMoment;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 pub(super) fn failure_classes(_: &mut SchemaGenerator) -> Schema {
@@ -16,6 +17,19 @@ pub(super) fn dependencies(_: &mut SchemaGenerator) -> Schema {
             "kind": { "enum": ["after_ok", "after_any", "after_not_ok"] },
         },
         "required": ["task", "kind"],
+    } })
+}
+
+pub(super) fn notify_rules(_: &mut SchemaGenerator) -> Schema {
+    let moments: Vec<&str> = NotifyMoment::ALL.iter().map(|moment| moment.as_str()).collect();
+    json_schema!({ "type": ["array", "null"], "items": {
+        "type": "object",
+        "properties": {
+            "on": { "type": "array", "items": { "enum": moments } },
+            "to": { "type": ["string", "null"], "description": "A channel or an e-mail address; left out: where the owner is told usually." },
+        },
+        "required": ["on"],
+        "additionalProperties": false,
     } })
 }
 

@@ -4,6 +4,7 @@
 
 mod directives;
 mod interpreter;
+mod mail;
 mod sbatch;
 
 use clap::Parser;
@@ -17,6 +18,7 @@ use crate::{
     patch::{Change, Patch, Place},
 };
 use directives::{Dialect, Directive, directives};
+use mail::Mail;
 use sbatch::ScriptLine;
 
 /// What the `#DANLU` and `#SBATCH` lines of a script ask for.
@@ -67,12 +69,14 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, In
     }
     // The line whose number of GPUs is that of all nodes together.
     let mut gpus_of_all_nodes = None;
+    let mut mail = Mail::default();
     for directive in directives {
         let number = directive.line;
         let at = msg::name_line_number(&name, &number);
-        let ScriptLine { mut patch, gpus_of_all_nodes: of_all } =
+        let ScriptLine { mut patch, gpus_of_all_nodes: of_all, mail: of_line } =
             line(&directive).map_err(|complaint| complaint.at(&at))?;
         patch.settle(place).map_err(|complaint| complaint.at(&at))?;
+        mail.lay_over(of_line);
         lines.for_slurm |= directive.dialect == Dialect::Slurm;
         if patch.gpus.is_change() {
             gpus_of_all_nodes = of_all.then(|| at.clone());
@@ -85,6 +89,7 @@ pub fn read(name: &str, source: &str, place: &Place) -> Result<ScriptOptions, In
     if let Some(at) = gpus_of_all_nodes {
         divide(&mut lines.patch).map_err(|complaint| complaint.at(&at))?;
     }
+    mail.put_into(&mut lines.patch);
     Ok(lines)
 }
 
@@ -92,7 +97,7 @@ fn line(directive: &Directive<'_>) -> Result<ScriptLine, InputError> {
     let words =
         shlex::split(directive.words).ok_or_else(|| InputError::usage(msg::unclosed_quote()))?;
     match directive.dialect {
-        Dialect::Danlu => Ok(ScriptLine { patch: danlu_line(&words)?, gpus_of_all_nodes: false }),
+        Dialect::Danlu => Ok(ScriptLine { patch: danlu_line(&words)?, ..ScriptLine::default() }),
         Dialect::Slurm => sbatch::read(&words),
     }
 }
@@ -142,6 +147,26 @@ mod tests {
         };
         lines.patch.resolve_own(own)?;
         Ok(serde_json::to_value(lines.patch(false)).expect("plain data"))
+    }
+
+    #[test]
+    fn mail_lines_say_who_is_told_of_what() {
+        let of = |lines: &str| {
+            parse(&format!("#!/bin/bash\n{lines}\ntrue\n")).map(|patch| patch["notify"].clone())
+        };
+        let both = "#SBATCH --mail-user=a@x.org,b@x.org\n#SBATCH --mail-type=END,FAIL";
+        let expect = json!([{"on": ["end", "fail"], "to": "a@x.org"}, {"on": ["end", "fail"], "to": "b@x.org"}]);
+        assert_eq!(of(both), Ok(expect));
+        let all = json!([{"on": ["start", "end", "requeue"]}]);
+        assert_eq!(of("#SBATCH --mail-type=ALL"), Ok(all));
+        assert_eq!(of("#SBATCH --mail-type=NONE"), Ok(json!([{"on": []}])));
+        let near = json!([{"on": ["fail", "expiring"]}]);
+        assert_eq!(of("#SBATCH --mail-type=time_limit,TIME_LIMIT_80"), Ok(near));
+        assert_eq!(of("#SBATCH --mail-user=a@x.org"), Ok(Value::Null), "as with Slurm");
+        for wrong in ["--mail-type=STAGE_OUT", "--mail-type=SOON", "--mail-user=ann"] {
+            let complaint = of(&format!("#SBATCH {wrong}")).expect_err(wrong);
+            assert_eq!(complaint.kind, InputErrorKind::Refused, "{wrong}");
+        }
     }
 
     #[test]
@@ -197,7 +222,7 @@ mod tests {
         check("#!/bin/sh\n#SBATCH --mem=lots\n", InputErrorKind::Usage, "line 2: ");
         check("#!/bin/sh\n#DANLU --shell\n", InputErrorKind::Usage, "not allowed in a script");
         check("#!/bin/sh\n#DANLU -d afterok:@~3\n", InputErrorKind::Refused, "line 2: there is no");
-        check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Refused, "line 2: ");
+        check("#!/bin/sh\n#DANLU --notify a@b\n", InputErrorKind::Usage, "line 2: ");
     }
 
     #[test]

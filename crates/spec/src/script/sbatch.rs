@@ -1,5 +1,6 @@
 //! `#SBATCH` lines: a table from Slurm's options to the fields of a task. An option without an equivalent is refused, never ignored.
 
+use super::mail::Mail;
 use crate::field::Field;
 use crate::input_error::InputError;
 use crate::parse::amount::parse_bytes_in;
@@ -51,6 +52,8 @@ const OPTIONS: &[(&[&str], Effect)] = &[
     (&["open-mode"], Only("append")),
     (&["kill-on-invalid-dep"], Only("yes")),
     (&["requeue", "parsable", "quiet", "Q", "verbose", "v"], Ignored),
+    (&["mail-type"], Converts(|list, line| line.mail.set_types(&list.value))),
+    (&["mail-user"], Converts(|list, line| line.mail.set_users(&list.value))),
     (&["partition", "p", "qos", "q"], Refused(msg::no_partitions)),
     (&["mem-per-cpu", "mem-per-gpu"], Refused(msg::give_the_total_memory)),
 ];
@@ -61,6 +64,7 @@ pub(super) struct ScriptLine {
     pub(super) patch: Patch,
     /// The number of GPUs in `patch` is that of all nodes together.
     pub(super) gpus_of_all_nodes: bool,
+    pub(super) mail: Mail,
 }
 
 /// The words of one `#SBATCH` line. Of an option that is repeated, the last one counts, as with `sbatch`.
@@ -317,7 +321,7 @@ mod tests {
             "--nodes=2-4",
             "--nodes=0",
             "-n 4",
-            "--mail-type=END",
+            "--mail-type=STAGE_OUT",
             "--gres=shard:1",
             "--gres=gpu:1,nvme:1",
             "--mem=0",

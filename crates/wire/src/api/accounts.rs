@@ -173,13 +173,52 @@ pub struct Me {
     pub notify: Notify,
 }
 
-/// Which events of their tasks a user gets mail about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// What a user is told of tasks that say nothing else, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {
     pub start: bool,
     pub success: bool,
     pub failure: bool,
+    /// A task goes back to the queue, is lost, or its time limit is near.
+    pub warning: bool,
+    /// A task that may have run already, a broken GPU under a task, a quota that is used up.
+    pub trouble: bool,
+    pub announcement: bool,
+    /// By name; `email` is the address of the account. Empty: that address.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<String>,
+    /// What comes meanwhile is told afterwards, in one message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<QuietHours>,
+}
+
+impl Default for Notify {
+    fn default() -> Notify {
+        Notify {
+            start: false,
+            success: false,
+            failure: false,
+            warning: false,
+            trouble: true,
+            announcement: false,
+            channels: Vec::new(),
+            quiet: None,
+        }
+    }
+}
+
+/// From one time of the day to another, which may be on the next day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuietHours {
+    /// `22:00`.
+    pub from: String,
+    /// `07:00`.
+    pub to: String,
+    /// `Asia/Shanghai`; left out: that of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
 }
 
 /// `GET /me/nodes`: who I am on each machine.

@@ -23,6 +23,8 @@ pub enum NoticeKind {
     SchedulingPaused { report: String },
     /// What a machine said could not be processed; it gets no work until it has reported anew.
     MachineDistrusted { node: String, report: String },
+    /// Messages cannot be delivered over a channel.
+    ChannelFailing { channel: String },
     /// A notice that only a newer server knows.
     #[serde(other)]
     #[schemars(skip)]
@@ -33,16 +35,17 @@ impl NoticeKind {
     /// Whether it concerns people who are not admins, too.
     pub fn is_for_everybody(&self) -> bool {
         match self {
-            NoticeKind::DataLost { .. } | NoticeKind::Restored { .. } | NoticeKind::Unknown => {
-                false
-            }
+            NoticeKind::DataLost { .. }
+            | NoticeKind::Restored { .. }
+            | NoticeKind::ChannelFailing { .. }
+            | NoticeKind::Unknown => false,
             NoticeKind::SchedulingPaused { .. } | NoticeKind::MachineDistrusted { .. } => true,
         }
     }
 
     /// Whether it ends with the server that it was about.
     pub fn ends_with_the_server(&self) -> bool {
-        self.is_for_everybody()
+        self.is_for_everybody() || matches!(self, NoticeKind::ChannelFailing { .. })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tasks and their runs, one or many.
 
 use super::{GpuCounts, MaybeNewer, Notice, PartStateName, RunStateName, TaskStateName};
+use danlu_core::notify_rule::NotifyRule;
 use danlu_core::task::{Dependency, Output, PythonEnvironment};
 use danlu_core::{FailureClass, Request, WaitReason};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -162,6 +163,10 @@ pub struct TaskDetails {
     #[serde(default)]
     pub begin: Option<String>,
     pub preemptible: bool,
+    /// Who is told of it; the owner and admins see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub notify: Vec<NotifyRule>,
     #[schemars(with = "serde_json::Value")]
     pub output: Output,
     pub gpu_argument: Option<String>,

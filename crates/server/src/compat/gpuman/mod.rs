@@ -138,9 +138,11 @@ async fn setting(
         let (who, by) = ((user.id, name), (&caller.asker(), None));
         api.auth.set_password(&api.handle, who, &password, false, by).await?;
     }
+    let mails = api.notifier.channels().known().email;
     Ok(json!({ "ret": match email.as_deref() {
-        // Kept in the account, where the notifications by mail will find it.
-        Some(address) if !address.is_empty() => "成功.邮箱已保存,但邮件通知尚未提供,目前不会发送邮件.",
+        Some(address) if !address.is_empty() && !mails => {
+            "成功.邮箱已保存,但服务器未配置邮件,目前不会发送邮件."
+        }
         _ => "成功.",
     } }))
 }

@@ -3,12 +3,13 @@
 use super::GpumanBody;
 use crate::api::caller::Caller;
 use crate::api::{Api, ApiError, me, submit};
+use danlu_core::notify_rule::{NotifyMoment, NotifyRule};
 use danlu_core::task::{Output, Stream};
 use danlu_core::{Input, Refusal, TaskId};
 use danlu_messages::server::gpuman as msg;
 use danlu_spec::{Change, Patch};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The label that has gpuman's mail address of a task.
 const EMAIL: &str = "gpuman.email";
@@ -25,6 +26,7 @@ pub(super) async fn create(
     if let Some(address) = own_address(api, caller, body) {
         task.labels.get_or_default().entry(EMAIL.to_owned()).or_insert(address);
     }
+    tell_by_mail(api, &mut task);
     let id = submit::accept(api, caller, task, None, None).await?.id;
     Ok(json!({ "ret": format!("创建成功,任务ID {id}") }))
 }
@@ -52,6 +54,7 @@ pub(super) async fn update(
     caller.may_see_inside(&model, task)?;
     let mut changed = submit::described(task);
     put(&mut changed, body)?;
+    tell_by_mail(api, &mut changed);
     submit::replace(api, caller, task, changed).await?;
     Ok(json!({ "ret": format!("更新成功,任务ID {id}") }))
 }
@@ -64,6 +67,23 @@ pub(super) async fn cancel(
     let task = task_id(body)?;
     caller.ask(api, Input::Cancel { by: caller.actor(), task }).await?;
     Ok(json!({ "ret": format!("取消成功,任务ID {task}") }))
+}
+
+/// gpuman mails at the start and at the end to each address, if the lab has a mail server.
+fn tell_by_mail(api: &Api, task: &mut Patch) {
+    if !api.notifier.channels().known().email {
+        return;
+    }
+    let given = task.labels.value().and_then(|labels| labels.get(EMAIL));
+    let given = given.map_or("", String::as_str);
+    let addresses = given.split([',', ';']).map(str::trim).filter(|address| !address.is_empty());
+    let on: BTreeSet<NotifyMoment> = [NotifyMoment::Start, NotifyMoment::End].into();
+    let rule = |to: Option<&str>| NotifyRule {
+        on: if to.is_some() { on.clone() } else { BTreeSet::new() },
+        to: to.map(str::to_owned),
+    };
+    let rules: Vec<NotifyRule> = addresses.map(|address| rule(Some(address))).collect();
+    task.notify = Change::Set(if rules.is_empty() { vec![rule(None)] } else { rules });
 }
 
 fn task_id(body: &GpumanBody) -> Result<TaskId, ApiError> {

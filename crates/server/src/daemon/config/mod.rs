@@ -2,9 +2,12 @@
 
 mod auth;
 mod limits;
+mod notify;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
+pub(crate) use notify::EMAIL;
+pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
 
 use crate::api::task_template;
 use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
@@ -15,6 +18,7 @@ use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
+use notify::NotifyInFile;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -63,6 +67,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// Reloaded live.
     pub limits: Limits,
+    /// Reloaded live.
+    pub notify: NotifyConfig,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -90,6 +96,7 @@ struct File {
     plain_http: Option<bool>,
     auth: AuthInFile,
     limits: LimitsInFile,
+    notify: NotifyInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -149,6 +156,8 @@ pub enum ConfigError {
     Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
+    #[error("{path}: [notify] {key}: {what}")]
+    Notify { path: PathBuf, key: String, what: String },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -247,6 +256,10 @@ impl Config {
             origin(key, said(is_said));
         }
         let limits = file.limits.parse(&from)?;
+        for (key, is_said) in file.notify.said() {
+            origin(key, said(is_said));
+        }
+        let notify = file.notify.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -266,6 +279,7 @@ impl Config {
             plain_http: file.plain_http.unwrap_or(false),
             auth,
             limits,
+            notify,
             nodes,
             path,
             origins,
@@ -299,7 +313,8 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            key == "resources" || key.starts_with("gpus.") || key.starts_with("limits.")
+            key == "resources"
+                || ["gpus.", "limits.", "notify."].iter().any(|it| key.starts_with(it))
         };
         let now = now.filter(|entry| !live(entry.key));
         now.filter(|entry| !before.contains(entry)).collect()
@@ -350,7 +365,7 @@ impl Config {
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
             ("auth.trusted_proxies", proxies.join(", ")),
         ];
-        let values = values.into_iter().chain(self.limits.entries());
+        let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

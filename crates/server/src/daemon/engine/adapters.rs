@@ -260,6 +260,7 @@ impl Watch for EngineAdapters {
                     NoticeKind::DataLost { .. }
                     | NoticeKind::Restored { .. }
                     | NoticeKind::SchedulingPaused { .. }
+                    | NoticeKind::ChannelFailing { .. }
                     | NoticeKind::Unknown => false,
                 };
                 if self.has_notice(known) {

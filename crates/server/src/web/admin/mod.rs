@@ -3,6 +3,7 @@
 pub(super) mod audit;
 pub(super) mod commands;
 pub(super) mod notices;
+pub(super) mod notify;
 pub(super) mod quotas;
 mod setting_help;
 pub(super) mod settings;

@@ -27,6 +27,7 @@ pub(super) fn about(key: &str) -> &'static str {
         "max_extension" => msg::max_extension(),
         "max_losses" => msg::restarts(),
         "min_run_before_preemption" => msg::min_run_time(),
+        "notify.digest" => msg::notify_digest(),
         "placement" => msg::placement(),
         "predictions" => msg::predictions(),
         "quota.over" => msg::over_quota(),

@@ -1,0 +1,285 @@
+//! What an event means for people: who is sent which message. Pure.
+
+use super::letter::{Letter, Matter, RequeuedFor, TaskFacts, TaskNews, state_of};
+use super::recipients::{self, KnownChannels, Occasion, Recipient};
+use crate::read_model::ReadModel;
+use crate::store::StoredEvent;
+use danlu_core::event::RequeueReason;
+use danlu_core::task::{Canceller, Outcome};
+use danlu_core::{Event, NodeId, Run, RunId, Task, TaskId, Time, User, UserId};
+use danlu_wire::api::Notify;
+
+/// A message and whom it is for. `cause` is the same however often it is made: it becomes part of the message's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Addressed {
+    pub(crate) cause: String,
+    pub(crate) to: Recipient,
+    pub(crate) letter: Letter,
+}
+
+/// What is known beside the event.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) model: &'a ReadModel,
+    pub(crate) wanted: &'a dyn Fn(UserId) -> Notify,
+    pub(crate) known: &'a KnownChannels,
+    /// What people have been told last.
+    pub(crate) announced: &'a str,
+}
+
+/// Whether anybody could want to hear of it.
+pub(crate) fn is_of_interest(event: &Event) -> bool {
+    use Event::*;
+    match event {
+        PartStarted { .. }
+        | TaskFinished { .. }
+        | TaskRequeued { .. }
+        | TaskInDoubt { .. }
+        | SettingsChanged
+        | GpuQuarantined { .. }
+        | RunEnded { .. } => true,
+        Booted { .. }
+        | UserAdded { .. }
+        | UserChanged { .. }
+        | ProjectCharged { .. }
+        | IdsSkipped
+        | TaskSubmitted { .. }
+        | TasksSubmitted { .. }
+        | TaskHeld { .. }
+        | TaskReleased { .. }
+        | TaskUnblocked { .. }
+        | TaskRetried { .. }
+        | TaskDue { .. }
+        | TaskEdited { .. }
+        | TaskExtended { .. }
+        | TasksMoved { .. }
+        | TaskRemoved { .. }
+        | TasksRetired { .. }
+        | TaskRecalled { .. }
+        | RunLaunched { .. }
+        | RunPaused { .. }
+        | RunResumed { .. }
+        | RunStopping { .. }
+        | PartEnded { .. }
+        | LogDropped { .. }
+        | NodeAdded { .. }
+        | NodeRemoved { .. }
+        | NodeConnected { .. }
+        | NodeReady { .. }
+        | NodeHasStrays { .. }
+        // Told of when it has lasted: see `lost_nodes`.
+        | NodeLost { .. }
+        | NodeUnfit { .. }
+        | NodeFit { .. }
+        | NodeHasUnknownRuns { .. }
+        | UnknownRunsStopping { .. }
+        | UnknownRunsEnded { .. }
+        | NodeResourcesChanged { .. }
+        | NodeLabelsChanged { .. }
+        | RunsDeclaredLost { .. }
+        | NodeDraining { .. }
+        | NodeUndrained { .. }
+        | GpusChanged { .. }
+        | DecisionRejected { .. }
+        | LateMessageIgnored { .. } => false,
+    }
+}
+
+/// The tasks that the event is about, if it is of interest.
+pub(crate) fn tasks_of(event: &Event) -> Option<TaskId> {
+    match event {
+        Event::TaskFinished { task, .. }
+        | Event::TaskRequeued { task, .. }
+        | Event::TaskInDoubt { task, .. } => Some(*task),
+        _ => None,
+    }
+}
+
+pub(crate) fn expand(stored: &StoredEvent, around: &Surroundings<'_>) -> Vec<Addressed> {
+    let StoredEvent { number, at, event } = stored;
+    let cause = number.to_string();
+    match event {
+        Event::PartStarted { run, node } => around.started(&cause, *at, *run, *node),
+        Event::TaskFinished { task, outcome } => around.finished(&cause, *at, *task, outcome),
+        Event::TaskRequeued { task, why } => {
+            let why = match why {
+                RequeueReason::Failed => RequeuedFor::Failure,
+                RequeueReason::Lost => RequeuedFor::Loss,
+                RequeueReason::Preempted => RequeuedFor::Preemption,
+                RequeueReason::Asked => RequeuedFor::Request,
+                // Nothing has happened to it.
+                RequeueReason::NeverStarted | RequeueReason::NodeUnfit => return Vec::new(),
+            };
+            let news = TaskNews::Requeued { why };
+            around.task(&cause, *at, *task, Occasion::Warning, news)
+        }
+        Event::TaskInDoubt { task, .. } => {
+            around.task(&cause, *at, *task, Occasion::Trouble, TaskNews::InDoubt)
+        }
+        Event::SettingsChanged => around.announcement(&cause, *at),
+        Event::GpuQuarantined { node, gpu, why, owners } => {
+            let Some(node) = around.model.nodes.get(node) else { return Vec::new() };
+            let found = node.gpus.iter().find(|it| it.id == *gpu);
+            let holders = around
+                .model
+                .active_runs()
+                .filter(|run| run.part_on(node.id).is_some_and(|part| part.gpus.contains(gpu)));
+            let matter = Matter::GpuQuarantined {
+                node: node.name.clone(),
+                gpu: found.map_or(0, |gpu| gpu.index),
+                model: found.map_or_else(String::new, |gpu| gpu.model.clone()),
+                why: why.clone(),
+                tasks: holders.map(|run| run.task.0).collect(),
+            };
+            let mut to = around.admins();
+            for owner in owners {
+                to.extend(around.person(*owner, |wanted| wanted.trouble));
+            }
+            addressed(&cause, to, &Letter { at: *at, matter })
+        }
+        Event::RunEnded { owner, .. } => around.quota(*at, *owner),
+        _ => Vec::new(),
+    }
+}
+
+fn addressed(cause: &str, mut to: Vec<Recipient>, letter: &Letter) -> Vec<Addressed> {
+    to.sort();
+    to.dedup_by(|one, other| one.target == other.target);
+    let each = |to| Addressed { cause: cause.to_owned(), to, letter: letter.clone() };
+    to.into_iter().map(each).collect()
+}
+
+impl Surroundings<'_> {
+    fn started(&self, cause: &str, at: Time, run: RunId, node: NodeId) -> Vec<Addressed> {
+        let run = self.model.runs.get(&run);
+        // Of a run on several machines, once.
+        let first = run.and_then(|run| run.parts.first()).is_some_and(|part| part.node == node);
+        let Some(run) = run.filter(|_| first) else { return Vec::new() };
+        let Some(task) = self.model.tasks.get(&run.task) else { return Vec::new() };
+        self.told(cause, at, task, Some(run), Occasion::Start, TaskNews::Started)
+    }
+
+    fn finished(&self, cause: &str, at: Time, id: TaskId, outcome: &Outcome) -> Vec<Addressed> {
+        let Some(task) = self.model.tasks.get(&id) else { return Vec::new() };
+        let occasion = match outcome {
+            Outcome::Succeeded => Occasion::Success,
+            Outcome::Cancelled { by: Canceller::User(by) } if *by == task.owner => {
+                Occasion::OwnCancel
+            }
+            Outcome::Cancelled { .. }
+            | Outcome::Failed { .. }
+            | Outcome::TimedOut
+            | Outcome::DependencyFailed { .. }
+            | Outcome::GaveUp { .. }
+            | Outcome::LaunchError { .. } => Occasion::Failure,
+        };
+        let run = self.last_run(task);
+        let mut told = self.told(cause, at, task, run, occasion, TaskNews::Ended);
+        for Addressed { letter, .. } in &mut told {
+            if let Matter::Task { task, .. } = &mut letter.matter {
+                // It may have been run again since.
+                (task.state, task.ended_at) = (state_of(outcome), Some(at));
+            }
+        }
+        told
+    }
+
+    pub(crate) fn task(
+        &self,
+        cause: &str,
+        at: Time,
+        id: TaskId,
+        occasion: Occasion,
+        news: TaskNews,
+    ) -> Vec<Addressed> {
+        let Some(task) = self.model.tasks.get(&id) else { return Vec::new() };
+        let run = self.last_run(task);
+        self.told(cause, at, task, run, occasion, news)
+    }
+
+    fn last_run(&self, task: &Task) -> Option<&Run> {
+        self.model.runs.get(&task.trail().last_run?).map(|run| &**run)
+    }
+
+    fn told(
+        &self,
+        cause: &str,
+        at: Time,
+        task: &Task,
+        run: Option<&Run>,
+        occasion: Occasion,
+        news: TaskNews,
+    ) -> Vec<Addressed> {
+        let Some(owner) = self.active(task.owner) else { return Vec::new() };
+        let wanted = (self.wanted)(owner.id);
+        let to = recipients::of_task(&task.spec.notify, occasion, (owner, &wanted), self.known);
+        if to.is_empty() {
+            return Vec::new();
+        }
+        let facts = Box::new(TaskFacts::of(self.model, task, run));
+        addressed(cause, to, &Letter { at, matter: Matter::Task { news, task: facts } })
+    }
+
+    /// Those who may not come in are told nothing.
+    fn active(&self, user: UserId) -> Option<&User> {
+        self.model.users.get(&user).map(|user| &**user).filter(|user| user.is_active())
+    }
+
+    pub(crate) fn person(&self, user: UserId, wants: impl Fn(&Notify) -> bool) -> Vec<Recipient> {
+        let Some(user) = self.active(user) else { return Vec::new() };
+        let wanted = (self.wanted)(user.id);
+        let to = || recipients::usual(user, &wanted, self.known);
+        wants(&wanted).then(to).unwrap_or_default()
+    }
+
+    pub(crate) fn admins(&self) -> Vec<Recipient> {
+        let users = self.model.users.values().map(|user| &**user);
+        recipients::admins(users, self.wanted, self.known)
+    }
+
+    fn announcement(&self, cause: &str, at: Time) -> Vec<Addressed> {
+        let text = &self.model.ledger.settings.announcement;
+        if text.is_empty() || text == self.announced {
+            return Vec::new();
+        }
+        let users = self.model.users.keys();
+        let to = users.flat_map(|user| self.person(*user, |wanted| wanted.announcement)).collect();
+        addressed(cause, to, &Letter { at, matter: Matter::Announcement { text: text.clone() } })
+    }
+
+    /// Once in a period: the cause names the period, and a cause is told of once.
+    fn quota(&self, at: Time, owner: UserId) -> Vec<Addressed> {
+        let Some(user) = self.active(owner) else { return Vec::new() };
+        let quota = &self.model.ledger.settings.quota;
+        let Some(most) = quota.of_user(&user.name).gpu_hours else { return Vec::new() };
+        let used = user.spent.micros / 3_600_000_000;
+        let period = at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX);
+        if used < most
+            || user.spent.at.0 / i64::try_from(quota.period.0.max(1)).unwrap_or(i64::MAX) != period
+        {
+            return Vec::new();
+        }
+        let to = self.person(owner, |wanted| wanted.trouble);
+        let matter = Matter::Quota { used, most };
+        addressed(&format!("quota.{owner}.{period}"), to, &Letter { at, matter })
+    }
+
+    /// A machine that is still away: its owners and the administrators.
+    pub(crate) fn lost_node(&self, cause: &str, at: Time, node: NodeId) -> Vec<Addressed> {
+        let Some(node) = self.model.nodes.get(&node) else { return Vec::new() };
+        if node.is_ready() {
+            return Vec::new();
+        }
+        let here = |run: &&Run| run.part_on(node.id).is_some_and(|part| !part.is_ended());
+        let tasks: Vec<TaskId> =
+            self.model.active_runs().filter(here).map(|run| run.task).collect();
+        let mut all = Vec::new();
+        for task in &tasks {
+            let news = TaskNews::Lost { node: node.name.clone() };
+            all.extend(self.task(&format!("{cause}.{task}"), at, *task, Occasion::Warning, news));
+        }
+        let tasks = tasks.iter().map(|task| task.0).collect();
+        let matter = Matter::NodeLost { node: node.name.clone(), tasks };
+        all.extend(addressed(cause, self.admins(), &Letter { at, matter }));
+        all
+    }
+}
