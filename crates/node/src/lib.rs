@@ -24,6 +24,7 @@ pub mod private;
 mod process;
 mod run_of_process;
 mod rundir;
+mod sampler;
 mod shim;
 mod signals;
 mod system_calls;

@@ -24,7 +24,7 @@ pub use danlu_wire::gpu::{
 pub use detect::{ProbeConfig, ProbeKind};
 pub use error::ProbeError;
 pub use history::SAMPLES;
-pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
+pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, RunShare, Sampled};
 pub use nvml::Nvml;
 pub use pci::PciAddress;
 pub use process_identity::{LONGEST_COMMAND, ProcessIdentity};

@@ -16,6 +16,7 @@ pub use stdio::{StdioError, serve};
 use crate::agent::{Agent, AgentError, Inventory, SendError, Settings};
 use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
+use crate::sampler::{LiveRuns, Sampler};
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
 use gpu_watcher::{LatestReading, ProbeThread};
@@ -38,6 +39,7 @@ pub struct Host {
     agent: Agent,
     relay: Arc<EventRelay>,
     seen: LatestReading,
+    sampler: Sampler,
 }
 
 #[derive(Debug, Default)]
@@ -46,11 +48,12 @@ struct EventRelay {
     simulated: bool,
     /// Only where the GPUs are simulated.
     tenants: Tenants,
+    alive: LiveRuns,
 }
 
 impl Host {
     /// Starts the agent, which adopts what runs already; best before the process has other threads. `say` gets all that
-    /// there is to say, from two threads, and must not wait for long.
+    /// there is to say, from several threads, and must not wait for long.
     pub fn start(
         config: &HostConfig,
         say: impl Fn(FromAgent) + Send + Sync + 'static,
@@ -73,14 +76,23 @@ impl Host {
         })?;
         let runs = RunRoot::open(&config.root)?;
         let tenants = relay.tenants.clone();
+        let (measured, seen_gpus, sampled) =
+            (RunRoot::open(&config.root)?, seen.clone(), Arc::clone(&say));
+        let gpus = Box::new(move || seen_gpus.gpus());
+        let sampler =
+            Sampler::start(measured, relay.alive.clone(), gpus, move |said| sampled(said));
         let probe =
             gpu_watcher::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
         let _ = relay.probe.set(probe);
-        Ok(Host { agent, relay, seen })
+        Ok(Host { agent, relay, seen, sampler })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
+        if let ToAgent::Sampling(order) = order {
+            self.sampler.order(order);
+            return Ok(());
+        }
         if let ToAgent::Launch(order) = &order
             && self.relay.simulated
         {
@@ -99,10 +111,19 @@ impl EventRelay {
     /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
     fn pass_on(&self, said: FromAgent, say: &Arc<impl Fn(FromAgent) + Send + Sync + 'static>) {
         let moved = match &said {
-            FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
-            FromAgent::Ended { run, .. } => self.tenants.ended(*run),
+            FromAgent::Started { run, leader, .. } => {
+                self.alive.started(*run);
+                self.tenants.started(*run, *leader)
+            }
+            FromAgent::Ended { run, .. } => {
+                self.alive.ended(*run);
+                self.tenants.ended(*run)
+            }
+            FromAgent::Report(report) => {
+                self.alive.reported(report);
+                false
+            }
             FromAgent::Hello(_)
-            | FromAgent::Report(_)
             | FromAgent::LogDropped { .. }
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)
@@ -110,7 +131,8 @@ impl EventRelay {
             | FromAgent::Fitness { .. }
             | FromAgent::Facts(_)
             | FromAgent::Log(_)
-            | FromAgent::Paths(_) => false,
+            | FromAgent::Paths(_)
+            | FromAgent::Samples(_) => false,
         };
         match self.probe.get().filter(|_| matches!(said, FromAgent::Ended { .. })) {
             Some(probe) => {

@@ -89,7 +89,8 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
             | ToAgent::SetLimit { .. }
             | ToAgent::Forget { .. }
             | ToAgent::DropLog { .. }
-            | ToAgent::AskReport) => send(order)?,
+            | ToAgent::AskReport
+            | ToAgent::Sampling(_)) => send(order)?,
         }
     }
     Ok(())

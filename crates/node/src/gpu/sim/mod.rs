@@ -206,7 +206,7 @@ fn series(script: &Path) -> u64 {
 fn process(scripted: ScriptProcess) -> GpuProcess {
     let ScriptProcess { pid, memory, user, command, container, stopped } = scripted;
     let told = user.map(|user| ProcessIdentity { user, command, container, stopped });
-    GpuProcess { pid, memory, kind: ProcessKind::Compute, told }
+    GpuProcess { pid, memory, kind: ProcessKind::Compute, told, utilization: None }
 }
 
 fn health(xid: Option<u64>) -> Health {
