@@ -97,6 +97,7 @@ const TABLES: &[(&str, Table)] = tables![
     web::states,
     web::task,
     web::tasks,
+    efficiency,
 ];
 
 /// Names, units, commands and examples that are the same in both languages.

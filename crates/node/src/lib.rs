@@ -41,3 +41,4 @@ pub use host::{Host, HostConfig, StdioError, serve as serve_agent};
 pub use launcher::dispatch;
 pub use run_of_process::run_of_process;
 pub use rundir::{RootError, RunRoot};
+pub use sampler::SamplingOrders;

@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod fleet;
 pub mod read_model;
 pub mod store;
+pub mod usage;
 mod web;
 
 use danlu_spec::{input_error, parse, script};

@@ -16,7 +16,7 @@ pub use stdio::{StdioError, serve};
 use crate::agent::{Agent, AgentError, Inventory, SendError, Settings};
 use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
-use crate::sampler::{LiveRuns, Sampler};
+use crate::sampler::{LiveRuns, Sampler, SamplingOrders};
 use danlu_core::node::Capacity;
 use danlu_wire::{FromAgent, ToAgent};
 use gpu_watcher::{LatestReading, ProbeThread};
@@ -90,7 +90,7 @@ impl Host {
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
         if let ToAgent::Sampling(order) = order {
-            self.sampler.order(order);
+            self.sampler.orders().order(order);
             return Ok(());
         }
         if let ToAgent::Launch(order) = &order
@@ -99,6 +99,11 @@ impl Host {
             self.relay.tenants.launched(order);
         }
         self.agent.send(order)
+    }
+
+    /// To change later what is measured.
+    pub fn sampling(&self) -> SamplingOrders {
+        self.sampler.orders().clone()
     }
 
     /// How it asks about its GPUs, or why it has none.

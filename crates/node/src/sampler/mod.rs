@@ -63,12 +63,29 @@ impl LiveRuns {
 /// The thread that samples. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    orders: Arc<Orders>,
+    orders: SamplingOrders,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Says what to measure. Clones speak to the same thread.
+#[derive(Debug, Clone, Default)]
+pub struct SamplingOrders(Arc<OrderSlot>);
+
+impl SamplingOrders {
+    /// From now on.
+    pub fn order(&self, order: SamplingOrder) {
+        self.0.lock().order = order;
+        self.0.changed.notify_all();
+    }
+
+    fn end(&self) {
+        self.0.lock().ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
 #[derive(Debug, Default)]
-struct Orders {
+struct OrderSlot {
     newest: Mutex<Newest>,
     changed: Condvar,
 }
@@ -87,7 +104,7 @@ impl Sampler {
         gpus: SeenGpus,
         say: impl Fn(FromAgent) + Send + 'static,
     ) -> Sampler {
-        let orders = Arc::new(Orders::default());
+        let orders = SamplingOrders::default();
         let measuring = Measuring {
             runs,
             alive,
@@ -95,30 +112,28 @@ impl Sampler {
             machine: MachineSampler::default(),
             known: BTreeMap::new(),
         };
-        let heard = Arc::clone(&orders);
+        let heard = Arc::clone(&orders.0);
         let sample = move || measuring.until_ended(&heard, say);
         let thread = std::thread::Builder::new().name("sampler".into()).spawn(sample);
         let thread = thread.inspect_err(|cause| warn!(%cause, "nothing is measured")).ok();
         Sampler { orders, thread }
     }
 
-    pub(crate) fn order(&self, order: SamplingOrder) {
-        self.orders.lock().order = order;
-        self.orders.changed.notify_all();
+    pub(crate) fn orders(&self) -> &SamplingOrders {
+        &self.orders
     }
 }
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        self.orders.lock().ended = true;
-        self.orders.changed.notify_all();
+        self.orders.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-impl Orders {
+impl OrderSlot {
     fn lock(&self) -> MutexGuard<'_, Newest> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,7 +174,7 @@ struct Measuring {
 }
 
 impl Measuring {
-    fn until_ended(mut self, orders: &Orders, say: impl Fn(FromAgent)) {
+    fn until_ended(mut self, orders: &OrderSlot, say: impl Fn(FromAgent)) {
         let mut due = None;
         while let Some(order) = orders.next(&mut due) {
             say(FromAgent::Samples(Box::new(self.sample(&order))));

@@ -93,27 +93,27 @@ pub(super) fn trees(shims: &[u32]) -> BTreeMap<u32, Consumed> {
     let page = rustix::param::page_size() as u64;
     let all = pids.filter_map(|pid| {
         let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        Some((pid, ProcessUse::parse(&String::from_utf8_lossy(&line))?))
+        Some((pid, TreeMember::parse(&String::from_utf8_lossy(&line))?))
     });
     sum(shims, &all.collect(), page)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ProcessUse {
+struct TreeMember {
     parent: u32,
     /// By itself, and by the children that it has waited for.
     ticks: u64,
     pages: u64,
 }
 
-impl ProcessUse {
+impl TreeMember {
     /// A line of `/proc/<pid>/stat`, whose second field may contain anything.
-    fn parse(line: &str) -> Option<ProcessUse> {
+    fn parse(line: &str) -> Option<TreeMember> {
         let (_, rest) = line.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let number = |place: usize| fields.get(place)?.parse::<i64>().ok();
         let ticks: i64 = (11..=14).map(|place| number(place).unwrap_or(0)).sum();
-        Some(ProcessUse {
+        Some(TreeMember {
             parent: u32::try_from(number(1)?).ok()?,
             ticks: u64::try_from(ticks).unwrap_or(0),
             pages: u64::try_from(number(21)?).unwrap_or(0),
@@ -122,7 +122,7 @@ impl ProcessUse {
 }
 
 /// The time of the shim itself counts, for it waits for the children of others too; its memory does not.
-fn sum(shims: &[u32], all: &BTreeMap<u32, ProcessUse>, page: u64) -> BTreeMap<u32, Consumed> {
+fn sum(shims: &[u32], all: &BTreeMap<u32, TreeMember>, page: u64) -> BTreeMap<u32, Consumed> {
     let mut sums: BTreeMap<u32, Consumed> = BTreeMap::new();
     for (&pid, process) in all {
         let Some(shim) = ancestor(pid, shims, all) else { continue };
@@ -134,7 +134,7 @@ fn sum(shims: &[u32], all: &BTreeMap<u32, ProcessUse>, page: u64) -> BTreeMap<u3
     sums
 }
 
-fn ancestor(pid: u32, shims: &[u32], all: &BTreeMap<u32, ProcessUse>) -> Option<u32> {
+fn ancestor(pid: u32, shims: &[u32], all: &BTreeMap<u32, TreeMember>) -> Option<u32> {
     /// Deeper trees of processes are not followed.
     const DEEPEST: usize = 1_000;
     let mut next = pid;
@@ -195,15 +195,15 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn process(parent: u32, ticks: u64, pages: u64) -> ProcessUse {
-        ProcessUse { parent, ticks, pages }
+    fn process(parent: u32, ticks: u64, pages: u64) -> TreeMember {
+        TreeMember { parent, ticks, pages }
     }
 
     #[test]
     fn a_line_of_proc_is_read() {
         let line = "42 (a) b) S 7 42 42 0 -1 4194560 1 0 0 0 10 20 3 4 20 0 1 0 98765 1000 256 18";
-        assert_eq!(ProcessUse::parse(line), Some(process(7, 37, 256)));
-        assert_eq!(ProcessUse::parse("42 (a"), None);
+        assert_eq!(TreeMember::parse(line), Some(process(7, 37, 256)));
+        assert_eq!(TreeMember::parse("42 (a"), None);
     }
 
     #[test]

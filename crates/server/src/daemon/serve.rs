@@ -18,6 +18,7 @@ use crate::fleet::{Backends, LiveGpus, Local};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{Store, StoreError};
+use crate::usage::Usage;
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
@@ -97,17 +98,20 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     backup::remove_leftovers(&config.data);
     // Before any thread: the agent forks the process that starts tasks.
     let live = LiveGpus::default();
-    let local = Local::start(&config.node_name, &local_host(&config), live.clone())?;
+    let (usage, unwritten) = Usage::new(&config.data, &config.sampling);
+    let local = Local::start(&config.node_name, &local_host(&config), live.clone(), usage.clone())?;
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
-    let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
+    let seen = (live.clone(), usage.clone());
+    let nodes = Nodes::load(&store, &config.data, seen, logins.clone())?;
     let life = restore_guard::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
-    let (handle, engine) = Engine::start(store, disk, life, |handle| {
+    let writer = unwritten.start();
+    let (handle, engine) = Engine::start(store, disk, life, usage.clone(), |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
@@ -119,7 +123,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         configure_node(&handle, &config).await?;
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
-        let parts = ApiParts { live, auth, nodes, logins, network: &network };
+        let parts = ApiParts { live, usage, auth, nodes, logins, network: &network };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -128,6 +132,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     runtime.block_on(handle.stop());
     drop(handle);
     let _ = engine.join();
+    writer.stop();
     let _ = fs::remove_file(&config.socket);
     served
 }
@@ -143,6 +148,7 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 /// What the addresses need beside the engine.
 struct ApiParts<'a> {
     live: LiveGpus,
+    usage: Usage,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
@@ -152,7 +158,7 @@ struct ApiParts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, auth, nodes, logins, network }: ApiParts<'_>,
+    ApiParts { live, usage, auth, nodes, logins, network }: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -167,6 +173,7 @@ async fn listen(
         logins,
         config: config.clone(),
         live,
+        usage,
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -257,6 +264,7 @@ async fn reload(config: &Config, api: &Api) {
         }
     };
     api.set_limits(&newer.limits);
+    api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");

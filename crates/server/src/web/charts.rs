@@ -10,7 +10,7 @@ use danlu_core::{GpuId, NodeId, Refusal, TaskId};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Usage {
+pub(super) struct GpuCharts {
     /// Milliseconds, as all times here.
     now: i64,
     gpus: Vec<GpuUsage>,
@@ -31,7 +31,7 @@ pub(super) async fn usage(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<u64>,
-) -> Result<Json<Usage>, PageError> {
+) -> Result<Json<GpuCharts>, PageError> {
     let model = api.model_with(&[TaskId(id)]).await.map_err(visit.no())?;
     let task =
         model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
@@ -47,7 +47,7 @@ pub(super) async fn usage(
             gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(node.id, &gpu.id), since));
         }
     }
-    Ok(Json(Usage { now: crate::daemon::clock::now().0, gpus }))
+    Ok(Json(GpuCharts { now: crate::daemon::clock::now().0, gpus }))
 }
 
 impl GpuUsage {

@@ -104,7 +104,7 @@ fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNod
     Ok(Json(Document::new(OneNode { node: named(api, caller, name)? })))
 }
 
-fn unknown(name: &str) -> ApiError {
+pub(super) fn unknown(name: &str) -> ApiError {
     ApiError::not_found(errors::no_such_machine(&name), errors::danlu_nodes_lists_them())
 }
 

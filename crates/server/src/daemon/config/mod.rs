@@ -2,9 +2,11 @@
 
 mod auth;
 mod limits;
+mod sampling;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
+pub use sampling::{CustomMetric, Sampling};
 
 use crate::api::task_template;
 use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
@@ -15,6 +17,7 @@ use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
+use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -63,6 +66,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// Reloaded live.
     pub limits: Limits,
+    /// Reloaded live.
+    pub sampling: Sampling,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -90,6 +95,8 @@ struct File {
     plain_http: Option<bool>,
     auth: AuthInFile,
     limits: LimitsInFile,
+    sampling: SamplingInFile,
+    metric: Vec<MetricInFile>,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -149,6 +156,8 @@ pub enum ConfigError {
     Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
+    #[error("{path}: {key}: `{value}` is not {expect}")]
+    Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -247,6 +256,11 @@ impl Config {
             origin(key, said(is_said));
         }
         let limits = file.limits.parse(&from)?;
+        for (key, is_said) in file.sampling.said() {
+            origin(key, said(is_said));
+        }
+        origin("metric", said(!file.metric.is_empty()));
+        let sampling = file.sampling.parse(file.metric, &from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -266,6 +280,7 @@ impl Config {
             plain_http: file.plain_http.unwrap_or(false),
             auth,
             limits,
+            sampling,
             nodes,
             path,
             origins,
@@ -299,7 +314,9 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            key == "resources" || key.starts_with("gpus.") || key.starts_with("limits.")
+            let sections = ["gpus.", "limits.", "sampling."];
+            let whole = ["resources", "metric"];
+            whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
         let now = now.filter(|entry| !live(entry.key));
         now.filter(|entry| !before.contains(entry)).collect()
@@ -350,7 +367,7 @@ impl Config {
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
             ("auth.trusted_proxies", proxies.join(", ")),
         ];
-        let values = values.into_iter().chain(self.limits.entries());
+        let values = values.into_iter().chain(self.limits.entries()).chain(self.sampling.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }
