@@ -152,6 +152,9 @@ pub struct StationOrder {
     pub probe: Option<String>,
     #[serde(default)]
     pub sim_gpus: Option<u32>,
+    /// Tasks put a load on simulated GPUs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sim_load: bool,
 }
 
 /// What people want to know about a machine.

@@ -18,6 +18,7 @@ use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
 use crate::sampler::{LiveRuns, Sampler, SamplingOrders};
 use danlu_core::node::Capacity;
+use danlu_wire::rundir::ExitRecord;
 use danlu_wire::{FromAgent, ToAgent};
 use gpu_watcher::{LatestReading, ProbeThread};
 use std::path::PathBuf;
@@ -60,7 +61,8 @@ impl Host {
     ) -> Result<Host, AgentError> {
         let say = Arc::new(say);
         let simulated = config.gpus.kind == Some(ProbeKind::Sim);
-        let relay = Arc::new(EventRelay { simulated, ..EventRelay::default() });
+        let tenants = Tenants::new(simulated && config.gpus.sim_load);
+        let relay = Arc::new(EventRelay { simulated, tenants, ..EventRelay::default() });
         let seen = LatestReading::default();
         let (inventory_of, speaker, observer) =
             (seen.clone(), Arc::clone(&say), Arc::clone(&relay));
@@ -76,6 +78,9 @@ impl Host {
         })?;
         let runs = RunRoot::open(&config.root)?;
         let tenants = relay.tenants.clone();
+        if simulated {
+            adopt_tenants(&runs, &tenants);
+        }
         let (measured, seen_gpus, sampled) =
             (RunRoot::open(&config.root)?, seen.clone(), Arc::clone(&say));
         let gpus = Box::new(move || seen_gpus.gpus());
@@ -148,6 +153,17 @@ impl EventRelay {
         }
         if let Some(probe) = self.probe.get().filter(|_| moved) {
             probe.wake();
+        }
+    }
+}
+
+/// Runs that were there before this host.
+fn adopt_tenants(runs: &RunRoot, tenants: &Tenants) {
+    for run in runs.list().unwrap_or_default() {
+        let Ok(directory) = runs.dir(run) else { continue };
+        let ended = directory.read::<ExitRecord>().is_ok_and(|record| record.is_some());
+        if let Some(state) = directory.read().ok().flatten().filter(|_| !ended) {
+            tenants.adopt(run, state);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::usage::Usage;
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
-use danlu_node::gpu::ProbeConfig;
+use danlu_node::gpu::{ProbeConfig, sim_load_wanted};
 use danlu_node::{AgentError, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
@@ -347,7 +347,10 @@ fn local_host(config: &Config) -> HostConfig {
         root: config.data.join("node"),
         cgroups: config.cgroups,
         gpus: match config.sim_gpus {
-            Some(count) => ProbeConfig::simulated(count, Some(script)),
+            Some(count) => ProbeConfig {
+                sim_load: sim_load_wanted(),
+                ..ProbeConfig::simulated(count, Some(script))
+            },
             None => ProbeConfig::from_environment(),
         },
     }
