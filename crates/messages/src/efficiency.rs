@@ -107,18 +107,16 @@ messages! {
     use_and_memory(mean, peak, memory) = "GPU use {mean} % (peak {peak} %), at most {memory} of GPU memory", "GPU 使用率 {mean} %（峰值 {peak} %），显存峰值 {memory}";
     use_only(mean, peak) = "GPU use {mean} % (peak {peak} %)", "GPU 使用率 {mean} %（峰值 {peak} %）";
     idle_for(time, percent) = "idle for {time} ({percent} %)", "空闲 {time}（{percent} %）";
+    percent_and_peak(mean, peak) = "{mean} % on average, {peak} % at most", "平均 {mean} %，最高 {peak} %";
+    number_and_peak(mean, peak) = "{mean} on average, {peak} at most", "平均 {mean}，最高 {peak}";
+    gpu_memory_peak = "GPU memory at most", "显存峰值";
+    memory_peak = "Memory at most", "内存峰值";
     heading = "Efficiency", "使用效率";
     next_time = "Next time", "下次可以";
     gpu_use = "GPU use", "GPU 使用率";
-    peak = "peak", "峰值";
-    gpu_memory = "GPU memory", "显存";
     gpu_idle = "GPU held but idle", "GPU 占用而空闲";
     cpu = "CPU cores", "CPU 核";
-    memory = "Memory", "内存";
     energy_used = "Energy", "能耗";
-    at_most = "at most", "最高";
-    not_measured = "It was not measured: too short, or its machine does not measure.", "没有采样：运行太短，或所在机器不采样。";
-    mean = "mean", "平均";
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ const TABLES: &[(&str, Table)] = tables![
     spec,
     web::acts,
     web::admin,
+    web::charts,
     web::gpu_map,
     web::manual,
     web::me,

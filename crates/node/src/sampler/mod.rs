@@ -2,6 +2,8 @@
 
 mod gpu_use;
 mod machine;
+mod probe_output;
+mod probes;
 mod run_use;
 
 use crate::clock;
@@ -11,9 +13,10 @@ use danlu_core::RunId;
 use danlu_core::input::NodeReport;
 use danlu_core::run::ReportedState;
 use danlu_wire::FromAgent;
-use danlu_wire::samples::{RunReading, Samples, SamplingOrder};
+use danlu_wire::samples::{MetricProbe, RunReading, Samples, SamplingOrder};
 use gpu_use::Holding;
 use machine::MachineSampler;
+use probes::{Cards, ProbeRunner};
 use run_use::MeasuredRun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -111,6 +114,7 @@ impl Sampler {
             gpus,
             machine: MachineSampler::default(),
             known: BTreeMap::new(),
+            probes: None,
         };
         let heard = Arc::clone(&orders.0);
         let sample = move || measuring.until_ended(&heard, say);
@@ -138,8 +142,8 @@ impl OrderSlot {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The order as of the next moment to sample; `None` when it is time to end.
-    fn next(&self, due: &mut Option<Instant>) -> Option<SamplingOrder> {
+    /// The order as of the next moment to sample, or one to stop while something is `busy`; `None` when it is time to end.
+    fn next(&self, due: &mut Option<Instant>, busy: bool) -> Option<SamplingOrder> {
         let mut newest = self.lock();
         loop {
             if newest.ended {
@@ -148,6 +152,9 @@ impl OrderSlot {
             let interval = Duration::from_millis(newest.order.interval.0);
             if interval.is_zero() {
                 *due = None;
+                if busy {
+                    return Some(newest.order.clone());
+                }
                 newest = self.changed.wait(newest).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
@@ -171,12 +178,18 @@ struct Measuring {
     gpus: SeenGpus,
     machine: MachineSampler,
     known: BTreeMap<RunId, MeasuredRun>,
+    /// With the order that they are from.
+    probes: Option<(Vec<MetricProbe>, ProbeRunner)>,
 }
 
 impl Measuring {
     fn until_ended(mut self, orders: &OrderSlot, say: impl Fn(FromAgent)) {
         let mut due = None;
-        while let Some(order) = orders.next(&mut due) {
+        while let Some(order) = orders.next(&mut due, self.probes.is_some()) {
+            if order.interval.0 == 0 {
+                self.probes = None;
+                continue;
+            }
             say(FromAgent::Samples(Box::new(self.sample(&order))));
         }
     }
@@ -189,8 +202,23 @@ impl Measuring {
         if !order.only_runs {
             samples.machine = Some(self.machine.sample(self.runs.path(), now));
             samples.gpus = gpu_use::of_gpus(&gpus);
+            self.take_custom(order, &gpus, &mut samples);
         }
         samples
+    }
+
+    fn take_custom(&mut self, order: &SamplingOrder, gpus: &[GpuDetails], samples: &mut Samples) {
+        let cards: Cards = gpus.iter().map(|gpu| (gpu.index, gpu.uuid.clone())).collect();
+        if self.probes.as_ref().map_or(&[][..], |(probes, _)| probes) != order.probes {
+            // The old ones end before the new ones begin.
+            self.probes = None;
+            let wanted = (!order.probes.is_empty()).then(|| order.probes.clone());
+            self.probes =
+                wanted.map(|probes| (probes.clone(), ProbeRunner::start(probes, cards.clone())));
+        }
+        if let Some((_, runner)) = &self.probes {
+            (samples.custom, samples.failed_probes) = runner.take(cards);
+        }
     }
 
     fn sample_runs(&mut self, gpus: &[GpuDetails], shares: &[RunShare]) -> Vec<RunReading> {
