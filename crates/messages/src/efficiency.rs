@@ -106,7 +106,15 @@ messages! {
     time_limit(limit, option) = "A time limit of {limit} lets it start sooner: {option}", "设时间上限 {limit} 可以更早开始：{option}";
     use_and_memory(mean, peak, memory) = "GPU use {mean} % (peak {peak} %), at most {memory} of GPU memory", "GPU 使用率 {mean} %（峰值 {peak} %），显存峰值 {memory}";
     use_only(mean, peak) = "GPU use {mean} % (peak {peak} %)", "GPU 使用率 {mean} %（峰值 {peak} %）";
-    idle_for(time, percent) = "idle for {time} ({percent} %)", "空闲 {time}（{percent} %）";
+    idle_for(time, percent) = "{time} ({percent} %)", "{time}（{percent} %）";
+    at_most(amount) = "{amount} at most", "最高 {amount}";
+    label_gpu_use = "GPU use", "GPU 使用率";
+    label_gpu_memory = "GPU memory", "显存";
+    label_gpu_idle = "GPU idle", "GPU 空闲";
+    label_cpu = "CPU cores", "CPU 核";
+    label_memory = "memory", "内存";
+    label_energy = "energy", "能耗";
+    label_next_time = "next time", "下次可以";
     percent_and_peak(mean, peak) = "{mean} % on average, {peak} % at most", "平均 {mean} %，最高 {peak} %";
     number_and_peak(mean, peak) = "{mean} on average, {peak} at most", "平均 {mean}，最高 {peak}";
     gpu_memory_peak = "GPU memory at most", "显存峰值";

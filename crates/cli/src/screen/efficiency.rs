@@ -11,27 +11,28 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 
 pub(crate) fn lines(seen: &Efficiency, history: Option<&UsageHistory>) -> String {
     let mut out = String::new();
+    let at_most = |bytes: Option<u64>| bytes.map(|bytes| msg::at_most(&amounts::bytes(bytes)));
     let mut line = |name: &str, words: Option<String>| {
         out += &words.map(|words| screen::labelled(name, &words)).unwrap_or_default();
     };
     let use_ = seen.gpu_utilization.zip(seen.gpu_utilization_peak);
-    line(msg::gpu_use(), use_.map(|(mean, peak)| msg::percent_and_peak(&mean, &peak)));
+    line(msg::label_gpu_use(), use_.map(|(mean, peak)| msg::percent_and_peak(&mean, &peak)));
     for series in history.iter().flat_map(|history| &history.series) {
         let is_curve = series.metric == "gpu_utilization" && series.mean.len() > 1;
         line(&format!("  {}", series.of), is_curve.then(|| curve(series, history)));
     }
-    line(msg::gpu_memory_peak(), seen.gpu_memory_peak.map(amounts::bytes));
+    line(msg::label_gpu_memory(), at_most(seen.gpu_memory_peak));
     let idle = (seen.gpu_seconds > 0 && use_.is_some())
         .then(|| msg::idle_line(seen.gpu_idle_seconds, seen.gpu_seconds));
-    line(msg::gpu_idle(), idle);
+    line(msg::label_gpu_idle(), idle);
     let cores = seen.cpu_millicores.zip(seen.cpu_millicores_peak);
     let cores =
         cores.map(|(mean, peak)| msg::number_and_peak(&msg::cores(mean), &msg::cores(peak)));
-    line(msg::cpu(), cores);
-    line(msg::memory_peak(), seen.memory_peak.map(amounts::bytes));
-    line(msg::energy_used(), seen.energy_joules.map(msg::energy));
+    line(msg::label_cpu(), cores);
+    line(msg::label_memory(), at_most(seen.memory_peak));
+    line(msg::label_energy(), seen.energy_joules.map(msg::energy));
     for advice in &seen.advice {
-        line(msg::next_time(), Some(advice.text.clone()));
+        line(msg::label_next_time(), Some(advice.text.clone()));
     }
     out
 }

@@ -21,7 +21,8 @@ messages! {
     last_day = "1 day", "1 天";
     last_week = "1 week", "1 周";
     all = "All", "全部";
-    attempt = "Attempt", "第几次：";
+    attempt = "Attempt #", "第 # 次";
+    time = "Time", "时间";
     range = "Range", "范围";
     drag = "Drag to look closer, double-click for all.", "拖动可放大，双击看全部。";
     no_samples_of_run = "No samples: it ended before it was measured, its machine does not measure, or it was too long ago.", "没有采样：运行太短、所在机器不采样，或已过保留期。";

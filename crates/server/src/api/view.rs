@@ -238,6 +238,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
             ) => Some(rfc3339(since)),
         },
         same_as: Vec::new(),
+        failed_metrics: Vec::new(),
         role: danlu_wire::api::NodeRole::default().into(),
     }
 }

@@ -68,8 +68,8 @@ enum UsageMessage {
         samples: Arc<Samples>,
     },
     Forget(Vec<RunId>),
-    /// Store what there is, then say so.
-    Flush(SyncSender<()>),
+    /// Store what there is, as of this time, then say so.
+    Flush(i64, SyncSender<()>),
     Stop,
 }
 
@@ -146,10 +146,12 @@ impl Usage {
         self.shared.as_ref().map_or_else(Arc::default, |shared| shared.settings.load_full())
     }
 
-    /// Returns when all that was noted before is in the file.
-    pub fn flush(&self) {
+    /// Returns when all that was noted before is in the file. By a clock of the caller's, in milliseconds, for what measures
+    /// and tests it.
+    pub fn flush_at(&self, now: i64) {
         let (done, stored) = sync_channel(1);
-        let sent = self.shared.as_ref().map(|shared| shared.inbox.send(UsageMessage::Flush(done)));
+        let message = UsageMessage::Flush(now, done);
+        let sent = self.shared.as_ref().map(|shared| shared.inbox.send(message));
         if let Some(Ok(())) = sent {
             let _ = stored.recv();
         }

@@ -134,7 +134,8 @@ fn thinned(rows: Rows, from: i64, width: i64) -> Vec<SeriesPoint> {
             wide
         }
     };
-    rows.into_iter().map(|(at, row)| SeriesPoint { at, values: row.values }).collect()
+    // A step that began before is shown from the beginning on.
+    rows.into_iter().map(|(at, row)| SeriesPoint { at: at.max(from), values: row.values }).collect()
 }
 
 /// In a thread of its own: the caller's must not wait for a disk.

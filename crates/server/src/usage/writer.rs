@@ -116,13 +116,13 @@ impl Writer {
             match message {
                 Ok(UsageMessage::Samples { from, at, samples }) => self.take(from, at, &samples),
                 Ok(UsageMessage::Forget(runs)) => self.forget(&runs),
-                Ok(UsageMessage::Flush(done)) => stored = Some(done),
+                Ok(UsageMessage::Flush(now, done)) => stored = Some((now, done)),
                 Ok(UsageMessage::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let much = self.shared.open().unsaved > STORE_ABOVE;
             if much || stored.is_some() || Instant::now() >= store_at {
-                self.store(clock::now().0);
+                self.store(stored.as_ref().map_or_else(|| clock::now().0, |(now, _)| *now));
                 store_at = Instant::now() + STORE_EVERY;
             }
             drop(stored);

@@ -24,6 +24,7 @@ pub(super) fn titles() -> String {
         "network": words::network(),
         "network_received": words::network_received(),
         "network_sent": words::network_sent(),
+        "time": words::time(),
     })
     .to_string()
 }

@@ -89,12 +89,12 @@
       width: 1.5,
       points: { show: false },
       paths: uPlot.paths.stepped({ align: 1 }),
-      value: (_, value) => number(value, unit),
+      value: (_, value) => number(value, unit === "cores" ? "" : unit),
     }));
     const known = group.lines.map((line) => line.most).filter((most) => most);
     const { by } = scaleOf(group.lines[0].unit);
     const most = known.length === group.lines.length ? Math.max(...known) / by : null;
-    const title = (titles[group.id] || group.id) + (unit ? `, ${unit}` : "");
+    const title = (titles[group.id] || group.id) + (unit && unit !== "cores" ? `, ${unit}` : "");
     const chart = new uPlot({
       title,
       width: box.clientWidth,
@@ -103,7 +103,7 @@
       legend: { show: true, live: true },
       scales: { x: { range: () => [chartRange[0] / 1000, chartRange[1] / 1000] }, y: { range: (_, low, high) => [0, most || Math.max(high * 1.1, 0.1)] } },
       axes: [{ ...axis, values: (self, at) => at.map((one) => moment(one, self.scales.x.max - self.scales.x.min)), space: 60 }, { ...axis, size: 44 }],
-      series: [{ value: (self, at) => (at === null ? "–" : moment(at, 0)) }, ...lines],
+      series: [{ label: titles.time, value: (self, at) => (at === null ? "–" : moment(at, 0)) }, ...lines],
       hooks: { setSelect: [(self) => {
         if (self.select.width < 4) return;
         const [from, to] = [self.select.left, self.select.left + self.select.width].map((at) => Math.round(self.posToVal(at, "x") * 1000));
@@ -156,7 +156,7 @@
     const buttons = all.map((one) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = `${tabs.dataset.word} ${one.attempt}`;
+      button.textContent = tabs.dataset.word.replace("#", one.attempt);
       button.setAttribute("aria-pressed", String(one.attempt === usage.attempt));
       button.addEventListener("click", () => show({ run: String(one.attempt), part: null, last: null }));
       return button;
