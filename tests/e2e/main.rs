@@ -76,6 +76,7 @@ mod unavailable_nodes;
 mod unreachable_server;
 mod upgrade;
 mod usage_errors;
+mod usage_history;
 mod user;
 mod user_paths;
 mod version;

@@ -8,6 +8,7 @@ use crate::code::{
 use crate::source::{self, Device, Fake, call};
 use crate::world::{FakeGpu, FakeProcess};
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 type Handle = usize;
 
@@ -68,6 +69,17 @@ pub(crate) struct EventData {
     data: c_ulonglong,
     gpu_instance: c_uint,
     compute_instance: c_uint,
+}
+
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(crate) struct ProcessUtilization {
+    pid: c_uint,
+    timestamp: c_ulonglong,
+    compute: c_uint,
+    memory: c_uint,
+    encoder: c_uint,
+    decoder: c_uint,
 }
 
 #[unsafe(no_mangle)]
@@ -245,6 +257,39 @@ pub(crate) unsafe extern "C" fn nvmlDeviceGetTemperature(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvmlDeviceGetPowerUsage(device: Handle, to: *mut c_uint) -> c_int {
     on_gpu("nvmlDeviceGetPowerUsage", device, |gpu| write(to, gpu.milliwatts))
+}
+
+/// As the driver's, with a sample of this moment for each process that has one.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn nvmlDeviceGetProcessUtilization(
+    device: Handle,
+    to: *mut ProcessUtilization,
+    count: *mut c_uint,
+    _since: c_ulonglong,
+) -> c_int {
+    on_gpu("nvmlDeviceGetProcessUtilization", device, |gpu| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let timestamp = now.as_micros() as c_ulonglong;
+        let sample = |process: &FakeProcess| {
+            let (pid, compute) = (process.pid, process.utilization?);
+            Some(ProcessUtilization { pid, timestamp, compute, ..ProcessUtilization::default() })
+        };
+        let samples: Vec<ProcessUtilization> = gpu.compute.iter().filter_map(sample).collect();
+        if samples.is_empty() {
+            return NOT_FOUND;
+        }
+        // SAFETY: the caller passes a place for the count.
+        let room = unsafe { *count };
+        let code = write(count, samples.len() as c_uint);
+        if to.is_null() || (room as usize) < samples.len() {
+            return INSUFFICIENT_SIZE;
+        }
+        for (place, sample) in samples.into_iter().enumerate() {
+            // SAFETY: the caller has room for as many as it says, which are at least these.
+            unsafe { to.add(place).write(sample) };
+        }
+        code
+    })
 }
 
 macro_rules! process_lists {

@@ -47,11 +47,14 @@ pub struct FakeGpu {
     pub fail: BTreeMap<String, i32>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FakeProcess {
     pub pid: u32,
     /// `None` is NVML's "not available".
     pub used: Option<u64>,
+    /// Percent; `None`: the driver has no sample of it.
+    #[serde(default)]
+    pub utilization: Option<u32>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -216,6 +216,8 @@ messages! {
     several_machines = "there are several machines", "有多台机器";
     say_which_one_node_name = "choose one: --node NAME", "请指定机器：--node 名称";
     no_such_machine(name) = "there is no machine {name}", "没有机器 {name}";
+    gpu_not_known(name) = "there is no GPU `{name}`", "没有 GPU“{name}”";
+    danlu_gpus_lists_them = "danlu gpus lists the GPUs, as MACHINE:INDEX", "用 danlu gpus 查看，写作 机器:编号";
     danlu_nodes_lists_them = "danlu nodes lists the machines", "用 danlu nodes 查看";
     configuration_kept =
         "correct the file; the server keeps its previous configuration",

@@ -89,6 +89,7 @@ const TABLES: &[(&str, Table)] = tables![
     spec,
     web::acts,
     web::admin,
+    web::charts,
     web::gpu_map,
     web::manual,
     web::me,
@@ -101,6 +102,7 @@ const TABLES: &[(&str, Table)] = tables![
     web::states,
     web::task,
     web::tasks,
+    efficiency,
 ];
 
 /// Names, units, commands and examples that are the same in both languages.

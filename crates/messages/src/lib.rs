@@ -14,6 +14,7 @@ pub mod acts;
 pub mod addresses;
 pub mod amounts;
 pub mod cli;
+pub mod efficiency;
 pub mod ends;
 pub mod errors;
 pub mod machines;

@@ -2,6 +2,7 @@
 
 pub mod acts;
 pub mod admin;
+pub mod charts;
 pub mod gpu_map;
 pub mod manual;
 pub mod me;

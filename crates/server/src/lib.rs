@@ -8,6 +8,7 @@ pub mod fleet;
 pub mod notify;
 pub mod read_model;
 pub mod store;
+pub mod usage;
 mod web;
 
 use danlu_spec::{input_error, parse, script};

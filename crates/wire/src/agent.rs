@@ -2,6 +2,7 @@
 
 use crate::gpu::GpuDetails;
 use crate::launch::{LaunchOrder, Sink};
+use crate::samples::{Samples, SamplingOrder};
 use danlu_core::gpu::GpuReport;
 use danlu_core::input::{NodeMessage, NodeReport};
 use danlu_core::run::{Ending, RunUsage};
@@ -9,11 +10,13 @@ use danlu_core::{RunId, SessionId, Span, Time, Trouble};
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older peer could misunderstand a message.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// The first one that knows [`ToAgent::CheckPaths`].
 pub const CHECKS_PATHS: u32 = 2;
 /// The first one that confirms [`ToAgent::DropLog`].
 pub const CONFIRMS_LOGS: u32 = 3;
+/// The first one that knows [`ToAgent::Sampling`], and then tells [`FromAgent::Samples`].
+pub const TELLS_SAMPLES: u32 = 4;
 /// The oldest one that is still understood: that of the release before.
 pub const OLDEST_PROTOCOL: u32 = 1;
 
@@ -56,6 +59,8 @@ pub enum ToAgent {
     ReadLog(ReadLog),
     /// Since [`CHECKS_PATHS`].
     CheckPaths(CheckPaths),
+    /// What to measure from now on. Since [`TELLS_SAMPLES`].
+    Sampling(SamplingOrder),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +99,8 @@ pub enum FromAgent {
     Facts(Facts),
     Log(LogPiece),
     Paths(PathsChecked),
+    /// Since [`TELLS_SAMPLES`], and only when it was told to.
+    Samples(Box<Samples>),
 }
 
 /// The first message both ways.
@@ -145,6 +152,9 @@ pub struct StationOrder {
     pub probe: Option<String>,
     #[serde(default)]
     pub sim_gpus: Option<u32>,
+    /// Tasks put a load on simulated GPUs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sim_load: bool,
 }
 
 /// What people want to know about a machine.
@@ -315,7 +325,8 @@ impl FromAgent {
             | FromAgent::Details(_)
             | FromAgent::Facts(_)
             | FromAgent::Log(_)
-            | FromAgent::Paths(_) => None,
+            | FromAgent::Paths(_)
+            | FromAgent::Samples(_) => None,
             FromAgent::Report(report) => Some(NodeMessage::Report(report)),
             FromAgent::Started { run, at, .. } => Some(NodeMessage::Started { run, at }),
             FromAgent::Ended { run, ending, used } => {

@@ -14,6 +14,7 @@ mod reports;
 mod states;
 mod submit;
 mod tasks;
+mod usage;
 mod users;
 
 pub use accounts::*;
@@ -27,6 +28,7 @@ pub use reports::*;
 pub use states::*;
 pub use submit::*;
 pub use tasks::*;
+pub use usage::*;
 pub use users::*;
 
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Translates messages of this agent for servers that speak an older protocol.
 
-use crate::agent::{CONFIRMS_LOGS, FromAgent};
+use crate::agent::{CONFIRMS_LOGS, FromAgent, TELLS_SAMPLES};
 use danlu_core::run::{Ending, Exit, ReportedState};
 
 impl FromAgent {
@@ -9,11 +9,17 @@ impl FromAgent {
         if protocol < CONFIRMS_LOGS && matches!(self, FromAgent::LogDropped { .. }) {
             return None;
         }
+        if protocol < TELLS_SAMPLES && matches!(self, FromAgent::Samples(_)) {
+            return None;
+        }
         if protocol >= 2 {
             return Some(self);
         }
         match self {
-            FromAgent::Fitness { .. } | FromAgent::Paths(_) | FromAgent::LogDropped { .. } => None,
+            FromAgent::Fitness { .. }
+            | FromAgent::Paths(_)
+            | FromAgent::LogDropped { .. }
+            | FromAgent::Samples(_) => None,
             FromAgent::Ended { run, ending, used } => {
                 Some(FromAgent::Ended { run, ending: in_protocol_1(ending), used })
             }

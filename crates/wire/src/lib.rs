@@ -8,6 +8,7 @@ pub mod gpu;
 pub mod launch;
 pub mod placeholders;
 pub mod rundir;
+pub mod samples;
 
 pub use agent::{FromAgent, Hello, StopWhy, ToAgent};
 pub use launch::LaunchOrder;

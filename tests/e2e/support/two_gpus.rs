@@ -97,7 +97,7 @@ fn publish(kind: GpuSource, file: &Path, cards: &[GpuReading; 2]) {
 }
 
 fn nvidia(number: u32, card: &GpuReading) -> FakeGpu {
-    let process = |pid: &u32| FakeProcess { pid: *pid, used: Some(GIGABYTE) };
+    let process = |pid: &u32| FakeProcess { pid: *pid, used: Some(GIGABYTE), utilization: None };
     FakeGpu {
         compute: card.pids.iter().map(process).collect(),
         used: card.pids.len() as u64 * GIGABYTE + card.unexplained,

@@ -24,8 +24,16 @@ pub(crate) fn run(options: &[&str]) -> Result<bool, String> {
         ["abuse", options @ ..] => abuse::run(options),
         ["history", options @ ..] => history::run(options),
         ["soak", options @ ..] => soak::run(options),
+        ["usage", options @ ..] => usage(options),
         ["core", options @ ..] | options => core(options),
     }
+}
+
+/// A week of samples of a cluster; machines and hours may be given.
+fn usage(options: &[&str]) -> Result<bool, String> {
+    let mut command = shell::cargo("bench --quiet --package danlu-server --bench usage --");
+    command.args(options);
+    Ok(shell::succeeds(&mut command))
 }
 
 /// All policies, or only the one that is named.

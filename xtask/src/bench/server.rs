@@ -239,7 +239,7 @@ fn spawn(programs: &Programs, gpus: Gpus, directory: &Path) -> Result<Child, Str
     command.arg("--config").arg(directory.join("danlu.toml"));
     match gpus {
         Gpus::Simulated(count) => {
-            command.args(["--sim-gpus", &count.to_string()]);
+            command.args(["--sim-gpus", &count.to_string()]).env("DANLU_SIM_LOAD", "0");
         }
         Gpus::FakeNvml => {
             let world = directory.join("gpus.json");

@@ -65,6 +65,11 @@ pub(crate) fn run(client: &Client, arguments: &NodesArguments) -> Result<(), Fai
             screen::print(&words)?;
         }
     }
+    for node in &nodes {
+        for words in &node.failed_metrics {
+            screen::print(&msg::name_problem(&node.name, &width::plain(words)))?;
+        }
+    }
     nodes.iter().filter(|node| is_first(node)).filter_map(same_as).for_each(|it| screen::note(&it));
     Ok(())
 }

@@ -8,7 +8,9 @@ use danlu_core::resources::Sharing;
 use danlu_core::task::{DependencyKind, Output, PythonEnvironment, Stream};
 use danlu_messages::cli::show as msg;
 use danlu_spec::parse::notify::notify_text;
-use danlu_wire::api::{Document, MaybeNewer, OneTask, RunView, TaskDetails, TaskView};
+use danlu_wire::api::{
+    Document, MaybeNewer, OneTask, RunView, TaskDetails, TaskView, UsageHistory,
+};
 use jiff::Timestamp;
 
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
     failure::Failure,
     parse::task_ids::{TaskName, parse_one_task},
     screen::{
-        self, amounts, clock, colour, places, states,
+        self, amounts, clock, colour, efficiency, places, states,
         table::{Column, Table},
         tasks, vram, width,
     },
@@ -52,6 +54,7 @@ pub(crate) fn run(client: &Client, arguments: &ShowArguments) -> Result<(), Fail
     if let Some(details) = &task.details {
         page.detail(details);
         page.runs(&details.runs);
+        page.efficiency(client, id, &details.runs);
         if arguments.env {
             page.environment(details.environment.as_deref());
         }
@@ -191,6 +194,22 @@ impl TaskPage {
         }
         let on = colour::wanted(&io::stdout());
         self.out += &format!("\n{}", table.render(width::of_stdout(), on));
+    }
+
+    /// Of the last run that was measured. An older server has no history of use.
+    fn efficiency(&mut self, client: &Client, id: u64, runs: &[RunView]) {
+        let measured = runs.iter().rev().find_map(|run| Some((run, run.efficiency.as_ref()?)));
+        let Some((run, seen)) = measured else { return };
+        let (attempt, points) = (run.attempt, efficiency::POINTS);
+        let asked =
+            client.get_document(&format!("/tasks/{id}/usage?run={attempt}&points={points}"));
+        let history = asked.ok().and_then(|document| {
+            read::<Document<UsageHistory>>(&document).ok().map(|document| document.content)
+        });
+        let lines = efficiency::lines(seen, history.as_ref());
+        if !lines.is_empty() {
+            self.out += &format!("\n{lines}");
+        }
     }
 
     fn environment(&mut self, environment: Option<&[String]>) {

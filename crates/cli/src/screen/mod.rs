@@ -4,6 +4,7 @@ pub(crate) mod amounts;
 pub(crate) mod clock;
 pub(crate) mod colour;
 pub(crate) mod confirm;
+pub(crate) mod efficiency;
 pub(crate) mod escapes;
 pub(crate) mod places;
 pub(crate) mod progress_lines;

@@ -164,4 +164,8 @@ messages! {
     no_driver = "no driver of GPUs is loaded", "未加载 GPU 驱动";
     gpu_probe(probe) = "GPUs are asked by: {probe}", "GPU 查询方式：{probe}";
     same_machine(others) = "looks like the same machine as {others}", "与以下机器似乎是同一台：{others}";
+    metric_not_started(name, error) = "metric {name}: its command cannot be started: {error}", "指标 {name}：命令无法启动：{error}";
+    metric_timed_out(name) = "metric {name}: its command did not end in time and was ended", "指标 {name}：命令超时，已终止";
+    metric_status(name, status) = "metric {name}: its command failed: {status}", "指标 {name}：命令失败：{status}";
+    metric_output(name, line) = "metric {name}: its command did not print numbers, but: {line}", "指标 {name}：命令输出的不是数字：{line}";
 }

@@ -391,10 +391,6 @@ messages! {
     started = "Started", "开始";
     duration_heading = "Time", "时长";
     result = "Result", "结果";
-    gpu_use = "GPU use, %", "GPU 利用率，%";
-    gpu_memory_gib = "GPU memory, GiB", "显存，GiB";
-    gpu_use_heading = "GPU use", "GPU 使用";
-    last_10_minutes_inline = "last 10 minutes", "最近 10 分钟";
     log_heading = "Log", "日志";
     of_attempt = "of attempt", "第";
     after_attempt = "", " 次";

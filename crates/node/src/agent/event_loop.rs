@@ -146,7 +146,10 @@ impl EventLoop {
             ToAgent::DropLog { run } => self.runs.drop_log(run),
             ToAgent::AskReport => self.report(),
             // For the host around this agent.
-            ToAgent::AskFacts | ToAgent::ReadLog(_) | ToAgent::CheckPaths(_) => {}
+            ToAgent::AskFacts
+            | ToAgent::ReadLog(_)
+            | ToAgent::CheckPaths(_)
+            | ToAgent::Sampling(_) => {}
         }
     }
 

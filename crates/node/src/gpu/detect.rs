@@ -23,6 +23,8 @@ pub struct ProbeConfig {
     pub sim_gpus: u32,
     /// A JSON file that changes the simulated GPUs; see [`super::Script`]. Its directory must exist.
     pub sim_script: Option<PathBuf>,
+    /// Tasks put a load on simulated GPUs.
+    pub sim_load: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +47,7 @@ impl Default for ProbeConfig {
             proc: "/proc".into(),
             sim_gpus: 0,
             sim_script: None,
+            sim_load: false,
         }
     }
 }
@@ -65,6 +68,11 @@ impl ProbeConfig {
     }
 }
 
+/// Unless `DANLU_SIM_LOAD=0` says that simulated GPUs do nothing.
+pub fn sim_load_wanted() -> bool {
+    env::var_os("DANLU_SIM_LOAD").is_none_or(|given| given != "0")
+}
+
 impl Probe {
     pub fn detect(config: &ProbeConfig) -> Result<Probe, ProbeError> {
         match config.kind {
@@ -73,7 +81,8 @@ impl Probe {
             Some(ProbeKind::Smi) => smi(config).map(Probe::Smi),
             Some(ProbeKind::Amd) => Ok(Probe::Amd(amd(config))),
             Some(ProbeKind::Sim) => {
-                SimGpus::new(config.sim_gpus, config.sim_script.as_deref()).map(Probe::Sim)
+                let sim = SimGpus::new(config.sim_gpus, config.sim_script.as_deref())?;
+                Ok(Probe::Sim(sim.with_load(config.sim_load)))
             }
         }
     }

@@ -21,10 +21,10 @@ pub use baseline::Baselines;
 pub use danlu_wire::gpu::{
     DIRTY_ABOVE, ForeignDetails, GpuDetails, Health, Mig, OwnProcess, Vendor,
 };
-pub use detect::{ProbeConfig, ProbeKind};
+pub use detect::{ProbeConfig, ProbeKind, sim_load_wanted};
 pub use error::ProbeError;
 pub use history::SAMPLES;
-pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, Sampled};
+pub use monitor::{BUSY_PERIOD, IDLE_PERIOD, Monitor, RunShare, Sampled};
 pub use nvml::Nvml;
 pub use pci::PciAddress;
 pub use process_identity::{LONGEST_COMMAND, ProcessIdentity};

@@ -55,6 +55,19 @@ pub struct Sampled {
     pub changed: bool,
     /// What an administrator should know, in words.
     pub problems: Vec<String>,
+    /// What runs use of GPUs, as far as the probe can tell one from another.
+    pub shares: Vec<RunShare>,
+}
+
+/// What the processes of one run have of one GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunShare {
+    pub run: RunId,
+    pub gpu: GpuId,
+    /// Bytes; `None` where the driver does not tell.
+    pub memory: Option<u64>,
+    /// Percent; `None` where the probe knows only the GPU as a whole.
+    pub utilization: Option<u8>,
 }
 
 impl Monitor {
@@ -150,11 +163,13 @@ impl Monitor {
     fn judge(&mut self, own: &dyn Fn(u32) -> Option<RunId>) -> Sampled {
         let gpus = std::mem::take(&mut self.gpus);
         let own_before = std::mem::take(&mut self.own);
+        let mut shares = Vec::new();
         let mut details = Vec::with_capacity(gpus.len());
         let mut reports = Vec::with_capacity(gpus.len());
         for sample in &gpus {
             let told = self.details(sample, own, &own_before);
             self.note_peaks(&told);
+            add_shares(&told, sample, &mut shares);
             let none = BTreeMap::new();
             reports.push(report(&told, self.peaks.get(&told.uuid).unwrap_or(&none)));
             details.push(told);
@@ -162,7 +177,7 @@ impl Monitor {
         self.gpus = gpus;
         let changed = reports != self.reports;
         self.reports.clone_from(&reports);
-        Sampled { reports, details, changed, problems: self.problems.clone() }
+        Sampled { reports, details, changed, problems: self.problems.clone(), shares }
     }
 
     /// Runs that are on the GPU now, with the most they were seen to use of it.
@@ -269,6 +284,32 @@ impl Monitor {
         let seen_before = self.known_strangers.contains(&pid);
         seen_before.then(|| foreign(pid, memory, ProcessIdentity::unknown()))
     }
+}
+
+fn add_shares(told: &GpuDetails, sample: &GpuSample, shares: &mut Vec<RunShare>) {
+    let listed = sample.live.as_ref().map_or(&[][..], |live| &live.processes);
+    let first = shares.len();
+    for OwnProcess { run, pid, memory } in &told.own {
+        let process = listed.iter().find(|process| process.pid == *pid);
+        let utilization = process.and_then(|process| process.utilization);
+        let (run, memory) = (*run, *memory);
+        match shares[first..].iter_mut().find(|share| share.run == run) {
+            Some(share) => {
+                share.memory = both(share.memory, memory, u64::saturating_add);
+                let sum = |one: u8, other: u8| one.saturating_add(other).min(100);
+                share.utilization = both(share.utilization, utilization, sum);
+            }
+            None => {
+                let gpu = told.uuid.clone();
+                shares.push(RunShare { run, gpu, memory, utilization });
+            }
+        }
+    }
+}
+
+/// Unknown as soon as one of them is.
+fn both<T>(one: Option<T>, other: Option<T>, sum: impl FnOnce(T, T) -> T) -> Option<T> {
+    one.zip(other).map(|(one, other)| sum(one, other))
 }
 
 fn report(told: &GpuDetails, peaks: &BTreeMap<RunId, u64>) -> GpuReport {

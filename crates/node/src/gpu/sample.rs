@@ -52,6 +52,8 @@ pub struct GpuProcess {
     pub kind: ProcessKind,
     /// Set when the probe itself knows the process: then `/proc` is not read.
     pub told: Option<ProcessIdentity>,
+    /// Percent of the GPU that this process uses, where the probe can tell one from another.
+    pub utilization: Option<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

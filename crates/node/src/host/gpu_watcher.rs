@@ -5,7 +5,7 @@ use super::memory::{self, FreeMemory};
 use super::tenants::Tenants;
 use crate::boot::boot_id;
 use crate::gpu::{
-    Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, Sampled,
+    Baselines, GpuDetails, Monitor, Probe, ProbeConfig, ProbeError, ProbeKind, RunShare, Sampled,
 };
 use crate::private;
 use crate::run_of_process::run_of_process;
@@ -30,6 +30,8 @@ pub(super) struct LatestReading(Arc<Mutex<LastReading>>);
 #[derive(Debug, Default)]
 struct LastReading {
     reports: Vec<GpuReport>,
+    details: Arc<Vec<GpuDetails>>,
+    shares: Vec<RunShare>,
     free_memory: Option<u64>,
     /// How the GPUs are asked, or why there are none.
     probe: String,
@@ -42,6 +44,11 @@ impl LatestReading {
 
     pub(super) fn reports(&self) -> Vec<GpuReport> {
         self.lock().reports.clone()
+    }
+
+    pub(super) fn gpus(&self) -> (Arc<Vec<GpuDetails>>, Vec<RunShare>) {
+        let last = self.lock();
+        (Arc::clone(&last.details), last.shares.clone())
     }
 
     pub(super) fn free_memory(&self) -> Option<u64> {
@@ -82,7 +89,6 @@ pub(super) fn start(
         runs,
         seen,
         tenants,
-        told: Vec::new(),
         free_memory: FreeMemory::default(),
         total_memory: capacity().memory,
     };
@@ -143,8 +149,6 @@ struct GpuWatcher {
     runs: RunRoot,
     seen: LatestReading,
     tenants: Tenants,
-    /// The details that were told last.
-    told: Vec<GpuDetails>,
     free_memory: FreeMemory,
     total_memory: u64,
 }
@@ -218,12 +222,15 @@ impl GpuWatcher {
             if let Probe::Sim(sim) = monitor.probe() {
                 free = sim.free_memory();
             }
-            let Sampled { reports, details, changed, .. } = sampled;
-            if details != self.told {
-                self.told.clone_from(&details);
+            let Sampled { reports, details, changed, shares, .. } = sampled;
+            let mut seen = self.seen.lock();
+            if details != *seen.details {
+                seen.details = Arc::new(details.clone());
                 changes.details = Some(details);
             }
-            self.seen.lock().reports.clone_from(&reports);
+            seen.reports.clone_from(&reports);
+            seen.shares = shares;
+            drop(seen);
             changes.gpus = changed.then_some(reports);
         }
         changes.free_memory = self.free_memory.change(free, self.total_memory);

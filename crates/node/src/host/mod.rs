@@ -16,7 +16,9 @@ pub use stdio::{StdioError, serve};
 use crate::agent::{Agent, AgentError, Inventory, SendError, Settings};
 use crate::gpu::{ProbeConfig, ProbeKind};
 use crate::rundir::RunRoot;
+use crate::sampler::{LiveRuns, Sampler, SamplingOrders};
 use danlu_core::node::Capacity;
+use danlu_wire::rundir::ExitRecord;
 use danlu_wire::{FromAgent, ToAgent};
 use gpu_watcher::{LatestReading, ProbeThread};
 use std::path::PathBuf;
@@ -38,6 +40,7 @@ pub struct Host {
     agent: Agent,
     relay: Arc<EventRelay>,
     seen: LatestReading,
+    sampler: Sampler,
 }
 
 #[derive(Debug, Default)]
@@ -46,18 +49,20 @@ struct EventRelay {
     simulated: bool,
     /// Only where the GPUs are simulated.
     tenants: Tenants,
+    alive: LiveRuns,
 }
 
 impl Host {
     /// Starts the agent, which adopts what runs already; best before the process has other threads. `say` gets all that
-    /// there is to say, from two threads, and must not wait for long.
+    /// there is to say, from several threads, and must not wait for long.
     pub fn start(
         config: &HostConfig,
         say: impl Fn(FromAgent) + Send + Sync + 'static,
     ) -> Result<Host, AgentError> {
         let say = Arc::new(say);
         let simulated = config.gpus.kind == Some(ProbeKind::Sim);
-        let relay = Arc::new(EventRelay { simulated, ..EventRelay::default() });
+        let tenants = Tenants::new(simulated && config.gpus.sim_load);
+        let relay = Arc::new(EventRelay { simulated, tenants, ..EventRelay::default() });
         let seen = LatestReading::default();
         let (inventory_of, speaker, observer) =
             (seen.clone(), Arc::clone(&say), Arc::clone(&relay));
@@ -73,20 +78,37 @@ impl Host {
         })?;
         let runs = RunRoot::open(&config.root)?;
         let tenants = relay.tenants.clone();
+        if simulated {
+            adopt_tenants(&runs, &tenants);
+        }
+        let (measured, seen_gpus, sampled) =
+            (RunRoot::open(&config.root)?, seen.clone(), Arc::clone(&say));
+        let gpus = Box::new(move || seen_gpus.gpus());
+        let sampler =
+            Sampler::start(measured, relay.alive.clone(), gpus, move |said| sampled(said));
         let probe =
             gpu_watcher::start(&config.gpus, runs, seen.clone(), tenants, move |said| say(said));
         let _ = relay.probe.set(probe);
-        Ok(Host { agent, relay, seen })
+        Ok(Host { agent, relay, seen, sampler })
     }
 
     /// In order, and without waiting. After an error the connection counts as lost.
     pub fn send(&self, order: ToAgent) -> Result<(), SendError> {
+        if let ToAgent::Sampling(order) = order {
+            self.sampler.orders().order(order);
+            return Ok(());
+        }
         if let ToAgent::Launch(order) = &order
             && self.relay.simulated
         {
             self.relay.tenants.launched(order);
         }
         self.agent.send(order)
+    }
+
+    /// To change later what is measured.
+    pub fn sampling(&self) -> SamplingOrders {
+        self.sampler.orders().clone()
     }
 
     /// How it asks about its GPUs, or why it has none.
@@ -99,10 +121,19 @@ impl EventRelay {
     /// A run has ended: before its GPUs are given out again, see whether it has given back their memory.
     fn pass_on(&self, said: FromAgent, say: &Arc<impl Fn(FromAgent) + Send + Sync + 'static>) {
         let moved = match &said {
-            FromAgent::Started { run, leader, .. } => self.tenants.started(*run, *leader),
-            FromAgent::Ended { run, .. } => self.tenants.ended(*run),
+            FromAgent::Started { run, leader, .. } => {
+                self.alive.started(*run);
+                self.tenants.started(*run, *leader)
+            }
+            FromAgent::Ended { run, .. } => {
+                self.alive.ended(*run);
+                self.tenants.ended(*run)
+            }
+            FromAgent::Report(report) => {
+                self.alive.reported(report);
+                false
+            }
             FromAgent::Hello(_)
-            | FromAgent::Report(_)
             | FromAgent::LogDropped { .. }
             | FromAgent::Gpus(_)
             | FromAgent::Details(_)
@@ -110,7 +141,8 @@ impl EventRelay {
             | FromAgent::Fitness { .. }
             | FromAgent::Facts(_)
             | FromAgent::Log(_)
-            | FromAgent::Paths(_) => false,
+            | FromAgent::Paths(_)
+            | FromAgent::Samples(_) => false,
         };
         match self.probe.get().filter(|_| matches!(said, FromAgent::Ended { .. })) {
             Some(probe) => {
@@ -121,6 +153,17 @@ impl EventRelay {
         }
         if let Some(probe) = self.probe.get().filter(|_| moved) {
             probe.wake();
+        }
+    }
+}
+
+/// Runs that were there before this host.
+fn adopt_tenants(runs: &RunRoot, tenants: &Tenants) {
+    for run in runs.list().unwrap_or_default() {
+        let Ok(directory) = runs.dir(run) else { continue };
+        let ended = directory.read::<ExitRecord>().is_ok_and(|record| record.is_some());
+        if let Some(state) = directory.read().ok().flatten().filter(|_| !ended) {
+            tenants.adopt(run, state);
         }
     }
 }

@@ -89,7 +89,8 @@ pub fn serve(input: impl Read, output: impl Write + Send + 'static) -> Result<()
             | ToAgent::SetLimit { .. }
             | ToAgent::Forget { .. }
             | ToAgent::DropLog { .. }
-            | ToAgent::AskReport) => send(order)?,
+            | ToAgent::AskReport
+            | ToAgent::Sampling(_)) => send(order)?,
         }
     }
     Ok(())
@@ -99,7 +100,8 @@ fn probe_config(order: &StationOrder, root: &Path) -> ProbeConfig {
     if let Some(count) = order.sim_gpus {
         let script = root.join("simulated").join("gpus.json");
         let _ = private::directory(&root.join("simulated"), private::PRIVATE);
-        return ProbeConfig::simulated(count, Some(script));
+        let sim_load = order.sim_load;
+        return ProbeConfig { sim_load, ..ProbeConfig::simulated(count, Some(script)) };
     }
     let usual = ProbeConfig::from_environment();
     match &order.probe {

@@ -70,7 +70,7 @@ impl FakeDriver {
 }
 
 pub(crate) fn process(pid: u32, used: u64) -> FakeProcess {
-    FakeProcess { pid, used: Some(used) }
+    FakeProcess { pid, used: Some(used), utilization: None }
 }
 
 pub(crate) fn nobody(_pid: u32) -> Option<RunId> {

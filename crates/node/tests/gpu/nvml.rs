@@ -260,7 +260,7 @@ fn any_number_of_processes_is_listed() {
 #[test]
 fn memory_that_the_driver_does_not_tell_is_not_zero() {
     let mut world = World::of(1);
-    world.gpus[0].compute.push(FakeProcess { pid: 4711, used: None });
+    world.gpus[0].compute.push(FakeProcess { pid: 4711, ..FakeProcess::default() });
     let driver = FakeDriver::new(world);
     let proc = FakeProc::with(&Process::default());
     let sampled = driver.monitor(proc.path()).sample(&nobody);

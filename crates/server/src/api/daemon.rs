@@ -45,6 +45,7 @@ pub(super) async fn reload(
     api.notifier.configure(channels).await;
     crate::daemon::serve::configure_node(&api.handle, &newer).await?;
     api.set_limits(&newer.limits);
+    api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;
     Ok(Json(Document::new(json!({ "after_restart": api.config.changed(&newer) }))))
 }

@@ -41,6 +41,7 @@ mod task_selection;
 pub(crate) mod task_template;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod view;
 mod visibility;
@@ -89,6 +90,7 @@ pub struct ApiState {
     pub logins: crate::fleet::logins::Logins,
     pub config: crate::daemon::config::Config,
     pub live: crate::fleet::LiveGpus,
+    pub usage: crate::usage::Usage,
     pub accounts: Accounts,
     pub auth: Auth,
     pub connection_limits: crate::api::network::ConnectionLimits,
@@ -118,6 +120,12 @@ impl Api {
     pub(crate) fn set_limits(&self, limits: &crate::daemon::config::Limits) {
         self.connection_limits.set(limits);
         self.streams.set(limits);
+    }
+
+    /// Changes what is measured, on all machines.
+    pub(crate) fn set_sampling(&self, sampling: &crate::daemon::config::Sampling) {
+        self.usage.set(sampling);
+        self.nodes.order_sampling(&sampling.order());
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{
     Api, archive, audit, backup, cluster, command, daemon, events, filter, logs, me, me_nodes,
     nodes, notices, notify, openapi, overview, reports, session, settings, setup, submit, tasks,
-    tokens, users, wait, why,
+    tokens, usage, users, wait, why,
 };
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
@@ -133,6 +133,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("delete", "/tasks/{id}"), "Take an ended task out of the list", Submitter, || delete(tasks::remove), json::<wire::Acted>()),
         Endpoint::new(("get", "/tasks/{id}/why"), "What it waits for, and when it is expected to start", Reader, || get(why::why), json::<Value>()),
         Endpoint::new(("get", "/tasks/{id}/logs"), "What it has printed; as events with Accept: text/event-stream", Reader, || get(logs::logs), ResponseKind::Log).query::<logs::LogQuery>(),
+        Endpoint::new(("get", "/tasks/{id}/usage"), "What a run of it has used over its life", Reader, || get(usage::of_task), json::<wire::UsageHistory>()).query::<usage::UsageQuery>(),
         Endpoint::new(("post", "/tasks/{id}/{act}"), "cancel, hold, release, pause, resume, retry, start, move, extend, requeue or remove it", Submitter, || post(tasks::act), json::<wire::OneTask>()).body::<tasks::ActBody>(),
         Endpoint::new(("post", "/archive"), "Write ended tasks to the archive of the server; they stay in the lists", Submitter, || post(archive::archive), json::<wire::Archived>()).body::<wire::Archive>(),
         Endpoint::new(("post", "/archive/lines"), "Ended tasks as lines for an archive of one's own", Submitter, || post(archive::lines), json::<wire::ArchiveLines>()).body::<wire::Archive>(),
@@ -143,11 +144,13 @@ pub(crate) fn all() -> Vec<Endpoint> {
         Endpoint::new(("get", "/dependents"), "Which tasks wait for these", Reader, || get(tasks::dependents), json::<wire::Dependents>()).query::<tasks::Named>(),
         Endpoint::new(("get", "/gpus"), "All GPUs: use, holders, processes that are not ours", Reader, || get(cluster::gpus), json::<wire::Gpus>()),
         Endpoint::new(("post", "/gpus/act"), "Which GPUs are given out, and to how many tasks at once", Admin, || post(cluster::manage), json::<wire::Gpus>()).body::<wire::GpuAct>(),
+        Endpoint::new(("get", "/gpus/{gpu}/usage"), "How a GPU, named MACHINE:INDEX, was used", Reader, || get(usage::of_gpu), json::<wire::UsageHistory>()).query::<usage::UsageQuery>(),
         Endpoint::new(("get", "/nodes"), "All machines", Reader, || get(nodes::list), json::<wire::Nodes>()),
         Endpoint::new(("post", "/nodes"), "Add a machine that is reached by SSH, or that dials in", Admin, || post(nodes::add), json::<wire::AddedNode>()).body::<wire::NewNode>().creates(),
         Endpoint::new(("get", "/nodes/{name}"), "One machine", Reader, || get(nodes::one), json::<wire::OneNode>()),
         Endpoint::new(("patch", "/nodes/{name}"), "Reach a machine in another way; what runs there goes on", Admin, || patch(nodes::edit), json::<wire::OneNode>()).body::<wire::NodeChange>(),
         Endpoint::new(("delete", "/nodes/{name}"), "Take a machine out; nothing may run there", Admin, || delete(nodes::remove), json::<wire::Removed>()),
+        Endpoint::new(("get", "/nodes/{name}/usage"), "How a machine was used", Reader, || get(usage::of_node), json::<wire::UsageHistory>()).query::<usage::UsageQuery>(),
         Endpoint::new(("post", "/nodes/{name}/labels"), "Change its labels while tasks run", Admin, || post(nodes::label), json::<wire::OneNode>()).body::<wire::LabelChange>(),
         Endpoint::new(("post", "/nodes/{name}/declare-lost"), "What ran on a machine that is away has failed", Admin, || post(nodes::declare_lost), json::<wire::DeclaredLost>()).body::<wire::DeclareLost>(),
         Endpoint::new(("post", "/nodes/{name}/{act}"), "drain, undrain, accept or check it; end-unknown ends runs that the server does not know; give it a token, or revoke it", Admin, || post(nodes::act), json::<Value>()),

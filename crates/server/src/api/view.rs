@@ -241,6 +241,7 @@ pub(crate) fn node(model: &ReadModel, node: &Node) -> NodeView {
             ) => Some(rfc3339(since)),
         },
         same_as: Vec::new(),
+        failed_metrics: Vec::new(),
         role: danlu_wire::api::NodeRole::default().into(),
     }
 }
@@ -267,6 +268,7 @@ fn run_view(model: &ReadModel, run: &Run) -> RunView {
         cpu_time_ms: Some(run.used.cpu_time.0).filter(|ms| *ms > 0),
         peak_memory: run.used.memory(),
         log_bytes: Some(run.used.log_bytes).filter(|bytes| *bytes > 0),
+        efficiency: None,
         started_at: started_at(run).map(rfc3339),
         ended_at: ended_at(run).map(rfc3339),
         exit_code: exit_code(run),
@@ -350,7 +352,7 @@ pub(crate) fn ended_at(run: &Run) -> Option<Time> {
     run.parts.iter().map(end).collect::<Option<Vec<Time>>>()?.into_iter().max()
 }
 
-fn exit_code(run: &Run) -> Option<i32> {
+pub(super) fn exit_code(run: &Run) -> Option<i32> {
     end(run).and_then(|(exit, _)| shell_code(exit))
 }
 

@@ -19,10 +19,11 @@ use crate::notify::{Channels, Notifier, SecretError};
 use crate::store::disk::Disk;
 use crate::store::restore_guard;
 use crate::store::{EventReader, Store, StoreError};
+use crate::usage::Usage;
 use danlu_core::input::GpuChange;
 use danlu_core::{Actor, Input};
 use danlu_messages::errors;
-use danlu_node::gpu::ProbeConfig;
+use danlu_node::gpu::{ProbeConfig, sim_load_wanted};
 use danlu_node::{AgentError, HostConfig, RunRoot, private};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
@@ -102,7 +103,8 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     backup::remove_leftovers(&config.data);
     // Before any thread: the agent forks the process that starts tasks.
     let live = LiveGpus::default();
-    let local = Local::start(&config.node_name, &local_host(&config), live.clone())?;
+    let (usage, unwritten) = Usage::new(&config.data, &config.sampling);
+    let local = Local::start(&config.node_name, &local_host(&config), live.clone(), usage.clone())?;
     allow_many_connections();
     let mut disk = Disk::of(&config.data, config.disk_reserve);
     let store = open_store(&config.data.join("danlu.db"), &mut disk)?;
@@ -110,11 +112,13 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     let events = store.event_reader();
     let auth = Auth::load(&store, &config.auth)?;
     let logins = Logins::load(&store, &config.data)?;
-    let nodes = Nodes::load(&store, &config.data, live.clone(), logins.clone())?;
+    let seen = (live.clone(), usage.clone());
+    let nodes = Nodes::load(&store, &config.data, seen, logins.clone())?;
     let life = restore_guard::choose(&config.data, &store, config.accept_loss)?;
     let runtime = network::runtime().map_err(file("start", &config.data))?;
     let network = Network::start(LAST_ANSWERS).map_err(file("start", &config.data))?;
-    let (handle, engine) = Engine::start(store, disk, life, |handle| {
+    let writer = unwritten.start();
+    let (handle, engine) = Engine::start(store, disk, life, usage.clone(), |handle| {
         local.attach(handle);
         Backends::new(Some(local), Some(nodes.clone()), logins.clone())
     })?;
@@ -127,7 +131,8 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
         nodes.start(&handle);
         let followed = tokio::spawn(nodes.clone().follow_files(handle.clone(), config.clone()));
         let notifier = Notifier::new(channels);
-        let parts = ApiParts { live, auth, nodes, logins, network: &network, notifier, events };
+        let parts =
+            ApiParts { live, usage, auth, nodes, logins, network: &network, notifier, events };
         let served = listen(&config, &handle, parts, &mut signals, ready).await;
         followed.abort();
         served
@@ -136,6 +141,7 @@ pub fn serve(flags: Flags, ready: impl FnOnce(&Ready)) -> Result<(), ServeError>
     runtime.block_on(handle.stop());
     drop(handle);
     let _ = engine.join();
+    writer.stop();
     let _ = fs::remove_file(&config.socket);
     served
 }
@@ -151,6 +157,7 @@ fn open_store(path: &Path, disk: &mut Disk) -> Result<Store, StoreError> {
 /// What the addresses need beside the engine.
 struct ApiParts<'a> {
     live: LiveGpus,
+    usage: Usage,
     auth: Auth,
     nodes: Nodes,
     logins: Logins,
@@ -162,7 +169,7 @@ struct ApiParts<'a> {
 async fn listen(
     config: &Config,
     handle: &Handle,
-    ApiParts { live, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
+    ApiParts { live, usage, auth, nodes, logins, network, notifier, events }: ApiParts<'_>,
     signals: &mut Signals,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -177,6 +184,7 @@ async fn listen(
         logins,
         config: config.clone(),
         live,
+        usage,
         accounts: Accounts::default(),
         auth,
         connection_limits: ConnectionLimits::new(config),
@@ -278,6 +286,7 @@ async fn reload(config: &Config, api: &Api) {
         }
     }
     api.set_limits(&newer.limits);
+    api.set_sampling(&newer.sampling);
     api.nodes.apply(&api.handle, &newer).await;
     if let Err(cause) = configure_node(&api.handle, &newer).await {
         warn!(%cause, "what the configuration says about this machine is not taken over");
@@ -360,7 +369,10 @@ fn local_host(config: &Config) -> HostConfig {
         root: config.data.join("node"),
         cgroups: config.cgroups,
         gpus: match config.sim_gpus {
-            Some(count) => ProbeConfig::simulated(count, Some(script)),
+            Some(count) => ProbeConfig {
+                sim_load: sim_load_wanted(),
+                ..ProbeConfig::simulated(count, Some(script))
+            },
             None => ProbeConfig::from_environment(),
         },
     }

@@ -42,6 +42,12 @@ impl LiveGpus {
         });
     }
 
+    /// All that are known of a node.
+    pub fn all(&self, node: NodeId) -> Vec<GpuDetails> {
+        let nodes = self.nodes.load();
+        nodes.get(&node).map_or_else(Vec::new, |seen| seen.details.values().cloned().collect())
+    }
+
     pub fn details(&self, node: NodeId, gpu: &GpuId) -> Option<GpuDetails> {
         self.nodes.load().get(&node)?.details.get(gpu).cloned()
     }

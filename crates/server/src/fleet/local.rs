@@ -1,12 +1,15 @@
 //! The node that the daemon runs on: the same agent as on other machines, within this process.
 
 use super::LiveGpus;
+use super::admitted_samples::admit;
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
+use crate::usage::{SampleSource, Usage};
 use danlu_core::run::{Ending, Exit};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId};
 use danlu_node::{AgentError, Host, HostConfig};
 use danlu_wire::gpu::GpuDetails;
+use danlu_wire::samples::Samples;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tracing::error;
@@ -27,16 +30,24 @@ struct EngineSink {
     connection: Mutex<Option<(NodeId, SessionId)>>,
     node: OnceLock<NodeId>,
     live: LiveGpus,
+    usage: Usage,
     /// Readings of the GPUs from before the node id was known.
     early: Mutex<Vec<GpuDetails>>,
 }
 
 impl Local {
     /// Adopts running tasks. Must be called before the process has other threads.
-    pub fn start(name: &str, config: &HostConfig, live: LiveGpus) -> Result<Local, AgentError> {
-        let sink = Arc::new(EngineSink { live, ..EngineSink::default() });
+    pub fn start(
+        name: &str,
+        config: &HostConfig,
+        live: LiveGpus,
+        usage: Usage,
+    ) -> Result<Local, AgentError> {
+        let measured = usage.clone();
+        let sink = Arc::new(EngineSink { live, usage, ..EngineSink::default() });
         let speaker = Arc::clone(&sink);
         let host = Host::start(config, move |said| speaker.say(said))?;
+        measured.measure(host.sampling());
         Ok(Local { name: name.to_owned(), host, connection: None, sink })
     }
 
@@ -104,6 +115,10 @@ impl EngineSink {
                     None => *early = details,
                 }
             }
+            FromAgent::Samples(samples) => {
+                drop(connection);
+                self.note(*samples);
+            }
             // Before the first connection there is no receiver; the report after it contains everything.
             said @ (FromAgent::Report(_)
             | FromAgent::Started { .. }
@@ -122,6 +137,13 @@ impl EngineSink {
                 }
             }
         }
+    }
+
+    fn note(&self, samples: Samples) {
+        let (Some(node), Some(handle)) = (self.node.get(), self.handle.get()) else { return };
+        let (model, settings) = (handle.model(), self.usage.settings());
+        let samples = admit(samples, &model, &settings, *node, None);
+        self.usage.note(SampleSource { node: *node, user: None }, samples);
     }
 
     fn early(&self) -> MutexGuard<'_, Vec<GpuDetails>> {

@@ -1,5 +1,6 @@
 //! Sends the effects of the core to the nodes, local and remote. Makes no decisions.
 
+mod admitted_samples;
 mod gpu_history;
 pub(crate) mod launch_order;
 mod live_gpus;

@@ -1,72 +1,62 @@
-//! The last minutes of GPUs, for charts.
+//! The history of use on pages: what charts are called, small lines, and the efficiency card of a run.
 
-use super::page::PageError;
-use super::page_context::Visit;
 use crate::api::Api;
-use crate::fleet::Sample;
-use axum::Json;
-use axum::extract::{Path, State};
-use danlu_core::{GpuId, NodeId, Refusal, TaskId};
-use serde::Serialize;
+use danlu_core::{GpuId, NodeId};
+use danlu_messages::efficiency as msg;
+use danlu_messages::web::charts as words;
+use danlu_wire::api::Efficiency;
+use serde_json::json;
 
-#[derive(Debug, Serialize)]
-pub(super) struct Usage {
-    /// Milliseconds, as all times here.
-    now: i64,
-    gpus: Vec<GpuUsage>,
+/// What each chart and each line is called, for the script that draws them.
+pub(super) fn titles() -> String {
+    json!({
+        "gpu_utilization": words::gpu_utilization(),
+        "gpu_memory": words::gpu_memory(),
+        "gpu_temperature": words::gpu_temperature(),
+        "gpu_power": words::gpu_power(),
+        "cpu": words::cpu(),
+        "cores": words::cores(),
+        "memory": words::memory(),
+        "load": words::load(),
+        "disk": words::disk(),
+        "disk_read": words::disk_read(),
+        "disk_written": words::disk_written(),
+        "network": words::network(),
+        "network_received": words::network_received(),
+        "network_sent": words::network_sent(),
+        "time": words::time(),
+    })
+    .to_string()
 }
 
-#[derive(Debug, Serialize)]
-struct GpuUsage {
-    name: String,
-    memory_total: u64,
-    at: Vec<i64>,
-    /// Percent.
-    utilization: Vec<Option<u8>>,
-    memory: Vec<Option<u64>>,
+/// The efficiency card: names and values, and what to ask for next time.
+pub(super) struct EfficiencyCard {
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) advice: Vec<String>,
 }
 
-/// Of the GPUs that a task has, or had last.
-pub(super) async fn usage(
-    State(api): State<Api>,
-    visit: Visit,
-    Path(id): Path<u64>,
-) -> Result<Json<Usage>, PageError> {
-    let model = api.model_with(&[TaskId(id)]).await.map_err(visit.no())?;
-    let task =
-        model.tasks.get(&TaskId(id)).filter(|task| visit.caller.visibility(&model).task(task.id));
-    let task = task.ok_or(Refusal::NoSuchTask(TaskId(id)));
-    let task = task.map_err(visit.no())?;
-    let run = task.trail().last_run.and_then(|run| model.runs.get(&run));
-    let since = run.and_then(|run| crate::api::view::started_at(run)).map_or(0, |time| time.0);
-    let mut gpus = Vec::new();
-    for part in run.into_iter().flat_map(|run| &run.parts) {
-        let Some(node) = model.nodes.get(&part.node) else { continue };
-        for gpu in node.gpus.iter().filter(|gpu| part.gpus.contains(&gpu.id)) {
-            let name = format!("{}:{}", node.name, gpu.index);
-            gpus.push(GpuUsage::of(name, gpu.memory, api.live.history(node.id, &gpu.id), since));
+impl EfficiencyCard {
+    pub(super) fn of(seen: &Efficiency) -> EfficiencyCard {
+        let use_ = seen.gpu_utilization.zip(seen.gpu_utilization_peak);
+        let use_ = use_.map(|(mean, peak)| msg::percent_and_peak(&mean, &peak));
+        let idle = (seen.gpu_seconds > 0 && seen.gpu_utilization.is_some())
+            .then(|| msg::idle_line(seen.gpu_idle_seconds, seen.gpu_seconds));
+        let cores = seen.cpu_millicores.zip(seen.cpu_millicores_peak);
+        let cores =
+            cores.map(|(mean, peak)| msg::number_and_peak(&msg::cores(mean), &msg::cores(peak)));
+        let size = |bytes: Option<u64>| bytes.map(super::amounts::bytes);
+        let facts = [
+            (msg::gpu_use(), use_),
+            (msg::gpu_memory_peak(), size(seen.gpu_memory_peak)),
+            (msg::gpu_idle(), idle),
+            (msg::cpu(), cores),
+            (msg::memory_peak(), size(seen.memory_peak)),
+            (msg::energy_used(), seen.energy_joules.map(msg::energy)),
+        ];
+        EfficiencyCard {
+            facts: facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+            advice: seen.advice.iter().map(|advice| advice.text.clone()).collect(),
         }
-    }
-    Ok(Json(Usage { now: crate::daemon::clock::now().0, gpus }))
-}
-
-impl GpuUsage {
-    fn of(name: String, memory_total: u64, samples: Vec<Sample>, since: i64) -> GpuUsage {
-        let mut usage = GpuUsage {
-            name,
-            memory_total,
-            at: Vec::new(),
-            utilization: Vec::new(),
-            memory: Vec::new(),
-        };
-        // What was seen last before the run is how it was when the run began.
-        let first = samples.iter().rposition(|sample| sample.at.0 <= since).unwrap_or(0);
-        for sample in samples.into_iter().skip(first) {
-            usage.at.push(sample.at.0.max(since));
-            usage.utilization.push(sample.utilization);
-            usage.memory.push(sample.memory_used);
-        }
-        usage
     }
 }
 

@@ -1,15 +1,16 @@
 //! All nodes and GPUs in detail; administrators enable and disable GPUs here.
 
 use super::acts::done;
-use super::charts::spark_line;
+use super::charts::{self, spark_line};
 use super::form::Sent;
 use super::gpu_map::{self, Cell, NodeMap};
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
 use crate::api::{Api, ApiError, cluster};
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use danlu_messages::errors;
+use danlu_messages::web::charts as words;
 use danlu_messages::web::pages;
 use danlu_wire::api::GpuAct;
 use std::collections::BTreeMap;
@@ -34,6 +35,31 @@ pub(super) async fn gpus(State(api): State<Api>, visit: Visit) -> PageResult {
     };
     let lines = nodes.iter().flat_map(|node| &node.cells).filter_map(line).collect();
     Ok(page(&GpusPage { context: &visit.context, nodes, lines }))
+}
+
+#[derive(Template)]
+#[template(path = "gpu.html")]
+struct GpuPage<'a> {
+    context: &'a PageContext,
+    /// `machine:index`.
+    name: String,
+    node: String,
+    model: String,
+    titles: String,
+}
+
+pub(super) async fn one(
+    State(api): State<Api>,
+    visit: Visit,
+    Path(name): Path<String>,
+) -> PageResult {
+    let mut cells = gpu_map::nodes(&api, &visit).into_iter().flat_map(|node| node.cells);
+    let found = cells.find(|cell| format!("{}:{}", cell.gpu.node, cell.gpu.index) == name);
+    let unknown =
+        || ApiError::not_found(errors::gpu_not_known(&name), errors::danlu_gpus_lists_them());
+    let Cell { gpu, .. } = found.ok_or_else(unknown).map_err(visit.no())?;
+    let titles = charts::titles();
+    Ok(page(&GpuPage { context: &visit.context, name, node: gpu.node, model: gpu.model, titles }))
 }
 
 impl GpusPage<'_> {

@@ -1,5 +1,6 @@
 //! The page of one task: description, state, output.
 
+use super::charts::{self, EfficiencyCard};
 use super::moment::{Elapsed, Moment};
 use super::page::{PageResult, page};
 use super::page_context::{PageContext, Visit};
@@ -12,6 +13,8 @@ use axum::extract::{Path, Query, State};
 use danlu_core::FailureClass;
 use danlu_core::TaskId;
 use danlu_core::task::{DependencyKind, PythonEnvironment};
+use danlu_messages::efficiency as efficiency_words;
+use danlu_messages::web::charts as chart_words;
 use danlu_messages::web::pages;
 use danlu_messages::web::task as msg;
 use danlu_wire::api::{Line, MaybeNewer, RunView, TaskDetails, TaskStateName, TaskView};
@@ -42,6 +45,11 @@ struct TaskPage<'a> {
     /// Owners and admins.
     may_act: bool,
     log: Option<String>,
+    titles: String,
+    /// Of the attempt that is shown.
+    efficiency: Option<EfficiencyCard>,
+    /// The attempt that was asked for.
+    shown_run: Option<u32>,
 }
 
 struct Problem {
@@ -90,9 +98,18 @@ pub(super) async fn task(
         run: query.run.or_else(|| details.runs.last().map(|run| run.attempt)),
         may_act,
         log,
+        titles: charts::titles(),
+        efficiency: efficiency(&details, query.run),
+        shown_run: query.run,
         task,
         details,
     }))
+}
+
+fn efficiency(details: &TaskDetails, attempt: Option<u32>) -> Option<EfficiencyCard> {
+    let wanted = |run: &&RunView| attempt.is_none_or(|attempt| run.attempt == attempt);
+    let run = details.runs.iter().rfind(wanted)?;
+    run.efficiency.as_ref().map(EfficiencyCard::of).filter(|card| !card.facts.is_empty())
 }
 
 impl TaskPage<'_> {

@@ -112,6 +112,9 @@ pub struct NodeView {
     /// Other names under which this machine seems to be listed, by its machine id, boot id or address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same_as: Vec<String>,
+    /// Which metrics of the administrator's own cannot be measured there, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_metrics: Vec<String>,
     #[serde(default)]
     pub role: MaybeNewer<NodeRole>,
 }

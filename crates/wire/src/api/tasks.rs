@@ -222,6 +222,9 @@ pub struct RunView {
     /// Bytes of the log that is kept, over all machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
+    /// What it made of what it held, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub efficiency: Option<super::Efficiency>,
 }
 
 /// What a run does on one of several machines.

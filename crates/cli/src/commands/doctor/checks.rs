@@ -77,13 +77,17 @@ fn not_encrypted(Document { content, .. }: Document<ConfigAnswer>) -> Option<Fin
 }
 
 fn node_checks(nodes: &Nodes) -> Vec<Finding> {
+    let metrics = nodes.nodes.iter().flat_map(|node| {
+        let what = |words: &String| format!("{}: {words}", node.name);
+        node.failed_metrics.iter().map(move |words| note(&what(words), "danlu config show"))
+    });
     let away = nodes.nodes.iter().filter(|node| !node.schedulable);
-    away.map(|node| {
+    let away = away.map(|node| {
         let (name, state) = (&node.name, states::node(node.state));
         let what = msg::machine_name_takes_no_tasks_state(&name, &state);
         Finding { verdict: Verdict::Note, what, hint: Some("danlu nodes".to_owned()) }
-    })
-    .collect()
+    });
+    away.chain(metrics).collect()
 }
 
 fn gpu_checks(gpus: &Gpus) -> Vec<Finding> {

@@ -32,7 +32,13 @@ pub(super) fn processes(
                 let kind =
                     if client.computes { ProcessKind::Compute } else { ProcessKind::Graphics };
                 let memory = Some(client.memory);
-                found.entry(place).or_default().push(GpuProcess { pid, memory, kind, told: None });
+                found.entry(place).or_default().push(GpuProcess {
+                    pid,
+                    memory,
+                    kind,
+                    told: None,
+                    utilization: None,
+                });
             }
         }
     }

@@ -31,7 +31,13 @@ pub(super) fn processes(
             let memory = number(&directory.join(format!("vram_{gpu}"))).unwrap_or(0);
             if memory > 0 {
                 let (memory, kind) = (Some(memory), ProcessKind::Compute);
-                found.entry(*place).or_default().push(GpuProcess { pid, memory, kind, told: None });
+                found.entry(*place).or_default().push(GpuProcess {
+                    pid,
+                    memory,
+                    kind,
+                    told: None,
+                    utilization: None,
+                });
             }
         }
     }

@@ -66,6 +66,18 @@ pub(super) struct EventData {
     _compute_instance: c_uint,
 }
 
+/// One sample of the use of a GPU by one process.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ProcessUtilization {
+    pub(super) pid: c_uint,
+    pub(super) timestamp: c_ulonglong,
+    pub(super) compute: c_uint,
+    _memory: c_uint,
+    _encoder: c_uint,
+    _decoder: c_uint,
+}
+
 pub(super) type Plain = unsafe extern "C" fn() -> c_int;
 pub(super) type Text = unsafe extern "C" fn(*mut c_char, c_uint) -> c_int;
 pub(super) type Count = unsafe extern "C" fn(*mut c_uint) -> c_int;
@@ -76,6 +88,9 @@ pub(super) type Gpu<T> = unsafe extern "C" fn(Handle, *mut T) -> c_int;
 pub(super) type Temperature = unsafe extern "C" fn(Handle, c_uint, *mut c_uint) -> c_int;
 /// Fills in a list whose entries have 8-byte fields or pairs of 4-byte ones.
 pub(super) type Processes = unsafe extern "C" fn(Handle, *mut c_uint, *mut u64) -> c_int;
+/// Fills in samples that are newer than the last argument.
+pub(super) type ProcessUtilizations =
+    unsafe extern "C" fn(Handle, *mut ProcessUtilization, *mut c_uint, c_ulonglong) -> c_int;
 pub(super) type MigMode = unsafe extern "C" fn(Handle, *mut c_uint, *mut c_uint) -> c_int;
 pub(super) type MigByIndex = unsafe extern "C" fn(Handle, c_uint, *mut Handle) -> c_int;
 pub(super) type EccErrors = unsafe extern "C" fn(Handle, c_uint, c_uint, *mut c_ulonglong) -> c_int;

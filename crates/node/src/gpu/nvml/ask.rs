@@ -1,9 +1,12 @@
 //! Safe functions around NVML, one for each query.
 #![allow(unsafe_code, reason = "NVML is a C library")]
 
-use super::abi::{EventData, EventSet, Handle, Memory, MemoryV2, PciInfo, Utilization};
+use super::abi::{
+    EventData, EventSet, Handle, Memory, MemoryV2, PciInfo, ProcessUtilization, Utilization,
+};
 use super::code;
 use super::library::{NvmlLibrary, ProcessList, Versions};
+use super::process_use::ProcessSample;
 use crate::gpu::error::ProbeError;
 use crate::gpu::pci::PciAddress;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong};
@@ -128,6 +131,37 @@ impl NvmlLibrary {
 
     pub(super) fn drawing(&self, gpu: Handle) -> NvmlResult<Vec<(u32, Option<u64>)>> {
         processes(&self.graphics_processes, gpu)
+    }
+
+    /// What processes have used since the sample at `since`. Empty where there is nothing new.
+    pub(super) fn use_by_process(&self, gpu: Handle, since: u64) -> NvmlResult<Vec<ProcessSample>> {
+        let mut room = FIRST_PROCESSES;
+        loop {
+            let mut samples = vec![ProcessUtilization::default(); room];
+            let mut count = 0;
+            let asked = self.process_utilization.call(|list| {
+                count = room as c_uint;
+                // SAFETY: `gpu` is of this session, and there is room for `count` samples.
+                unsafe { list(gpu, samples.as_mut_ptr(), &raw mut count, since) }
+            });
+            match asked {
+                Ok(()) => {
+                    let read = |one: &ProcessUtilization| ProcessSample {
+                        pid: one.pid,
+                        at: one.timestamp,
+                        busy: one.compute,
+                    };
+                    return Ok(samples.iter().take(count as usize).map(read).collect());
+                }
+                Err(ProbeError::Nvml { code: code::NOT_FOUND, .. }) => return Ok(Vec::new()),
+                Err(ProbeError::Nvml { code: code::INSUFFICIENT_SIZE, .. })
+                    if room < MOST_PROCESSES =>
+                {
+                    room = (count as usize + 16).max(room * 2).min(MOST_PROCESSES);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub(super) fn is_divided(&self, gpu: Handle) -> NvmlResult<bool> {

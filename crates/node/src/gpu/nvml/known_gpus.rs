@@ -3,6 +3,7 @@
 use super::abi::{EventSet, Handle};
 use super::code;
 use super::library::NvmlLibrary;
+use super::process_use::ProcessUse;
 use crate::gpu::error::ProbeError;
 use crate::gpu::sample::{GpuFacts, Health, Vendor};
 use danlu_core::ids::GpuId;
@@ -21,6 +22,8 @@ pub(super) struct KnownGpus {
     /// What earlier sessions knew of GPUs not met yet.
     earlier: BTreeMap<GpuId, Health>,
     samples: u32,
+    /// Also of parts of GPUs.
+    process_use: BTreeMap<Handle, ProcessUse>,
 }
 
 #[derive(Debug)]
@@ -33,7 +36,14 @@ struct KnownGpu {
 impl KnownGpus {
     pub(super) fn new(library: &NvmlLibrary, earlier: BTreeMap<GpuId, Health>) -> Self {
         let events = library.new_event_set().ok();
-        KnownGpus { gpus: BTreeMap::new(), neighbours_known: true, events, earlier, samples: 0 }
+        KnownGpus {
+            gpus: BTreeMap::new(),
+            neighbours_known: true,
+            events,
+            earlier,
+            samples: 0,
+            process_use: BTreeMap::new(),
+        }
     }
 
     /// Ends the session; what it saw of the GPUs' health outlives it.
@@ -44,6 +54,10 @@ impl KnownGpus {
         library.end();
         let met = self.gpus.into_values().map(|known| (known.facts.id.clone(), known.health));
         self.earlier.into_iter().chain(met).collect()
+    }
+
+    pub(super) fn process_use(&mut self, gpu: Handle) -> &mut ProcessUse {
+        self.process_use.entry(gpu).or_default()
     }
 
     /// Queries the constant facts of a GPU that is new.

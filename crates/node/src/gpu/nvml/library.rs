@@ -3,8 +3,9 @@
 
 use super::abi::{
     Count, EccErrors, EventData, EventSet, Gpu, GpuText, Handle, HandleByIndex, Memory, MemoryV2,
-    MigByIndex, MigMode, P2pStatus, PciInfo, Plain, Processes, RegisterEvents, RemappedRows,
-    SetCreate, SetFree, SetWait, Temperature, Text, Utilization,
+    MigByIndex, MigMode, P2pStatus, PciInfo, Plain, ProcessUtilization, ProcessUtilizations,
+    Processes, RegisterEvents, RemappedRows, SetCreate, SetFree, SetWait, Temperature, Text,
+    Utilization,
 };
 use super::code;
 use crate::gpu::error::ProbeError;
@@ -31,6 +32,7 @@ pub(super) struct NvmlLibrary {
     pub(super) power: Versions<Gpu<c_uint>>,
     pub(super) compute_processes: Versions<ProcessList>,
     pub(super) graphics_processes: Versions<ProcessList>,
+    pub(super) process_utilization: Versions<ProcessUtilizations>,
     pub(super) mig_mode: Versions<MigMode>,
     pub(super) mig_count: Versions<Gpu<c_uint>>,
     pub(super) mig_by_index: Versions<MigByIndex>,
@@ -99,6 +101,7 @@ impl NvmlLibrary {
                 "nvmlDeviceGetGraphicsRunningProcesses_v2",
                 "nvmlDeviceGetGraphicsRunningProcesses",
             ]),
+            process_utilization: find.versions(&["nvmlDeviceGetProcessUtilization"]),
             mig_mode: find.versions(&["nvmlDeviceGetMigMode"]),
             mig_count: find.versions(&["nvmlDeviceGetMaxMigDeviceCount"]),
             mig_by_index: find.versions(&["nvmlDeviceGetMigDeviceHandleByIndex"]),
@@ -219,6 +222,7 @@ const _: () = {
     assert!(size_of::<Memory>() == 24);
     assert!(size_of::<MemoryV2>() == 40);
     assert!(size_of::<EventData>() == 32);
+    assert!(size_of::<ProcessUtilization>() == 32);
     assert!(size_of::<Handle>() == size_of::<*mut u8>());
     assert!(size_of::<EventSet>() == size_of::<*mut u8>());
 };

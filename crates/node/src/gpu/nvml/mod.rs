@@ -5,6 +5,7 @@ mod ask;
 pub(crate) mod code;
 mod known_gpus;
 mod library;
+mod process_use;
 
 use self::abi::Handle;
 use self::known_gpus::KnownGpus;
@@ -156,12 +157,12 @@ impl Nvml {
     ) -> Result<DeviceSample, ProbeError> {
         let health = known.health(gpu);
         if !known.is_divided(&self.library, gpu)? {
-            return Ok(DeviceSample::Whole(self.live(gpu, health)?));
+            return Ok(DeviceSample::Whole(self.live(known, gpu, health)?));
         }
         let mut parts = Vec::new();
         for number in 0..self.library.most_parts(gpu)?.min(MOST_PARTS) {
             let Some(part) = self.library.part(gpu, number)? else { continue };
-            let live = one_gpu(self.live(part, health.clone()))?;
+            let live = one_gpu(self.live(known, part, health.clone()))?;
             parts.push((self.part_facts(part, facts)?, live));
         }
         if parts.is_empty() { Err(ProbeError::EmptyMig) } else { Ok(DeviceSample::Parts(parts)) }
@@ -180,23 +181,35 @@ impl Nvml {
         })
     }
 
-    fn live(&self, gpu: Handle, health: Health) -> Result<Live, ProbeError> {
+    fn live(&self, known: &mut KnownGpus, gpu: Handle, health: Health) -> Result<Live, ProbeError> {
         Ok(Live {
             memory_used: self.library.memory_use(gpu)?.used,
             utilization: optional(self.library.utilization_now(gpu))?,
             temperature: optional(self.library.temperature_now(gpu))?,
             power: optional(self.library.power_now(gpu))?,
-            processes: self.processes(gpu)?,
+            processes: self.processes(known, gpu)?,
             health,
         })
     }
 
-    fn processes(&self, gpu: Handle) -> Result<Vec<GpuProcess>, ProbeError> {
+    fn processes(&self, known: &mut KnownGpus, gpu: Handle) -> Result<Vec<GpuProcess>, ProbeError> {
         let computing = self.library.computing(gpu)?;
         let mut drawing = optional(self.library.drawing(gpu))?.unwrap_or_default();
         // A process that does both is in both lists.
         drawing.retain(|(pid, _)| computing.iter().all(|(other, _)| other != pid));
-        let process = |(pid, memory), kind| GpuProcess { pid, memory, kind, told: None };
+        // What a single process uses is what the GPU is used.
+        let uses = known.process_use(gpu);
+        let told = match computing.len() {
+            0 | 1 => None,
+            _ => optional(self.library.use_by_process(gpu, uses.seen()))?,
+        };
+        if let Some(samples) = &told {
+            uses.take(samples);
+        }
+        let process = |(pid, memory), kind| {
+            let utilization = told.as_ref().map(|_| uses.of(pid));
+            GpuProcess { pid, memory, kind, told: None, utilization }
+        };
         let computing = computing.into_iter().map(|one| process(one, ProcessKind::Compute));
         let drawing = drawing.into_iter().map(|one| process(one, ProcessKind::Graphics));
         Ok(computing.chain(drawing).collect())

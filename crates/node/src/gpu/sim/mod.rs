@@ -1,22 +1,25 @@
 //! Simulated GPUs, and the events that a script makes happen to them.
 
 mod file_watch;
+mod load;
 mod script;
 
 pub use script::{Script, ScriptGpu, ScriptProcess};
 
 use self::file_watch::FileWatch;
+use self::load::Warmth;
 use super::Reading;
 use super::error::ProbeError;
 use super::pci::PciAddress;
 use super::process_identity::ProcessIdentity;
 use super::sample::{GpuFacts, GpuProcess, GpuSample, Health, Live, ProcessKind, Vendor};
 use danlu_core::ids::GpuId;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MOST_GPUS: u32 = 1024;
 
@@ -29,6 +32,10 @@ pub struct SimGpus {
     /// Why the script as it is now was not taken.
     mistake: Option<ProbeError>,
     tenants: Vec<SimTenant>,
+    /// Tasks put a load on their GPUs, which get warm by it.
+    load: bool,
+    warmth: BTreeMap<u32, Warmth>,
+    followed: Instant,
     /// Those of two machines are never the same, as with real ones.
     series: u64,
 }
@@ -38,14 +45,18 @@ pub struct SimGpus {
 pub struct SimTenant {
     pub gpus: Vec<GpuId>,
     pub pid: u32,
-    /// Bytes of each GPU.
-    pub memory: u64,
+    /// Bytes of each GPU, if it has said so.
+    pub memory: Option<u64>,
     /// How long it has run.
     pub age: Duration,
+    /// What its load looks like.
+    pub seed: u64,
 }
 
 /// The period of samples while the memory of a simulated task grows.
 const GROWING_PERIOD: Duration = Duration::from_millis(500);
+/// While a simulated GPU is used, or cools down.
+const LOADED_PERIOD: Duration = Duration::from_secs(1);
 
 impl SimGpus {
     /// A missing script counts as an empty one. Its directory must exist.
@@ -57,6 +68,9 @@ impl SimGpus {
             watch,
             mistake: None,
             tenants: Vec::new(),
+            load: false,
+            warmth: BTreeMap::new(),
+            followed: Instant::now(),
             series: script.map_or(0, series),
         };
         sim.read_script();
@@ -79,6 +93,12 @@ impl SimGpus {
         change(&mut self.script);
     }
 
+    /// From now on tasks put a load on their GPUs.
+    pub fn with_load(mut self, load: bool) -> Self {
+        self.load = load;
+        self
+    }
+
     /// The tasks on the GPUs now, besides the processes of the script.
     pub fn set_tenants(&mut self, tenants: Vec<SimTenant>) {
         self.tenants = tenants;
@@ -87,20 +107,33 @@ impl SimGpus {
     /// When a task will use more memory; `None` if none grows.
     pub fn period(&self) -> Option<Duration> {
         let grows = |tenant: &SimTenant| tenant.age.as_secs_f64() < self.script.growth;
-        self.tenants.iter().any(grows).then_some(GROWING_PERIOD)
+        if self.tenants.iter().any(grows) {
+            return Some(GROWING_PERIOD);
+        }
+        let loaded = self.has_load() && !self.tenants.is_empty();
+        (loaded || !self.warmth.is_empty()).then_some(LOADED_PERIOD)
     }
 
     pub fn free_memory(&self) -> Option<u64> {
         self.script.free_memory
     }
 
-    fn use_of(&self, tenant: &SimTenant) -> u64 {
+    fn has_load(&self) -> bool {
+        self.load && self.script.load
+    }
+
+    /// `None`: it uses nothing.
+    fn use_of(&self, tenant: &SimTenant, total: u64) -> Option<u64> {
+        if self.has_load() && self.script.growth == 0.0 {
+            return Some(load::memory(tenant.seed, tenant.age, tenant.memory, total));
+        }
+        let memory = tenant.memory?;
         let grown = if self.script.growth > 0.0 {
             (tenant.age.as_secs_f64() / self.script.growth).min(1.0)
         } else {
             1.0
         };
-        (tenant.memory as f64 * grown) as u64
+        Some((memory as f64 * grown) as u64)
     }
 
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -114,8 +147,39 @@ impl SimGpus {
         if let Some(error) = &self.script.error {
             return Err(ProbeError::Simulated(error.clone()));
         }
+        self.follow(Instant::now());
         let problems = self.mistake.iter().map(ToString::to_string).collect();
         Ok(Reading { gpus: self.gpus(), problems })
+    }
+
+    /// Percent of each GPU that its tasks use; more than it has is shared out.
+    fn loads(&self, number: u32) -> Vec<(u32, f64)> {
+        if !self.has_load() {
+            return Vec::new();
+        }
+        let id = self.id_of(number);
+        let here = self.tenants.iter().filter(|tenant| tenant.gpus.contains(&id));
+        let mut loads: Vec<(u32, f64)> =
+            here.map(|it| (it.pid, load::utilization(it.seed, it.age))).collect();
+        let sum: f64 = loads.iter().map(|(_, percent)| percent).sum();
+        if sum > 100.0 {
+            loads.iter_mut().for_each(|(_, percent)| *percent *= 100.0 / sum);
+        }
+        loads
+    }
+
+    fn follow(&mut self, now: Instant) {
+        let elapsed = now.duration_since(self.followed);
+        self.followed = now;
+        let last = self.script.gpus.keys().next_back().map_or(0, |last| last + 1);
+        for number in 0..self.count.max(last).min(MOST_GPUS) {
+            let load: f64 = self.loads(number).iter().map(|(_, percent)| percent).sum();
+            let mut warmth = self.warmth.remove(&number).unwrap_or_default();
+            warmth.follow(load, elapsed);
+            if load > 0.0 || !warmth.is_at_rest() {
+                self.warmth.insert(number, warmth);
+            }
+        }
     }
 
     /// A script with a mistake leaves everything as it was.
@@ -154,8 +218,28 @@ impl SimGpus {
     fn one(&self, number: u32, mut gpu: ScriptGpu) -> GpuSample {
         let id = self.id_of(number);
         let here = self.tenants.iter().filter(|tenant| tenant.gpus.contains(&id));
-        let here = here.map(|tenant| ScriptProcess::real(tenant.pid, self.use_of(tenant)));
+        let here = here.filter_map(|tenant| {
+            Some(ScriptProcess::real(tenant.pid, self.use_of(tenant, gpu.memory)?))
+        });
+        let here: Vec<ScriptProcess> = here.collect();
         gpu.processes.extend(here);
+        let loads = self.loads(number);
+        let usual = ScriptGpu::default();
+        // What the script says counts.
+        if gpu.utilization == usual.utilization {
+            let sum: f64 = loads.iter().map(|(_, percent)| percent).sum();
+            gpu.utilization = sum.round() as u8;
+        }
+        if let Some(warmth) = self.warmth.get(&number) {
+            if gpu.temperature == usual.temperature {
+                gpu.temperature = warmth.temperature();
+            }
+            if gpu.power.to_bits() == usual.power.to_bits() {
+                gpu.power = warmth.watts();
+            }
+        }
+        let of =
+            |pid: u32| loads.iter().find(|(one, _)| *one == pid).map(|(_, it)| it.round() as u8);
         let facts = Arc::new(GpuFacts {
             id,
             pci: PciAddress {
@@ -178,7 +262,11 @@ impl SimGpus {
                 utilization: Some(gpu.utilization.min(100)),
                 temperature: Some(gpu.temperature),
                 power: Some(gpu.power),
-                processes: gpu.processes.into_iter().map(process).collect(),
+                processes: gpu
+                    .processes
+                    .into_iter()
+                    .map(|one| GpuProcess { utilization: of(one.pid), ..process(one) })
+                    .collect(),
                 health: health(gpu.xid),
             }),
         };
@@ -206,7 +294,7 @@ fn series(script: &Path) -> u64 {
 fn process(scripted: ScriptProcess) -> GpuProcess {
     let ScriptProcess { pid, memory, user, command, container, stopped } = scripted;
     let told = user.map(|user| ProcessIdentity { user, command, container, stopped });
-    GpuProcess { pid, memory, kind: ProcessKind::Compute, told }
+    GpuProcess { pid, memory, kind: ProcessKind::Compute, told, utilization: None }
 }
 
 fn health(xid: Option<u64>) -> Health {

@@ -16,7 +16,7 @@ use std::path::Path;
 
 const LONGEST: u64 = 4 << 20;
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
     /// By the number that the GPU was made with; others are idle. A number beyond the count adds a GPU.
@@ -29,6 +29,21 @@ pub struct Script {
     pub growth: f64,
     /// Free memory of the machine in bytes; default: not reported.
     pub free_memory: Option<u64>,
+    /// Tasks put a load on their GPUs, unless that is off altogether.
+    pub load: bool,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script {
+            gpus: BTreeMap::new(),
+            nvlink: Vec::new(),
+            error: None,
+            growth: 0.0,
+            free_memory: None,
+            load: true,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

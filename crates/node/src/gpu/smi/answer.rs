@@ -124,6 +124,7 @@ pub(super) fn add_processes(gpus: &mut [Line], answer: &str, command: &str) {
                     memory: memory.map(|mebibytes| mebibytes * MEBIBYTE),
                     kind: ProcessKind::Compute,
                     told: None,
+                    utilization: None,
                 }),
                 // A part of a divided GPU: that GPU is not given out anyway.
                 _ if uuid.starts_with("MIG-") => {}

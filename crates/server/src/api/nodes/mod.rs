@@ -65,6 +65,9 @@ fn view_of(api: &Api, node: &Node) -> NodeView {
             add_facts(&mut view, danlu_node::facts(&api.config.data, ""));
         }
     }
+    let live = api.usage.live();
+    let failed = live.get(&node.id).into_iter().flat_map(|samples| &samples.failed_probes);
+    view.failed_metrics = failed.map(danlu_messages::machines::failed_metric).collect();
     view.same_as = api.nodes.same_as(&node.name, &api.config.node_name);
     view
 }
@@ -104,7 +107,7 @@ fn answer(api: &Api, caller: &Caller, name: &str) -> Result<Json<Document<OneNod
     Ok(Json(Document::new(OneNode { node: named(api, caller, name)? })))
 }
 
-fn unknown(name: &str) -> ApiError {
+pub(super) fn unknown(name: &str) -> ApiError {
     ApiError::not_found(errors::no_such_machine(&name), errors::danlu_nodes_lists_them())
 }
 

@@ -3,11 +3,13 @@
 mod auth;
 mod limits;
 mod notify;
+mod sampling;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
 pub(crate) use notify::EMAIL;
 pub use notify::{ChannelConfig, EmailConfig, HttpService, MailTls, NotifyConfig, SecretSource};
+pub use sampling::{CustomMetric, Sampling};
 
 use crate::api::task_template;
 use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
@@ -19,6 +21,7 @@ use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
 use notify::NotifyInFile;
+use sampling::{MetricInFile, SamplingInFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -69,6 +72,7 @@ pub struct Config {
     pub limits: Limits,
     /// Reloaded live.
     pub notify: NotifyConfig,
+    pub sampling: Sampling,
     /// Other machines. Reloaded live.
     pub nodes: Vec<NewNode>,
     /// Where the configuration file is, or would be.
@@ -97,6 +101,8 @@ struct File {
     auth: AuthInFile,
     limits: LimitsInFile,
     notify: NotifyInFile,
+    sampling: SamplingInFile,
+    metric: Vec<MetricInFile>,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -158,6 +164,8 @@ pub enum ConfigError {
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: [notify] {key}: {what}")]
     Notify { path: PathBuf, key: String, what: String },
+    #[error("{path}: {key}: `{value}` is not {expect}")]
+    Sampling { path: PathBuf, key: String, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -260,6 +268,11 @@ impl Config {
             origin(key, said(is_said));
         }
         let notify = file.notify.parse(&from)?;
+        for (key, is_said) in file.sampling.said() {
+            origin(key, said(is_said));
+        }
+        origin("metric", said(!file.metric.is_empty()));
+        let sampling = file.sampling.parse(file.metric, &from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -280,6 +293,7 @@ impl Config {
             auth,
             limits,
             notify,
+            sampling,
             nodes,
             path,
             origins,
@@ -313,8 +327,9 @@ impl Config {
         let before = self.entries();
         let now = newer.entries().into_iter();
         let live = |key: &str| {
-            key == "resources"
-                || ["gpus.", "limits.", "notify."].iter().any(|it| key.starts_with(it))
+            let sections = ["gpus.", "limits.", "notify.", "sampling."];
+            let whole = ["resources", "metric"];
+            whole.contains(&key) || sections.iter().any(|section| key.starts_with(section))
         };
         let now = now.filter(|entry| !live(entry.key));
         now.filter(|entry| !before.contains(entry)).collect()
@@ -366,6 +381,7 @@ impl Config {
             ("auth.trusted_proxies", proxies.join(", ")),
         ];
         let values = values.into_iter().chain(self.limits.entries()).chain(self.notify.entries());
+        let values = values.chain(self.sampling.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();
         values.map(|(key, value)| Entry { key, value, origin: origin(key) }).collect()
     }

@@ -12,8 +12,11 @@ use crate::store::history::History;
 use crate::store::history::counts::{self, PastCounts};
 use crate::store::restore_guard::RestoreGuard;
 use crate::store::{Batch, Deed, Extras, Store, StoreError};
+use crate::usage::Usage;
 use danlu_core::state::Retired;
-use danlu_core::{Effect, Input, NodeId, Reply, Row, RowKey, State, TaskId, Time, UserId};
+use danlu_core::{
+    Effect, Event, Input, NodeId, Reply, Row, RowKey, RunId, State, TaskId, Time, UserId,
+};
 use danlu_engine::{Answer, Clock, Fleet, Notice, Panic, People, Watch};
 use danlu_messages::errors;
 use std::time::{Duration, Instant};
@@ -35,6 +38,7 @@ pub(super) struct EngineAdapters {
     guard: RestoreGuard,
     publisher: Publisher,
     notices: Notices,
+    usage: Usage,
     backends: Backends,
     started: Instant,
     /// Times of the first and the last commit since the last checkpoint.
@@ -58,6 +62,7 @@ impl EngineAdapters {
         guard: RestoreGuard,
         publisher: Publisher,
         notices: Notices,
+        usage: Usage,
         backends: Backends,
     ) -> EngineAdapters {
         disk.set_space_aside();
@@ -69,6 +74,7 @@ impl EngineAdapters {
             guard,
             publisher,
             notices,
+            usage,
             backends,
             started,
             unsettled,
@@ -226,6 +232,7 @@ impl People for EngineAdapters {
         let past = counts::are_changed_by(batch).then(|| self.past_counts()).flatten();
         self.publisher.publish(batch, self.store.newest_event(), past);
         self.notices.take_over(&batch.extras.records);
+        self.usage.forget(removed_runs(batch));
     }
 
     fn publish_all(&mut self, state: &State, batch: &Batch) {
@@ -241,6 +248,15 @@ impl People for EngineAdapters {
         let deeds = vec![(clock::now(), audit_entry::with_reply(deed, reply))];
         Extras { deeds, ..Extras::default() }
     }
+}
+
+/// Of tasks that are gone.
+fn removed_runs(batch: &Batch) -> Vec<RunId> {
+    let runs = batch.events.iter().filter_map(|(_, event)| match event {
+        Event::TaskRemoved { runs, .. } => Some(runs),
+        _ => None,
+    });
+    runs.flatten().copied().collect()
 }
 
 impl Watch for EngineAdapters {

@@ -10,6 +10,7 @@ use crate::read_model::Publisher;
 use crate::store::disk::Disk;
 use crate::store::restore_guard::Life;
 use crate::store::{Extras, Store, StoreError};
+use crate::usage::Usage;
 use adapters::{EngineAdapters, ReplyTo};
 use danlu_core::Input;
 use danlu_engine::Message as ToEngine;
@@ -39,6 +40,7 @@ impl Engine {
         store: Store,
         disk: Disk,
         life: Life,
+        usage: Usage,
         backends: impl FnOnce(&Handle) -> Backends,
     ) -> Result<(Handle, JoinHandle<()>), StoreError> {
         let (notices, over) = Notices::load(&store)?;
@@ -61,6 +63,7 @@ impl Engine {
             guard,
             publisher,
             notices,
+            usage,
             backends(&handle),
         );
         let (restored, slice) = (loss.is_some(), ARRAY_SLICE);

@@ -10,6 +10,7 @@ use danlu_wire::agent::{
     Facts, LogPiece, LogProblem, Machine, PathProblem, PathsChecked, PathsSeen,
 };
 use danlu_wire::gpu::GpuDetails;
+use danlu_wire::samples::{ProbeFailure, Samples};
 use danlu_wire::{FromAgent, Hello};
 
 /// Maximum length of a sentence, in characters.
@@ -20,6 +21,9 @@ const NAME: usize = 128;
 const LIST: usize = 1_000;
 /// Maximum number of runs in a report.
 const RUNS: usize = 200_000;
+
+/// Maximum number of probes of the administrator's own.
+const PROBES: usize = 16;
 
 /// Cleans a sentence that a machine sent.
 pub(super) fn line(words: &str) -> String {
@@ -46,6 +50,7 @@ pub(super) fn clean(said: FromAgent) -> Result<FromAgent, String> {
         FromAgent::Paths(PathsChecked { ask, seen }) => {
             FromAgent::Paths(PathsChecked { ask, seen: clean_seen(seen) })
         }
+        FromAgent::Samples(samples) => FromAgent::Samples(Box::new(clean_samples(*samples)?)),
         // Numbers only, or output of runs, which is shown unchanged.
         said @ (FromAgent::Started { .. }
         | FromAgent::LogDropped { .. }
@@ -144,6 +149,32 @@ fn clean_details(mut details: Vec<GpuDetails>) -> Result<Vec<GpuDetails>, String
         }
     }
     Ok(details)
+}
+
+fn clean_samples(mut samples: Samples) -> Result<Samples, String> {
+    count(samples.gpus.len())?;
+    samples.gpus.iter().try_for_each(|reading| check_id(&reading.gpu))?;
+    samples.runs.truncate(LIST);
+    for reading in &mut samples.runs {
+        reading.gpus.truncate(limits::GPUS_PER_NODE);
+        reading.gpus.iter().try_for_each(|one| check_id(&one.gpu))?;
+    }
+    samples.custom.truncate(LIST);
+    for reading in &mut samples.custom {
+        reading.metric = name(&reading.metric);
+        reading.gpu.iter().try_for_each(check_id)?;
+    }
+    samples.failed_probes.truncate(PROBES);
+    for failed in &mut samples.failed_probes {
+        failed.metric = name(&failed.metric);
+        failed.why = match &failed.why {
+            ProbeFailure::NotStarted(why) => ProbeFailure::NotStarted(line(why)),
+            ProbeFailure::TimedOut => ProbeFailure::TimedOut,
+            ProbeFailure::Status(status) => ProbeFailure::Status(line(status)),
+            ProbeFailure::Output(output) => ProbeFailure::Output(line(output)),
+        };
+    }
+    Ok(samples)
 }
 
 /// A correct agent returns the paths unchanged; they are cut all the same.

@@ -10,6 +10,7 @@ mod link_status;
 mod message_limits;
 mod node_entry;
 pub(crate) mod nodes_file;
+mod old_agents;
 mod path_check;
 mod reconnect;
 mod remote_log;
@@ -34,9 +35,11 @@ use crate::fleet::LiveGpus;
 use crate::fleet::logins::Logins;
 use crate::read_model::ReadModel;
 use crate::store::{Store, StoreError};
+use crate::usage::Usage;
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_wire::ToAgent;
-use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace};
+use danlu_wire::agent::{CONFIRMS_LOGS, LogPlace, TELLS_SAMPLES};
+use danlu_wire::samples::SamplingOrder;
 use last_lines::LastLines;
 use remote_log::AgentRequests;
 use ssh::Program;
@@ -60,6 +63,7 @@ struct NodeTable {
     /// The highest session number so far.
     sessions: Mutex<BTreeMap<NodeId, u64>>,
     live: LiveGpus,
+    usage: Usage,
     handle: OnceLock<Handle>,
     program: OnceLock<Program>,
     last_lines: LastLines,
@@ -97,7 +101,7 @@ impl Nodes {
     pub fn load(
         store: &Store,
         data: &Path,
-        live: LiveGpus,
+        (live, usage): (LiveGpus, Usage),
         logins: Logins,
     ) -> Result<Nodes, StoreError> {
         let records = store.records(KIND)?;
@@ -109,6 +113,7 @@ impl Nodes {
             connections: Mutex::default(),
             sessions: Mutex::default(),
             live,
+            usage,
             handle: OnceLock::new(),
             program: OnceLock::new(),
             last_lines: LastLines::below(data),
@@ -160,7 +165,8 @@ impl Nodes {
             ToAgent::Hello(_)
             | ToAgent::AskFacts
             | ToAgent::ReadLog(_)
-            | ToAgent::CheckPaths(_) => None,
+            | ToAgent::CheckPaths(_)
+            | ToAgent::Sampling(_) => None,
         };
         // A closed connection is noticed by its own task.
         let _ = theirs.map_or(connection.orders, |theirs| theirs.orders).send(order);
@@ -184,6 +190,14 @@ impl Nodes {
         if connection.protocol < CONFIRMS_LOGS {
             let message = NodeMessage::LogDropped { run };
             handle.tell(Input::Node { node, session, message });
+        }
+    }
+
+    /// What to measure has changed.
+    pub(crate) fn order_sampling(&self, order: &SamplingOrder) {
+        let connections = self.connections();
+        for connection in connections.values().filter(|it| it.protocol >= TELLS_SAMPLES) {
+            let _ = connection.orders.send(ToAgent::Sampling(order.clone()));
         }
     }
 

@@ -118,6 +118,7 @@ impl NodeRecord {
             without_cgroups: false,
             probe: self.probe.clone(),
             sim_gpus: self.sim_gpus,
+            sim_load: self.sim_gpus.is_some() && danlu_node::gpu::sim_load_wanted(),
         }
     }
 }

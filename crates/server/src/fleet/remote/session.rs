@@ -1,6 +1,7 @@
 //! The conversation between server and agent, from the greeting to the end of the connection.
 
 use super::message_limits;
+use super::old_agents;
 use super::remote_log::AgentRequests;
 use super::ssh::{Step, Unreachable};
 use super::user_agent_link::{Answered, NodeLinkContext, UserAgentLinks};
@@ -8,13 +9,16 @@ use super::user_agents::{MergedReport, UserAgents};
 use super::{Connection, KIND, NodeRecord, Nodes};
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
+use crate::fleet::admitted_samples::admit;
 use crate::store::RecordChange;
+use crate::usage::SampleSource;
 use danlu_core::input::NodeReport;
 use danlu_core::{Input, NodeId, NodeMessage, SessionId};
 use danlu_messages::machines::MachineProblem;
-use danlu_wire::agent::{Machine, PROTOCOL};
+use danlu_wire::agent::{Machine, PROTOCOL, TELLS_SAMPLES};
 use danlu_wire::frame::{Decoder, encode};
 use danlu_wire::gpu::GpuDetails;
+use danlu_wire::samples::Samples;
 use danlu_wire::{FromAgent, Hello, ToAgent};
 use std::io;
 use std::time::Duration;
@@ -55,6 +59,7 @@ impl Drop for ConnectedNode<'_> {
         if connections.get(&node).is_some_and(|connection| connection.session == session) {
             connections.remove(&node);
             self.nodes.0.live.forget(node);
+            self.nodes.0.usage.lost(node);
         }
         drop(connections);
         self.nodes.save_last_lines(self.handle, node);
@@ -179,10 +184,12 @@ impl RemoteNode<'_> {
             Connection { session, protocol, orders, asks: kept_asks, user_agents: kept_owners };
         self.nodes.connections().insert(self.node, connection);
         self.tell(session, NodeMessage::Connected);
-        for first in [ToAgent::AskReport, ToAgent::AskFacts] {
+        let measures = protocol >= TELLS_SAMPLES;
+        let sampling = measures.then(|| ToAgent::Sampling(self.nodes.0.usage.settings().order()));
+        for first in [ToAgent::AskReport, ToAgent::AskFacts].into_iter().chain(sampling) {
             write(to, &first).await.ok()?;
         }
-        self.hear(session, FromAgent::Details(details), &asks);
+        self.hear(session, FromAgent::Details(details), &asks, measures);
         // Root runs tasks as any OS user; any other login only as itself.
         let mut own = (!machine.is_root).then(|| {
             let all = NodeLinkContext {
@@ -225,7 +232,7 @@ impl RemoteNode<'_> {
                             held = self.report(session, report, &user_agents);
                             continue;
                         }
-                        said @ (FromAgent::Hello(_) | FromAgent::Started { .. } | FromAgent::Ended { .. } | FromAgent::LogDropped { .. } | FromAgent::Gpus(_) | FromAgent::Details(_) | FromAgent::Memory { .. } | FromAgent::Fitness { .. } | FromAgent::Facts(_) | FromAgent::Log(_) | FromAgent::Paths(_)) => self.hear(session, said, &asks),
+                        said @ (FromAgent::Hello(_) | FromAgent::Started { .. } | FromAgent::Ended { .. } | FromAgent::LogDropped { .. } | FromAgent::Gpus(_) | FromAgent::Details(_) | FromAgent::Memory { .. } | FromAgent::Fitness { .. } | FromAgent::Facts(_) | FromAgent::Log(_) | FromAgent::Paths(_) | FromAgent::Samples(_)) => self.hear(session, said, &asks, measures),
                     }
                     ahead += 1;
                     if ahead >= AHEAD {
@@ -278,11 +285,18 @@ impl RemoteNode<'_> {
         }
     }
 
-    fn hear(&self, session: SessionId, said: FromAgent, asks: &AgentRequests) {
+    /// `measures`: it tells samples by itself.
+    fn hear(&self, session: SessionId, said: FromAgent, asks: &AgentRequests, measures: bool) {
         match said {
             FromAgent::Details(details) => self.nodes.0.live.note(self.node, &details),
             FromAgent::Facts(facts) => {
                 let now = clock::now();
+                if !measures {
+                    let before = self.nodes.status(&self.record.name);
+                    let before = before.and_then(|(_, status)| status.facts);
+                    let gpus = self.nodes.0.live.all(self.node);
+                    self.measured(old_agents::samples(before.as_ref(), &facts, &gpus));
+                }
                 self.nodes.note(&self.record.name, |status| {
                     status.last_contact_at = Some(now);
                     status.clock_ahead = Some(facts.now.0 - now.0);
@@ -291,6 +305,7 @@ impl RemoteNode<'_> {
             }
             FromAgent::Log(piece) => asks.answer(piece),
             FromAgent::Paths(checked) => asks.answer_check(checked),
+            FromAgent::Samples(samples) => self.measured(*samples),
             said @ (FromAgent::Hello(_)
             | FromAgent::Report(_)
             | FromAgent::Started { .. }
@@ -304,6 +319,12 @@ impl RemoteNode<'_> {
                 }
             }
         }
+    }
+
+    fn measured(&self, samples: Samples) {
+        let usage = &self.nodes.0.usage;
+        let samples = admit(samples, &self.handle.model(), &usage.settings(), self.node, None);
+        usage.note(SampleSource { node: self.node, user: None }, samples);
     }
 
     fn tell(&self, session: SessionId, message: NodeMessage) {

@@ -16,12 +16,15 @@ use super::user_agents::{Link, UserAgents, unreached};
 use super::user_ssh::{self, Person, SshRoute};
 use crate::daemon::clock;
 use crate::daemon::handle::Handle;
+use crate::fleet::admitted_samples::admit;
 use crate::fleet::logins::SshLogin;
+use crate::usage::SampleSource;
 use danlu_core::input::NodeReport;
 use danlu_core::run::{Ending, Exit, RunReport};
 use danlu_core::{Input, NodeId, NodeMessage, RunId, SessionId, UserId};
 use danlu_messages::machines::MachineProblem;
-use danlu_wire::agent::Machine;
+use danlu_wire::agent::{Machine, TELLS_SAMPLES};
+use danlu_wire::samples::SamplingOrder;
 use danlu_wire::{FromAgent, ToAgent};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -275,6 +278,11 @@ impl UserAgentLink {
                 let _ = orders.send(ToAgent::Launch(Box::new(order)));
             }
             let _ = orders.send(ToAgent::AskReport);
+            if greeted.protocol >= TELLS_SAMPLES {
+                let interval = self.shared.nodes.0.usage.settings().interval;
+                let order = SamplingOrder { interval, only_runs: true, probes: Vec::new() };
+                let _ = orders.send(ToAgent::Sampling(order));
+            }
             let (runs, login) = (std::mem::take(&mut link.runs), link.login.take());
             let (orders, asks) = (Some(orders), asks.clone());
             *link = Link { orders, asks, login, runs, is_new: true, ..Link::default() };
@@ -307,6 +315,12 @@ impl UserAgentLink {
         match said {
             FromAgent::Log(piece) => asks.answer(piece),
             FromAgent::Paths(checked) => asks.answer_check(checked),
+            FromAgent::Samples(samples) => {
+                let NodeLinkContext { nodes, node, handle, .. } = &*self.shared;
+                let (usage, user) = (&nodes.0.usage, Some(self.user));
+                let samples = admit(*samples, &handle.model(), &usage.settings(), *node, user);
+                usage.note(SampleSource { node: *node, user }, samples);
+            }
             FromAgent::Report(NodeReport { runs, .. }) => {
                 let runs: Vec<RunReport> =
                     runs.into_iter().filter(|report| self.is_theirs(report.run)).collect();

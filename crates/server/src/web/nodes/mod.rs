@@ -4,6 +4,7 @@ mod node_text;
 
 use super::acts::{ConfirmPage, done};
 use super::amounts;
+use super::charts;
 use super::form::{Sent, encode};
 use super::gpu_map::{self, Cell};
 use super::moment::Moment;
@@ -16,6 +17,7 @@ use crate::parse::pair::parse_pair;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
+use danlu_messages::web::charts as chart_words;
 use danlu_messages::web::nodes as msg;
 use danlu_messages::web::pages;
 use danlu_wire::api::{CheckedStep, Line, NewNode, NodeRole, NodeStateName, NodeView};
@@ -127,6 +129,7 @@ struct NodePage<'a> {
     rows_not_shown: usize,
     /// The server's own machine cannot be taken out.
     is_here: bool,
+    titles: String,
 }
 
 pub(super) async fn one(
@@ -158,6 +161,7 @@ pub(super) async fn one(
         rows_not_shown: total.saturating_sub(rows.len()),
         rows,
         is_here: nodes::is_here(&api, &name),
+        titles: charts::titles(),
     }))
 }
 

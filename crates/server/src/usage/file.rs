@@ -1,0 +1,432 @@
+//! `usage.db`: blocks of samples, the newest samples as a journal, and a summary of every run. Written by one thread.
+
+use super::codec::Table;
+use super::rollup::{self, Rows, Tier};
+use super::subject::Subject;
+use super::summary::RunSummary;
+use danlu_core::RunId;
+use danlu_node::private;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tracing::warn;
+
+const APPLICATION: i64 = 0x6461_6e75;
+const VERSION: i64 = 1;
+const SCHEMA: &str = "
+    CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, run TEXT) STRICT;
+    CREATE INDEX subject_of_run ON subject (run) WHERE run IS NOT NULL;
+    -- `first` of a rolled block is the beginning of its window; times are in milliseconds.
+    CREATE TABLE block (
+        subject INTEGER NOT NULL, tier INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        data BLOB NOT NULL) STRICT;
+    CREATE UNIQUE INDEX block_place ON block (subject, tier, first);
+    CREATE INDEX block_age ON block (tier, last);
+    -- Samples that are in no block yet.
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, last INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+    CREATE TABLE run (run TEXT PRIMARY KEY, summary TEXT NOT NULL) STRICT;
+";
+
+/// An older process may still have the file open for a moment.
+const BUSY: Duration = Duration::from_secs(5);
+/// Blocks that are taken away at once.
+const SLICE: i64 = 500;
+
+pub(super) type FileResult<T> = rusqlite::Result<T>;
+
+#[derive(Debug)]
+pub(super) struct UsageFile {
+    connection: Connection,
+}
+
+/// A number in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SubjectId(i64);
+
+impl SubjectId {
+    pub(super) fn to_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 8]) -> SubjectId {
+        SubjectId(i64::from_le_bytes(bytes))
+    }
+}
+
+/// Samples of one subject, as the journal has them.
+#[derive(Debug)]
+pub(super) struct Journalled {
+    pub(super) subject: SubjectId,
+    pub(super) samples: Table,
+}
+
+impl UsageFile {
+    /// A file that cannot be used is set aside, and a new one begins: samples must never keep the server from starting.
+    /// With the name that the old one has got.
+    pub(super) fn open(path: &Path) -> FileResult<(UsageFile, Option<PathBuf>)> {
+        match UsageFile::try_open(path) {
+            Ok(file) => Ok((file, None)),
+            Err(cause) => {
+                warn!(%cause, path = %path.display(), "the history of use cannot be read");
+                let aside = set_aside(path);
+                Ok((UsageFile::try_open(path)?, aside))
+            }
+        }
+    }
+
+    fn try_open(path: &Path) -> FileResult<UsageFile> {
+        // So that it is private from its first moment on.
+        drop(private::append(path).map_err(unusable)?);
+        let connection = Connection::open_with_flags(path, flags(true))?;
+        connection.busy_timeout(BUSY)?;
+        let number =
+            |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        let (application, version) = (number("application_id")?, number("user_version")?);
+        if (application, version) == (0, 0) {
+            connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;")?;
+        } else if application != APPLICATION || version > VERSION {
+            return Err(unusable(format!("it is of kind {application:x} and version {version}")));
+        }
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 8388608;",
+        )?;
+        if version == 0 {
+            connection.execute_batch(&format!(
+                "BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            ))?;
+        }
+        connection
+            .query_row("SELECT count(*) FROM (SELECT 1 FROM block LIMIT 1)", [], |_| Ok(()))?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(UsageFile { connection })
+    }
+
+    /// For questions, while another connection writes.
+    pub(super) fn open_to_read(path: &Path) -> FileResult<UsageFile> {
+        let connection = Connection::open_with_flags(path, flags(false))?;
+        connection.busy_timeout(BUSY)?;
+        connection.set_prepared_statement_cache_capacity(16);
+        Ok(UsageFile { connection })
+    }
+
+    /// All or nothing.
+    pub(super) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&UsageFile) -> FileResult<T>,
+    ) -> FileResult<T> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let done =
+            work(self).and_then(|done| self.connection.execute_batch("COMMIT").map(|()| done));
+        if done.is_err() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        done
+    }
+
+    pub(super) fn subject(&self, subject: &Subject) -> FileResult<SubjectId> {
+        if let Some(id) = self.known(subject)? {
+            return Ok(id);
+        }
+        let run = subject.run().map(|run| run.to_string());
+        self.connection
+            .prepare_cached("INSERT INTO subject (name, run) VALUES (?1, ?2)")?
+            .execute(params![name(subject), run])?;
+        Ok(SubjectId(self.connection.last_insert_rowid()))
+    }
+
+    /// `None` of something that has no history.
+    pub(super) fn known(&self, subject: &Subject) -> FileResult<Option<SubjectId>> {
+        self.connection
+            .prepare_cached("SELECT id FROM subject WHERE name = ?1")?
+            .query_row([name(subject)], |row| Ok(SubjectId(row.get(0)?)))
+            .optional()
+    }
+
+    pub(super) fn subject_of(&self, id: SubjectId) -> FileResult<Option<Subject>> {
+        let name: Option<String> = self
+            .connection
+            .prepare_cached("SELECT name FROM subject WHERE id = ?1")?
+            .query_row([id.0], |row| row.get(0))
+            .optional()?;
+        Ok(name.and_then(|name| serde_json::from_str(&name).ok()))
+    }
+
+    pub(super) fn subjects_of_run(&self, run: RunId) -> FileResult<Vec<Subject>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT name FROM subject WHERE run = ?1 ORDER BY id")?;
+        let names = statement.query_map([run.to_string()], |row| row.get::<_, String>(0))?;
+        let names: Vec<String> = names.collect::<FileResult<_>>()?;
+        Ok(names.iter().filter_map(|name| serde_json::from_str(name).ok()).collect())
+    }
+
+    /// The samples become a block, and are added to the blocks of minutes and hours.
+    pub(super) fn close(&self, id: SubjectId, raw: &Table) -> FileResult<()> {
+        let (Some(first), Some(last)) = (raw.times.first(), raw.times.last()) else {
+            return Ok(());
+        };
+        let step = Tier::Raw.step();
+        self.put(id, Tier::Raw, (first * step, last * step), &raw.encode())?;
+        for tier in Tier::ROLLED {
+            let mut windows: std::collections::BTreeMap<i64, Rows> = Default::default();
+            for (at, row) in rollup::roll_up(raw, tier.step()) {
+                let window = at.div_euclid(tier.window()) * tier.window();
+                windows.entry(window).or_default().insert(at, row);
+            }
+            for (window, fresh) in windows {
+                let mut rows = self.rows(id, tier, window, window)?;
+                fresh.iter().for_each(|(at, row)| rollup::add(&mut rows, *at, row));
+                let last = rows.keys().next_back().map_or(window, |last| last + tier.step() - 1);
+                let table = rollup::to_table(&rows, tier.step(), raw.columns.len());
+                self.put(id, tier, (window, last), &table.encode())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(
+        &self,
+        id: SubjectId,
+        tier: Tier,
+        (first, last): (i64, i64),
+        data: &[u8],
+    ) -> FileResult<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO block (subject, tier, first, last, data) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (subject, tier, first) DO UPDATE SET last = ?4, data = ?5",
+            )?
+            .execute(params![id.0, tier.number(), first, last, data])?;
+        Ok(())
+    }
+
+    /// Of the blocks that begin between these, both included; damaged ones are left out.
+    fn rows(&self, id: SubjectId, tier: Tier, first: i64, last: i64) -> FileResult<Rows> {
+        let mut rows = Rows::new();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT data FROM block WHERE subject = ?1 AND tier = ?2 AND first BETWEEN ?3 AND ?4",
+        )?;
+        let mut found = statement.query(params![id.0, tier.number(), first, last])?;
+        while let Some(row) = found.next()? {
+            let data = row.get_ref(0)?.as_blob().unwrap_or_default();
+            let Ok(table) = Table::decode(data) else {
+                warn!(subject = id.0, "a damaged block of samples is left out");
+                continue;
+            };
+            let read = match tier {
+                Tier::Raw => rollup::each(&table),
+                Tier::Minutes | Tier::Hours => rollup::from_table(&table, tier.step()),
+            };
+            read.iter().for_each(|(at, row)| rollup::add(&mut rows, *at, row));
+        }
+        Ok(rows)
+    }
+
+    /// What was at these times, both included, as finely as it is kept there and asked for.
+    pub(super) fn range(&self, id: SubjectId, tier: Tier, from: i64, to: i64) -> FileResult<Rows> {
+        let oldest = self.oldest(id, tier)?;
+        let mut rows = self.rows(id, tier, from.saturating_sub(tier.window()), to)?;
+        let coarser = match tier {
+            Tier::Raw => Some(Tier::Minutes),
+            Tier::Minutes => Some(Tier::Hours),
+            Tier::Hours => None,
+        };
+        let begins = oldest.unwrap_or(i64::MAX);
+        if let Some(coarser) = coarser.filter(|_| from < begins) {
+            let until = to.min(begins - 1);
+            let older = self.range(id, coarser, from, until)?;
+            // A row that reaches into what is known more finely says nothing new.
+            let whole =
+                older.into_iter().filter(|(at, _)| at.saturating_add(coarser.step()) <= begins);
+            rows.extend(whole);
+        }
+        rows.retain(|at, _| at.saturating_add(tier.step()) > from && *at <= to);
+        Ok(rows)
+    }
+
+    /// The beginning of what is kept that finely.
+    fn oldest(&self, id: SubjectId, tier: Tier) -> FileResult<Option<i64>> {
+        self.connection
+            .prepare_cached("SELECT min(first) FROM block WHERE subject = ?1 AND tier = ?2")?
+            .query_row(params![id.0, tier.number()], |row| row.get(0))
+    }
+
+    /// Of the newest block of samples, in milliseconds.
+    pub(super) fn closed_until(&self, id: SubjectId) -> FileResult<i64> {
+        let newest: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(last) FROM block WHERE subject = ?1 AND tier = 0")?
+            .query_row([id.0], |row| row.get(0))?;
+        Ok(newest.unwrap_or(i64::MIN))
+    }
+
+    pub(super) fn add_to_journal(&self, last: i64, data: &[u8]) -> FileResult<()> {
+        self.connection
+            .prepare_cached("INSERT INTO journal (last, data) VALUES (?1, ?2)")?
+            .execute(params![last, data])?;
+        Ok(())
+    }
+
+    /// All that is before this is in blocks.
+    pub(super) fn drop_journal(&self, before: i64) -> FileResult<()> {
+        self.connection.prepare_cached("DELETE FROM journal WHERE last < ?1")?.execute([before])?;
+        Ok(())
+    }
+
+    /// In the order in which they were written.
+    pub(super) fn journal(&self) -> FileResult<Vec<Vec<u8>>> {
+        let mut statement = self.connection.prepare("SELECT data FROM journal ORDER BY id")?;
+        let entries = statement.query_map([], |row| row.get(0))?;
+        entries.collect()
+    }
+
+    pub(super) fn put_summary(&self, run: RunId, summary: &RunSummary) -> FileResult<()> {
+        let json = serde_json::to_string(summary).unwrap_or_default();
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO run (run, summary) VALUES (?1, ?2)")?
+            .execute(params![run.to_string(), json])?;
+        Ok(())
+    }
+
+    pub(super) fn summary(&self, run: RunId) -> FileResult<Option<RunSummary>> {
+        let json: Option<String> = self
+            .connection
+            .prepare_cached("SELECT summary FROM run WHERE run = ?1")?
+            .query_row([run.to_string()], |row| row.get(0))
+            .optional()?;
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
+    }
+
+    pub(super) fn forget_run(&self, run: RunId) -> FileResult<()> {
+        let run = run.to_string();
+        let mut blocks = self.connection.prepare_cached(
+            "DELETE FROM block WHERE subject IN (SELECT id FROM subject WHERE run = ?1)",
+        )?;
+        blocks.execute([&run])?;
+        self.connection.prepare_cached("DELETE FROM subject WHERE run = ?1")?.execute([&run])?;
+        self.connection.prepare_cached("DELETE FROM run WHERE run = ?1")?.execute([&run])?;
+        Ok(())
+    }
+
+    /// A slice of what is older than this; how many blocks that were.
+    pub(super) fn prune(&self, tier: Tier, before: i64) -> FileResult<usize> {
+        self.connection
+            .prepare_cached(
+                "DELETE FROM block WHERE rowid IN
+                 (SELECT rowid FROM block WHERE tier = ?1 AND last < ?2 ORDER BY last LIMIT ?3)",
+            )?
+            .execute(params![tier.number(), before, SLICE])
+    }
+
+    /// Subjects of which nothing is left, runs excepted: their summaries are theirs until they are forgotten.
+    pub(super) fn prune_subjects(&self) -> FileResult<usize> {
+        self.connection.execute(
+            "DELETE FROM subject WHERE id IN (SELECT id FROM subject WHERE run IS NULL
+             AND NOT EXISTS (SELECT 1 FROM block WHERE block.subject = subject.id) LIMIT ?1)",
+            [SLICE],
+        )
+    }
+
+    /// Bytes that are in use, without those that were given up.
+    pub(super) fn size(&self) -> FileResult<u64> {
+        let number =
+            |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        let pages = number("page_count")? - number("freelist_count")?;
+        Ok(u64::try_from(pages * number("page_size")?).unwrap_or(0))
+    }
+
+    /// Gives a part of the free space back to the disk.
+    pub(super) fn shrink(&self) -> FileResult<()> {
+        self.connection.execute_batch("PRAGMA incremental_vacuum(1024)")
+    }
+
+    /// The file alone is complete afterwards.
+    pub(super) fn settle(&self) {
+        let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+}
+
+fn name(subject: &Subject) -> String {
+    serde_json::to_string(subject).unwrap_or_default()
+}
+
+fn flags(write: bool) -> OpenFlags {
+    let access =
+        if write { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    access | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+fn unusable(why: impl std::fmt::Display) -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
+    rusqlite::Error::SqliteFailure(code, Some(why.to_string()))
+}
+
+/// With its log, in place of what was set aside before: two are never kept.
+fn set_aside(path: &Path) -> Option<PathBuf> {
+    let with = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let aside = with(".unreadable");
+    for rest in ["-wal", "-shm"] {
+        let _ = fs::remove_file(with(rest));
+    }
+    fs::rename(path, &aside).ok().map(|()| aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use danlu_core::NodeId;
+
+    fn samples(first_minute: i64, minutes: i64) -> Table {
+        let mut table = Table::new(1);
+        for place in 0..minutes * 30 {
+            table.push(first_minute * 600 + place * 20, [place % 30]);
+        }
+        table
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_set_aside() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("usage.db");
+        fs::write(&path, "this is not a database, however long one looks at it".repeat(99))
+            .unwrap();
+        let (file, aside) = UsageFile::open(&path).unwrap();
+        assert_eq!(aside, Some(directory.path().join("usage.db.unreadable")));
+        assert!(file.size().unwrap() > 0);
+        drop(file);
+        let connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "user_version", VERSION + 1).unwrap();
+        drop(connection);
+        assert!(UsageFile::open(&path).unwrap().1.is_some(), "it is of a newer release");
+        assert!(UsageFile::open(&path).unwrap().1.is_none());
+    }
+
+    #[test]
+    fn what_is_pruned_is_still_known_less_finely() {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut file, _) = UsageFile::open(&directory.path().join("usage.db")).unwrap();
+        let subject = Subject::MachineMetric { node: NodeId(1), name: "flow".into() };
+        let id = file.subject(&subject).unwrap();
+        let day = 20_000 * 1440;
+        file.transaction(|file| {
+            (0..4).try_for_each(|half| file.close(id, &samples(day + half * 30, 30)))
+        })
+        .unwrap();
+        let (from, to) = (day * 60_000, (day + 120) * 60_000);
+        assert_eq!(file.range(id, Tier::Raw, from, to).unwrap().len(), 4 * 900);
+        let cutoff = (day + 60) * 60_000;
+        assert_eq!(file.prune(Tier::Raw, cutoff).unwrap(), 2);
+        let rows = file.range(id, Tier::Raw, from, to).unwrap();
+        assert_eq!(rows.len(), 60 + 2 * 900, "an hour of minutes, and an hour of samples");
+        let hours = file.range(id, Tier::Hours, from, to).unwrap();
+        assert_eq!(hours.len(), 2);
+        let means: Vec<i64> =
+            hours.values().map(|row| row.values[0].map_or(0, |value| value.mean)).collect();
+        assert_eq!(means, [15, 15]);
+    }
+}

@@ -1,0 +1,169 @@
+//! History of use: samples of machines, GPUs and runs, kept in `usage.db` beside the main database.
+//!
+//! Samples come in by [`Usage::note`], which never waits. One thread keeps them (`writer.rs`): the newest in memory
+//! (`open_blocks.rs`), older ones in compressed blocks (`codec.rs`, `file.rs`), summed up by minutes and hours
+//! (`rollup.rs`). After a crash the last minute is missing.
+
+mod card;
+mod codec;
+mod file;
+mod open_blocks;
+mod query;
+mod rollup;
+mod subject;
+mod summary;
+mod writer;
+
+pub use card::{AskedFor, Card, card};
+pub use query::{SeriesPoint, SubjectSeries};
+pub use rollup::Spread;
+pub use subject::{Metric, Subject};
+pub use summary::{Average, GpuSummary, PartSummary, RunSummary};
+pub use writer::{Unwritten, UsageWriter};
+
+use crate::daemon::clock;
+use crate::daemon::config::Sampling;
+use arc_swap::ArcSwap;
+use danlu_core::{NodeId, RunId, UserId};
+use danlu_node::SamplingOrders;
+use danlu_wire::samples::Samples;
+use file::UsageFile;
+use imbl::OrdMap;
+use open_blocks::OpenBlocks;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The history of use, and what was measured last. Clones share the same data; the default one keeps nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    shared: Option<Arc<UsageShared>>,
+}
+
+#[derive(Debug)]
+struct UsageShared {
+    path: PathBuf,
+    inbox: SyncSender<UsageMessage>,
+    open: Mutex<OpenBlocks>,
+    /// Connections that nobody uses at the moment.
+    readers: Mutex<Vec<UsageFile>>,
+    live: ArcSwap<OrdMap<NodeId, Arc<Samples>>>,
+    settings: ArcSwap<Sampling>,
+    /// What is measured on the server's own machine.
+    local: OnceLock<SamplingOrders>,
+}
+
+/// Who has measured: the agent of a machine, or a person's own agent there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SampleSource {
+    pub node: NodeId,
+    pub user: Option<UserId>,
+}
+
+#[derive(Debug)]
+enum UsageMessage {
+    Samples {
+        from: SampleSource,
+        at: i64,
+        samples: Arc<Samples>,
+    },
+    Forget(Vec<RunId>),
+    /// Store what there is, as of this time, then say so.
+    Flush(i64, SyncSender<()>),
+    Stop,
+}
+
+/// Samples that may wait for the disk; more are dropped, for nobody may wait for samples.
+const WAITING: usize = 4_096;
+
+impl Usage {
+    /// The second writes what the first takes, once it is started.
+    pub fn new(data: &Path, settings: &Sampling) -> (Usage, Unwritten) {
+        let (inbox, received) = sync_channel(WAITING);
+        let shared = Arc::new(UsageShared {
+            path: data.join("usage.db"),
+            inbox,
+            open: Mutex::default(),
+            readers: Mutex::default(),
+            live: ArcSwap::default(),
+            settings: ArcSwap::from_pointee(settings.clone()),
+            local: OnceLock::new(),
+        });
+        (Usage { shared: Some(Arc::clone(&shared)) }, Unwritten::new(shared, received))
+    }
+
+    /// By the clock of the server, so that all machines have one time.
+    pub fn note(&self, from: SampleSource, samples: Samples) {
+        self.note_at(from, samples, clock::now().0);
+    }
+
+    pub fn note_at(&self, from: SampleSource, samples: Samples, at: i64) {
+        let Some(shared) = &self.shared else { return };
+        let samples = Arc::new(samples);
+        if from.user.is_none() {
+            shared.live.rcu(|live| live.update(from.node, Arc::clone(&samples)));
+        }
+        let _ = shared.inbox.try_send(UsageMessage::Samples { from, at, samples });
+    }
+
+    /// The machine is away: nothing of it is known at the moment.
+    pub fn lost(&self, node: NodeId) {
+        if let Some(shared) = &self.shared {
+            shared.live.rcu(|live| live.without(&node));
+        }
+    }
+
+    /// What each machine has measured last.
+    pub fn live(&self) -> Arc<OrdMap<NodeId, Arc<Samples>>> {
+        self.shared.as_ref().map_or_else(Arc::default, |shared| shared.live.load_full())
+    }
+
+    /// Their tasks were removed.
+    pub fn forget(&self, runs: Vec<RunId>) {
+        if let Some(shared) = self.shared.as_ref().filter(|_| !runs.is_empty()) {
+            // What is not forgotten now is forgotten by its age.
+            let _ = shared.inbox.try_send(UsageMessage::Forget(runs));
+        }
+    }
+
+    /// The server's own machine begins to measure.
+    pub(crate) fn measure(&self, local: SamplingOrders) {
+        if let Some(shared) = &self.shared {
+            local.order(shared.settings.load().order());
+            let _ = shared.local.set(local);
+        }
+    }
+
+    /// From now on; other machines have to be told.
+    pub(crate) fn set(&self, settings: &Sampling) {
+        if let Some(shared) = &self.shared {
+            shared.settings.store(Arc::new(settings.clone()));
+            shared.local.get().into_iter().for_each(|local| local.order(settings.order()));
+        }
+    }
+
+    pub fn settings(&self) -> Arc<Sampling> {
+        self.shared.as_ref().map_or_else(Arc::default, |shared| shared.settings.load_full())
+    }
+
+    /// Returns when all that was noted before is in the file. By a clock of the caller's, in milliseconds, for what measures
+    /// and tests it.
+    pub fn flush_at(&self, now: i64) {
+        let (done, stored) = sync_channel(1);
+        let message = UsageMessage::Flush(now, done);
+        let sent = self.shared.as_ref().map(|shared| shared.inbox.send(message));
+        if let Some(Ok(())) = sent {
+            let _ = stored.recv();
+        }
+    }
+}
+
+impl UsageShared {
+    fn open(&self) -> MutexGuard<'_, OpenBlocks> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Vec<UsageFile>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
