@@ -70,6 +70,7 @@ mod submit_grid;
 mod task_actions;
 mod task_environment;
 mod tls;
+mod top;
 mod unavailable_nodes;
 mod unreachable_server;
 mod upgrade;

@@ -68,6 +68,7 @@ const TABLES: &[(&str, Table)] = tables![
     cli::status,
     cli::submit,
     cli::token,
+    cli::top,
     cli::up,
     cli::user,
     cli::version,

@@ -10,4 +10,5 @@ pub(crate) mod seeded_random;
 pub(crate) mod small_disk;
 pub(crate) mod ssh_lab;
 pub(crate) mod ssh_user;
+pub(crate) mod tmux;
 pub(crate) mod two_gpus;
