@@ -108,6 +108,8 @@ const SAME: &[&str] = &[
     "cli::program::nothing",
     "cli::report::danlu_report_predictions_json",
     "cli::resume_queue::danlu_resume_queue",
+    "cli::top::sort_gpus",
+    "cli::top::title_gpus",
     "cli::screen::question_y_n",
     "cli::user::usage",
     "cli::user::gpus",
@@ -139,6 +141,9 @@ const CHINESE_ELSEWHERE: &[&str] = &[
     "server/src/compat/gpuman/",
     // An answer that people may type.
     "cli/src/screen/confirm.rs",
+    // Tests, which have names of tasks in Chinese.
+    "cli/src/top/draw/screens.rs",
+    "cli/src/top/model/sample.rs",
 ];
 
 /// Files of the core with words for developers and logs, none of which a person sees in their language.

@@ -78,7 +78,6 @@ messages! {
     key_move = "move", "移动";
     key_top = "begin", "开头";
     key_end = "end", "末尾";
-    key_apply = "apply", "应用";
     key_yes = "yes", "是";
     key_no = "no", "否";
     help_log = "Whole log of the selected task, as it grows", "所选任务的完整输出，持续更新";

@@ -127,6 +127,8 @@ messages! {
         "队列已暂停：管理员恢复前不会启动新任务。";
     acknowledge = "Acknowledge", "确认";
     server_silent_retrying = "The server does not respond; retrying …", "服务器没有应答，正在重试……";
+    session_ended = "Your session has ended.", "登录已失效。";
+    log_in_again = "Log in again", "重新登录";
     log_in = "Log in", "登录";
     password = "Password", "密码";
     no_account_yet = "No account yet? An administrator can add one with", "还没有账号？管理员可用以下命令添加：";
@@ -365,8 +367,7 @@ messages! {
     gpu_use_heading = "GPU use", "GPU 使用";
     last_10_minutes_inline = "last 10 minutes", "最近 10 分钟";
     log_heading = "Log", "日志";
-    of_attempt = "of attempt", "第";
-    after_attempt = "", " 次";
+    attempt_number(number) = "Attempt {number}", "第 {number} 次运行";
     search_the_log = "Search the log", "搜索日志";
     search = "Search", "搜索";
     next = "Next", "下一个";

@@ -215,10 +215,10 @@ impl TopModel {
             }
             KeyCode::Backspace => drop(text.pop()),
             KeyCode::Char('u') if key.modifiers.contains(KeyModifiers::CONTROL) => text.clear(),
-            KeyCode::Char(letter) if width::is_plain(letter) => {
-                if text.chars().count() < LONGEST_FILTER {
-                    text.push(letter);
-                }
+            KeyCode::Char(letter)
+                if width::is_plain(letter) && text.chars().count() < LONGEST_FILTER =>
+            {
+                text.push(letter);
             }
             _ => {}
         }

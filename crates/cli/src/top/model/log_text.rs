@@ -64,7 +64,7 @@ fn text(bytes: &[u8]) -> String {
     while let Some(letter) = letters.next() {
         match letter {
             // Only sequences of digits and semicolons with one letter at the end have come so far.
-            '\u{1b}' => drop(letters.by_ref().find(|it| it.is_ascii_alphabetic())),
+            '\u{1b}' => drop(letters.by_ref().find(char::is_ascii_alphabetic)),
             '\t' => {
                 let spaces = TAB - column % TAB;
                 out.extend(std::iter::repeat_n(' ', spaces));

@@ -283,8 +283,8 @@ mod tests {
         let mut pane = pane(first);
         pane.go(2, HEIGHT);
         pane.go(1, HEIGHT);
-        let mut nothing = sample::queue(1..=0);
-        nothing.lines_before = 0;
+        let mut nothing = sample::queue(2..=2);
+        nothing.lines.clear();
         assert!(pane.take(nothing, sample::now(), HEIGHT));
         assert_eq!(pane.wanted.place, OverviewPlace::Start);
     }

@@ -8,7 +8,7 @@ mod terminal;
 use std::{
     io,
     process::ExitCode,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, sync_channel},
+    sync::mpsc::{Receiver, Sender, SyncSender, sync_channel},
     time::{Duration, Instant},
 };
 
@@ -130,10 +130,7 @@ impl TopLoop {
             let now = Instant::now();
             happening = match self.next_due(now) {
                 None => told.recv().ok(),
-                Some(due) => match told.recv_timeout(due.saturating_duration_since(now)) {
-                    Ok(happening) => Some(happening),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-                },
+                Some(due) => told.recv_timeout(due.saturating_duration_since(now)).ok(),
             };
         }
     }

@@ -7,7 +7,7 @@
     const state = () => document.querySelector("#live .pill")?.textContent;
     const before = state();
     if (document.getElementById("no-log")) {
-      document.addEventListener("htmx:afterSwap", () => {
+      document.addEventListener("danlu:refreshed", () => {
         if (state() !== before) location.reload();
       });
     }
@@ -18,7 +18,10 @@
   const follow = document.getElementById("log-follow");
   const hits = document.getElementById("log-hits");
   const state = document.getElementById("log-state");
+  const attempts = document.getElementById("attempts");
+  const download = document.getElementById("log-download");
   const TAIL_LINES = 4000;
+  let attempt = attempts.dataset.newest;
 
   let terminal = new Terminal();
   let decoder = new TextDecoder();
@@ -29,6 +32,7 @@
   let hit = -1;
   let rows = [];
   let droppedBefore = 0;
+  let lastTop = 0;
 
   function address() {
     const url = new URL(screen.dataset.source, location.href);
@@ -64,6 +68,18 @@
   function close() {
     if (source) source.close();
     source = null;
+  }
+
+  function restart() {
+    close();
+    terminal = new Terminal();
+    decoder = new TextDecoder();
+    [offset, over, hit, droppedBefore, rows, lastTop] = [null, false, -1, 0, [], 0];
+    delete state.dataset.isCut;
+    screen.textContent = "";
+    screen.classList.remove("ended");
+    follow.checked = true;
+    open();
   }
 
   function tell() {
@@ -141,9 +157,26 @@
     next(1);
   });
   follow.addEventListener("change", draw);
-  screen.addEventListener("wheel", (event) => {
-    if (event.deltaY < 0) follow.checked = false;
+  // Any step up stops following, whatever made it; the end starts it again.
+  screen.addEventListener("scroll", () => {
+    const isAtEnd = screen.scrollTop + screen.clientHeight >= screen.scrollHeight - 4;
+    if (isAtEnd) follow.checked = true;
+    else if (screen.scrollTop < lastTop) follow.checked = false;
+    lastTop = screen.scrollTop;
   }, { passive: true });
+  // A task that runs again: its newest attempt is the one to look at, unless another was chosen.
+  document.addEventListener("danlu:refreshed", () => {
+    const newest = attempts.dataset.newest;
+    if ("pinned" in attempts.dataset || newest === undefined || newest === attempt) return;
+    attempt = newest;
+    for (const link of [screen.dataset, download]) {
+      const name = link === download ? "href" : "source";
+      const url = new URL(link[name], location.href);
+      url.searchParams.set("run", attempt);
+      link[name] = url.pathname + url.search;
+    }
+    restart();
+  });
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
   tools.hidden = false;
