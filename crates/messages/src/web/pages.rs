@@ -368,6 +368,11 @@ messages! {
     last_10_minutes_inline = "last 10 minutes", "最近 10 分钟";
     log_heading = "Log", "日志";
     attempt_number(number) = "Attempt {number}", "第 {number} 次运行";
+    server_log = "Server log", "服务器日志";
+    log_level = "Level", "级别";
+    log_since = "Since", "起始时间";
+    nothing_in_the_log = "Nothing in the log matches.", "日志中没有符合的内容。";
+    log_is_at = "The log is kept at", "日志保存在";
     search_the_log = "Search the log", "搜索日志";
     search = "Search", "搜索";
     next = "Next", "下一个";

@@ -178,7 +178,7 @@ impl EndedBetween {
 }
 
 /// `7d` is a week ago.
-fn moment(given: &str, now: Time) -> Result<Time, ApiError> {
+pub(super) fn moment(given: &str, now: Time) -> Result<Time, ApiError> {
     let ago = || {
         let span = parse_span(given).filter(|_| !given.bytes().all(|it| it.is_ascii_digit()))?;
         Some(Time(now.0.saturating_sub(i64::try_from(span.0).ok()?)))

@@ -28,6 +28,7 @@ pub(crate) mod overview;
 mod reports;
 pub(crate) mod response_cache;
 pub(crate) mod routes;
+pub(crate) mod server_log;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod setup;

@@ -9,6 +9,8 @@ pub mod config;
 pub mod data_directory;
 pub mod engine;
 pub mod handle;
+pub(crate) mod log_filter;
+mod log_format;
 pub(crate) mod logging;
 pub mod notices;
 mod panic_reports;

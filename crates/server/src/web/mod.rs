@@ -93,6 +93,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/admin/commands", get(admin::commands::form).post(admin::commands::send))
         .route("/admin/notices", post(admin::notices::acknowledge))
         .route("/admin/audit", get(admin::audit::list))
+        .route("/admin/log", get(admin::server_log::show))
         .route("/preferences", post(preferences::change))
         .route("/docs/api", get(manual::manual))
         .route("/live", get(live::live))

@@ -2,9 +2,11 @@
 
 mod auth;
 mod limits;
+mod log;
 
 pub use auth::AuthConfig;
 pub use limits::Limits;
+pub use log::{LogConfig, LogFormat, LogLevel};
 
 use crate::api::task_template;
 use crate::fleet::remote::nodes_file::{self as nodes_file, BadEntry, NodesFile};
@@ -15,6 +17,7 @@ use danlu_messages::errors;
 use danlu_spec::Patch;
 use danlu_wire::api::NewNode;
 use limits::LimitsInFile;
+use log::LogInFile;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -61,6 +64,8 @@ pub struct Config {
     /// Serve plain HTTP: passwords are sent unencrypted.
     pub plain_http: bool,
     pub auth: AuthConfig,
+    /// The server's own log.
+    pub log: LogConfig,
     /// Reloaded live.
     pub limits: Limits,
     /// Other machines. Reloaded live.
@@ -90,6 +95,7 @@ struct File {
     plain_http: Option<bool>,
     auth: AuthInFile,
     limits: LimitsInFile,
+    log: LogInFile,
     /// `[[node]]`, one for each machine.
     node: Vec<Spanned<NewNode>>,
 }
@@ -149,6 +155,8 @@ pub enum ConfigError {
     Auth { path: PathBuf, key: &'static str, value: String },
     #[error("{path}: [limits] {key}: `{value}` is not {expect}")]
     Limit { path: PathBuf, key: &'static str, value: String, expect: &'static str },
+    #[error("{}", errors::bad_log_setting(&path.display(), key, value, expect))]
+    Log { path: PathBuf, key: &'static str, value: String, expect: &'static str },
     #[error("{path}: {entry}")]
     Node { path: PathBuf, entry: Box<BadEntry> },
     #[error("{path}: [defaults.task]: {what}")]
@@ -247,6 +255,10 @@ impl Config {
             origin(key, said(is_said));
         }
         let limits = file.limits.parse(&from)?;
+        for (key, is_said) in file.log.said() {
+            origin(key, said(is_said));
+        }
+        let log = file.log.parse(&from)?;
         origin("compat.gpuman", if file.compat.gpuman { &from } else { "default" });
         Ok(Config {
             listen,
@@ -265,6 +277,7 @@ impl Config {
             tls: file.tls,
             plain_http: file.plain_http.unwrap_or(false),
             auth,
+            log,
             limits,
             nodes,
             path,
@@ -349,6 +362,11 @@ impl Config {
             ("auth.session_longest", self.auth.session_longest.to_string()),
             ("auth.pam", self.auth.pam.clone().unwrap_or_else(|| "false".to_owned())),
             ("auth.trusted_proxies", proxies.join(", ")),
+            ("log.path", crate::daemon::logging::path(&self.data, &self.log).display().to_string()),
+            ("log.max_size", danlu_messages::amounts::bytes_in_words(self.log.max_size)),
+            ("log.keep", self.log.keep.to_string()),
+            ("log.level", self.log.level.as_str().to_owned()),
+            ("log.format", self.log.format.as_str().to_owned()),
         ];
         let values = values.into_iter().chain(self.limits.entries());
         let origin = |key| self.origins.get(key).cloned().unwrap_or_default();

@@ -111,6 +111,8 @@
     terminal.dirtyFrom = terminal.lines.length;
     if (search.value) mark();
     if (follow.checked) screen.scrollTop = screen.scrollHeight;
+    // Only steps of the reader count: not that lines were dropped.
+    lastTop = screen.scrollTop;
   }
 
   function rowOf(line) {
@@ -159,11 +161,17 @@
   follow.addEventListener("change", draw);
   // Any step up stops following, whatever made it; the end starts it again.
   screen.addEventListener("scroll", () => {
-    const isAtEnd = screen.scrollTop + screen.clientHeight >= screen.scrollHeight - 4;
-    if (isAtEnd) follow.checked = true;
-    else if (screen.scrollTop < lastTop) follow.checked = false;
+    const isNearEnd = screen.scrollTop + screen.clientHeight >= screen.scrollHeight - 30;
+    if (screen.scrollTop < lastTop) follow.checked = false;
+    else if (isNearEnd) follow.checked = true;
     lastTop = screen.scrollTop;
   }, { passive: true });
+  // The end moves on while the browser scrolls there.
+  screen.addEventListener("keydown", (event) => {
+    if (event.key !== "End") return;
+    follow.checked = true;
+    draw();
+  });
   // A task that runs again: its newest attempt is the one to look at, unless another was chosen.
   document.addEventListener("danlu:refreshed", () => {
     const newest = attempts.dataset.newest;
