@@ -62,6 +62,7 @@ mod run_isolation;
 mod schemathesis;
 mod screens;
 mod server_crashes;
+mod server_log;
 mod server_verbs;
 mod sim;
 mod status;

@@ -14,6 +14,7 @@ mod error;
 mod events;
 mod filter;
 mod guard;
+mod health;
 mod history;
 pub(crate) mod language;
 pub(crate) mod logs;

@@ -4,6 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod archive_line;
 mod audit_entry;
 pub(crate) mod backup;
+pub(crate) mod certificate_dates;
 pub(crate) mod clock;
 pub mod config;
 pub mod data_directory;

@@ -209,6 +209,53 @@ fn a_filter_is_typed_and_asked_for() {
 }
 
 #[test]
+fn a_click_selects_and_the_wheel_scrolls() {
+    use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+    let mut model = with_log(WIDE);
+    let mouse = |kind, column, row| {
+        let modifiers = KeyModifiers::NONE;
+        TopInput::Mouse(MouseEvent { kind, column, row, modifiers })
+    };
+    let selected = |model: &TopModel| model.tasks.selected_line().map(|line| line.task.id);
+    let press = MouseEventKind::Down(MouseButton::Left);
+    // The fourth task; title and headings are above.
+    model.take(mouse(press, 150, 7), now());
+    assert_eq!(selected(&model), Some(420));
+    model.take(mouse(MouseEventKind::ScrollUp, 150, 7), now());
+    assert_eq!(selected(&model), Some(398));
+    // A GPU of another task.
+    model.take(mouse(press, 5, 4), now());
+    assert_eq!(selected(&model), Some(412));
+    assert_eq!(model.pane, PaneName::Gpus);
+}
+
+#[test]
+fn acts_are_ordered_for_the_selected_line() {
+    use crate::top::model::TopAct;
+    use danlu_wire::api::ActName;
+    let order = |act, task, array| [TopOrder::Act(TopAct { act, task, array })];
+    let mut model = with_log(NARROW);
+    let acts = |orders: Vec<TopOrder>| -> Vec<TopOrder> {
+        orders.into_iter().filter(|it| matches!(it, TopOrder::Act(_))).collect()
+    };
+    // One that runs cannot be held.
+    assert_eq!(acts(press(&mut model, &[KeyCode::Char('h')])), []);
+    let cancelled = press(&mut model, &[KeyCode::Char('c'), KeyCode::Char('y')]);
+    assert_eq!(acts(cancelled), order(ActName::Cancel, 412, None));
+    let kept = press(&mut model, &[KeyCode::Char('c'), KeyCode::Char('n')]);
+    assert_eq!(acts(kept), []);
+    let released = press(&mut model, &[KeyCode::Down, KeyCode::Char('h')]);
+    assert_eq!(acts(released), order(ActName::Release, 416, None));
+    let held = press(&mut model, &[KeyCode::Down, KeyCode::Down, KeyCode::Char('h')]);
+    assert_eq!(acts(held), order(ActName::Hold, 421, Some(421)));
+    // One that has ended is left alone.
+    assert_eq!(
+        acts(press(&mut model, &[KeyCode::Down, KeyCode::Char('c'), KeyCode::Char('y')])),
+        []
+    );
+}
+
+#[test]
 fn only_what_changed_is_written() {
     let mut model = with_log(WIDE);
     let before = frame(&model, true);
