@@ -6,7 +6,7 @@ use super::view::rfc3339;
 use super::{Api, ApiError};
 use crate::daemon::{clock, tls};
 use axum::extract::State;
-use danlu_node::filesystem::network;
+use danlu_node::network;
 use danlu_wire::api::{Document, ErrorCode, ServerHealth};
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::statvfs::statvfs;

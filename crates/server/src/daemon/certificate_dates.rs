@@ -37,7 +37,7 @@ fn any(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (kind, bytes) = bytes.split_first()?;
     let (first, bytes) = bytes.split_first()?;
     let (length, bytes) = match first {
-        0..0x80 => (usize::from(*first), bytes),
+        0..=0x7f => (usize::from(*first), bytes),
         0x81..=0x84 => {
             let (digits, bytes) = bytes.split_at_checked(usize::from(first & 0x7f))?;
             let value = digits.iter().fold(0, |value, digit| value << 8 | usize::from(*digit));
